@@ -1,0 +1,3 @@
+import { chmodSync } from "node:fs";
+
+chmodSync(new URL("../dist/cli/main.js", import.meta.url), 0o755);

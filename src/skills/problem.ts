@@ -1,0 +1,19 @@
+import * as z from "zod";
+
+/**
+ * One thing that is wrong with a skill, as a value (CONTRACT C-1.5).
+ * `code` is stable; `line` and `column` start at 1 and count characters (code points) of the file as read.
+ */
+export const problemSchema = z
+  .object({
+    code: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
+    severity: z.enum(["error", "warning"]),
+    file: z.string().min(1),
+    line: z.int().min(1),
+    column: z.int().min(1),
+    message: z.string().min(1),
+    fix: z.string().min(1),
+  })
+  .readonly();
+
+export type Problem = z.infer<typeof problemSchema>;

@@ -1,0 +1,53 @@
+import type { Manifest } from "./manifest.ts";
+import type { Problem } from "./problem.ts";
+
+/** One version of one skill, read from disk and normalised (CONTRACT C-1.1, C-1.2). Frozen. */
+export interface Skill {
+  /** Canonical name: dotted for a manifest (`salesforce.leads.sync`), else the slug. */
+  readonly name: string;
+  /** What editors show: `^[a-z0-9]+(-[a-z0-9]+)*$`, at most 64 characters, unique in a catalog. */
+  readonly slug: string;
+  readonly version: string;
+  readonly kind: "instruction" | "action";
+  /** The manifest's namespace, else the first dotted segment of the name. */
+  readonly namespace: string;
+  /** 1–1024 code points, trimmed. */
+  readonly description: string;
+  readonly license?: string;
+  /** At most 500 code points. */
+  readonly compatibility?: string;
+  readonly allowedTools?: readonly string[];
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly dialect: "agent-skills" | "skills-protocol";
+  /** Absolute real path of the directory that holds SKILL.md. */
+  readonly directory: string;
+  /** Absolute path of SKILL.md, as the directory spells it. */
+  readonly file: string;
+  readonly manifest?: Manifest;
+}
+
+/** A skill as a catalog offers it: the version that counts, where it was found, and what is wrong with it. */
+export interface OfferedSkill {
+  readonly skill: Skill;
+  /** Every root (absolute path, as configured) under which this very directory was found; the first one decides precedence. */
+  readonly sources: readonly string[];
+  readonly problems: readonly Problem[];
+  /** All versions, newest first; contains `skill`. */
+  readonly versions: readonly Skill[];
+}
+
+/** Everything a catalog knows at one moment. Immutable; replaced whole. */
+export interface Snapshot {
+  /** One row a slug, ordered by code point. */
+  readonly skills: readonly OfferedSkill[];
+  /** Every problem found: those attached to offered skills, and those of skills and directories that are not offered. */
+  readonly problems: readonly Problem[];
+}
+
+/** The difference between two snapshots, by slug. */
+export interface Change {
+  readonly added: readonly OfferedSkill[];
+  readonly removed: readonly OfferedSkill[];
+  readonly changed: readonly { readonly before: OfferedSkill; readonly after: OfferedSkill }[];
+}

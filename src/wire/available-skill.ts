@@ -1,0 +1,35 @@
+import * as z from "zod";
+
+/** Facts about a skill that AvailableSkill has no field for, under the key {@link metaKey} (CONTRACT C-1.3). */
+const skillMetaSchema = z.looseObject({
+  name: z.string().describe("Canonical name: dotted for a Skills Protocol manifest, else the slug."),
+  version: z.string(),
+  kind: z.enum(["instruction", "action"]),
+  namespace: z.string(),
+  digest: z.string().optional().describe("sha256 over the skill's files; present where it has been computed."),
+  source: z.string().describe("The root directory the skill was found under."),
+});
+
+/** What editors get for one skill: the RFD's AvailableSkill, with C-1.3's stricter name. */
+export const availableSkillSchema = z.looseObject({
+  name: z
+    .string()
+    .min(1)
+    .max(64)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
+  description: z
+    .string()
+    .min(1)
+    .refine((text) => [...text].length <= 1024 && text.trim() !== "", "1 to 1024 code points, not blank")
+    .meta({ maxLength: 1024 }),
+  license: z.string().optional(),
+  compatibility: z
+    .string()
+    .refine((text) => [...text].length <= 500, "at most 500 code points")
+    .meta({ maxLength: 500 })
+    .optional(),
+  allowedTools: z.array(z.string()).optional(),
+  _meta: z.looseObject({ "acp-skills": skillMetaSchema.optional() }).nullish(),
+});
+
+export type AvailableSkill = z.infer<typeof availableSkillSchema>;

@@ -1,0 +1,22 @@
+/** Every protocol string this package reads or writes, once. */
+
+export const initialize = "initialize";
+export const sessionNew = "session/new";
+export const sessionLoad = "session/load";
+export const sessionResume = "session/resume";
+export const sessionFork = "session/fork";
+export const sessionClose = "session/close";
+export const sessionDelete = "session/delete";
+export const sessionPrompt = "session/prompt";
+export const sessionUpdate = "session/update";
+
+/** `sessionUpdate` kinds. */
+export const availableCommandsUpdate = "available_commands_update";
+export const availableSkillsUpdate = "available_skills_update";
+/** The same update where only `_`-prefixed extensions are permitted (ACP v2 without opt-in). */
+export const extensionSkillsUpdate = "_available_skills_update";
+export const notice = "notice";
+
+/** Our key in every `_meta`, and the prefix of our extension methods. */
+export const metaKey = "acp-skills";
+export const problemsNotification = "_acp-skills/problems";

@@ -1,0 +1,25 @@
+import type { OfferedSkill } from "../skills/skill.ts";
+import type { AvailableSkill } from "./available-skill.ts";
+import { metaKey } from "./methods.ts";
+
+/** Projects an offered skill to what crosses the wire. Equal skills give equal JSON. */
+export function toAvailableSkill({ skill, sources }: OfferedSkill): AvailableSkill {
+  const { license, compatibility, allowedTools } = skill;
+  return {
+    name: skill.slug,
+    description: skill.description,
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(allowedTools !== undefined && { allowedTools: [...allowedTools] }),
+    _meta: {
+      ...skill.metadata,
+      [metaKey]: {
+        name: skill.name,
+        version: skill.version,
+        kind: skill.kind,
+        namespace: skill.namespace,
+        source: sources[0] ?? skill.directory,
+      },
+    },
+  };
+}
