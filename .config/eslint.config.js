@@ -1,4 +1,5 @@
 import { importX } from "eslint-plugin-import-x";
+import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 /**
@@ -7,6 +8,7 @@ import tseslint from "typescript-eslint";
  */
 const rooms = ["skills", "wire", "acp", "client", "cli"];
 const hallway = ["index.ts", "skillset.ts", "options.ts"];
+/** @type {Record<string, string[]>} */
 const mayImport = {
   skills: [],
   wire: ["skills"],
@@ -29,14 +31,16 @@ zones.push(
     from: `./src/${door}`,
     message: "the hallway does not import doors",
   })),
-  ...[...rooms, ...hallway].map((room) => ({
-    target: ["./src/errors.ts", "./src/clock.ts", "./src/log.ts"],
-    from: `./src/${room}`,
-    message: "the foundation imports no room",
-  })),
+  ...["errors.ts", "clock.ts", "log.ts"].flatMap((foundation) =>
+    [...rooms, ...hallway].map((room) => ({
+      target: `./src/${foundation}`,
+      from: `./src/${room}`,
+      message: "the foundation imports no room",
+    })),
+  ),
 );
 
-export default tseslint.config(
+export default defineConfig(
   { ignores: ["dist/**", "test/fixtures/**"] },
   ...tseslint.configs.strictTypeChecked,
   {

@@ -20,12 +20,12 @@ export const availableSkillSchema = z.looseObject({
   description: z
     .string()
     .min(1)
-    .refine((text) => [...text].length <= 1024 && text.trim() !== "", "1 to 1024 code points, not blank")
+    .refine((text) => Array.from(text).length <= 1024 && text.trim() !== "", "1 to 1024 code points, not blank")
     .meta({ maxLength: 1024 }),
   license: z.string().optional(),
   compatibility: z
     .string()
-    .refine((text) => [...text].length <= 500, "at most 500 code points")
+    .refine((text) => Array.from(text).length <= 500, "at most 500 code points")
     .meta({ maxLength: 500 })
     .optional(),
   allowedTools: z.array(z.string()).optional(),

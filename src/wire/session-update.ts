@@ -1,0 +1,27 @@
+import * as z from "zod";
+import { availableSkillSchema } from "./available-skill.ts";
+import { availableSkillsUpdate, extensionSkillsUpdate } from "./methods.ts";
+
+const metaSchema = z.looseObject({}).nullish();
+
+/** The RFD's update: the whole list of skills, replacing the one before (Agent Skills List RFD, "Session Notification"). */
+export const availableSkillsUpdateSchema = z.looseObject({
+  sessionUpdate: z.enum([availableSkillsUpdate, extensionSkillsUpdate]),
+  availableSkills: z.array(availableSkillSchema),
+  _meta: metaSchema,
+});
+
+/** ACP's SessionUpdate extended by ours. Every other kind is ACP's own business and passes whole. */
+export const sessionUpdateSchema = z.union([
+  availableSkillsUpdateSchema,
+  z.looseObject({
+    sessionUpdate: z
+      .string()
+      .min(1)
+      .refine((kind) => kind !== availableSkillsUpdate && kind !== extensionSkillsUpdate)
+      .meta({ not: { enum: [availableSkillsUpdate, extensionSkillsUpdate] } }),
+  }),
+]);
+
+export type AvailableSkillsUpdate = z.infer<typeof availableSkillsUpdateSchema>;
+export type SessionUpdate = z.infer<typeof sessionUpdateSchema>;

@@ -1,0 +1,51 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { jsonSchemas } from "../../.config/json-schemas.js";
+import { availableSkillSchema } from "../../src/wire/available-skill.ts";
+import { sessionUpdateSchema } from "../../src/wire/session-update.ts";
+
+const folder = new URL("../../schema/", import.meta.url);
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+const compiled = (file: string) => ajv.compile(JSON.parse(readFileSync(new URL(file, folder), "utf8")) as object);
+
+test("schema/ holds exactly what the zod schemas generate; `npm run schema` writes it", () => {
+  const committed = Object.fromEntries(
+    readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder), "utf8")]),
+  );
+  expect(committed).toEqual(jsonSchemas());
+});
+
+const skill = { name: "pdf", description: "Reads PDF files." };
+
+test.each([
+  [skill, true],
+  [{ ...skill, license: "MIT", compatibility: "x", allowedTools: ["Read"], _meta: { author: "a" } }, true],
+  [{ ...skill, future: 1 }, true],
+  [{ ...skill, name: "a--b" }, false],
+  [{ ...skill, name: "-a" }, false],
+  [{ ...skill, name: "A" }, false],
+  [{ ...skill, name: "a".repeat(64) }, true],
+  [{ ...skill, name: "a".repeat(65) }, false],
+  [{ ...skill, description: "" }, false],
+  [{ ...skill, description: "𝒳".repeat(1024) }, true],
+  [{ ...skill, description: "𝒳".repeat(1025) }, false],
+  [{ ...skill, compatibility: "c".repeat(501) }, false],
+  [{ ...skill, allowedTools: "Read" }, false],
+  [{ name: "pdf" }, false],
+])("the JSON Schema and the zod schema judge an AvailableSkill alike: %j", (value, valid) => {
+  expect(availableSkillSchema.safeParse(value).success).toBe(valid);
+  expect(compiled("AvailableSkill.json")(value)).toBe(valid);
+});
+
+test.each([
+  [{ sessionUpdate: "available_skills_update", availableSkills: [skill] }, true],
+  [{ sessionUpdate: "available_skills_update" }, false],
+  [{ sessionUpdate: "available_skills_update", availableSkills: [{ name: "x" }] }, false],
+  [{ sessionUpdate: "plan", entries: [] }, true],
+  [{ sessionUpdate: "_other", anything: 1 }, true],
+  [{ availableSkills: [skill] }, false],
+])("the extended SessionUpdate takes ours and lets every other kind pass: %j", (value, valid) => {
+  expect(sessionUpdateSchema.safeParse(value).success).toBe(valid);
+  expect(compiled("SessionUpdate.json")(value)).toBe(valid);
+});
