@@ -1,0 +1,79 @@
+import type { RuleCode } from "./rules.ts";
+
+/** A rule broken by a value, before it is known where that value stands. */
+export interface ValueFault {
+  readonly code: RuleCode;
+  readonly key: string;
+  readonly child?: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+export const maxDescriptionLength = 1024;
+export const maxCompatibilityLength = 500;
+
+const specificationFields = new Set(["name", "description", "license", "allowed-tools", "metadata", "compatibility"]);
+const plainName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+/** Checks a frontmatter's name against the specification and AvailableSkill; `directory` is the name it must match. */
+export function checkName(name: string, directory: string, report: (fault: ValueFault) => void): void {
+  if (name.length <= 64 && plainName.test(name) && name === directory) return;
+  const normal = name.normalize("NFKC");
+  const fault = (code: RuleCode, message: string, fix: string): void => report({ code, key: "name", message, fix });
+  const length = countCodePoints(normal);
+  if (length > 64) fault("name-too-long", `the name has ${length} characters, at most 64 count`, "Shorten the name.");
+  if (normal !== normal.toLowerCase()) {
+    fault("name-not-lowercase", `the name ${normal} is not lowercase`, `Write it as ${normal.toLowerCase()}.`);
+  }
+  if (!/^[\p{L}\p{N}-]*$/u.test(normal)) {
+    fault(
+      "name-invalid-characters",
+      `the name ${normal} has characters other than letters, digits and hyphens`,
+      "Use letters, digits and hyphens only.",
+    );
+  } else if (!/^[a-z0-9-]*$/i.test(normal)) {
+    fault(
+      "name-not-ascii",
+      `the name ${normal} has letters other than a to z, which editors do not accept`,
+      "Use the letters a to z, digits and hyphens only.",
+    );
+  }
+  if (/^-|-$|--/.test(normal)) {
+    fault(
+      "name-hyphens",
+      `the name ${normal} starts or ends with a hyphen or has two in a row`,
+      "Use single hyphens between words.",
+    );
+  }
+  if (normal !== directory.normalize("NFKC")) {
+    fault(
+      "name-directory-mismatch",
+      `the name ${normal} is not that of its directory, ${directory}`,
+      `Rename one of them: the directory to ${normal}, or the name to ${directory}.`,
+    );
+  }
+}
+
+/** Reports each top-level key the specification does not know. */
+export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
+  for (const key of Object.keys(values)) {
+    if (specificationFields.has(key)) continue;
+    report({
+      code: "field-unexpected",
+      key,
+      message: `the specification has no field ${key}`,
+      fix: `Move ${key} into metadata, or remove it.`,
+    });
+  }
+}
+
+export function countCodePoints(text: string): number {
+  let count = 0;
+  for (const _character of text) count++;
+  return count;
+}
+
+/** The first `limit` code points of a text, trimmed. */
+export function cutCodePoints(text: string, limit: number): string {
+  return text.length <= limit ? text : Array.from(text).slice(0, limit).join("").trim();
+}

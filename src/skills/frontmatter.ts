@@ -1,0 +1,72 @@
+import { isUtf8 } from "node:buffer";
+
+/** Where frontmatter stands in a file; all numbers are byte offsets. */
+export type Frontmatter =
+  | {
+      readonly kind: "found";
+      /** The first byte after the opening fence's line. */
+      readonly start: number;
+      /** The first byte of the closing fence. */
+      readonly end: number;
+      /** The first byte after the closing fence's line. */
+      readonly bodyStart: number;
+      /** What follows the opening dashes, such as `js`; mostly empty. */
+      readonly language: string;
+      readonly byteOrderMark: boolean;
+    }
+  | { readonly kind: "missing" }
+  | { readonly kind: "unclosed" }
+  /** The closing fence is not among these bytes, and they are not the whole file: read more. */
+  | { readonly kind: "incomplete" };
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+const dash = 0x2d;
+
+/** Finds the frontmatter at the start of a file. Only a line that is `---`, give or take blanks after it, closes. */
+export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter {
+  const byteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const open = byteOrderMark ? 3 : 0;
+  for (let index = open; index < open + 3; index++) {
+    if (index >= bytes.length) return { kind: whole ? "missing" : "incomplete" };
+    if (bytes[index] !== dash) return { kind: "missing" };
+  }
+  if (bytes[open + 3] === dash) return { kind: "missing" };
+  const notFound: Frontmatter = { kind: whole ? "unclosed" : "incomplete" };
+  const firstLineEnd = bytes.indexOf(lineFeed, open + 3);
+  if (firstLineEnd < 0) return notFound;
+  const language = firstLineEnd === open + 3 ? "" : decode(bytes, open + 3, Math.min(firstLineEnd, open + 67)).trim();
+  const start = firstLineEnd + 1;
+  for (let line = start; line < bytes.length;) {
+    const lineEnd = bytes.indexOf(lineFeed, line);
+    if (lineEnd < 0 && !whole) return notFound;
+    const stop = lineEnd < 0 ? bytes.length : lineEnd;
+    if (
+      bytes[line] === dash &&
+      bytes[line + 1] === dash &&
+      bytes[line + 2] === dash &&
+      isBlank(bytes, line + 3, stop)
+    ) {
+      return { kind: "found", start, end: line, bodyStart: Math.min(stop + 1, bytes.length), language, byteOrderMark };
+    }
+    line = stop + 1;
+  }
+  return notFound;
+}
+
+/** The text between the fences, and whether it was valid UTF-8; what was not is replaced by U+FFFD. Keeps no hold of `bytes`. */
+export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number): { text: string; valid: boolean } {
+  return { text: decode(bytes, start, end), valid: isUtf8(bytes.subarray(start, end)) };
+}
+
+function decode(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+}
+
+function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let index = from; index < to; index++) {
+    const byte = bytes[index];
+    if (byte !== 0x20 && byte !== 0x09 && byte !== carriageReturn) return false;
+  }
+  return true;
+}

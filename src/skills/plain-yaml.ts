@@ -1,0 +1,3 @@
+export function readPlainYaml(_text: string): Record<string, unknown> | undefined {
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import type { Problem } from "./problem.ts";
+
+/** `spec`: the Agent Skills specification; `wire`: what AvailableSkill demands (C-1.3); `lenient`: what is offered (C-1.5). */
+export type Level = "spec" | "wire" | "lenient";
+
+export interface Rule {
+  readonly title: string;
+  readonly spec: "error" | "warning" | "off";
+  readonly wire: "error" | "warning" | "off";
+  /** An error means: not offered. A warning means: offered, normalised. */
+  readonly lenient: "error" | "warning" | "off";
+}
+
+const always = { spec: "error", wire: "error", lenient: "error" } as const;
+const style = { spec: "error", wire: "off", lenient: "warning" } as const;
+const normalised = { spec: "error", wire: "error", lenient: "warning" } as const;
+const remark = { spec: "warning", wire: "warning", lenient: "warning" } as const;
+const advice = { spec: "warning", wire: "off", lenient: "off" } as const;
+
+/** Every rule there is, by its stable code. */
+export const rules = {
+  "file-name-lowercase": { title: "the file is called SKILL.md", ...remark },
+  "byte-order-mark": { title: "the file starts without a byte order mark", ...style, wire: "warning" },
+  "invalid-utf8": { title: "frontmatter is valid UTF-8", ...normalised },
+  "frontmatter-missing": { title: "SKILL.md starts with frontmatter", ...always },
+  "frontmatter-unclosed": { title: "frontmatter is closed by a line ---", ...always },
+  "frontmatter-too-long": { title: "frontmatter is short enough to be read", ...always },
+  "frontmatter-language": { title: "frontmatter is YAML, never code", ...always },
+  "frontmatter-not-a-mapping": { title: "frontmatter is a mapping of keys to values", ...always },
+  "yaml-syntax": { title: "frontmatter is valid YAML", ...normalised },
+  "yaml-duplicate-key": { title: "a key appears once", ...normalised },
+  "yaml-unquoted-colon": { title: "a value that contains a colon and a blank is quoted", ...normalised },
+  "yaml-tag": { title: "frontmatter has no YAML tags", ...normalised },
+  "yaml-alias-bomb": { title: "frontmatter has few YAML aliases", ...normalised },
+  "yaml-not-strict": { title: "frontmatter has no flow collections, anchors or aliases", ...advice },
+  "name-missing": { title: "there is a name", ...normalised },
+  "name-unusable": { title: "a slug can be made from the name or the directory", ...always },
+  "name-too-long": { title: "the name has at most 64 characters", ...normalised },
+  "name-not-lowercase": { title: "the name is lowercase", ...normalised },
+  "name-invalid-characters": { title: "the name has only letters, digits and hyphens", ...normalised },
+  "name-hyphens": { title: "hyphens stand alone and inside the name", ...normalised },
+  "name-not-ascii": {
+    title: "the name has only letters a to z and digits",
+    spec: "off",
+    wire: "error",
+    lenient: "warning",
+  },
+  "name-directory-mismatch": { title: "the name is that of the directory", ...style },
+  "description-missing": { title: "there is a description", ...always },
+  "description-too-long": { title: "the description has at most 1024 characters", ...normalised },
+  "license-not-a-string": { title: "the license is a string", spec: "warning", wire: "error", lenient: "warning" },
+  "compatibility-too-long": { title: "compatibility has at most 500 characters", ...normalised },
+  "compatibility-not-a-string": { title: "compatibility is a string", ...normalised },
+  "allowed-tools-invalid": { title: "allowed-tools is a string or a list of strings", ...normalised },
+  "metadata-not-a-mapping": { title: "metadata is a mapping", ...remark },
+  "metadata-nested-value": { title: "metadata values are strings", ...remark },
+  "field-unexpected": { title: "only the specification's fields are used", ...style },
+  "manifest-unreadable": { title: "skill.toml can be read", ...always },
+  "manifest-syntax": { title: "skill.toml is valid TOML", ...always },
+  "manifest-field-missing": { title: "skill.toml has every required key", ...always },
+  "manifest-field-invalid": { title: "every value in skill.toml has its shape", ...always },
+  "manifest-runtime-missing": { title: "an action has a runtime", ...always },
+  "manifest-runtime-refused": { title: "an instruction has no runtime", ...always },
+  "manifest-entrypoint-outside": { title: "the entrypoint stays inside the skill", ...always },
+  "manifest-namespace-mismatch": { title: "the namespace is a dotted prefix of the name", ...always },
+  "manifest-network-invalid": { title: "network entries have the shape https://host", ...always },
+  "manifest-secret-invalid": { title: "secrets are names such as API_KEY", ...always },
+  "manifest-dependency-invalid": { title: "dependencies have the shape a.b@^1", ...always },
+  "manifest-name-too-long": { title: "the slug of the manifest's name has at most 64 characters", ...always },
+  "manifest-key-unknown": { title: "only known keys are used in skill.toml", ...remark },
+  "manifest-frontmatter-missing": { title: "SKILL.md beside skill.toml has readable frontmatter", ...style },
+  unreadable: { title: "files and directories can be read", ...always },
+  "not-a-regular-file": { title: "SKILL.md is a regular file", ...always },
+  "dangling-symlink": { title: "links lead somewhere", ...always },
+  "directory-loop": { title: "links do not lead back to a directory above", ...remark },
+  "skill-shadowed": { title: "a name appears in one root only", ...remark },
+  "slug-collision": { title: "slugs are unique in a catalog", ...always },
+  "too-deep": { title: "skills lie at most 6 directories deep", ...remark },
+  "too-many-directories": { title: "a root has at most 20,000 directories", ...remark },
+} as const satisfies Record<string, Rule>;
+
+export type RuleCode = keyof typeof rules;
+
+/** A rule that a file breaks, and where; how bad that is depends on the level. */
+export interface Finding {
+  readonly code: RuleCode;
+  readonly file: string;
+  /** From 1, in the file. */
+  readonly line: number;
+  /** From 1, in code points. */
+  readonly column: number;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The findings that count at a level, with their severity, in the order given. */
+export function toProblems(findings: readonly Finding[], level: Level): Problem[] {
+  const problems: Problem[] = [];
+  for (const { code, file, line, column, message, fix } of findings) {
+    const severity = rules[code][level];
+    if (severity !== "off") problems.push({ code, severity, file, line, column, message, fix });
+  }
+  return problems;
+}
