@@ -1,3 +1,5 @@
+import { countCodePoints } from "./code-points.ts";
+import { isSlug, maxNameLength } from "./names.ts";
 import type { RuleCode } from "./rules.ts";
 
 /** A rule broken by a value, before it is known where that value stands. */
@@ -13,15 +15,15 @@ export const maxDescriptionLength = 1024;
 export const maxCompatibilityLength = 500;
 
 const specificationFields = new Set(["name", "description", "license", "allowed-tools", "metadata", "compatibility"]);
-const plainName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** Checks a frontmatter's name against the specification and AvailableSkill; `directory` is the name it must match. */
 export function checkName(name: string, directory: string, report: (fault: ValueFault) => void): void {
-  if (name.length <= 64 && plainName.test(name) && name === directory) return;
+  if (isSlug(name) && name === directory) return;
   const normal = name.normalize("NFKC");
   const fault = (code: RuleCode, message: string, fix: string): void => report({ code, key: "name", message, fix });
   const length = countCodePoints(normal);
-  if (length > 64) fault("name-too-long", `the name has ${length} characters, at most 64 count`, "Shorten the name.");
+  if (length > maxNameLength)
+    fault("name-too-long", `the name has ${length} characters, at most ${maxNameLength} count`, "Shorten the name.");
   if (normal !== normal.toLowerCase()) {
     fault("name-not-lowercase", `the name ${normal} is not lowercase`, `Write it as ${normal.toLowerCase()}.`);
   }
@@ -65,15 +67,4 @@ export function checkFields(values: Readonly<Record<string, unknown>>, report: (
       fix: `Move ${key} into metadata, or remove it.`,
     });
   }
-}
-
-export function countCodePoints(text: string): number {
-  let count = 0;
-  for (const _character of text) count++;
-  return count;
-}
-
-/** The first `limit` code points of a text, trimmed. */
-export function cutCodePoints(text: string, limit: number): string {
-  return text.length <= limit ? text : Array.from(text).slice(0, limit).join("").trim();
 }

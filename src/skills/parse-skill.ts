@@ -1,13 +1,7 @@
 import { readAllowedTools } from "./allowed-tools.ts";
-import {
-  checkFields,
-  checkName,
-  countCodePoints,
-  cutCodePoints,
-  maxCompatibilityLength,
-  maxDescriptionLength,
-} from "./check-frontmatter.ts";
+import { checkFields, checkName, maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
 import type { ValueFault } from "./check-frontmatter.ts";
+import { countCodePoints, cutCodePoints } from "./code-points.ts";
 import { decodeFrontmatter, findFrontmatter } from "./frontmatter.ts";
 import type { Manifest } from "./manifest.ts";
 import { readMetadata } from "./metadata.ts";

@@ -140,7 +140,6 @@ export function foldLines(lines: readonly string[]): string {
 }
 
 function readable(text: string): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what YAML refuses in text
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
 }
 

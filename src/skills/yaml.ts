@@ -27,7 +27,7 @@ const maxAliases = 10;
  */
 export function readYaml(text: string): YamlReading {
   const plain = readPlainYaml(text);
-  if (plain !== undefined) return { values: plain, faults: noFaults };
+  if (plain !== undefined) return { values: plain, faults: text.includes(": [") ? strictFaults(text) : noFaults };
   const whole = loadYaml(text);
   if (!("values" in whole)) return recoverYaml(text, whole, loadYaml);
   return isMapping(whole.values) ? { values: whole.values, faults: strictFaults(text) } : notAMapping(whole.values);
@@ -47,7 +47,7 @@ function loadYaml(text: string): YamlAttempt {
     return {
       reason: error.reason,
       offset,
-      aliases: /alias(es)? .*(exceed|limit)|too many alias|maxAliases/i.test(error.reason),
+      aliases: error.reason.startsWith("aliases exceeded"),
     };
   }
 }

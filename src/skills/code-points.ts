@@ -1,0 +1,25 @@
+/** The number of characters (code points) in a text. */
+export function countCodePoints(text: string): number {
+  let count = text.length;
+  for (let index = 0; index < text.length - 1; index++) {
+    if (!isHigh(text.charCodeAt(index)) || !isLow(text.charCodeAt(index + 1))) continue;
+    count--;
+    index++;
+  }
+  return count;
+}
+
+/** At most the first `limit` code points of a text, trimmed where something was cut. */
+export function cutCodePoints(text: string, limit: number): string {
+  return text.length <= limit || countCodePoints(text) <= limit
+    ? text
+    : Array.from(text).slice(0, limit).join("").trim();
+}
+
+function isHigh(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function isLow(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff;
+}
