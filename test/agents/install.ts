@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+/** Too big for the project's dependencies, so they live here; delete the folder to get them anew. */
+const cache = join(tmpdir(), "acp-skills-agents");
+
+/** What runs is what the tests were written against; raise a version to meet a newer agent. */
+const packages = {
+  claude: "@agentclientprotocol/claude-agent-acp@0.100.0",
+  opencode: "opencode-ai@1.18.33",
+  acpx: "acpx@0.19.1",
+  node: `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@24`,
+} as const;
+
+/** Installs a package into the cache unless it is there; returns its `node_modules`. */
+export async function install(name: keyof typeof packages): Promise<string> {
+  const folder = join(cache, packages[name].replaceAll("/", "+"));
+  const modules = join(folder, "node_modules");
+  if (existsSync(modules)) return modules;
+  await mkdir(cache, { recursive: true });
+  // Renamed into place when whole, so that an install cut short is never taken for a good one.
+  const draft = await mkdtemp(join(cache, "draft-"));
+  await writeFile(join(draft, "package.json"), '{"private":true}');
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  await promisify(execFile)(npm, ["install", "--no-audit", "--no-fund", "--loglevel=error", packages[name]], {
+    cwd: draft,
+    shell: process.platform === "win32",
+  });
+  await rename(draft, folder).catch(async (error: unknown) => {
+    await rm(draft, { recursive: true, force: true });
+    if (!existsSync(modules)) throw error;
+  });
+  return modules;
+}
+
+/** A Node that is new enough for agents that need 22: this one, or one from npm. */
+export async function modernNode(): Promise<string> {
+  if (Number(process.versions.node.split(".", 1)[0]) >= 22) return process.execPath;
+  const [name = ""] = packages.node.split("@", 1);
+  return join(await install("node"), name, "bin", process.platform === "win32" ? "node.exe" : "node");
+}

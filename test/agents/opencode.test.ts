@@ -1,0 +1,4 @@
+import { opencode } from "./real-agents.ts";
+import { describeWrappedAgent } from "./wrapped-agent.ts";
+
+describeWrappedAgent(opencode);

@@ -1,0 +1,53 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A temporary folder with a clean home, a project and a folder of skills that only we are told of. */
+export interface Playground {
+  readonly home: string;
+  readonly project: string;
+  readonly explicitSkills: string;
+  remove(): Promise<void>;
+}
+
+/** A skill to put on disk. The instructions are what a test looks for at the model. */
+export interface WrittenSkill {
+  readonly name: string;
+  readonly description: string;
+  readonly instructions: string;
+}
+
+export async function makePlayground(): Promise<Playground> {
+  const base = await mkdtemp(join(tmpdir(), "acp-skills-playground-"));
+  const [home, project, explicitSkills] = [join(base, "home"), join(base, "project"), join(base, "skills")];
+  for (const folder of [home, project, explicitSkills]) await mkdir(folder);
+  // Agents may still be writing caches to their home when they have been told to end.
+  return { home, project, explicitSkills, remove: () => rm(base, { recursive: true, force: true, maxRetries: 10 }) };
+}
+
+/** Writes or overwrites `<folder>/<name>/SKILL.md`. */
+export async function writeSkill(folder: string, { name, description, instructions }: WrittenSkill): Promise<void> {
+  await mkdir(join(folder, name), { recursive: true });
+  await writeFile(
+    join(folder, name, "SKILL.md"),
+    `---\nname: ${name}\ndescription: ${description}\n---\n\n${instructions}\n`,
+  );
+}
+
+export async function removeSkill(folder: string, name: string): Promise<void> {
+  await rm(join(folder, name), { recursive: true });
+}
+
+/**
+ * Ids of living processes that were started with this home, whoever is their parent by now.
+ * Linux only: it reads the environment of every process.
+ */
+export async function processesWithHome(home: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const id of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
+    // Processes end while we look, and some are not ours to read.
+    const environment = await readFile(`/proc/${id}/environ`, "utf8").catch(() => "");
+    if (environment.split("\0").includes(`HOME=${home}`)) found.push(id);
+  }
+  return found;
+}

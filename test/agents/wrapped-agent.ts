@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { methods } from "@agentclientprotocol/sdk";
+import type { AvailableCommand } from "@agentclientprotocol/sdk";
+import { lastUserParts, openMockModel, questions, reply } from "./mock-model.ts";
+import type { MockModel } from "./mock-model.ts";
+import { openEditor } from "./open-editor.ts";
+import type { Editor } from "./open-editor.ts";
+import { makePlayground, processesWithHome, removeSkill, writeSkill } from "./playground.ts";
+import type { Playground } from "./playground.ts";
+import type { RealAgent } from "./real-agents.ts";
+import { join } from "node:path";
+
+/** What every real agent must do behind the wrapper: the suite that each agent's test file runs. */
+export function describeWrappedAgent(agent: RealAgent): void {
+  describe(`${agent.name} behind the wrapper`, () => {
+    let playground: Playground;
+    let model: MockModel;
+    let editor: Editor;
+    let projectSkills: string;
+    let ownSkills: string;
+
+    beforeAll(async () => {
+      playground = await makePlayground();
+      projectSkills = join(playground.project, ".agents/skills");
+      ownSkills = join(playground.project, agent.ownSkills);
+      await writeSkill(projectSkills, commitNotes);
+      await writeSkill(projectSkills, changelogNotes);
+      await writeSkill(ownSkills, sharedSkill);
+      await writeSkill(playground.explicitSkills, explicitSkill);
+      model = await openMockModel();
+      editor = await openEditor(agent, playground, { modelUrl: model.url });
+    });
+
+    afterAll(async () => {
+      await editor.close();
+      await model.close();
+      await playground.remove();
+    });
+
+    /** Opens a session and waits until the editor was told of all skills that are on disk by then. */
+    async function openSession(names: readonly string[] = [explicitSkill.name]): Promise<string> {
+      const { sessionId } = await editor.agent.request(methods.agent.session.new, {
+        cwd: playground.project,
+        mcpServers: [],
+      });
+      await editor.until(`commands of ${names.join(", ")}`, () =>
+        names.every((name) => skillOf(command(sessionId, name)) !== undefined),
+      );
+      return sessionId;
+    }
+
+    function command(sessionId: string, name: string): AvailableCommand | undefined {
+      return editor.commands(sessionId).find((candidate) => candidate.name === name);
+    }
+
+    /** What the model was asked in one turn: the text parts of each question's last message. */
+    async function asked(sessionId: string, text: string): Promise<string[][]> {
+      const before = questions(model).length;
+      await editor.prompt(sessionId, text);
+      return questions(model).slice(before).map(lastUserParts);
+    }
+
+    test("the agent's own answer to initialize stays, and ours stands beside it", () => {
+      expect(editor.initialized.agentInfo?.version).toMatch(/^\d/);
+      expect(editor.initialized.agentCapabilities?.loadSession).toBe(true);
+      expect(editor.initialized.agentCapabilities?._meta).toMatchObject({ "acp-skills": { tools: [] } });
+    });
+
+    test("skills arrive as commands, once each, beside the agent's own and after the session's answer", async () => {
+      const skills = [commitNotes, changelogNotes, sharedSkill, explicitSkill];
+      const sessionId = await openSession(skills.map(({ name }) => name));
+      const names = editor.commands(sessionId).map(({ name }) => name);
+      expect(names).toContain(agent.ownCommand);
+      expect(names).toEqual([...new Set(names)]);
+      for (const { name, description } of skills)
+        expect(skillOf(command(sessionId, name))).toMatchObject({ name, description });
+      expect(skillOf(command(sessionId, agent.ownCommand))).toBeUndefined();
+
+      const opened = editor.received.findIndex(
+        (message) => "result" in message && (message.result as { sessionId?: string }).sessionId === sessionId,
+      );
+      const told = editor.received.findIndex(
+        (message) => "params" in message && (message.params as { sessionId?: string }).sessionId === sessionId,
+      );
+      expect(told).toBeGreaterThan(opened);
+    });
+
+    test.each([commitNotes, sharedSkill, explicitSkill])(
+      "/$name with some words brings its instructions and the words to the model",
+      async ({ name, instructions }) => {
+        const sessionId = await openSession([name]);
+        const turns = await asked(sessionId, `/${name} for the parser`);
+        const invoked = turns.find((parts) => parts.join("\n").includes(instructions));
+        expect(invoked?.join("\n"), JSON.stringify(turns)).toContain("for the parser");
+        expect(said(editor, sessionId)).toContain(reply);
+      },
+    );
+
+    test("a skill that only we know reaches the model without its prefix", async () => {
+      const sessionId = await openSession();
+      const turns = await asked(sessionId, `/${explicitSkill.name} without the prefix`);
+      const invoked = turns.find((parts) => parts.join("\n").includes(explicitSkill.instructions));
+      expect(invoked?.join("\n")).not.toContain(`/${explicitSkill.name} without`);
+    });
+
+    test("a plain prompt reaches the model as it was typed", async () => {
+      const sessionId = await openSession();
+      const typed = `Say /${explicitSkill.name} ünd ${JSON.stringify({ n: 1 })} back`;
+      const turns = await asked(sessionId, typed);
+      expect(turns.filter((parts) => parts.includes(typed)).length, JSON.stringify(turns)).toBeGreaterThan(0);
+      expect(JSON.stringify(turns)).not.toContain(explicitSkill.instructions);
+    });
+
+    test("an edited, an added and a removed skill each stream a new list of commands", async () => {
+      const skill = { name: "changing", description: "As it was.", instructions: "CHANGING-1" };
+      await writeSkill(playground.explicitSkills, skill);
+      const sessionId = await openSession([skill.name]);
+
+      const edited = { ...skill, description: "As it is now.", instructions: "CHANGING-2" };
+      await writeSkill(playground.explicitSkills, edited);
+      await editor.until("the edited description", () => {
+        return command(sessionId, skill.name)?.description === edited.description;
+      });
+      const turns = await asked(sessionId, `/${skill.name} again`);
+      expect(JSON.stringify(turns)).toContain(edited.instructions);
+
+      const added = { name: "newcomer", description: "Came later.", instructions: "NEWCOMER" };
+      await writeSkill(playground.explicitSkills, added);
+      await editor.until("the added skill", () => command(sessionId, added.name) !== undefined);
+      expect(JSON.stringify(await asked(sessionId, `/${added.name} too`))).toContain(added.instructions);
+
+      await removeSkill(playground.explicitSkills, added.name);
+      await editor.until("the removed skill gone", () => command(sessionId, added.name) === undefined);
+      expect(command(sessionId, skill.name)).toBeDefined();
+      expect(command(sessionId, agent.ownCommand)).toBeDefined();
+    });
+
+    test("an edit to a skill that the agent lists itself streams too", async () => {
+      const sessionId = await openSession([sharedSkill.name]);
+      await writeSkill(ownSkills, { ...sharedSkill, description: "Edited while it was listed." });
+      await editor.until("the edited description in our meta", () => {
+        return skillOf(command(sessionId, sharedSkill.name))?.description === "Edited while it was listed.";
+      });
+      expect(editor.commands(sessionId).filter(({ name }) => name === sharedSkill.name)).toHaveLength(1);
+      await writeSkill(ownSkills, sharedSkill);
+    });
+
+    test("messages that are not the editor's to understand never reach it without opt-in", () => {
+      const kinds = editor.received.flatMap((message) =>
+        "method" in message && message.method.startsWith("_acp-skills/") ? [message.method] : [],
+      );
+      expect(kinds).toEqual([]);
+      expect(JSON.stringify(editor.received)).not.toContain("available_skills_update");
+    });
+  });
+
+  test.runIf(process.platform === "linux")(
+    `${agent.name} and the wrapper end when the editor closes stdin, and leave no process behind`,
+    async () => {
+      const playground = await makePlayground();
+      await writeSkill(playground.explicitSkills, explicitSkill);
+      const model = await openMockModel();
+      const editor = await openEditor(agent, playground, { modelUrl: model.url });
+      const { sessionId } = await editor.agent.request(methods.agent.session.new, {
+        cwd: playground.project,
+        mcpServers: [],
+      });
+      await editor.prompt(sessionId, "hello");
+      expect(await processesWithHome(playground.home)).not.toEqual([]);
+      expect(await editor.close()).toBe(0);
+      expect(await processesWithHome(playground.home)).toEqual([]);
+      await model.close();
+      await playground.remove();
+    },
+  );
+}
+
+const commitNotes = {
+  name: "commit-notes",
+  description: "Writes commit messages.",
+  instructions: "COMMIT-NOTES: name the file first.",
+};
+const changelogNotes = {
+  name: "changelog-notes",
+  description: "Collects what changed since the last release.",
+  instructions: "CHANGELOG-NOTES: group by kind.",
+};
+const sharedSkill = {
+  name: "listed-by-both",
+  description: "A skill that the agent lists itself.",
+  instructions: "LISTED-BY-BOTH: be brief.",
+};
+const explicitSkill = {
+  name: "outside-the-project",
+  description: "A skill from a folder the agent never looks at.",
+  instructions: "OUTSIDE-THE-PROJECT: answer in rhyme.",
+};
+
+/** The AvailableSkill that we attached to a command, if any. */
+function skillOf(command: AvailableCommand | undefined): { name?: string; description?: string } | undefined {
+  return command?._meta?.["acp-skills"] as { name?: string; description?: string } | undefined;
+}
+
+function said(editor: Editor, sessionId: string): string {
+  return editor
+    .updates(sessionId)
+    .map((update) =>
+      update.sessionUpdate === "agent_message_chunk" && update.content.type === "text" ? update.content.text : "",
+    )
+    .join("");
+}
