@@ -1,0 +1,54 @@
+import type { Paint } from "./colour.ts";
+import { cutToWidth, displayWidth } from "./display-width.ts";
+import { safeText } from "./safe-text.ts";
+
+/** A place in a file, and how to read the lines about it. */
+export interface FramePlace {
+  readonly line: number;
+  /** From 1, in code points. */
+  readonly column: number;
+  readonly sourceLine: (line: number) => string | undefined;
+}
+
+/**
+ * The line that is meant, with the one before and the one after, and a caret under the column. Long lines show the part
+ * about the column. Empty where the line does not exist.
+ */
+export function codeFrame({ line, column, sourceLine }: FramePlace, columns: number, paint: Paint): string[] {
+  const meant = sourceLine(line);
+  if (meant === undefined) return [];
+  const numbers = String(line + 1).length;
+  const room = Math.max(20, columns - numbers - 7);
+  const points = Array.from(meant);
+  const before = safeText(points.slice(0, column - 1).join(""));
+  const skipped = skippedPoints(points, column, room);
+  const visibleBefore = skipped === 0 ? before : `…${safeText(points.slice(skipped, column - 1).join(""))}`;
+  const meantText = visibleBefore + safeText(points.slice(column - 1).join(""));
+
+  const rows: string[] = [];
+  const row = (number: number, text: string, marked: boolean): void => {
+    const gutter = `${marked ? ">" : " "} ${String(number).padStart(numbers)} |`;
+    rows.push(`${paint(marked ? "red" : "dim", gutter)} ${cutToWidth(text, room)}`.trimEnd());
+  };
+  const previous = line > 1 ? sourceLine(line - 1) : undefined;
+  if (previous !== undefined) row(line - 1, safeText(previous), false);
+  row(line, meantText, true);
+  rows.push(
+    `${paint("dim", `  ${" ".repeat(numbers)} |`)} ${" ".repeat(displayWidth(visibleBefore))}${paint("red", "^")}`,
+  );
+  const next = sourceLine(line + 1);
+  if (next !== undefined) row(line + 1, safeText(next), false);
+  return rows;
+}
+
+/** How many code points of a line to leave out so that the column is seen, with some text before it. */
+function skippedPoints(points: readonly string[], column: number, room: number): number {
+  let skipped = 0;
+  let width = displayWidth(safeText(points.slice(0, column).join("")));
+  const wanted = Math.floor((room * 2) / 3);
+  while (width > wanted && skipped < column - 1) {
+    width -= displayWidth(safeText(points[skipped] ?? ""));
+    skipped++;
+  }
+  return skipped;
+}

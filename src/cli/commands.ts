@@ -1,0 +1,108 @@
+/** One option, as both the parser and `--help` need it. */
+export interface Option {
+  readonly type: "string" | "boolean";
+  readonly short?: string;
+  readonly multiple?: boolean;
+  /** What `--help` calls the value. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly help: string;
+}
+
+export interface Command {
+  /** How it is called, after `acp-skills`. */
+  readonly usage: string;
+  readonly summary: string;
+  /** What stands where no option does; undefined where nothing may. */
+  readonly positionals?: { readonly name: string; readonly minimum: number; readonly maximum: number };
+  readonly options: Readonly<Record<string, Option>>;
+  /** Lines that `--help` adds. */
+  readonly notes: readonly string[];
+}
+
+const help = { type: "boolean", short: "h", help: "Show this help." } as const satisfies Option;
+
+const roots = {
+  skills: {
+    type: "string",
+    multiple: true,
+    value: "DIR",
+    help: "Look for skills in DIR too, before the default roots. Repeatable.",
+  },
+  "no-default-roots": {
+    type: "boolean",
+    help: "Look in the --skills directories only.",
+  },
+} as const satisfies Record<string, Option>;
+
+const listing = {
+  ...roots,
+  cwd: { type: "string", value: "DIR", help: "The project's directory. Default: the current one." },
+  json: { type: "boolean", help: "Print JSON." },
+  help,
+} as const satisfies Record<string, Option>;
+
+const defaultRoots = "Default roots: .agents/skills and .claude/skills of the project, then of your home directory.";
+
+/** Every command there is; parsing and help both come from here. */
+export const commands = {
+  wrap: {
+    usage: "[options] -- AGENT [ARG…]",
+    summary: "Run an ACP agent and add skills to its sessions.",
+    options: {
+      ...roots,
+      log: { type: "string", value: "FILE", help: "Append diagnostics to FILE, with times; only errors go to stderr." },
+      emit: {
+        type: "string",
+        choices: ["auto", "rfd", "commands", "none"],
+        help: "Which forms the editor is sent. Default: auto, those it understands.",
+      },
+      help,
+      version: { type: "boolean", help: "Show the version." },
+    },
+    notes: [
+      "Everything after -- is the agent's command. Its exit code is ours; 127: not found, 126: not executable.",
+      defaultRoots,
+    ],
+  },
+  list: {
+    usage: "list [options]",
+    summary: "List the skills that a session would have.",
+    options: listing,
+    notes: [defaultRoots, "Exits 1 when a --skills directory cannot be read, else 0, whatever problems skills have."],
+  },
+  show: {
+    usage: "show NAME [options]",
+    summary: "Show everything about one skill.",
+    positionals: { name: "NAME", minimum: 1, maximum: 1 },
+    options: listing,
+    notes: ["NAME is the slug (salesforce-leads-sync) or the dotted name (salesforce.leads.sync).", defaultRoots],
+  },
+  check: {
+    usage: "check [PATH…] [options]",
+    summary: "Validate skills and point at what is wrong.",
+    positionals: { name: "PATH", minimum: 0, maximum: Infinity },
+    options: {
+      level: {
+        type: "string",
+        choices: ["spec", "wire", "lenient"],
+        help: "Which rules count. Default: spec, the Agent Skills specification.",
+      },
+      reporter: {
+        type: "string",
+        choices: ["pretty", "json", "github", "sarif"],
+        help: "How problems are printed. Default: pretty.",
+      },
+      fix: { type: "boolean", help: "Repair what is unambiguous, in place, then report what is left." },
+      watch: { type: "boolean", help: "Check again on every change, until interrupted." },
+      help,
+    },
+    notes: [
+      "PATH is a SKILL.md, a skill's directory, or a directory that holds many. Default: the current directory.",
+      "Below a directory, .agents/skills and .claude/skills are looked into as well.",
+      "Exits 1 when there is an error, or when a PATH does not exist or holds no skill; warnings alone exit 0.",
+    ],
+  },
+} as const satisfies Record<string, Command>;
+
+export type CommandName = keyof typeof commands;

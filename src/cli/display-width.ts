@@ -1,0 +1,49 @@
+/** How many columns a terminal gives to a text: two for wide characters and emoji, none for combining marks. */
+export function displayWidth(text: string): number {
+  if (printableAscii.test(text)) return text.length;
+  let width = 0;
+  for (const cluster of graphemes(text)) width += clusterWidth(cluster);
+  return width;
+}
+
+/** The text, cut with an ellipsis so that it takes at most `columns`. Never cuts inside a character people see as one. */
+export function cutToWidth(text: string, columns: number): string {
+  if (text.length <= columns && printableAscii.test(text)) return text;
+  let width = 0;
+  let fitting = "";
+  for (const cluster of graphemes(text)) {
+    const wide = clusterWidth(cluster);
+    if (width + wide > columns) return shorten(fitting, columns);
+    width += wide;
+    fitting += cluster;
+  }
+  return fitting;
+}
+
+/** The text, followed by as many blanks as it lacks. */
+export function padToWidth(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - displayWidth(text)));
+}
+
+const printableAscii = /^[\x20-\x7e]*$/;
+const invisible = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+/** Scripts and blocks whose characters are East Asian Wide or Fullwidth, and what is shown as emoji. */
+const wide =
+  /^(?:[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|.\ufe0f)/u;
+
+function* graphemes(text: string): Iterable<string> {
+  const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  for (const { segment } of segmenter.segment(text)) yield segment;
+}
+
+function clusterWidth(cluster: string): number {
+  if (invisible.test(cluster)) return 0;
+  return wide.test(cluster) ? 2 : 1;
+}
+
+function shorten(fitting: string, columns: number): string {
+  if (columns < 1) return "";
+  let kept = fitting;
+  while (displayWidth(kept) > columns - 1) kept = Array.from(graphemes(kept)).slice(0, -1).join("");
+  return `${kept.trimEnd()}…`;
+}

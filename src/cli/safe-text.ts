@@ -1,0 +1,14 @@
+/**
+ * Text from a skill, made fit for a terminal and for one line: blanks for line ends and tabs; every other control
+ * character, and every character that reorders text, as a visible escape. Nothing a skill says reaches a terminal as a command.
+ */
+export function safeText(text: string): string {
+  if (!unsafe.test(text)) return text;
+  return text
+    .replace(/\r\n|[\n\r\t\u2028\u2029]/g, " ")
+    .replace(unsafeEach, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, and the marks that turn the direction of text. */
+const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+const unsafeEach = new RegExp(unsafe, "gu");

@@ -1,0 +1,8 @@
+import path from "node:path";
+
+/** A path as people are shown it: relative where it lies inside `cwd`, else absolute. */
+export function shownPath(file: string, cwd: string): string {
+  const relative = path.relative(cwd, file);
+  if (relative === "") return ".";
+  return relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative) ? file : relative;
+}
