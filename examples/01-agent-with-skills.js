@@ -1,0 +1,31 @@
+// For agent authors on SDK 2.x: one call around the agent, and every editor sees the skills of the session's directories.
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { agent, client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import { withSkills } from "acp-skills";
+import { streamPair } from "./stream-pair.js";
+
+const myAgent = agent({ name: "my-agent" })
+  .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
+  .onRequest(methods.agent.session.new, () => ({ sessionId: "session-1" }));
+
+// An agent on stdio hands its ndJsonStream to `connect` instead.
+const [editorSide, agentSide] = streamPair();
+const skills = fileURLToPath(new URL("skills", import.meta.url));
+withSkills(myAgent, { skills: [skills], defaultRoots: false }).connect(agentSide);
+
+const commands = await new Promise((resolve) => {
+  const editor = client({ name: "my-editor" })
+    .onNotification(methods.client.session.update, ({ params: { update } }) => {
+      if (update.sessionUpdate === "available_commands_update")
+        resolve(update.availableCommands.map(({ name }) => name));
+    })
+    .connect(editorSide);
+  void editor.agent
+    .request(methods.agent.initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} })
+    .then(() => editor.agent.request(methods.agent.session.new, { cwd: process.cwd(), mcpServers: [] }));
+});
+
+assert.deepEqual(commands, ["commit-message", "csv-summary", "release-notes"]);
+console.log(`the editor was offered: ${commands.join(", ")}`);
+process.exit(0);

@@ -1,0 +1,41 @@
+// For agent authors on the older package: wrap the stream that goes into AgentSideConnection.
+import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
+import { AgentSideConnection, ClientSideConnection, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
+import { wrapStream } from "acp-skills";
+import { streamPair } from "./stream-pair.js";
+
+const [editorSide, agentSide] = streamPair();
+const skills = fileURLToPath(new URL("skills", import.meta.url));
+
+new AgentSideConnection(
+  () => ({
+    initialize: () => Promise.resolve({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {}, authMethods: [] }),
+    newSession: () => Promise.resolve({ sessionId: "session-1" }),
+    authenticate: () => Promise.resolve(),
+    prompt: () => Promise.resolve({ stopReason: "end_turn" }),
+    cancel: () => Promise.resolve(),
+  }),
+  wrapStream(agentSide, { skills: [skills], defaultRoots: false }),
+);
+
+const commands = await new Promise((resolve) => {
+  const editor = new ClientSideConnection(
+    () => ({
+      sessionUpdate({ update }) {
+        if (update.sessionUpdate === "available_commands_update")
+          resolve(update.availableCommands.map(({ name }) => name));
+        return Promise.resolve();
+      },
+      requestPermission: () => Promise.resolve({ outcome: { outcome: "cancelled" } }),
+    }),
+    editorSide,
+  );
+  void editor
+    .initialize({ protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} })
+    .then(() => editor.newSession({ cwd: process.cwd(), mcpServers: [] }));
+});
+
+assert.deepEqual(commands, ["commit-message", "csv-summary", "release-notes"]);
+console.log(`the editor was offered: ${commands.join(", ")}`);
+process.exit(0);

@@ -1,0 +1,48 @@
+// For editor authors: opt in, observe, and the whole list of skills arrives with each change, licence and all.
+import assert from "node:assert/strict";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { agent, client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import { observeSkills, readAdvertisement, skillsOptIn, withSkills } from "acp-skills";
+import { streamPair } from "./stream-pair.js";
+
+const skills = await mkdtemp(join(tmpdir(), "acp-skills-example-"));
+await cp(fileURLToPath(new URL("skills/commit-message", import.meta.url)), join(skills, "commit-message"), {
+  recursive: true,
+});
+
+const [editorSide, agentSide] = streamPair();
+const someAgent = agent({ name: "some-agent" })
+  .onRequest(methods.agent.initialize, () => ({ protocolVersion: PROTOCOL_VERSION, agentCapabilities: {} }))
+  .onRequest(methods.agent.session.new, () => ({ sessionId: "session-1" }));
+withSkills(someAgent, { skills: [skills], defaultRoots: false, emit: "rfd" }).connect(agentSide);
+
+/** @type {string[]} */
+const seen = [];
+const twoUpdates = new Promise((resolve) => {
+  const stream = observeSkills(editorSide, (update) => {
+    for (const skill of update.skills)
+      console.log(`${skill.name} (${skill.license ?? "no licence"}): ${skill.description}`);
+    seen.push(update.skills.map(({ name }) => name).join(" "));
+    if (seen.length === 1)
+      void writeFile(join(skills, "SKILL.md"), "---\nname: notes\ndescription: Takes notes.\n---\n");
+    if (seen.length === 2) resolve(undefined);
+  });
+  const editor = client({ name: "my-editor" }).connect(stream);
+  void editor.agent
+    .request(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      clientCapabilities: { _meta: { ...skillsOptIn } },
+    })
+    .then((response) => {
+      console.log("the agent says:", readAdvertisement(response));
+      return editor.agent.request(methods.agent.session.new, { cwd: skills, mcpServers: [] });
+    });
+});
+
+await twoUpdates;
+assert.deepEqual(seen, ["commit-message", "commit-message notes"]);
+await rm(skills, { recursive: true });
+process.exit(0);

@@ -1,0 +1,102 @@
+// The whole thing at work, with real processes: an editor, `acp-skills -- <agent>`, and skills that change on disk.
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openEditor } from "./editor.js";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const sandbox = await mkdtemp(join(tmpdir(), "acp-skills-demo-"));
+const project = join(sandbox, "project");
+// An empty home: the user's own skills stay out of the picture.
+const home = join(sandbox, "home");
+const skillsFolder = join(project, ".agents", "skills");
+await cp(join(here, "skills"), skillsFolder, { recursive: true });
+
+/** @type {{ step: string, holds: boolean, detail: string }[]} */
+const results = [];
+/**
+ * @param {string} step
+ * @param {boolean} holds
+ * @param {string} detail
+ */
+function note(step, holds, detail) {
+  results.push({ step, holds, detail });
+  console.log(`${holds ? "ok  " : "FAIL"} ${step}`);
+}
+const milliseconds = async (/** @type {() => Promise<boolean>} */ work) => {
+  const start = performance.now();
+  const holds = await work();
+  return { holds, detail: `${(performance.now() - start).toFixed(0)} ms from disk to editor` };
+};
+
+console.log("editor > acp-skills -- node examples/echo-agent.js\n");
+const editor = await openEditor({
+  command: [process.execPath, join(here, "../dist/cli/main.js"), "--", process.execPath, join(here, "echo-agent.js")],
+  cwd: project,
+  env: { HOME: home, USERPROFILE: home },
+  print: (line) => console.log(line),
+});
+try {
+  const { advertisement } = editor;
+  note("the agent advertises skills", advertisement !== undefined, `acp-skills ${advertisement?.version ?? "?"}`);
+
+  const names = () =>
+    editor
+      .skills()
+      .map(({ name }) => name)
+      .join(" ");
+  const listed = await editor.until(() => names() === "commit-message csv-summary release-notes");
+  note("the project's skills reach the editor", listed, names());
+  const invocable = await editor.until(() => editor.commands().length === 3);
+  note(
+    "each is a command",
+    invocable,
+    editor
+      .commands()
+      .map((command) => `/${command.name}`)
+      .join(" "),
+  );
+
+  const file = join(skillsFolder, "csv-summary", "SKILL.md");
+  const text = await readFile(file, "utf8");
+  const edited = await milliseconds(async () => {
+    await writeFile(file, text.replace("Summarises a CSV file", "Explains a CSV file"));
+    return editor.until(() => editor.skills().some(({ description }) => description.startsWith("Explains a CSV file")));
+  });
+  note("an edit on disk arrives", edited.holds, edited.detail);
+
+  const added = await milliseconds(async () => {
+    const draft = join(sandbox, "draft");
+    await cp(join(here, "skills", "commit-message"), draft, { recursive: true });
+    const skill = "---\nname: greet\ndescription: Greets somebody by name.\n---\n\nSay hello, warmly.\n";
+    await writeFile(join(draft, "SKILL.md"), skill);
+    await rename(draft, join(skillsFolder, "greet"));
+    return editor.until(() => names().includes("greet"));
+  });
+  note("a new skill arrives", added.holds, added.detail);
+
+  const removed = await milliseconds(async () => {
+    await rm(join(skillsFolder, "release-notes"), { recursive: true });
+    return editor.until(() => !names().includes("release-notes"));
+  });
+  note("a removed skill goes", removed.holds, removed.detail);
+
+  const answer = await editor.prompt("/greet Ada");
+  const invoked = answer.includes("Say hello, warmly.") && answer.trimEnd().endsWith("text: Ada");
+  note("/greet Ada brings the skill's instructions to the agent", invoked, "as an embedded resource, then the words");
+  const plain = await editor.prompt("just chatting about /etc/hosts");
+  note("ordinary words pass untouched", plain === "text: just chatting about /etc/hosts\n", plain.trim());
+} finally {
+  const exitCode = await editor.close();
+  note("closing stdin ends both", exitCode === 0, `exit ${exitCode ?? "by signal"}`);
+  await rm(sandbox, { recursive: true, force: true });
+}
+
+const width = Math.max(...results.map(({ step }) => step.length));
+console.log(`\n${"what".padEnd(width)}  result`);
+for (const { step, holds, detail } of results)
+  console.log(`${step.padEnd(width)}  ${holds ? "ok" : "FAIL"}: ${detail}`);
+const failed = results.filter(({ holds }) => !holds).length;
+console.log(failed === 0 ? `\nAll ${results.length} steps went as they should.` : `\n${failed} steps differ.`);
+process.exitCode = failed === 0 ? 0 : 1;
