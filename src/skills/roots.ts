@@ -16,7 +16,7 @@ export interface SessionDirectories {
   /** False leaves only the explicit roots. */
   readonly useDefaults?: boolean;
   /** How paths are spelt; the platform's own way when absent. */
-  readonly paths?: Pick<path.PlatformPath, "isAbsolute" | "join" | "normalize" | "parse">;
+  readonly paths?: Pick<path.PlatformPath, "isAbsolute" | "join" | "normalize" | "parse" | "sep">;
 }
 
 const places = [
@@ -58,14 +58,7 @@ export function sessionRoots(directories: SessionDirectories): { roots: Root[]; 
   return { roots: [...roots.values()], problems };
 }
 
-function withoutTrailingSeparator(directory: string, paths: Pick<path.PlatformPath, "parse">): string {
+function withoutTrailingSeparator(directory: string, paths: Pick<path.PlatformPath, "parse" | "sep">): string {
   const { root } = paths.parse(directory);
-  return directory.length > root.length && /[\\/]$/.test(directory) && !isNamePart(directory, root)
-    ? directory.slice(0, -1)
-    : directory;
-}
-
-/** On POSIX a backslash is part of a name, not a separator. */
-function isNamePart(directory: string, root: string): boolean {
-  return root === "/" && directory.endsWith("\\");
+  return directory.length > root.length && directory.endsWith(paths.sep) ? directory.slice(0, -1) : directory;
 }

@@ -1,0 +1,107 @@
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
+import type { Dirent } from "node:fs";
+import path from "node:path";
+import { SkillsError } from "../errors.ts";
+import type { Entry, Head, SkillFiles } from "./skill-files.ts";
+
+/** Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither. */
+const openFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
+
+/** Skills on disk. The bytes of a head are valid until the next one is read: they lie in one buffer that is used again. */
+export function diskSkillFiles(): SkillFiles {
+  let buffer = Buffer.allocUnsafeSlow(4096);
+  return {
+    list(directory) {
+      const entries = orUnreadable(directory, () => readdirSync(directory, { withFileTypes: true }));
+      return entries.map((entry) => toEntry(directory, entry));
+    },
+    head(file, limit) {
+      if (buffer.length < limit) buffer = Buffer.allocUnsafeSlow(limit);
+      return orUnreadable(file, () => readHead(file, buffer.subarray(0, limit)));
+    },
+    resolve(target) {
+      try {
+        return realpathSync.native(target);
+      } catch (error) {
+        if (isAbsence(error)) return undefined;
+        throw unreadable(target, error);
+      }
+    },
+  };
+}
+
+function readHead(file: string, buffer: Buffer): Head {
+  const descriptor = openSync(file, openFlags);
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) {
+      throw new SkillsError("UNREADABLE", `${file} cannot be read: it is not a regular file.`, {
+        facts: { path: file },
+      });
+    }
+    let length = 0;
+    for (let count = -1; count !== 0 && length < buffer.length && length < stats.size; length += count) {
+      count = readSync(descriptor, buffer, length, buffer.length - length, length);
+    }
+    return { bytes: buffer.subarray(0, length), whole: length < buffer.length };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function toEntry(directory: string, entry: Dirent): Entry {
+  const { name } = entry;
+  if (entry.isFile()) return { name, kind: "file", link: false };
+  if (entry.isDirectory()) return { name, kind: "directory", link: false };
+  if (!entry.isSymbolicLink()) return { name, kind: "other", link: false };
+  return { name, kind: linkedKind(path.join(directory, name)), link: true };
+}
+
+function linkedKind(link: string): Entry["kind"] {
+  try {
+    const stats = statSync(link);
+    return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
+  } catch {
+    // Missing, a loop of links, or hidden behind a directory that may not be entered: it leads nowhere for us.
+    return "dangling";
+  }
+}
+
+function orUnreadable<Value>(target: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof SkillsError ? error : unreadable(target, error);
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "permission is denied",
+  EPERM: "permission is denied",
+  ENOENT: "it does not exist",
+  ENOTDIR: "it is not a directory",
+  EISDIR: "it is a directory",
+  ELOOP: "its links lead in a circle",
+  ENAMETOOLONG: "its path is too long",
+  EMFILE: "this process has too many open files",
+  ENFILE: "the system has too many open files",
+  EIO: "the disk reports an error",
+  ENXIO: "it is not a regular file",
+};
+
+function unreadable(target: string, error: unknown): SkillsError {
+  const code = systemCode(error);
+  const reason = reasons[code] ?? (error instanceof Error ? error.message : String(error));
+  return new SkillsError("UNREADABLE", `${target} cannot be read: ${reason}.`, {
+    cause: error,
+    facts: { path: target, reason: code },
+  });
+}
+
+function isAbsence(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(systemCode(error));
+}
+
+function systemCode(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
