@@ -54,13 +54,16 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
   return notFound;
 }
 
-/** The text between the fences, and whether it was valid UTF-8; what was not is replaced by U+FFFD. Keeps no hold of `bytes`. */
+/** The text between two offsets, and whether it was valid UTF-8; what was not is replaced by U+FFFD. Keeps no hold of `bytes`. */
 export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number): { text: string; valid: boolean } {
-  return { text: decode(bytes, start, end), valid: isUtf8(bytes.subarray(start, end)) };
+  const text = decode(bytes, start, end);
+  return { text, valid: !text.includes("\ufffd") || isUtf8(bytes.subarray(start, end)) };
 }
 
 function decode(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+  // A second view of the same bytes costs more than all the rest: avoided where there is a Buffer already.
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return buffer.toString("utf8", start, end);
 }
 
 function isBlank(bytes: Uint8Array, from: number, to: number): boolean {

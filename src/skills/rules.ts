@@ -67,6 +67,7 @@ export const rules = {
   "manifest-secret-invalid": { title: "secrets are names such as API_KEY", ...always },
   "manifest-dependency-invalid": { title: "dependencies have the shape a.b@^1", ...always },
   "manifest-name-too-long": { title: "the slug of the manifest's name has at most 64 characters", ...always },
+  "manifest-tags-too-many": { title: "skill.toml has at most 20 tags", ...normalised },
   "manifest-key-unknown": { title: "only known keys are used in skill.toml", ...remark },
   "manifest-frontmatter-missing": { title: "SKILL.md beside skill.toml has readable frontmatter", ...style },
   unreadable: { title: "files and directories can be read", ...always },

@@ -29,13 +29,18 @@ export function readYaml(text: string): YamlReading {
   const plain = readPlainYaml(text);
   if (plain !== undefined) return { values: plain, faults: text.includes(": [") ? strictFaults(text) : noFaults };
   const whole = loadYaml(text);
-  if (!("values" in whole)) return recoverYaml(text, whole, loadYaml);
+  if (!("values" in whole)) return recoverYaml(text, whole, loadPart);
   return isMapping(whole.values) ? { values: whole.values, faults: strictFaults(text) } : notAMapping(whole.values);
 }
 
 /** One attempt at YAML: its value, or where and why it failed. */
 export type YamlAttempt =
   { readonly values: unknown } | { readonly reason: string; readonly offset: number; readonly aliases: boolean };
+
+function loadPart(text: string): YamlAttempt {
+  const plain = readPlainYaml(text);
+  return plain === undefined ? loadYaml(text) : { values: plain };
+}
 
 function loadYaml(text: string): YamlAttempt {
   try {

@@ -1,0 +1,138 @@
+import { parse, TomlError } from "smol-toml";
+import { countCodePoints, cutCodePoints } from "./code-points.ts";
+import { manifestKeys, manifestSchema } from "./manifest.ts";
+import type { ManifestReading } from "./parse-skill.ts";
+import { rules } from "./rules.ts";
+import type { Finding, RuleCode } from "./rules.ts";
+import { tomlPosition } from "./toml-position.ts";
+
+type Path = readonly (string | number)[];
+type Add = (code: RuleCode, path: Path, message: string, fix: string) => void;
+
+const maxDescriptionLength = 1024;
+const maxTags = 20;
+
+/**
+ * Reads the text of a `skill.toml` (C-1.4). Never throws. There is a manifest, deeply frozen, unless a finding is an error
+ * at level `lenient`. Loads a schema library: import it only where a `skill.toml` was found.
+ */
+export function readManifest(text: string, file: string): ManifestReading {
+  let data: Record<string, unknown>;
+  try {
+    data = parse(text.replace(/^\ufeff/, ""), { maxDepth: 32 });
+  } catch (error) {
+    return { findings: [syntaxFinding(error, text, file)] };
+  }
+  const findings: Finding[] = [];
+  const add: Add = (code, path, message, fix) => {
+    findings.push({ code, file, ...tomlPosition(text, path), message, fix });
+  };
+  reportUnknownKeys(data, add);
+  const result = manifestSchema.safeParse(shortened(data, add));
+  for (const issue of result.error?.issues ?? []) {
+    const path = issue.path.filter((segment) => typeof segment !== "symbol");
+    const rule: unknown = issue.code === "custom" ? issue.params?.rule : undefined;
+    if (isRule(rule)) add(rule, path, issue.message, String(issue.code === "custom" && issue.params?.fix));
+    else reportShape(path, data, issue.message, add);
+  }
+  findings.sort((a, b) => a.line - b.line || a.column - b.column);
+  return result.success ? { manifest: deepFreeze(result.data), findings } : { findings };
+}
+
+const fixes: Readonly<Record<string, string>> = {
+  name: "Write lowercase letters and digits in segments joined by dots, such as sales.leads.sync.",
+  version: 'Write a semantic version, such as "1.0.0".',
+  kind: 'Write "action" or "instruction".',
+  description: "Say in at most 1024 characters what the skill does and when to use it.",
+  namespace: "Write lowercase letters and digits in segments joined by dots.",
+};
+
+function reportShape(path: Path, data: Record<string, unknown>, reason: string, add: Add): void {
+  const name = path.join(".");
+  const value = path.reduce<unknown>((inner, key) => (isTable(inner) ? inner[key] : undefined), data);
+  const shown = JSON.stringify(value);
+  if (value === undefined) {
+    add("manifest-field-missing", path, `${name} is missing`, fixes[name] ?? `Add ${name}.`);
+  } else if (name.startsWith("permissions.network.")) {
+    add("manifest-network-invalid", path, `${shown} is not a host`, "Write https://host or https://*.host.");
+  } else if (name.startsWith("permissions.secrets.")) {
+    const fix = "Use letters, digits and underscores, such as API_KEY.";
+    add("manifest-secret-invalid", path, `${shown} is not the name of a secret`, fix);
+  } else if (name.startsWith("dependencies.skills.")) {
+    add("manifest-dependency-invalid", path, `${shown} is not a skill with its version`, "Write it as a.b@^1.");
+  } else if (name === "name" && typeof value === "string" && value.length > 64) {
+    add(
+      "manifest-name-too-long",
+      path,
+      `the name has ${value.length} characters, at most 64 count`,
+      "Shorten the name.",
+    );
+  } else {
+    add("manifest-field-invalid", path, `${name} is not valid: ${reason}`, fixes[name] ?? `Correct ${name}.`);
+  }
+}
+
+/** What is only too long is cut, so that the skill is still offered (C-1.5). */
+function shortened(data: Record<string, unknown>, add: Add): Record<string, unknown> {
+  let result = data;
+  const { description, tags } = data;
+  const length = typeof description === "string" ? countCodePoints(description.trim()) : 0;
+  if (typeof description === "string" && length > maxDescriptionLength) {
+    const message = `the description has ${length} characters, at most ${maxDescriptionLength} count`;
+    add("description-too-long", ["description"], message, "Shorten it, and move the rest into SKILL.md.");
+    result = { ...result, description: cutCodePoints(description.trim(), maxDescriptionLength) };
+  }
+  if (Array.isArray(tags) && tags.length > maxTags) {
+    const message = `there are ${tags.length} tags; the first ${maxTags} count`;
+    add("manifest-tags-too-many", ["tags"], message, `Keep at most ${maxTags} tags.`);
+    result = { ...result, tags: tags.slice(0, maxTags) };
+  }
+  return result;
+}
+
+function reportUnknownKeys(data: Record<string, unknown>, add: Add): void {
+  const check = (path: Path, table: unknown, known: readonly string[]): void => {
+    if (!isTable(table) || Array.isArray(table)) return;
+    for (const key of Object.keys(table)) {
+      if (known.includes(key)) continue;
+      const name = [...path, key].join(".");
+      const message = `skill.toml has no key ${name}; it is kept as it is`;
+      add("manifest-key-unknown", [...path, key], message, "Check its spelling, or remove it.");
+    }
+  };
+  for (const [table, known] of Object.entries(manifestKeys)) {
+    const [first = "", any] = table.split(".");
+    const outer = first === "" ? data : data[first];
+    if (any === undefined) check(first === "" ? [] : [first], outer, known);
+    else if (isTable(outer)) for (const [name, inner] of Object.entries(outer)) check([first, name], inner, known);
+  }
+}
+
+function isTable(value: unknown): value is Record<string | number, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function isRule(code: unknown): code is RuleCode {
+  return typeof code === "string" && Object.hasOwn(rules, code);
+}
+
+function syntaxFinding(error: unknown, text: string, file: string): Finding {
+  const known = error instanceof TomlError;
+  const line = known ? Math.max(error.line, 1) : 1;
+  const before = (text.split("\n")[line - 1] ?? "").slice(0, known ? Math.max(error.column - 1, 0) : 0);
+  const reason = (known ? error.message.split("\n", 1)[0] : undefined) ?? String(error);
+  return {
+    code: "manifest-syntax",
+    file,
+    line,
+    column: countCodePoints(before) + 1,
+    message: reason.replace(/^Invalid TOML document: /, "not valid TOML: "),
+    fix: "Correct the line; strings stand in quotes, tables in [brackets].",
+  };
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}
