@@ -1,0 +1,59 @@
+import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk/experimental/v2";
+import type { AvailableCommand, SessionUpdate } from "@agentclientprotocol/sdk/experimental/v2";
+import { expect, test } from "vitest";
+import { lastUserParts, openMockModel, questions } from "./mock-model.ts";
+import { makePlayground, writeSkill } from "./playground.ts";
+import { claude } from "./real-agents.ts";
+import { startWrapped } from "./wrapped-process.ts";
+
+const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
+
+test("over protocol v2, Claude's client is told of skills, of their edits, and invokes one", async () => {
+  const playground = await makePlayground();
+  await writeSkill(playground.explicitSkills, skill);
+  const model = await openMockModel();
+  const wrapped = await startWrapped(claude, playground, { modelUrl: model.url });
+  const updates: SessionUpdate[] = [];
+  const { agent } = client({ name: "test-editor" })
+    .onNotification(methods.client.session.update, ({ params: { update } }) => {
+      updates.push(update);
+      wrapped.lookAgain();
+    })
+    .connect(wrapped.stream);
+
+  const initialized = await agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    info: { name: "test-editor", version: "1.0.0" },
+    capabilities: {},
+  });
+  expect(initialized.protocolVersion).toBe(2);
+  expect(initialized.capabilities?._meta).toMatchObject({ "acp-skills": { tools: [] } });
+  const { sessionId } = await agent.request(methods.agent.session.new, { cwd: playground.project, mcpServers: [] });
+
+  const latest = (): readonly AvailableCommand[] => {
+    const update = updates.findLast(({ sessionUpdate }) => sessionUpdate === "available_commands_update");
+    return (update as { availableCommands?: AvailableCommand[] } | undefined)?.availableCommands ?? [];
+  };
+  const listed = (description: string) =>
+    latest().some((command) => command.name === skill.name && command.description === description);
+  await wrapped.until("the skill as a command", () => listed(skill.description));
+  expect(latest()).toContainEqual(expect.objectContaining({ name: skill.name, type: "command" }));
+  expect(latest()).toContainEqual(expect.objectContaining({ name: claude.ownCommand, type: "command" }));
+
+  await writeSkill(playground.explicitSkills, { ...skill, description: "Rhymes better." });
+  await wrapped.until("the edited description", () => listed("Rhymes better."));
+
+  await agent.request(methods.agent.session.prompt, {
+    sessionId,
+    prompt: [{ type: "text", text: `/${skill.name} about parsers` }],
+  });
+  await wrapped.until("the end of the turn", () => {
+    return updates.some((update) => update.sessionUpdate === "state_update" && update.state === "idle");
+  });
+  const invoked = questions(model).find((question) => lastUserParts(question).join("\n").includes(skill.instructions));
+  expect(invoked && lastUserParts(invoked)).toContain("about parsers");
+
+  expect(await wrapped.close()).toBe(0);
+  await model.close();
+  await playground.remove();
+});

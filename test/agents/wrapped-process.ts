@@ -1,0 +1,89 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { ndJsonStream } from "@agentclientprotocol/sdk";
+import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import type { Playground } from "./playground.ts";
+import type { RealAgent } from "./real-agents.ts";
+
+/** The wrapper around a real agent, as the process an editor would start. */
+export interface WrappedProcess {
+  /** What the editor connects its client to. */
+  readonly stream: Stream;
+  /** Every message to the editor, raw, in order of arrival. */
+  readonly received: readonly AnyMessage[];
+  /** Call when something was learned that a condition may depend on. */
+  lookAgain(): void;
+  /** Resolves when the condition holds, looking again after each message; throws with the evidence when it never does. */
+  until(expectation: string, condition: () => boolean): Promise<void>;
+  /** Everything on stderr so far. */
+  diagnostics(): string;
+  /** Closes stdin, as editors do; resolves to the exit code or signal. */
+  close(): Promise<number | string>;
+}
+
+export const wrapper = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+
+/** How long a real agent may take to do what is expected; Claude looks at its skills every few seconds. */
+const patience = 30_000;
+
+export async function startWrapped(
+  agent: RealAgent,
+  { home, project, explicitSkills }: Playground,
+  { modelUrl }: { modelUrl: string },
+): Promise<WrappedProcess> {
+  const child = spawn(process.execPath, [wrapper, "--skills", explicitSkills, "--", ...(await agent.command())], {
+    cwd: project,
+    env: { PATH: process.env["PATH"], HOME: home, ...agent.environment({ modelUrl, home }) },
+  });
+  const exited = once(child, "exit") as Promise<[number | null, string | null]>;
+  let diagnostics = "";
+  child.stderr.on("data", (chunk: Buffer) => (diagnostics += chunk.toString("utf8")));
+
+  const received: AnyMessage[] = [];
+  const watchers = new Set<() => void>();
+  const lookAgain = () => {
+    for (const watcher of watchers) watcher();
+  };
+  const { readable, writable } = ndJsonStream(
+    Writable.toWeb(child.stdin),
+    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+  );
+  const recorder = new TransformStream<AnyMessage, AnyMessage>({
+    transform(message, controller) {
+      received.push(message);
+      controller.enqueue(message);
+      lookAgain();
+    },
+  });
+  return {
+    stream: { readable: readable.pipeThrough(recorder), writable },
+    received,
+    lookAgain,
+    until: (expectation, condition) =>
+      new Promise((resolve, reject) => {
+        const finish = (error?: Error) => {
+          clearTimeout(timer);
+          watchers.delete(look);
+          if (error) reject(error);
+          else resolve();
+        };
+        const look = () => {
+          if (condition()) finish();
+        };
+        const timer = setTimeout(() => {
+          const last = received.slice(-5).map((message) => JSON.stringify(message).slice(0, 2000));
+          finish(new Error([`not seen: ${expectation}`, ...last, diagnostics.slice(-2000)].join("\n")));
+        }, patience);
+        watchers.add(look);
+        look();
+      }),
+    diagnostics: () => diagnostics,
+    async close() {
+      child.stdin.end();
+      const [code, signal] = await exited;
+      return code ?? signal ?? "unknown";
+    },
+  };
+}
