@@ -29,7 +29,10 @@ export function readYaml(text: string): YamlReading {
   const plain = readPlainYaml(text);
   if (plain !== undefined) return { values: plain, faults: text.includes(": [") ? strictFaults(text) : noFaults };
   const whole = loadYaml(text);
-  if (!("values" in whole)) return recoverYaml(text, whole, loadPart);
+  if (!("values" in whole)) {
+    const { values, faults } = recoverYaml(text, whole, loadPart);
+    return { values, faults: [...faults, ...strictFaults(text)] };
+  }
   return isMapping(whole.values) ? { values: whole.values, faults: strictFaults(text) } : notAMapping(whole.values);
 }
 

@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from "node:util";
+import { findFrontmatter } from "./frontmatter.ts";
+import { isSlug, toSlug } from "./names.ts";
+import type { RuleCode } from "./rules.ts";
+import { splitYamlBlocks } from "./yaml-blocks.ts";
+import type { YamlBlock } from "./yaml-blocks.ts";
+import { readYaml } from "./yaml.ts";
+import type { Fault, YamlReading } from "./yaml.ts";
+
+export interface FixedSkill {
+  readonly text: string;
+  /** What was repaired, in the order of the repairs; empty where the text is as it was. */
+  readonly fixed: readonly RuleCode[];
+}
+
+const mostRepairs = 100;
+
+/**
+ * Repairs what can be repaired in one way only: it never changes what a reader understands, except for the case of a name
+ * whose directory tells the right one. All other bytes, the body first, stay as they are. Fixing twice is fixing once.
+ */
+export function fixSkill(text: string, { expectedName }: { expectedName: string }): FixedSkill {
+  const fixed: RuleCode[] = [];
+  const bytes = Buffer.from(text);
+  const found = findFrontmatter(bytes, true);
+  const isYaml = found.kind === "found" && (found.language === "" || /^ya?ml$/i.test(found.language));
+  if (!isYaml || bytes.toString("utf8") !== text) return { text, fixed };
+  const opening = bytes.toString("utf8", 0, found.start);
+  let source = bytes.toString("utf8", found.start, found.end);
+  const rest = bytes.toString("utf8", found.end);
+  if (found.byteOrderMark) fixed.push("byte-order-mark");
+  for (let repairs = 0; repairs < mostRepairs; repairs++) {
+    const repair = nextRepair(source);
+    if (repair === undefined) break;
+    source = repair.source;
+    fixed.push(repair.code);
+  }
+  const named = withName(source, expectedName, opening.endsWith("\r\n") ? "\r\n" : "\n");
+  if (named !== undefined) fixed.push(named.code);
+  return { text: opening.replace(/^\ufeff/, "") + (named?.source ?? source) + rest, fixed };
+}
+
+interface Repair {
+  readonly source: string;
+  readonly code: RuleCode;
+}
+
+/** The first fault that an edit removes without adding another or changing any value. */
+function nextRepair(source: string): Repair | undefined {
+  const before = readYaml(source);
+  if (before.faults.length === 0) return undefined;
+  const blocks = splitYamlBlocks(source);
+  for (const fault of before.faults) {
+    const block = blocks.find(({ start, end }) => start <= fault.offset && fault.offset < end);
+    if (block === undefined) continue;
+    for (const candidate of candidates(source, blocks, block, fault)) {
+      if (isBetter(before, readYaml(candidate))) return { source: candidate, code: fault.code };
+    }
+  }
+  return undefined;
+}
+
+function isBetter(before: YamlReading, after: YamlReading): boolean {
+  if (after.faults.length >= before.faults.length || !isDeepStrictEqual(before.values, after.values)) return false;
+  const count = ({ faults }: YamlReading, code: RuleCode): number =>
+    faults.filter((fault) => fault.code === code).length;
+  return after.faults.every(({ code }) => count(after, code) <= count(before, code));
+}
+
+function* candidates(
+  source: string,
+  blocks: readonly YamlBlock[],
+  { start, end, key, value }: YamlBlock,
+  fault: Fault,
+): Generator<string> {
+  const before = source.slice(0, value);
+  const raw = source.slice(value, end);
+  const after = source.slice(end);
+  switch (fault.code) {
+    case "yaml-unquoted-colon":
+      yield before + quoted(raw) + after;
+      return;
+    case "yaml-syntax":
+      yield before + quoted(raw) + after;
+      yield before + quoted(raw.replace(/^["']/, "")) + after;
+      yield source.slice(0, start) + withoutTabs(source.slice(start, end)) + after;
+      return;
+    case "yaml-duplicate-key": {
+      const first = blocks.find((other) => other.key === key);
+      const same =
+        first !== undefined && first.start < start && source.slice(first.value, first.end).trim() === raw.trim();
+      if (same) yield source.slice(0, start) + after;
+      return;
+    }
+    case "yaml-tag":
+    case "yaml-alias-bomb":
+    case "yaml-not-strict":
+    case "frontmatter-not-a-mapping":
+      return;
+  }
+}
+
+/** A value in single quotes, which fold its lines as it was folded before. Blanks around it stay outside. */
+function quoted(raw: string): string {
+  const text = raw.trim();
+  const start = raw.indexOf(text);
+  return `${raw.slice(0, start)}'${text.replaceAll("'", "''")}'${raw.slice(start + text.length)}`;
+}
+
+function withoutTabs(text: string): string {
+  return text.replace(/^[ \t]*\t[ \t]*/gm, (indent) => indent.replaceAll("\t", "  "));
+}
+
+/** Adds the name, or spells it as its directory does, where the directory leaves no doubt. */
+function withName(source: string, expectedName: string, lineBreak: string): Repair | undefined {
+  if (!isSlug(expectedName)) return undefined;
+  const { values } = readYaml(source);
+  const name = typeof values.name === "string" ? values.name.trim() : undefined;
+  if (values.name === undefined && Object.keys(values).length > 0) {
+    return accepted(`name: ${expectedName}${lineBreak}${source}`, values, expectedName, "name-missing");
+  }
+  if (name === undefined || name === expectedName || toSlug(name) !== expectedName) return undefined;
+  const block = splitYamlBlocks(source).find(({ key }) => key === "name");
+  if (block === undefined) return undefined;
+  const raw = source.slice(block.value, block.end);
+  const at = raw.indexOf(name);
+  if (at < 0) return undefined;
+  const renamed = source.slice(0, block.value) + raw.replace(name, () => expectedName) + source.slice(block.end);
+  return accepted(
+    renamed,
+    values,
+    expectedName,
+    name === name.toLowerCase() ? "name-invalid-characters" : "name-not-lowercase",
+  );
+}
+
+function accepted(
+  source: string,
+  values: Readonly<Record<string, unknown>>,
+  name: string,
+  code: RuleCode,
+): Repair | undefined {
+  return isDeepStrictEqual(readYaml(source).values, { ...values, name }) ? { source, code } : undefined;
+}

@@ -1,0 +1,40 @@
+import matter from "gray-matter";
+import { findFrontmatter } from "./frontmatter.ts";
+import { readYaml } from "./yaml.ts";
+
+/** A whole SKILL.md: what its frontmatter says, and the instructions below it. */
+export interface SkillDocument {
+  readonly frontmatter: Readonly<Record<string, unknown>>;
+  /** Everything after the closing fence's line, byte for byte; the whole text where there is no frontmatter. */
+  readonly body: string;
+}
+
+const refuse = (): never => {
+  throw new Error("frontmatter is YAML and never run");
+};
+
+/** Every engine that gray-matter brings or could be asked for, so that none of its own is left. */
+const engines = {
+  yaml: (text: string): object => readYaml(text).values,
+  json: refuse,
+  javascript: refuse,
+  js: refuse,
+  coffee: refuse,
+  toml: refuse,
+};
+
+/** Reads a whole SKILL.md, for prompts and for people. Frontmatter in any language but YAML is no frontmatter. */
+export function readSkillDocument(text: string): SkillDocument {
+  const bytes = Buffer.from(text);
+  const found = findFrontmatter(bytes, true);
+  if (found.kind !== "found" || (found.language !== "" && !/^ya?ml$/i.test(found.language))) {
+    return { frontmatter: {}, body: text.replace(/^\ufeff/, "") };
+  }
+  const fence = bytes.toString("utf8", found.end, found.bodyStart).replace(/\r?\n$/, "\n");
+  const head = bytes.toString("utf8", 0, found.end);
+  const body = bytes.toString("utf8", found.bodyStart);
+  // The closing fence is given whole, for gray-matter takes any line that starts with it; and it drops one line break after it.
+  const closing = fence.endsWith("\n") ? fence : `${fence}\n`;
+  const { data, content } = matter(`${head}${closing}\n${body}`, { engines, delimiters: ["---", closing] });
+  return { frontmatter: data, body: content };
+}
