@@ -1,1 +1,84 @@
 #!/usr/bin/env node
+import { commands } from "./commands.ts";
+import type { Command } from "./commands.ts";
+import { isUsageFault, parseArguments } from "./parse-arguments.ts";
+import type { Arguments } from "./parse-arguments.ts";
+
+/** Only what the command at hand needs is loaded: an agent must be started, and a list printed, without delay. */
+process.exitCode = await run(process.argv.slice(2));
+
+async function run(argv: readonly string[]): Promise<number> {
+  const [name, ...rest] = argv;
+  switch (name) {
+    case "list":
+      return await withArguments(name, commands.list, rest, async (given) => {
+        const { runList } = await import("./list.ts");
+        return await runList(given.options, await openTerminal());
+      });
+    case "show":
+      return await withArguments(name, commands.show, rest, async ({ options, positionals: [wanted = ""] }) => {
+        const { runShow } = await import("./show.ts");
+        return await runShow(wanted, options, await openTerminal());
+      });
+    case "check":
+      return await withArguments(name, commands.check, rest, async ({ options, positionals }) => {
+        const { runCheck } = await import("./check.ts");
+        return await runCheck(positionals, options, await openTerminal());
+      });
+    default:
+      return await wrap(argv);
+  }
+}
+
+async function wrap(argv: readonly string[]): Promise<number> {
+  const separator = argv.indexOf("--");
+  const own = separator < 0 ? argv : argv.slice(0, separator);
+  const [command, ...args] = separator < 0 ? [] : argv.slice(separator + 1);
+  const given = parseArguments(commands.wrap, own);
+  if (isUsageFault(given)) {
+    const { explainStray } = await import("./explain-stray.ts");
+    return await refuse(explainStray(own) ?? given.usageFault);
+  }
+  if (given.options.help === true) {
+    const { helpForAll } = await import("./help.ts");
+    return await print(helpForAll());
+  }
+  if (given.options.version === true) {
+    const { version } = await import("../version.ts");
+    return await print(`${version}\n`);
+  }
+  if (command === undefined) return await refuse(`no agent to run; write: acp-skills ${commands.wrap.usage}`);
+  const { runWrap } = await import("./wrap.ts");
+  return await runWrap(command, args, given.options);
+}
+
+async function withArguments<Given extends Command>(
+  name: "list" | "show" | "check",
+  command: Given,
+  argv: readonly string[],
+  perform: (given: Arguments<Given>) => Promise<number>,
+): Promise<number> {
+  const given = parseArguments(command, argv);
+  if (isUsageFault(given)) return await refuse(given.usageFault, name);
+  const { help }: { readonly help?: unknown } = given.options;
+  if (help !== true) return await perform(given);
+  const { helpForCommand } = await import("./help.ts");
+  return await print(helpForCommand(name));
+}
+
+async function refuse(fault: string, command?: string): Promise<number> {
+  const terminal = await openTerminal();
+  terminal.tell(`${fault} (see acp-skills ${command === undefined ? "" : `${command} `}--help)`);
+  return 2;
+}
+
+async function print(text: string): Promise<number> {
+  const terminal = await openTerminal();
+  await terminal.print([text]);
+  return 0;
+}
+
+async function openTerminal() {
+  const terminal = await import("./terminal.ts");
+  return terminal.openTerminal();
+}

@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { colourPaint, plainPaint, wantsColour } from "./colour.ts";
 import type { Paint } from "./colour.ts";
 import { safeText } from "./safe-text.ts";
@@ -5,7 +6,7 @@ import { safeText } from "./safe-text.ts";
 /** The process as a command sees it: results go to stdout, everything else to stderr. */
 export interface Terminal {
   readonly cwd: string;
-  readonly home: string | undefined;
+  readonly home: string;
   /** For stdout. */
   readonly paint: Paint;
   /** Width of stdout; undefined where it is not a terminal, so that nothing need be cut. */
@@ -20,7 +21,7 @@ export interface Terminal {
 const writeSize = 64 * 1024;
 
 /** The terminal of this process. A reader that goes away (`| head`) ends the process quietly. */
-export function openTerminal(home: string | undefined): Terminal {
+export function openTerminal(): Terminal {
   const { stdout, stderr, env } = process;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit();
@@ -28,7 +29,7 @@ export function openTerminal(home: string | undefined): Terminal {
   });
   return {
     cwd: process.cwd(),
-    home,
+    home: homedir(),
     paint: wantsColour(env, stdout.isTTY) ? colourPaint : plainPaint,
     columns: stdout.isTTY ? stdout.columns : undefined,
     async print(pieces) {

@@ -1,12 +1,13 @@
 import type { Reporter } from "../check-report.ts";
+import { jsonText } from "../json-text.ts";
 
 /** `{problems, checked, fixed}`, one problem a line. */
 export const jsonReporter: Reporter = function* ({ problems, checked, fixed }) {
   yield '{"problems":[';
   let separator = "\n";
   for (const { code, severity, file, line, column, message, fix } of problems) {
-    yield separator + JSON.stringify({ code, severity, file, line, column, message, fix });
+    yield separator + jsonText({ code, severity, file, line, column, message, fix });
     separator = ",\n";
   }
-  yield `\n],"checked":${checked},"fixed":${JSON.stringify(fixed.map(({ file, codes }) => ({ file, codes })))}}\n`;
+  yield `\n],"checked":${checked},"fixed":${jsonText(fixed.map(({ file, codes }) => ({ file, codes })))}}\n`;
 };

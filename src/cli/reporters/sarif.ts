@@ -2,6 +2,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { rules } from "../../skills/rules.ts";
 import type { Reporter } from "../check-report.ts";
+import { jsonText } from "../json-text.ts";
 import { shownPath } from "../shown-path.ts";
 
 const schema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -33,7 +34,7 @@ export const sarifReporter: Reporter = function* ({ problems }, { cwd, version }
       },
     ],
   };
-  yield `${JSON.stringify(log, null, 2)}\n`;
+  yield `${jsonText(log, 2)}\n`;
 };
 
 function reportingDescriptor(code: string): object {

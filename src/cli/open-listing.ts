@@ -1,0 +1,60 @@
+import { accessSync, constants, statSync } from "node:fs";
+import path from "node:path";
+import { systemClock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { openCatalog } from "../skills/catalog.ts";
+import type { Catalog } from "../skills/catalog.ts";
+import { diskSkillFiles } from "../skills/disk-skill-files.ts";
+import { sessionRoots } from "../skills/roots.ts";
+import type { Root } from "../skills/roots.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What `list` and `show` are asked. */
+export interface ListingOptions {
+  readonly skills?: readonly string[];
+  readonly "no-default-roots"?: boolean;
+  readonly cwd?: string;
+  readonly json?: boolean;
+}
+
+export interface Listing {
+  readonly catalog: Catalog;
+  readonly roots: readonly Root[];
+  /** Whether every directory that was asked for by name can be read. */
+  readonly complete: boolean;
+}
+
+/** Reads the roots once, without watching. What was asked for and cannot be read is told; the rest is still listed. */
+export async function openListing(options: ListingOptions, terminal: Terminal): Promise<Listing> {
+  const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
+  const explicit = (options.skills ?? []).map((directory) => path.resolve(terminal.cwd, directory));
+  const faults = [
+    ...(options.cwd === undefined ? [] : directoryFault("--cwd", cwd)),
+    ...explicit.flatMap((directory) => directoryFault("--skills", directory)),
+  ];
+  for (const fault of faults) terminal.tell(fault);
+  const { roots } = sessionRoots({
+    explicit: explicit.filter((directory) => directoryFault("", directory).length === 0),
+    cwd,
+    home: terminal.home,
+    useDefaults: options["no-default-roots"] !== true,
+  });
+  const log: Log = (_level, message) => {
+    terminal.tell(message);
+  };
+  const catalog = openCatalog({ roots, files: diskSkillFiles(), clock: systemClock, log, slice: Infinity });
+  await catalog.ready;
+  return { catalog, roots, complete: faults.length === 0 };
+}
+
+function directoryFault(option: string, directory: string): string[] {
+  try {
+    if (!statSync(directory).isDirectory()) return [`${option} ${directory}: not a directory`];
+    accessSync(directory, constants.R_OK | constants.X_OK);
+    return [];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return [`${option} ${directory}: no such directory`];
+    return [`${option} ${directory}: cannot be read (${code ?? String(error)})`];
+  }
+}

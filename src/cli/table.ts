@@ -1,0 +1,27 @@
+import type { Paint } from "./colour.ts";
+import { cutToWidth, displayWidth, padToWidth } from "./display-width.ts";
+
+/** However narrow the terminal, the last column gets this much. */
+const leastLastColumn = 20;
+
+/** Rows under a heading, in columns as wide as their widest cell; the last one is cut where the terminal ends. */
+export function* table(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns: number | undefined,
+  paint: Paint,
+): Iterable<string> {
+  const last = heading.length - 1;
+  const widths = heading.slice(0, last).map((title, index) => {
+    return rows.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? "")), title.length);
+  });
+  const used = widths.reduce((sum, width) => sum + width + 2, 0);
+  const room = columns === undefined ? Infinity : Math.max(leastLastColumn, columns - used);
+  const line = (cells: readonly string[]): string => {
+    const padded = cells.slice(0, last).map((cell, index) => padToWidth(cell, widths[index] ?? 0));
+    const end = cells[last] ?? "";
+    return [...padded, room === Infinity ? end : cutToWidth(end, room)].join("  ").trimEnd();
+  };
+  yield `${paint("dim", line(heading))}\n`;
+  for (const row of rows) yield `${line(row)}\n`;
+}

@@ -1,0 +1,53 @@
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { replaceFile } from "../../src/cli/replace-file.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), "replace-file-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true });
+});
+
+test("the text is replaced, the mode kept, and nothing left beside it", () => {
+  const file = path.join(directory, "SKILL.md");
+  writeFileSync(file, "old");
+  chmodSync(file, 0o640);
+  replaceFile(file, "new");
+  expect(readFileSync(file, "utf8")).toBe("new");
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+  expect(readdirSync(directory)).toEqual(["SKILL.md"]);
+});
+
+test("a link stays a link, and what it leads to is replaced", () => {
+  const target = path.join(directory, "target.md");
+  const link = path.join(directory, "SKILL.md");
+  writeFileSync(target, "old");
+  symlinkSync("target.md", link);
+  replaceFile(link, "new");
+  expect(readFileSync(target, "utf8")).toBe("new");
+  expect(
+    readdirSync(directory, { withFileTypes: true })
+      .find(({ name }) => name === "SKILL.md")
+      ?.isSymbolicLink(),
+  ).toBe(true);
+});
+
+test("a file that is not there is not made", () => {
+  expect(() => {
+    replaceFile(path.join(directory, "SKILL.md"), "new");
+  }).toThrow(/ENOENT/);
+  expect(readdirSync(directory)).toEqual([]);
+});

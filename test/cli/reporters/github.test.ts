@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { githubReporter } from "../../../src/cli/reporters/github.ts";
+import { exampleContext, exampleReport } from "./example-report.ts";
+
+test("each problem is one workflow command, with nothing that could end or start another", () => {
+  expect([...githubReporter(exampleReport, exampleContext)].join("")).toBe(
+    [
+      "::error file=skills/foo/SKILL.md,line=2,col=7,title=name-not-lowercase::the name Foo is not lowercase. Write it as foo.",
+      "::warning file=/elsewhere/50%25%2C a%3Ab/SKILL.md,line=3,col=14,title=field-unexpected::100%25 of \\u{1b}[31mred ::error::injected. Remove it.",
+      "",
+    ].join("\n"),
+  );
+});
