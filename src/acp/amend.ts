@@ -1,0 +1,35 @@
+import { isRecord } from "./raw-message.ts";
+
+export type Path = readonly (string | number)[];
+
+/**
+ * A change to a message. The first kind sets the value at a path; at most its last key may be new. The second takes
+ * `remove` items out of the array at a path, from `at` on, and puts `insert` there.
+ */
+export type Amendment =
+  | { readonly path: Path; readonly value: unknown }
+  | { readonly path: Path; readonly at: number; readonly remove: number; readonly insert: readonly unknown[] };
+
+/** Applies amendments to a message as a value; the message itself is not changed, and untouched parts are shared. */
+export function amendValue(message: unknown, amendments: readonly Amendment[]): unknown {
+  return amendments.reduce((value, amendment) => amendAt(value, amendment.path, amendment), message);
+}
+
+function amendAt(value: unknown, path: Path, amendment: Amendment): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) {
+    if ("value" in amendment) return amendment.value;
+    if (!Array.isArray(value)) throw notThere(amendment.path);
+    return value.toSpliced(amendment.at, amendment.remove, ...amendment.insert);
+  }
+  if (Array.isArray(value) && typeof key === "number" && key in value)
+    return value.with(key, amendAt(value[key], rest, amendment));
+  if (!isRecord(value)) throw notThere(amendment.path);
+  const isOwn = Object.hasOwn(value, key);
+  if (!isOwn && (rest.length > 0 || !("value" in amendment))) throw notThere(amendment.path);
+  return { ...value, [key]: amendAt(isOwn ? value[key] : undefined, rest, amendment) };
+}
+
+export function notThere(path: Path): RangeError {
+  return new RangeError(`nothing at ${path.join("/")}`);
+}

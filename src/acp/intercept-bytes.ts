@@ -1,0 +1,61 @@
+import type { Settings } from "../options.ts";
+import type { Skillset } from "../skillset.ts";
+import { openInterceptor } from "./interceptor.ts";
+import { type Direction, passBlock } from "./pass-block.ts";
+import { readInstructions } from "./read-instructions.ts";
+
+/** An interceptor over newline-delimited JSON: takes blocks of whole lines, gives back the bytes to write. */
+export interface ByteInterceptor {
+  readonly passFromEditor: (block: Buffer) => Buffer[] | Promise<Buffer[]>;
+  readonly passFromAgent: (block: Buffer) => Buffer[] | Promise<Buffer[]>;
+  readonly close: () => void;
+}
+
+/** `write` puts a whole line on its way to the editor, behind what came before. */
+export function interceptBytes(skillset: Skillset, settings: Settings, write: (line: Buffer) => void): ByteInterceptor {
+  const interceptor = openInterceptor({
+    skillset,
+    settings,
+    readInstructions,
+    send(message) {
+      write(Buffer.from(`${JSON.stringify(message)}\n`));
+    },
+  });
+  const fromEditor: Direction = {
+    interest: interceptor.editorInterest,
+    look: interceptor.fromEditor,
+    garbage: garbageReport("editor", settings),
+    fault: faultReport(settings),
+  };
+  const fromAgent: Direction = {
+    interest: interceptor.agentInterest,
+    look: interceptor.fromAgent,
+    garbage: garbageReport("agent", settings),
+    fault: faultReport(settings),
+  };
+  return {
+    passFromEditor: (block) => passBlock(block, fromEditor),
+    passFromAgent: (block) => passBlock(block, fromAgent),
+    close: interceptor.close,
+  };
+}
+
+/** Says once that an end writes lines that are not JSON. They are looked for only while lines are read anyway. */
+function garbageReport(end: string, { log }: Settings): (line: string) => void {
+  let isTold = false;
+  return (line) => {
+    if (isTold) return;
+    isTold = true;
+    const excerpt = JSON.stringify(line.trim().slice(0, 80));
+    log("warning", `The ${end} wrote a line that is not JSON; it was passed on as it came: ${excerpt}`);
+  };
+}
+
+function faultReport({ log }: Settings): (error: unknown) => void {
+  let isTold = false;
+  return (error) => {
+    if (isTold) return;
+    isTold = true;
+    log("error", `A message could not be amended and was passed on as it came: ${String(error)}`);
+  };
+}

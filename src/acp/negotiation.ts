@@ -1,0 +1,93 @@
+import type { EmitForm } from "../options.ts";
+import { availableCommandsUpdate, availableSkillsUpdate, extensionSkillsUpdate, metaKey } from "../wire/methods.ts";
+import type { Amendment } from "./amend.ts";
+import { isRecord, recordAt } from "./raw-message.ts";
+
+/** What the two ends of a connection said about themselves, as far as skills are concerned (A-6). */
+export interface Negotiation {
+  readonly protocol: 1 | 2;
+  /** The client asked for skills. */
+  readonly optedIn: boolean;
+  readonly jetbrains: boolean;
+  /** The client shows `notice` updates. */
+  readonly notices: boolean;
+  /** The agent takes embedded resources in prompts. */
+  readonly embeddedContext: boolean;
+  /** The agent carries this package itself. */
+  readonly alreadyServed: boolean;
+}
+
+/** The forms in which one connection is told of its skills. */
+export interface Forms {
+  /** The kind of the update that carries the list, where one is sent. */
+  readonly skillsUpdate: typeof availableSkillsUpdate | typeof extensionSkillsUpdate | undefined;
+  readonly commands: boolean;
+  readonly problems: boolean;
+}
+
+/**
+ * Reads the params of an initialize request and the result that answered it. Both spellings of capabilities are looked at,
+ * because a request may be of a newer protocol than the answer.
+ */
+export function negotiate(params: unknown, result: unknown): Negotiation {
+  const protocol = isRecord(result) && Number(result["protocolVersion"]) >= 2 ? 2 : 1;
+  const ofClient = [recordAt(params, "clientCapabilities"), recordAt(params, "capabilities")];
+  const ofAgent = agentCapabilities(result);
+  return {
+    protocol,
+    optedIn: ofClient.some(
+      (capabilities) =>
+        Boolean(recordAt(capabilities, "_meta")?.[metaKey]) || Boolean(recordAt(capabilities, "session")?.["skills"]),
+    ),
+    jetbrains: ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"])),
+    notices: protocol === 2 || ofClient.some((capabilities) => Boolean(recordAt(capabilities, "session")?.["notices"])),
+    embeddedContext: Boolean(
+      protocol === 2
+        ? recordAt(ofAgent, "session", "prompt")?.["embeddedContext"]
+        : recordAt(ofAgent, "promptCapabilities")?.["embeddedContext"],
+    ),
+    alreadyServed: Boolean(recordAt(ofAgent, "_meta")?.[metaKey]),
+  };
+}
+
+/** Chooses the forms (A-6). Forcing the RFD's form sends it without opt-in, under the RFD's own name. */
+export function chooseForms({ protocol, optedIn }: Negotiation, emit: EmitForm): Forms {
+  switch (emit) {
+    case "none":
+      return { skillsUpdate: undefined, commands: false, problems: false };
+    case "rfd":
+      return { skillsUpdate: availableSkillsUpdate, commands: false, problems: optedIn };
+    case "commands":
+      return { skillsUpdate: undefined, commands: true, problems: optedIn };
+    case "auto": {
+      const skillsUpdate = optedIn ? availableSkillsUpdate : protocol === 2 ? extensionSkillsUpdate : undefined;
+      return { skillsUpdate, commands: true, problems: optedIn };
+    }
+  }
+}
+
+/** Amends an initialize response so that it says what will be sent; everything already there stays. */
+export function advertise(response: unknown, negotiation: Negotiation, forms: Forms, version: string): Amendment[] {
+  const result = recordAt(response, "result");
+  if (result === undefined) return [];
+  const update = [
+    ...(forms.skillsUpdate === undefined ? [] : [forms.skillsUpdate]),
+    ...(forms.commands ? [availableCommandsUpdate] : []),
+  ];
+  const value = { version, tools: [], update };
+  const key = capabilitiesKey(negotiation.protocol);
+  const capabilities = result[key];
+  if (capabilities === undefined || capabilities === null)
+    return [{ path: ["result", key], value: { _meta: { [metaKey]: value } } }];
+  if (!isRecord(capabilities)) return [];
+  if (!isRecord(capabilities["_meta"])) return [{ path: ["result", key, "_meta"], value: { [metaKey]: value } }];
+  return [{ path: ["result", key, "_meta", metaKey], value }];
+}
+
+function capabilitiesKey(protocol: 1 | 2): string {
+  return protocol === 2 ? "capabilities" : "agentCapabilities";
+}
+
+function agentCapabilities(result: unknown): unknown {
+  return recordAt(result, "agentCapabilities") ?? recordAt(result, "capabilities");
+}

@@ -1,0 +1,114 @@
+import { isUtf8 } from "node:buffer";
+import { amendText } from "./amend-text.ts";
+import type { Interest, Verdict } from "./interceptor.ts";
+
+/** One direction of an interceptor, as the bytes see it. */
+export interface Direction {
+  readonly interest: () => Interest;
+  readonly look: (message: unknown) => Verdict | Promise<Verdict>;
+  /** Told of a line that is not JSON. */
+  readonly garbage: (line: string) => void;
+  /** Told of an amendment that could not be made; the line passes as it came. */
+  readonly fault: (error: unknown) => void;
+}
+
+/**
+ * Passes a block of whole lines: returns the bytes to write, in order. Lines that cannot concern us are neither cut out nor
+ * parsed, and keep their bytes (A-3). A promise only where a verdict is one.
+ */
+export function passBlock(block: Buffer, direction: Direction): Buffer[] | Promise<Buffer[]> {
+  return passFrom(block, 0, [], direction);
+}
+
+function passFrom(block: Buffer, start: number, passed: Buffer[], direction: Direction): Buffer[] | Promise<Buffer[]> {
+  let copied = start;
+  let line = nextLine(block, start, direction.interest());
+  while (line !== undefined) {
+    const { from, to } = line;
+    const replacement = passLine(block.subarray(from, to), direction);
+    if (replacement instanceof Promise) {
+      const before = block.subarray(copied, from);
+      return replacement.then((bytes) =>
+        passFrom(block, to, [...passed, before, bytes ?? block.subarray(from, to)], direction),
+      );
+    }
+    if (replacement !== undefined) {
+      passed.push(block.subarray(copied, from), replacement);
+      copied = to;
+    }
+    line = nextLine(block, to, direction.interest());
+  }
+  passed.push(block.subarray(copied));
+  return passed.filter((piece) => piece.length > 0);
+}
+
+/** The bytes in the place of a line; undefined where it stays as it is. */
+function passLine(line: Buffer, direction: Direction): Buffer | undefined | Promise<Buffer | undefined> {
+  const text = line.toString();
+  const message = parseLine(line, text, direction);
+  if (message === undefined) return undefined;
+  const verdict = direction.look(message);
+  return verdict instanceof Promise
+    ? verdict.then((settled) => apply(settled, text, direction))
+    : apply(verdict, text, direction);
+}
+
+function apply(verdict: Verdict, text: string, direction: Direction): Buffer | undefined {
+  if (!verdict.forward) return Buffer.alloc(0);
+  const { amendments = [] } = verdict;
+  if (amendments.length === 0) return undefined;
+  try {
+    return Buffer.from(amendText(text, amendments));
+  } catch (error) {
+    direction.fault(error);
+    return undefined;
+  }
+}
+
+function parseLine(line: Buffer, text: string, { garbage }: Direction): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    if (isUtf8(line)) return JSON.parse(text) as unknown;
+  } catch {
+    // Not JSON: told below.
+  }
+  garbage(text);
+  return undefined;
+}
+
+interface Line {
+  readonly from: number;
+  readonly to: number;
+}
+
+const newline = 10;
+
+/** The first line, from `start` on, that may concern us. */
+function nextLine(block: Buffer, start: number, interest: Interest): Line | undefined {
+  if (start >= block.length) return undefined;
+  const found = interest === "everything" ? start : firstOf(block, start, interest);
+  if (found === -1) return undefined;
+  const end = block.indexOf(newline, found);
+  return { from: found === start ? start : lineStart(block, found, start), to: end === -1 ? block.length : end + 1 };
+}
+
+function lineStart(block: Buffer, inside: number, start: number): number {
+  return Math.max(block.lastIndexOf(newline, inside) + 1, start);
+}
+
+function firstOf(block: Buffer, start: number, texts: readonly string[]): number {
+  let first = -1;
+  for (const text of texts) {
+    const found = block.indexOf(toNeedle(text), start);
+    if (found !== -1 && (first === -1 || found < first)) first = found;
+  }
+  return first;
+}
+
+const needles = new Map<string, Buffer>();
+
+function toNeedle(text: string): Buffer {
+  const needle = needles.get(text) ?? Buffer.from(text);
+  needles.set(text, needle);
+  return needle;
+}

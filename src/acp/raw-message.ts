@@ -1,0 +1,43 @@
+/** JSON-RPC as it comes: nothing is assumed of a message but what was looked at. */
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The object found by following `keys` through objects; undefined where any step is not one. */
+export function recordAt(value: unknown, ...keys: readonly string[]): JsonRecord | undefined {
+  let current = value;
+  for (const key of keys) {
+    if (!isRecord(current) || !Object.hasOwn(current, key)) return undefined;
+    current = current[key];
+  }
+  return isRecord(current) ? current : undefined;
+}
+
+/** What a message is to JSON-RPC. */
+export type MessageKind =
+  | { readonly kind: "request"; readonly id: string | number; readonly method: string; readonly params: JsonRecord }
+  | { readonly kind: "notification"; readonly method: string; readonly params: JsonRecord }
+  | { readonly kind: "response"; readonly id: string | number; readonly result: unknown; readonly failed: boolean }
+  | { readonly kind: "other" };
+
+const other: MessageKind = { kind: "other" };
+const noParams: JsonRecord = Object.freeze({});
+
+/** Tells what a message is. Batches, and replies whose id is null (A-4), are `other`: nobody waits for them here. */
+export function readMessage(message: unknown): MessageKind {
+  if (!isRecord(message)) return other;
+  const { id, method } = message;
+  const hasId = typeof id === "string" || typeof id === "number";
+  if (typeof method === "string") {
+    const params = isRecord(message["params"]) ? message["params"] : noParams;
+    if (hasId) return { kind: "request", id, method, params };
+    return id === undefined ? { kind: "notification", method, params } : other;
+  }
+  if (!hasId || method !== undefined) return other;
+  const failed = message["error"] !== undefined && message["error"] !== null;
+  if (!failed && !("result" in message)) return other;
+  return { kind: "response", id, result: message["result"], failed };
+}

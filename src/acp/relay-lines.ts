@@ -1,0 +1,95 @@
+import type { Readable, Writable } from "node:stream";
+import { openLineBlocks } from "./line-blocks.ts";
+
+/** A one-way connection of two byte streams. */
+export interface Relay {
+  /** Resolves when the source has ended and all of it was handed to the sink. Never rejects. */
+  readonly ended: Promise<void>;
+  /** True while bytes flow or the sink makes us wait: since it was last asked, something was passed on or held back. */
+  isActive(): boolean;
+  /** Lets go of both streams; what the source still has stays there. */
+  stop(): void;
+}
+
+/**
+ * Writes the lines of `source` to `sink` as `pass` gives them back, in order, never faster than the sink takes them.
+ * When the sink is gone, the source is read on and dropped, so that whoever writes to it can end. Bytes after the last line
+ * break are passed on too.
+ */
+export function relayLines(
+  source: Readable,
+  sink: Writable,
+  pass: (block: Buffer) => Buffer[] | Promise<Buffer[]>,
+): Relay {
+  const lines = openLineBlocks();
+  let isSinkGone = sink.destroyed;
+  /** A block is being looked at: nothing may overtake it. */
+  let isWaiting = false;
+  let hasEnded = false;
+  let hasFlown = false;
+  let finish = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+
+  function write(pieces: readonly Buffer[]): void {
+    if (isSinkGone || pieces.length === 0) return;
+    if (pieces.length > 1) sink.cork();
+    for (const piece of pieces) sink.write(piece);
+    if (pieces.length > 1) sink.uncork();
+    if (sink.writableNeedDrain) source.pause();
+  }
+
+  function passOn(block: Buffer): void {
+    const passed = pass(block);
+    if (!(passed instanceof Promise)) {
+      write(passed);
+      return;
+    }
+    isWaiting = true;
+    source.pause();
+    void passed.then((pieces) => {
+      isWaiting = false;
+      write(pieces);
+      if (hasEnded) finish();
+      else goOn();
+    });
+  }
+
+  function goOn(): void {
+    if (!isWaiting && (isSinkGone || !sink.writableNeedDrain)) source.resume();
+  }
+
+  const onData = (chunk: Buffer): void => {
+    hasFlown = true;
+    const block = lines.push(chunk);
+    if (block !== undefined) passOn(block);
+  };
+  const onSinkGone = (): void => {
+    isSinkGone = true;
+    goOn();
+  };
+  const onEnd = (): void => {
+    if (hasEnded) return;
+    const rest = isWaiting ? undefined : lines.rest();
+    hasEnded = true;
+    if (rest !== undefined) passOn(rest);
+    if (!isWaiting) finish();
+  };
+
+  source.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
+  sink.on("drain", goOn).on("error", onSinkGone).on("close", onSinkGone);
+  return {
+    ended,
+    isActive() {
+      const isActive = hasFlown || isWaiting || (!isSinkGone && sink.writableNeedDrain);
+      hasFlown = false;
+      return isActive;
+    },
+    stop() {
+      // The error listeners stay: an error without one ends the process.
+      source.off("data", onData).off("end", onEnd).off("close", onEnd).pause();
+      sink.off("drain", goOn).off("close", onSinkGone);
+    },
+  };
+}

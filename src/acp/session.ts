@@ -1,0 +1,163 @@
+import type { Clock } from "../clock.ts";
+import type { SessionSkills } from "../skillset.ts";
+import type { Problem } from "../skills/problem.ts";
+import type { OfferedSkill } from "../skills/skill.ts";
+import type { AvailableSkill } from "../wire/available-skill.ts";
+import type { Amendment } from "./amend.ts";
+import { mergeCommands, placeInAgentList, toCommandList } from "./command-list.ts";
+import {
+  commandsAmendments,
+  commandsNotification,
+  noticeMessage,
+  type Notification,
+  problemsMessage,
+  skillsNotification,
+} from "./emission.ts";
+import { describeFailure } from "./failure.ts";
+import type { Forms, Negotiation } from "./negotiation.ts";
+import { isSameList, projectSkill } from "./projection.ts";
+
+/** Editors drop updates of a session they have just been told of (A-8). */
+const settlingTime = 50;
+/** How long a prompt waits for the first reading of the disk before it is sent on as it is. */
+const readingTime = 2_000;
+
+export interface SessionContext {
+  readonly id: string;
+  readonly skills: SessionSkills;
+  readonly negotiation: Negotiation;
+  readonly forms: Forms;
+  readonly agentCommands: readonly unknown[];
+  readonly clock: Clock;
+  readonly send: (message: Notification) => void;
+  /** Logs a sentence unless it was logged before. */
+  readonly tellOnce: (message: string) => void;
+  /** Told of a fault of ours, so that it ends nothing else. */
+  readonly fault: (error: unknown) => void;
+}
+
+/** One session that the editor knows of: what it was told, and when it is told more. */
+export interface Session {
+  /** The agent sent its own list of commands: remembers it, and returns how that message is to be amended. */
+  agentListed(commands: readonly unknown[], message: unknown): Amendment[];
+  /** The agent's own commands, as it listed them last. */
+  agentCommands(): readonly unknown[];
+  /** The user's turn begins. What was sent before the first one may have been missed. */
+  promptArrived(): void;
+  /** A skill of ours by slug or canonical name; waits for the first reading of the disk. */
+  findOwn(name: string): Promise<OfferedSkill | undefined>;
+  close(): void;
+}
+
+/** Opens a session whose response is on its way to the editor. */
+export function openSession(context: SessionContext): Session {
+  const { id, skills, negotiation, forms, clock, send, tellOnce, fault } = context;
+  const { catalog } = skills;
+  let { agentCommands } = context;
+  let isOpen = true;
+  let isReady = false;
+  let isSettled = false;
+  let isFirstPrompt = true;
+  let isNoticed = false;
+  /** Who asked for skills is told also that there are none; to others an empty list is no news. */
+  let toldSkills: readonly AvailableSkill[] | undefined = negotiation.optedIn ? undefined : [];
+  let toldCommands: readonly AvailableSkill[] = [];
+  let toldProblems = "[]";
+
+  function tellSkills(available: readonly AvailableSkill[]): void {
+    if (forms.skillsUpdate === undefined || (toldSkills !== undefined && isSameList(toldSkills, available))) return;
+    toldSkills = available;
+    send(skillsNotification(id, forms.skillsUpdate, available));
+  }
+
+  function tellCommands(offered: readonly OfferedSkill[], available: readonly AvailableSkill[]): void {
+    if (!forms.commands || isSameList(toldCommands, available)) return;
+    toldCommands = available;
+    const commands = toCommandList(agentCommands, mergeCommands(agentCommands, offered, negotiation));
+    send(commandsNotification(id, commands, available));
+  }
+
+  function tellProblems(problems: readonly Problem[]): void {
+    const text = JSON.stringify(problems);
+    if (!forms.problems || text === toldProblems) return;
+    toldProblems = text;
+    send(problemsMessage(id, problems));
+  }
+
+  function tellFailure(): void {
+    const failure = describeFailure(skills.problems, catalog.snapshot);
+    if (failure === undefined || isNoticed) return;
+    isNoticed = true;
+    tellOnce(`${failure.title} ${failure.description}`);
+    if (negotiation.notices) send(noticeMessage(id, failure.title, failure.description));
+  }
+
+  function tell(): void {
+    if (!isOpen || !isReady || !isSettled) return;
+    try {
+      const offered = catalog.snapshot.skills;
+      const available = offered.map(projectSkill);
+      tellSkills(available);
+      tellCommands(offered, available);
+      tellProblems(catalog.snapshot.problems);
+      tellFailure();
+    } catch (error) {
+      fault(error);
+    }
+  }
+
+  const stopTimer = clock.after(settlingTime, () => {
+    isSettled = true;
+    tell();
+  });
+  const stopListening = catalog.onChange(tell);
+  catalog.ready.then(
+    () => {
+      isReady = true;
+      tell();
+    },
+    (error: unknown) => tellOnce(`Skills cannot be read: ${String(error)}`),
+  );
+
+  return {
+    agentListed(commands, message) {
+      agentCommands = commands;
+      if (!isReady || !isSettled || !forms.commands) return [];
+      const offered = catalog.snapshot.skills;
+      toldCommands = offered.map(projectSkill);
+      if (offered.length === 0) return [];
+      return commandsAmendments(message, mergeCommands(commands, offered, negotiation), toldCommands);
+    },
+    agentCommands: () => agentCommands,
+    promptArrived() {
+      if (!isFirstPrompt) return;
+      isFirstPrompt = false;
+      isSettled = true;
+      if (!negotiation.optedIn) {
+        toldSkills = [];
+        toldCommands = [];
+      }
+      tell();
+    },
+    async findOwn(name) {
+      if (!isReady) await withinTime(catalog.ready, clock);
+      const offered = catalog.find(name);
+      return offered === undefined || placeInAgentList(agentCommands, offered) !== -1 ? undefined : offered;
+    },
+    close() {
+      isOpen = false;
+      stopTimer();
+      stopListening();
+      skills.close();
+    },
+  };
+}
+
+async function withinTime(work: Promise<unknown>, clock: Clock): Promise<void> {
+  let stop = (): void => undefined;
+  const timeout = new Promise<void>((resolve) => {
+    stop = clock.after(readingTime, resolve);
+  });
+  await Promise.race([work, timeout]);
+  stop();
+}

@@ -1,0 +1,12 @@
+import { readOptions, type SkillsOptions } from "../options.ts";
+import { openSkillset } from "../skillset.ts";
+import { interceptStream, type MessageStream } from "./intercept-stream.ts";
+
+/**
+ * For agent authors: give the returned stream to the agent instead of `stream`, and its editor sees the skills of each
+ * session's directories. Works with the streams of every SDK generation. Throws SkillsError INVALID_OPTIONS.
+ */
+export function wrapStream<Message>(stream: MessageStream<Message>, options?: SkillsOptions): MessageStream<Message> {
+  const settings = readOptions(options);
+  return interceptStream(stream, openSkillset(settings), settings);
+}
