@@ -160,10 +160,11 @@ const flowItem = /^[A-Za-z0-9_./(\u00a1-\u02ff](?:[^[\]{},:#]|:[^\s[\]{},:#])*$/
 function readFlowList(text: string, start: number, end: number): string[] | undefined {
   if (text[end - 1] !== "]") return undefined;
   const inner = text.slice(start + 1, end - 1);
-  if (inner.trim() === "") return [];
+  if (firstNonBlank(inner, 0, inner.length) === inner.length) return [];
   const items: string[] = [];
   for (const piece of inner.split(",")) {
-    const item = piece.trim();
+    const from = firstNonBlank(piece, 0, piece.length);
+    const item = piece.slice(from, lastNonBlank(piece, from, piece.length));
     const quote = item[0];
     if (quote === '"' || quote === "'") {
       const value = item.slice(1, -1);

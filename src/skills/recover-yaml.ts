@@ -60,7 +60,7 @@ function readBlock(
   }
   const recovered = attempt.aliases || /tag /.test(attempt.reason) ? undefined : plainText(text, block);
   if (recovered === undefined) {
-    faults.push(toFault(attempt, block.start));
+    faults.push(toFault({ ...attempt, offset: Math.min(attempt.offset, source.trimEnd().length) }, block.start));
     return;
   }
   faults.push(recovered.fault);

@@ -34,7 +34,7 @@ export const rules = {
   "yaml-alias-bomb": { title: "frontmatter has few YAML aliases", ...normalised },
   "yaml-not-strict": { title: "frontmatter has no flow collections, anchors or aliases", ...advice },
   "name-missing": { title: "there is a name", ...normalised },
-  "name-unusable": { title: "a slug can be made from the name or the directory", ...always },
+  "name-unusable": { title: "a slug can be made from the name or the directory", ...always, spec: "off" },
   "name-too-long": { title: "the name has at most 64 characters", ...normalised },
   "name-not-lowercase": { title: "the name is lowercase", ...normalised },
   "name-invalid-characters": { title: "the name has only letters, digits and hyphens", ...normalised },

@@ -31,7 +31,8 @@ export function readYaml(text: string): YamlReading {
   const whole = loadYaml(text);
   if (!("values" in whole)) {
     const { values, faults } = recoverYaml(text, whole, loadPart);
-    return { values, faults: [...faults, ...strictFaults(text)] };
+    const strict = strictFaults(text).filter(({ offset }) => faults.every((fault) => fault.offset !== offset));
+    return { values, faults: [...faults, ...strict] };
   }
   return isMapping(whole.values) ? { values: whole.values, faults: strictFaults(text) } : notAMapping(whole.values);
 }

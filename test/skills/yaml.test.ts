@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { FAILSAFE_SCHEMA, load } from "js-yaml";
+import { expect, test } from "vitest";
+import { readYaml } from "../../src/skills/yaml.ts";
+import { arbitraryFrontmatter } from "./arbitrary-frontmatter.ts";
+
+const at = (text: string) => readYaml(text).faults.map(({ code, offset }) => `${code} ${offset}`);
+
+test("valid YAML is read as the parser reads it; everything else is a fault, never an exception", () => {
+  fc.assert(
+    fc.property(arbitraryFrontmatter, (text) => {
+      const { values, faults } = readYaml(text);
+      let expected: unknown;
+      try {
+        expected = load(text, { schema: FAILSAFE_SCHEMA, maxAliases: 10, maxDepth: 20 });
+      } catch (error) {
+        if (!String(error).includes("input is empty")) expect(faults).not.toEqual([]);
+        return;
+      }
+      const isMapping = typeof expected === "object" && !Array.isArray(expected);
+      expect(values).toEqual(isMapping ? expected : {});
+      expect(faults.filter(({ code }) => code !== "yaml-not-strict").map(({ code }) => code)).toEqual(
+        isMapping ? [] : ["frontmatter-not-a-mapping"],
+      );
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test.each([
+  ["a: Use when: needed\nb: x\n", { a: "Use when: needed", b: "x" }, ["yaml-unquoted-colon 11"]],
+  ["a: one: two\n  three: four\n", { a: "one: two three: four" }, ["yaml-unquoted-colon 6"]],
+  ["a: ends:\n", { a: "ends:" }, ["yaml-unquoted-colon 7"]],
+  ["a: 1\na: 2\n", { a: "1" }, ["yaml-duplicate-key 5"]],
+  ["m:\n  a: 1\n  a: 2\nb: x\n", { m: { a: "1" }, b: "x" }, ["yaml-duplicate-key 12"]],
+  ["a: @x\nb: y\n", { a: "@x", b: "y" }, ["yaml-syntax 3"]],
+  ["a: `x`\n", { a: "`x`" }, ["yaml-syntax 3"]],
+  ["a: %x\n", { a: "%x" }, ["yaml-syntax 3"]],
+  ["a: *.py files\n", { a: "*.py files" }, ["yaml-syntax 3"]],
+  ["a: [one] or two\n", { a: "[one] or two" }, ["yaml-syntax 3"]],
+  ["a: {{name}} x\n", { a: "{{name}} x" }, ["yaml-syntax 3"]],
+  ['a: "x" and y\n', { a: '"x" and y' }, ["yaml-syntax 3"]],
+  ["a: 'open\nb: y\n", { a: "open", b: "y" }, ["yaml-syntax 3"]],
+  ['a: "open\nb: y\n', { a: "open", b: "y" }, ["yaml-syntax 3"]],
+  ["m:\n\ta: 1\nb: x\n", { m: { a: "1" }, b: "x" }, ["yaml-syntax 3"]],
+  ["a: x\nstray line\nb: y\n", { a: "x", b: "y" }, ["yaml-syntax 5"]],
+  ["a: !js x\nb: y\n", { b: "y" }, ["yaml-tag 3"]],
+  ["m:\n  - [\nb: y\n", { b: "y" }, ["yaml-syntax 8", "yaml-not-strict 7"]],
+  ["- a\n- b\n", {}, ["frontmatter-not-a-mapping 0"]],
+  ["text\n", {}, ["frontmatter-not-a-mapping 0"]],
+  ["a: [x, y]\n", { a: ["x", "y"] }, ["yaml-not-strict 3"]],
+  ["# only a comment\n", {}, []],
+  ["\n", {}, []],
+])("broken YAML costs as little as it can: %j", (text, values, faults) => {
+  expect(readYaml(text).values).toEqual(values);
+  expect(at(text)).toEqual(faults);
+});
+
+test("the first of two keys counts, also where the second could not be read", () => {
+  expect(readYaml("name: a\nname: [\n").values).toEqual({ name: "a" });
+});
+
+test("every key around a broken one is kept", () => {
+  const key = fc.constantFrom("a: [", "a: 'x", "a: b: c", "a: @x", "a:\n  - - [", "a: !x y", "stray");
+  fc.assert(
+    fc.property(fc.nat(3), key, (index, broken) => {
+      const lines = ["name: pdf", "description: Reads.", "license: MIT"];
+      const { values, faults } = readYaml([...lines.slice(0, index), broken, ...lines.slice(index), ""].join("\n"));
+      expect(values).toMatchObject({ name: "pdf", description: "Reads.", license: "MIT" });
+      expect(faults.length).toBeGreaterThan(0);
+    }),
+  );
+});
