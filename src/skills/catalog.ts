@@ -1,9 +1,17 @@
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
+import { assemble } from "./assemble.ts";
+import { diffSnapshots, isEmptyChange, isSameProblems } from "./diff.ts";
+import { openHold } from "./hold.ts";
+import type { Hold } from "./hold.ts";
+import type { Problem } from "./problem.ts";
 import type { Root } from "./roots.ts";
+import { openScan } from "./scan.ts";
+import { openSettle } from "./settle.ts";
 import type { SkillFiles } from "./skill-files.ts";
 import type { OpenSkillWatcher } from "./skill-watcher.ts";
 import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
+import { runInSlices } from "./slices.ts";
 
 /** Told after the snapshot was replaced. `change` names no skill when only problems differ. Must not throw. */
 export type CatalogListener = (snapshot: Snapshot, change: Change) => void;
@@ -36,17 +44,118 @@ export interface CatalogOptions {
   readonly slice?: number;
 }
 
-const nothing: Snapshot = Object.freeze({ skills: [], problems: [] });
+const nothing: Snapshot = Object.freeze({ skills: Object.freeze([]), problems: Object.freeze([]) });
+const usualSlice = 3;
 
 /** Opens a catalog over `roots` and starts to read them. */
-export function openCatalog(options: CatalogOptions): Catalog {
-  void options;
+export function openCatalog({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions): Catalog {
+  const listeners = new Set<CatalogListener>();
+  let snapshot = nothing;
+  let isReady = false;
+  let isClosed = false;
+  let lastFailure = "";
+  let lastLook: Promise<void> = Promise.resolve();
+  let isWanted = false;
+  let names: Map<string, OfferedSkill> | undefined;
+
+  const settle = openSettle(clock, lookSoon);
+  const hold = openHold(clock, (directory) => {
+    scan.markStale(directory);
+    lookSoon();
+  });
+  const watcher = openWatcher?.(
+    (directory, name) => {
+      if (!isClosed && scan.markStale(directory, name)) settle.hint(directory);
+    },
+    (message) => log("warning", message),
+  );
+  const scan = openScan({
+    roots,
+    files,
+    ...(watcher && {
+      onDirectory: (directory: string) => watcher.add(directory),
+      onForgotten: (directory: string) => watcher.remove(directory),
+      isHeld: (...loss: Parameters<Hold["isHeld"]>) => hold.isHeld(...loss),
+    }),
+  });
+
+  /** One look at a time; what happens meanwhile is seen by one more. */
+  function look(): Promise<void> {
+    lastLook = lastLook.then(lookOnce);
+    return lastLook;
+  }
+  function lookSoon(): void {
+    if (isWanted) return;
+    isWanted = true;
+    void look();
+  }
+  async function lookOnce(): Promise<void> {
+    isWanted = false;
+    if (isClosed) return;
+    try {
+      const found = await runInSlices(scan.run(), { now: () => clock.now(), slice });
+      replaceBy(assemble(found, snapshot));
+      lastFailure = "";
+    } catch (error) {
+      keepOld(error);
+    }
+  }
+  function replaceBy(next: Snapshot): void {
+    if (isClosed) return;
+    const before = snapshot;
+    const change = diffSnapshots(before, next);
+    if (isEmptyChange(change) && isSameProblems(before.problems, next.problems)) return;
+    snapshot = next;
+    names = undefined;
+    if (isReady) for (const listener of [...listeners]) listener(next, change);
+  }
+  /** Told once, not for each of a row of equal failures. */
+  function keepOld(error: unknown): void {
+    scan.markAllStale();
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === lastFailure) return;
+    lastFailure = message;
+    log("error", `Reading the skills failed, so the last list keeps serving: ${message}`);
+    if (isReady) return;
+    const file = roots[0]?.path ?? "skills";
+    const fix = "Read the log, then start again.";
+    const problem: Problem = { code: "unreadable", severity: "error", file, line: 1, column: 1, message, fix };
+    snapshot = Object.freeze({ skills: [], problems: [problem] });
+  }
+
+  const ready = look().then(() => {
+    isReady = true;
+    return snapshot;
+  });
   return {
-    snapshot: nothing,
-    ready: Promise.resolve(nothing),
-    reload: () => Promise.resolve(nothing),
-    onChange: () => () => undefined,
-    find: () => undefined,
-    close: () => Promise.resolve(),
+    get snapshot() {
+      return snapshot;
+    },
+    ready,
+    async reload() {
+      await ready;
+      scan.markAllStale();
+      await look();
+      return snapshot;
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    find(nameOrSlug) {
+      names ??= new Map([
+        ...snapshot.skills.map((offer) => [offer.skill.name, offer] as const),
+        ...snapshot.skills.map((offer) => [offer.skill.slug, offer] as const),
+      ]);
+      return names.get(nameOrSlug);
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      listeners.clear();
+      settle.close();
+      hold.close();
+      await watcher?.close();
+    },
   };
 }

@@ -1,0 +1,78 @@
+import path from "node:path";
+import { isSkillsError } from "../errors.ts";
+import type { Finding, RuleCode } from "./rules.ts";
+import { joinPath } from "./real-paths.ts";
+import type { Entry, SkillFiles } from "./skill-files.ts";
+import type { Skill } from "./skill.ts";
+
+/** A finding about a file or directory as a whole. */
+export function wholeFile(code: RuleCode, file: string, message: string, fix: string): Finding {
+  return { code, file, line: 1, column: 1, message, fix };
+}
+
+/** The finding for what the disk does not let us read. Throws what is no refusal of the disk. */
+export function unreadable(target: string, error: unknown): Finding {
+  if (!isSkillsError(error)) throw error;
+  return wholeFile("unreadable", target, error.message, "Make it readable for this user, or remove it.");
+}
+
+export function danglingLink(link: string): Finding {
+  const message = `the link ${path.basename(link)} leads nowhere`;
+  return wholeFile("dangling-symlink", link, message, "Remove the link, or restore what it leads to.");
+}
+
+export function directoryLoop(link: string, target: string): Finding {
+  const message = `the link ${path.basename(link)} leads back to ${target}, a directory above it; it is not followed`;
+  return wholeFile("directory-loop", link, message, "Remove the link.");
+}
+
+/** The finding for a SKILL.md that is something else than a file. */
+export function notAFile(file: string, kind: Exclude<Entry["kind"], "file">): Finding {
+  const name = path.basename(file);
+  switch (kind) {
+    case "directory":
+      return wholeFile("not-a-regular-file", file, `${name} is a directory`, "Put a file in its place.");
+    case "other":
+      return wholeFile("not-a-regular-file", file, `${name} is a FIFO, socket or device`, "Put a file in its place.");
+    case "dangling":
+      return danglingLink(file);
+  }
+}
+
+/** The finding for a root that was asked for by name. */
+export function missingRoot(directory: string): Finding {
+  return wholeFile("unreadable", directory, `${directory} does not exist.`, "Create it, or name another directory.");
+}
+
+/** The finding for a skill below the directories that are looked into, if there is one. */
+export function tooDeep(files: SkillFiles, directory: string, depth: number): Finding | undefined {
+  const file = joinPath(directory, "SKILL.md");
+  if (files.resolve(file) === undefined) return undefined;
+  const message = `the skill lies more than ${depth} directories below its root and is not read`;
+  return wholeFile("too-deep", file, message, "Move it up.");
+}
+
+export function tooManyDirectories({ owner, limit }: { owner: string; limit: number }): Finding {
+  const message = `there are more than ${limit} directories without a skill below this one; the rest is not read`;
+  return wholeFile(
+    "too-many-directories",
+    owner,
+    message,
+    "Name them in a file .ignore, or move the skills elsewhere.",
+  );
+}
+
+export function shadowed(skill: Skill, winner: Skill): Finding {
+  const message = `the skill ${skill.slug} of ${winner.directory} takes precedence over this one`;
+  return wholeFile("skill-shadowed", skill.file, message, "Rename one of the two, or remove one.");
+}
+
+export function slugCollision(skill: Skill, winner: Skill): Finding {
+  const message = `${winner.file} has the slug ${skill.slug} already; this skill is not offered`;
+  return wholeFile("slug-collision", skill.file, message, "Give one of the two another name.");
+}
+
+export function versionCollision(skill: Skill, twin: Skill): Finding {
+  const message = `${twin.file} is version ${skill.version} of ${skill.slug} already; this one is not offered`;
+  return wholeFile("slug-collision", skill.file, message, "Give one of the two another version.");
+}

@@ -1,0 +1,53 @@
+import type { Clock } from "../clock.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
+
+/** Doubts losses for a moment: editors empty or rename a file before they write it anew. */
+export interface Hold {
+  /** Whether to go on as if the directory were as before. */
+  isHeld(directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined): boolean;
+  close(): void;
+}
+
+const patience = 40;
+
+/** `lookAgain` is called when a directory's time is over; it must not throw. */
+export function openHold(clock: Clock, lookAgain: (directory: string) => void, milliseconds = patience): Hold {
+  const held = new Map<string, { until: number; cancel: () => void }>();
+  return {
+    isHeld(directory, before, now) {
+      const doubt = held.get(directory);
+      if (!isLoss(before, now)) {
+        doubt?.cancel();
+        held.delete(directory);
+        return false;
+      }
+      if (doubt !== undefined) {
+        // A timer may fire a little early.
+        if (clock.now() + 0.5 < doubt.until) return true;
+        doubt.cancel();
+        held.delete(directory);
+        return false;
+      }
+      const cancel = clock.after(milliseconds, () => lookAgain(directory));
+      held.set(directory, { until: clock.now() + milliseconds, cancel });
+      return true;
+    },
+    close() {
+      for (const { cancel } of held.values()) cancel();
+      held.clear();
+    },
+  };
+}
+
+/** Whether a skill or a directory has gone, or a skill has become unusable or lost its manifest. */
+function isLoss(before: DirectoryRecord, now: DirectoryRecord | undefined): boolean {
+  if (now === undefined) return true;
+  if (before.skill !== undefined && now.skill?.dialect !== before.skill.dialect && !isGain(before, now)) return true;
+  if (before.children.length === 0) return false;
+  const names = new Set(now.children.map((child) => child.name));
+  return before.children.some((child) => !names.has(child.name));
+}
+
+function isGain(before: DirectoryRecord, now: DirectoryRecord): boolean {
+  return before.skill?.dialect === "agent-skills" && now.skill?.dialect === "skills-protocol";
+}

@@ -1,0 +1,83 @@
+import path from "node:path";
+import { notAFile, unreadable, wholeFile } from "./disk-findings.ts";
+import { maxFrontmatterBytes, parseSkill } from "./parse-skill.ts";
+import type { ManifestReading, ParsedSkill, SkillText } from "./parse-skill.ts";
+import { joinPath } from "./real-paths.ts";
+import type { Entry, SkillFiles } from "./skill-files.ts";
+import { isVersion } from "./skill-version.ts";
+import type { Skill } from "./skill.ts";
+import type { Steps } from "./slices.ts";
+
+const headBytes = 4096;
+const maxManifestBytes = 1024 * 1024;
+
+/** Loaded when the first skill.toml is met: that costs more than listing a thousand skills. */
+let readManifest: ((text: string, file: string) => ManifestReading) | undefined;
+
+/** Where a SKILL.md was found, and the skill.toml beside it. */
+export interface SkillPlace {
+  readonly directory: string;
+  readonly expectedName: string;
+  readonly entry: Entry;
+  readonly manifestEntry: Entry | undefined;
+}
+
+/** Reads the skill of a directory; what is wrong with its files is a finding. */
+export function* readSkillFile(files: SkillFiles, place: SkillPlace): Steps<ParsedSkill> {
+  const { directory, expectedName, entry, manifestEntry } = place;
+  const file = joinPath(directory, entry.name);
+  if (entry.kind !== "file") return { skill: undefined, findings: [notAFile(file, entry.kind)] };
+  let manifest: ManifestReading | undefined;
+  if (manifestEntry !== undefined) {
+    if (readManifest === undefined) {
+      yield import("./read-manifest.ts").then((loaded) => {
+        readManifest = loaded.readManifest;
+      });
+    }
+    manifest = readManifestFile(files, directory, manifestEntry);
+  }
+  try {
+    const { skill, findings } = readHead(files, { directory, expectedName, file }, manifest);
+    return { skill: withDirectoryVersion(skill, directory), findings };
+  } catch (error) {
+    return { skill: undefined, findings: [unreadable(file, error)] };
+  }
+}
+
+/** Reads as much of a file as its frontmatter takes. */
+function readHead(
+  files: SkillFiles,
+  text: Omit<SkillText, "head" | "whole">,
+  manifest: ManifestReading | undefined,
+): ParsedSkill {
+  for (let limit = headBytes; ; limit = Math.min(limit * 2, maxFrontmatterBytes)) {
+    const { bytes, whole } = files.head(text.file, limit);
+    const parsed = parseSkill({ ...text, head: bytes, whole }, manifest);
+    if (whole || limit >= maxFrontmatterBytes) return parsed;
+    if (!parsed.findings.some(({ code }) => code === "frontmatter-too-long")) return parsed;
+  }
+}
+
+function readManifestFile(files: SkillFiles, directory: string, entry: Entry): ManifestReading {
+  const file = joinPath(directory, entry.name);
+  const refuse = (message: string, fix: string): ManifestReading => ({
+    findings: [wholeFile("manifest-unreadable", file, message, fix)],
+  });
+  if (entry.kind !== "file") return refuse(notAFile(file, entry.kind).message, "Put a file in its place.");
+  try {
+    const { bytes, whole } = files.head(file, maxManifestBytes);
+    if (!whole) return refuse("skill.toml has 1 MiB or more, which is not read", "Shorten it.");
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+    return readManifest?.(text, file) ?? { findings: [] };
+  } catch (error) {
+    const { message, fix } = unreadable(file, error);
+    return refuse(message, fix);
+  }
+}
+
+/** In `<skill>/<version>/`, the directory tells the version where the skill does not (C-1.6). */
+function withDirectoryVersion(skill: Skill | undefined, directory: string): Skill | undefined {
+  if (skill?.dialect !== "agent-skills" || skill.metadata.version !== undefined) return skill;
+  const version = path.basename(directory);
+  return isVersion(version) ? Object.freeze({ ...skill, version }) : skill;
+}
