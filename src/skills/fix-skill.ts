@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { findFrontmatter } from "./frontmatter.ts";
+import { findFrontmatter, isYaml } from "./frontmatter.ts";
 import { isSlug, toSlug } from "./names.ts";
 import type { RuleCode } from "./rules.ts";
 import { splitYamlBlocks } from "./yaml-blocks.ts";
@@ -18,13 +18,13 @@ const mostRepairs = 100;
 /**
  * Repairs what can be repaired in one way only: it never changes what a reader understands, except for the case of a name
  * whose directory tells the right one. All other bytes, the body first, stay as they are. Fixing twice is fixing once.
+ * Leave out `expectedName` where a manifest gives the name.
  */
-export function fixSkill(text: string, { expectedName }: { expectedName: string }): FixedSkill {
+export function fixSkill(text: string, { expectedName }: { expectedName?: string }): FixedSkill {
   const fixed: RuleCode[] = [];
   const bytes = Buffer.from(text);
   const found = findFrontmatter(bytes, true);
-  const isYaml = found.kind === "found" && (found.language === "" || /^ya?ml$/i.test(found.language));
-  if (!isYaml || bytes.toString("utf8") !== text) return { text, fixed };
+  if (found.kind !== "found" || !isYaml(found.language) || bytes.toString("utf8") !== text) return { text, fixed };
   const opening = bytes.toString("utf8", 0, found.start);
   let source = bytes.toString("utf8", found.start, found.end);
   const rest = bytes.toString("utf8", found.end);
@@ -112,8 +112,8 @@ function withoutTabs(text: string): string {
 }
 
 /** Adds the name, or spells it as its directory does, where the directory leaves no doubt. */
-function withName(source: string, expectedName: string, lineBreak: string): Repair | undefined {
-  if (!isSlug(expectedName)) return undefined;
+function withName(source: string, expectedName: string | undefined, lineBreak: string): Repair | undefined {
+  if (expectedName === undefined || !isSlug(expectedName)) return undefined;
   const { values } = readYaml(source);
   const name = typeof values.name === "string" ? values.name.trim() : undefined;
   if (values.name === undefined && Object.keys(values).length > 0) {

@@ -54,6 +54,11 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
   return notFound;
 }
 
+/** Whether what follows the opening dashes leaves frontmatter what it should be. */
+export function isYaml(language: string): boolean {
+  return language === "" || /^ya?ml$/i.test(language);
+}
+
 /** The text between two offsets, and whether it was valid UTF-8; what was not is replaced by U+FFFD. Keeps no hold of `bytes`. */
 export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number): { text: string; valid: boolean } {
   const text = decode(bytes, start, end);

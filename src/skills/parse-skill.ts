@@ -2,7 +2,7 @@ import { readAllowedTools } from "./allowed-tools.ts";
 import { checkFields, checkName, maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
 import type { ValueFault } from "./check-frontmatter.ts";
 import { countCodePoints, cutCodePoints } from "./code-points.ts";
-import { decodeFrontmatter, findFrontmatter } from "./frontmatter.ts";
+import { decodeFrontmatter, findFrontmatter, isYaml } from "./frontmatter.ts";
 import type { Manifest } from "./manifest.ts";
 import { readMetadata } from "./metadata.ts";
 import { toSlug } from "./names.ts";
@@ -76,53 +76,52 @@ interface HeadReading {
 
 function readHead({ file, head, whole }: SkillText, manifest: ManifestReading | undefined): HeadReading {
   const findings: Finding[] = manifest === undefined ? [] : [...manifest.findings];
-  const add = (code: RuleCode, message: string, fix: string, line = 1): void => {
-    findings.push({ code, file, line, column: 1, message, fix });
+  const add = (code: RuleCode, message: string, fix: string, line = 1, column = 1): void => {
+    findings.push({ code, file, line, column, message, fix });
+  };
+  const withoutValues = (code: RuleCode, message: string, fix: string, line?: number): HeadReading => {
+    add(manifest?.manifest === undefined ? code : "manifest-frontmatter-missing", message, fix, line);
+    return { values: undefined, source: "", findings };
   };
   if (file.endsWith("skill.md")) {
     add("file-name-lowercase", "the file is called skill.md", "Rename it to SKILL.md.");
   }
   const frontmatter = findFrontmatter(head, whole);
-  if (frontmatter.kind !== "found") {
-    const decorates = manifest?.manifest !== undefined && frontmatter.kind !== "incomplete";
-    const [code, message, fix] = notFound(frontmatter.kind, head);
-    add(decorates ? "manifest-frontmatter-missing" : code, message, fix);
+  if (frontmatter.kind === "incomplete") {
+    add(
+      "frontmatter-too-long",
+      `the frontmatter does not end within the first ${head.length} bytes`,
+      "Put a line --- after the last key, and long text below it.",
+    );
     return { values: undefined, source: "", findings };
   }
+  if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
   if (frontmatter.byteOrderMark) {
     add("byte-order-mark", "the file starts with a byte order mark", "Save it as UTF-8 without a byte order mark.");
   }
-  if (frontmatter.language !== "" && !/^ya?ml$/i.test(frontmatter.language)) {
-    add(
+  if (!isYaml(frontmatter.language)) {
+    return withoutValues(
       "frontmatter-language",
       `the opening fence asks for ${frontmatter.language}; frontmatter is YAML and never run`,
       "Write --- alone on the first line, and YAML below it.",
     );
-    return { values: undefined, source: "", findings };
   }
   const { text: source, valid } = decodeFrontmatter(head, frontmatter.start, frontmatter.end);
   if (!valid) {
     const { line, column } = positionOf(source, Math.max(source.indexOf("\ufffd"), 0));
-    findings.push({
-      code: "invalid-utf8",
-      file,
-      line,
-      column,
-      message: "the frontmatter is not valid UTF-8; what cannot be read is replaced",
-      fix: "Save the file as UTF-8.",
-    });
+    const message = "the frontmatter is not valid UTF-8; what cannot be read is replaced";
+    add("invalid-utf8", message, "Save the file as UTF-8.", line, column);
   }
   const { values, faults } = readYaml(source);
   for (const { code, offset, message, fix } of faults) {
-    findings.push({ code, file, ...positionOf(source, offset), message, fix });
+    if (code === "frontmatter-not-a-mapping") return withoutValues(code, message, fix, 2);
+    const { line, column } = positionOf(source, offset);
+    add(code, message, fix, line, column);
   }
   return { values, source, findings };
 }
 
-function notFound(
-  kind: "missing" | "unclosed" | "incomplete",
-  head: Uint8Array,
-): [code: RuleCode, message: string, fix: string] {
+function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCode, message: string, fix: string] {
   switch (kind) {
     case "missing":
       return (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
@@ -137,12 +136,6 @@ function notFound(
         "frontmatter-unclosed",
         "the frontmatter that starts here is never closed",
         "Put a line --- after the last key.",
-      ];
-    case "incomplete":
-      return [
-        "frontmatter-too-long",
-        `the frontmatter does not end within the first ${head.length} bytes`,
-        "Put a line --- after the last key, and long text below it.",
       ];
   }
 }

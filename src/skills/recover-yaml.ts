@@ -50,7 +50,7 @@ function readBlock(
     take(values, key, ownValue(attempt.values, key));
     return;
   }
-  if (into.withoutAliases && attempt.reason.startsWith("unidentified alias")) return;
+  if (into.withoutAliases && (attempt.aliases || attempt.reason.startsWith("unidentified alias"))) return;
   const untabbed = source.replace(/^[ \t]*\t[ \t]*/gm, (indent) => indent.replaceAll("\t", "  "));
   const retried = untabbed === source ? attempt : load(untabbed);
   if (!("reason" in retried)) {

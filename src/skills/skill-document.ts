@@ -1,5 +1,5 @@
 import matter from "gray-matter";
-import { findFrontmatter } from "./frontmatter.ts";
+import { findFrontmatter, isYaml } from "./frontmatter.ts";
 import { readYaml } from "./yaml.ts";
 
 /** A whole SKILL.md: what its frontmatter says, and the instructions below it. */
@@ -27,7 +27,7 @@ const engines = {
 export function readSkillDocument(text: string): SkillDocument {
   const bytes = Buffer.from(text);
   const found = findFrontmatter(bytes, true);
-  if (found.kind !== "found" || (found.language !== "" && !/^ya?ml$/i.test(found.language))) {
+  if (found.kind !== "found" || !isYaml(found.language)) {
     return { frontmatter: {}, body: text.replace(/^\ufeff/, "") };
   }
   const fence = bytes.toString("utf8", found.end, found.bodyStart).replace(/\r?\n$/, "\n");

@@ -31,8 +31,11 @@ export function readYaml(text: string): YamlReading {
   const whole = loadYaml(text);
   if (!("values" in whole)) {
     const { values, faults } = recoverYaml(text, whole, loadPart);
-    const strict = strictFaults(text).filter(({ offset }) => faults.every((fault) => fault.offset !== offset));
-    return { values, faults: [...faults, ...strict] };
+    const strict = whole.aliases ? noFaults : strictFaults(text);
+    return {
+      values,
+      faults: [...faults, ...strict.filter(({ offset }) => faults.every((fault) => fault.offset !== offset))],
+    };
   }
   return isMapping(whole.values) ? { values: whole.values, faults: strictFaults(text) } : notAMapping(whole.values);
 }
