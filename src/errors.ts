@@ -1,6 +1,16 @@
 /** The closed list of codes a caller may switch on. */
 export type SkillsErrorCode =
-  "INVALID_OPTIONS" | "SKILL_NOT_FOUND" | "UNREADABLE" | "AGENT_NOT_FOUND" | "AGENT_NOT_EXECUTABLE" | "CLOSED";
+  | "INVALID_OPTIONS"
+  | "SKILL_NOT_FOUND"
+  | "UNREADABLE"
+  | "AGENT_NOT_FOUND"
+  | "AGENT_NOT_EXECUTABLE"
+  | "CLOSED"
+  | "VALIDATION_ERROR"
+  | "BLOB_NOT_FOUND"
+  | "BLOB_TOO_LARGE"
+  | "QUOTA_EXCEEDED"
+  | "INTERNAL";
 
 const brand = Symbol.for("acp-skills.error");
 
