@@ -33,7 +33,7 @@ zones.push(
     from: `./src/${door}`,
     message: "the hallway does not import doors",
   })),
-  ...["errors.ts", "clock.ts", "log.ts"].flatMap((foundation) =>
+  ...["errors.ts", "internal-error.ts", "clock.ts", "log.ts", "nearest-names.ts"].flatMap((foundation) =>
     [...rooms, ...hallway].map((room) => ({
       target: `./src/${foundation}`,
       from: `./src/${room}`,
