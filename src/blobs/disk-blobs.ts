@@ -1,10 +1,10 @@
 import { closeSync, openSync, renameSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pauseFor } from "node:timers/promises";
 import { systemClock } from "../clock.ts";
 import type { Clock } from "../clock.ts";
-import { SkillsError, isSkillsError } from "../errors.ts";
+import { SkillsError } from "../errors.ts";
 import { newBlobId } from "./blob-id.ts";
 import { withBlobDefaults } from "./blob-options.ts";
 import type { BlobOptions } from "./blob-options.ts";
@@ -20,16 +20,16 @@ import {
   recordPath,
   referencePath,
   shardOf,
-  syncDirectory,
+  syncNames,
 } from "./disk-layout.ts";
-import type { DiskLayout } from "./disk-layout.ts";
 import { everyRecord, readRecord, toKey } from "./disk-records.ts";
 import type { BlobRecord } from "./disk-records.ts";
 import { sweepDisk } from "./disk-sweep.ts";
 import { takeUsage, writeUsage } from "./disk-usage.ts";
 import { forgetBlob } from "./forget-blob.ts";
+import { orInternal } from "./or-internal.ts";
 import { openProcessRegistry } from "./process-registry.ts";
-import { SourceFailure, stageContent } from "./stage-content.ts";
+import { stageContent, writeDurably } from "./stage-content.ts";
 import { openTicketLock } from "./ticket-lock.ts";
 import { verifiedObjects } from "./verified-object.ts";
 
@@ -202,36 +202,8 @@ export function diskBlobs(directory: string, options: DiskBlobOptions = {}): Blo
   };
 }
 
-/** Makes what was renamed or removed stay so: a name that comes back, or does not, would make a liar of the answer. */
-async function syncNames(layout: DiskLayout, key: string, sha256: string): Promise<void> {
-  const shards = [shardOf(layout.objects, sha256), shardOf(layout.records, key)];
-  await Promise.all([...shards, layout.objects, layout.records].map(syncDirectory));
-}
-
-async function writeDurably(file: string, text: string): Promise<void> {
-  const handle = await open(file, createFlags, fileMode);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 function randomHex(random: (bytes: Uint8Array) => void): string {
   const bytes = new Uint8Array(16);
   random(bytes);
   return Buffer.from(bytes).toString("hex");
-}
-
-/** What we refuse, and what the source of a stream throws, as it is; anything else as INTERNAL, with the detail only in `cause`. */
-async function orInternal<T>(work: () => Promise<T> | T): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof SourceFailure) throw error.cause;
-    if (isSkillsError(error)) throw error;
-    const code = (error as NodeJS.ErrnoException).code ?? "unknown";
-    throw new SkillsError("INTERNAL", `The blob store failed (${code}).`, { cause: error, facts: { system: code } });
-  }
 }

@@ -110,8 +110,14 @@ export function referencePath(layout: DiskLayout, sha256: string, key: string): 
   return `${objectPath(layout, sha256)}.${key}`;
 }
 
+/** Makes what was renamed or removed stay so: a name that comes back, or does not, would make a liar of the answer. */
+export async function syncNames(layout: DiskLayout, key: string, sha256: string): Promise<void> {
+  const shards = [shardOf(layout.objects, sha256), shardOf(layout.records, key)];
+  await Promise.all([...shards, layout.objects, layout.records].map(syncDirectory));
+}
+
 /** Makes the names in a directory survive a power cut. Windows cannot, and need not. */
-export async function syncDirectory(directory: string): Promise<void> {
+async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(directory, constants.O_RDONLY);
   try {

@@ -41,6 +41,17 @@ export async function stageContent(
   }
 }
 
+/** A new small file that would survive a power cut, once its name does. */
+export async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, createFlags, fileMode);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let done = 0; done < chunk.length;) {
     done += (await handle.write(chunk, done, chunk.length - done)).bytesWritten;

@@ -1,18 +1,20 @@
 import { createHash } from "node:crypto";
 import {
+  chmodSync,
   lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { chmodSync, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import path from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { diskBlobs } from "../../src/blobs/disk-blobs.ts";
 import type { DiskBlobOptions } from "../../src/blobs/disk-blobs.ts";
 import type { BlobStore, BlobUpkeep } from "../../src/blobs/blob-store.ts";
@@ -63,6 +65,22 @@ describe("diskBlobs", () => {
       expect(modes.length).toBeGreaterThan(12);
     }));
 
+  it("answers only when files and names are on the disk", () =>
+    using({}, async (store, directory) => {
+      const probe = await open(directory);
+      const sync = vi.spyOn(Object.getPrototypeOf(probe) as typeof probe, "sync");
+      await probe.close();
+      try {
+        const { id } = await store.put("me", "text/plain", Buffer.from("x"));
+        const [content, record, objects, records] = [1, 1, 2, 2];
+        expect(sync).toHaveBeenCalledTimes(content + record + objects + records);
+        await store.remove("me", id);
+        expect(sync).toHaveBeenCalledTimes(content + record + 2 * (objects + records));
+      } finally {
+        sync.mockRestore();
+      }
+    }));
+
   it("leaves nothing behind of a put that failed", () =>
     using({ maxBlobBytes: 3, quotaBytes: 3 }, async (store, directory) => {
       await expect(store.put("me", "text/plain", streamOf("ab", "cd"))).rejects.toMatchObject({
@@ -74,13 +92,25 @@ describe("diskBlobs", () => {
       expect(contents(directory)).toEqual([objectName("abc")]);
     }));
 
-  it.each([
-    ["changed", (file: string) => writeFileSync(file, "goof")],
-    ["shortened", (file: string) => writeFileSync(file, "goo")],
-    ["lengthened", (file: string) => writeFileSync(file, "good!")],
-    ["gone", (file: string) => rmSync(file)],
-    ["a directory", (file: string) => (rmSync(file), mkdirSync(file))],
-    ["a link to the right bytes", (file: string) => (renameSync(file, `${file}.x`), symlinkSync(`${file}.x`, file))],
+  it.each<[string, (file: string) => void]>([
+    ["changed", (file) => writeFileSync(file, "goof")],
+    ["shortened", (file) => writeFileSync(file, "goo")],
+    ["lengthened", (file) => writeFileSync(file, "good!")],
+    ["gone", (file) => rmSync(file)],
+    [
+      "a directory",
+      (file) => {
+        rmSync(file);
+        mkdirSync(file);
+      },
+    ],
+    [
+      "a link to the right bytes",
+      (file) => {
+        renameSync(file, `${file}.x`);
+        symlinkSync(`${file}.x`, file);
+      },
+    ],
   ])("never hands out bytes of a content that is %s", (_, damage) =>
     using({}, async (store, directory) => {
       const { id } = await store.put("me", "text/plain", Buffer.from("good"));

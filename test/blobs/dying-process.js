@@ -17,37 +17,47 @@ function step(tear) {
   process.kill(process.pid, "SIGKILL");
 }
 
-/** @param {any} target @param {string[]} names */
-function instrument(target, names) {
-  for (const name of names) {
-    const original = target[name];
-    target[name] = function (/** @type {any[]} */ ...args) {
-      const onlyReads = name === "openSync" && (args[1] & fs.constants.O_CREAT) === 0;
-      if (onlyReads || (name === "rmSync" && !fs.existsSync(args[0]))) return original.apply(this, args);
-      step(() => {
-        if (name === "writeFileSync") original.call(this, args[0], String(args[1]).slice(0, 1), args[2]);
-        if (name === "write") writeNow(this.fd, args[0], args[1], Math.floor(args[2] / 2));
-        if (name === "writeFile") writeNow(this.fd, String(args[0]).slice(0, 9));
-      });
+/** @typedef {(this: unknown, ...args: unknown[]) => unknown} Verb */
+
+/**
+ * @param {unknown} owner
+ * @param {Record<string, (args: unknown[], fd: number) => void>} verbs how each is torn
+ */
+function instrument(owner, verbs) {
+  const target = /** @type {Record<string, Verb>} */ (owner);
+  for (const [name, tear] of Object.entries(verbs)) {
+    const original = /** @type {Verb} */ (target[name]);
+    target[name] = function (...args) {
+      if (!changesNothing(name, args)) step(() => tear(args, /** @type {{fd?: number}} */ (this)?.fd ?? -1));
       return original.apply(this, args);
     };
   }
 }
 
+/** @param {string} name @param {unknown[]} args */
+function changesNothing(name, [file, flags]) {
+  if (name === "openSync") return (Number(flags) & fs.constants.O_CREAT) === 0;
+  return name === "rmSync" && !fs.existsSync(String(file));
+}
+
+const untorn = () => undefined;
+const writeFile = fs.writeFileSync;
 const probe = await fs.promises.open(process.execPath);
-instrument(Object.getPrototypeOf(probe), ["write", "writeFile", "sync"]);
+instrument(Object.getPrototypeOf(probe), {
+  write: ([bytes, from, length], fd) => writeNow(fd, /** @type {Buffer} */ (bytes), Number(from), Number(length) >> 1),
+  writeFile: ([text], fd) => writeNow(fd, String(text).slice(0, 9)),
+  sync: untorn,
+});
 await probe.close();
-instrument(fs, [
-  "openSync",
-  "closeSync",
-  "renameSync",
-  "linkSync",
-  "rmSync",
-  "mkdirSync",
-  "writeFileSync",
-  "utimesSync",
-]);
-instrument(fs.promises, ["open", "rm"]);
+instrument(fs, {
+  writeFileSync: ([file, text]) => writeFile(String(file), String(text).slice(0, 1)),
+  openSync: untorn,
+  renameSync: untorn,
+  linkSync: untorn,
+  rmSync: untorn,
+  mkdirSync: untorn,
+});
+instrument(fs.promises, { open: untorn, rm: untorn });
 syncBuiltinESMExports();
 
 const { diskBlobs } = await import("../../dist/blobs/disk-blobs.js");
@@ -68,6 +78,6 @@ await release();
 await store.close();
 
 async function* pieces() {
-  yield Buffer.from("one ");
+  yield await Promise.resolve(Buffer.from("one "));
   yield Buffer.from("two");
 }

@@ -37,5 +37,7 @@ await store.close();
 
 /** @param {Buffer} bytes */
 async function* pieces(bytes) {
-  for (let at = 0; at < bytes.length; at += 10_000) yield bytes.subarray(at, at + 10_000);
+  for (let at = 0; at < bytes.length; at += 10_000) {
+    yield await Promise.resolve(bytes.subarray(at, at + 10_000));
+  }
 }

@@ -121,13 +121,11 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
     it("treats another owner's blob exactly as an absent one", () =>
       using({}, async (store) => {
         const { id } = await put(store, "secret");
-        const absent = (await everyRefusal(store, "you", `blob:${"0".repeat(32)}`)).map(
-          ({ facts: _, ...rest }) => rest,
-        );
-        const foreign = await everyRefusal(store, "you", id);
+        const unknown = `blob:${"0".repeat(32)}`;
+        const absent = await everyRefusal(store, "you", unknown);
         expect(absent.map(({ code }) => code)).toEqual(Array(4).fill("BLOB_NOT_FOUND"));
-        expect(foreign.map(({ facts: _, ...rest }) => rest)).toEqual(absent);
-        expect(foreign.map(({ facts }) => facts)).toEqual(Array(4).fill({ blobId: id }));
+        const foreign = JSON.stringify(await everyRefusal(store, "you", id));
+        expect(foreign.replaceAll(id, unknown)).toBe(JSON.stringify(absent));
         expect((await gather(store.read("me", id))).toString()).toBe("secret");
       }));
 
