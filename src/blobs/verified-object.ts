@@ -19,7 +19,7 @@ export interface VerifiedObjects {
   open(object: { readonly sha256: string; readonly size: number }): Promise<VerifiedObject | undefined>;
 }
 
-export interface VerifiedObject {
+interface VerifiedObject {
   /** Throws INTERNAL at the end if the file was changed in place meanwhile. */
   chunks(start: number, end: number): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;

@@ -9,15 +9,15 @@ import { blobDirectories, filesIn } from "./blob-directory.ts";
 import { gather } from "./gather.ts";
 
 const newDirectory = blobDirectories();
-const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const writingProcess = fileURLToPath(new URL("writing-process.js", import.meta.url));
+const fillingProcess = fileURLToPath(new URL("filling-process.js", import.meta.url));
+const holdingProcess = fileURLToPath(new URL("holding-process.js", import.meta.url));
 const day = 24 * 60 * 60 * 1000;
 
 describe("a store that several processes share", () => {
   it("keeps every blob whole while four of them put, hold, read, remove and sweep", async () => {
     const directory = newDirectory();
-    const runs = Array.from({ length: 4 }, () =>
-      execa(process.execPath, [script("writing-process.js"), directory, "30"]),
-    );
+    const runs = Array.from({ length: 4 }, () => execa(process.execPath, [writingProcess, directory, "30"]));
     const expected = new Set<string>();
     for (const { stdout, stderr } of await Promise.all(runs)) {
       expect(stderr).toBe("");
@@ -44,7 +44,7 @@ describe("a store that several processes share", () => {
   it("never passes its quota, whoever fills it", async () => {
     const directory = newDirectory();
     const fill = (): Promise<{ stdout: string; stderr: string }> =>
-      execa(process.execPath, [script("filling-process.js"), directory, "10000"]);
+      execa(process.execPath, [fillingProcess, directory, "10000"]);
     const kept = (await Promise.all([fill(), fill(), fill()])).map(({ stdout, stderr }) => {
       expect(stderr).toBe("");
       return Number(stdout);
@@ -55,7 +55,7 @@ describe("a store that several processes share", () => {
   it("spares what a living process holds, and no longer when that process has been killed", async () => {
     const directory = newDirectory();
     const store = diskBlobs(directory, { now: () => Date.now() + day });
-    const child = execa(process.execPath, [script("holding-process.js"), directory], { reject: false });
+    const child = execa(process.execPath, [holdingProcess, directory], { reject: false });
     const lines = child[Symbol.asyncIterator](); // A loop that is left early would wait for the child to end.
     const id = String((await lines.next()).value);
     expect(await store.sweep()).toMatchObject({ removed: 0, held: 1 });
