@@ -11,7 +11,7 @@ const summaryRow = nameRow.extend({
   description: z.string(),
   namespace: z.string(),
   kind: z.enum(["action", "instruction"]),
-  tags: z.array(z.string()).max(maxRowTags).readonly(),
+  tags: z.array(z.string()).max(maxRowTags),
 });
 type Row = z.infer<typeof nameRow> | z.infer<typeof summaryRow>;
 

@@ -11,5 +11,5 @@ export const loadSkillsProtocolGuide = defineTool({
   input: z.strictObject({}),
   output: z.strictObject({ content: z.string() }),
   annotations: readOnly,
-  run: ({ guide }) => ({ output: { content: guide.body }, skill: guideSkill.skill }),
+  run: ({ guide }) => ({ output: { content: guide().body }, skill: guideSkill.skill }),
 });

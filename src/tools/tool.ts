@@ -31,7 +31,7 @@ export interface RunContext {
   readonly blobs: BlobStore;
   readonly limits: ToolLimits;
   /** The guide as this caller is to read it. */
-  readonly guide: Guide;
+  readonly guide: () => Guide;
   /** The source that holds a skill's files. */
   readonly sourceOf: (skill: Skill) => SkillSource;
   readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;

@@ -8,6 +8,7 @@ import { diskSkillFiles } from "../skills/disk-skill-files.ts";
 import { checkInput } from "./check-input.ts";
 import { diskSkillBytes } from "./disk-skill-bytes.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
+import type { Guide } from "./guide/guide.ts";
 import { openSkillHasher } from "./hash-skill.ts";
 import { defaultLimits } from "./limits.ts";
 import type { ToolLimits } from "./limits.ts";
@@ -63,8 +64,8 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const guideFor = openGuides(limits);
 
   function toRunContext({ owner, skills, visible, tools: names }: ToolContext): RunContext {
-    const guide = guideFor(availableTools(names).map((tool) => tool.name));
-    const sourceOf: RunContext["sourceOf"] = (skill) => (skill === guideSkill.skill ? guide.source : source);
+    const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
+    const sourceOf: RunContext["sourceOf"] = (skill) => (skill === guideSkill.skill ? guide().source : source);
     return {
       owner,
       skills: viewSkills(skills.snapshot, visible),
