@@ -6,7 +6,7 @@ import tseslint from "typescript-eslint";
  * The house's import direction (README, "The house"). Each room lists what it may not import;
  * neighbours take what they need from one another as values.
  */
-const rooms = ["skills", "blobs", "tools", "wire", "acp", "client", "cli"];
+const rooms = ["skills", "blobs", "tools", "wire", "acp", "mcp", "client", "cli"];
 const hallway = ["index.ts", "skillset.ts", "options.ts"];
 /** @type {Record<string, string[]>} */
 const mayImport = {
@@ -16,7 +16,8 @@ const mayImport = {
   wire: ["skills"],
   client: ["wire"],
   acp: ["skills", "wire", ...hallway.filter((file) => file !== "index.ts")],
-  cli: ["skills", "wire", "acp", ...hallway.filter((file) => file !== "index.ts")],
+  mcp: ["skills", "blobs", "tools", "wire", ...hallway.filter((file) => file !== "index.ts")],
+  cli: ["skills", "wire", "acp", "mcp", ...hallway.filter((file) => file !== "index.ts")],
 };
 const zones = Object.entries(mayImport).flatMap(([room, allowed]) =>
   [...rooms, ...hallway]
@@ -28,7 +29,7 @@ const zones = Object.entries(mayImport).flatMap(([room, allowed]) =>
     })),
 );
 zones.push(
-  ...["acp", "client", "cli", "index.ts"].map((door) => ({
+  ...["acp", "mcp", "client", "cli", "index.ts"].map((door) => ({
     target: "./src/skillset.ts",
     from: `./src/${door}`,
     message: "the hallway does not import doors",
