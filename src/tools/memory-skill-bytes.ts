@@ -1,12 +1,17 @@
 import { hash } from "node:crypto";
+import { isSkillsError } from "../errors.ts";
 import type { SkillFiles } from "../skills/skill-files.ts";
 import type { SkillBytes } from "./skill-bytes.ts";
 
-/** The bytes of skills in memory. Their content is their stamp. */
+/** The bytes of skills in memory. Their digest is their stamp. */
 export function memorySkillBytes(files: SkillFiles): SkillBytes {
   const read = (file: string): Uint8Array | undefined => {
-    const real = files.resolve(file);
-    return real === file && isFile(files, file) ? files.head(file, Infinity).bytes : undefined;
+    try {
+      return files.resolve(file) === file ? files.head(file, Infinity).bytes : undefined;
+    } catch (error) {
+      if (isSkillsError(error) && error.code === "UNREADABLE") return undefined;
+      throw error;
+    }
   };
   const sha256 = (file: string): string | undefined => {
     const bytes = read(file);
@@ -23,10 +28,4 @@ export function memorySkillBytes(files: SkillFiles): SkillBytes {
     },
     sha256,
   };
-}
-
-function isFile(files: SkillFiles, file: string): boolean {
-  const cut = file.lastIndexOf("/");
-  const entries = files.list(file.slice(0, cut) || "/");
-  return entries.some(({ name, kind }) => name === file.slice(cut + 1) && kind === "file");
 }

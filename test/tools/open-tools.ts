@@ -1,3 +1,4 @@
+import { isSkillsError } from "../../src/errors.ts";
 import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
 import type { BlobOptions } from "../../src/blobs/blob-options.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
@@ -59,4 +60,18 @@ export async function openTools(
     snapshot: () => catalog.reload(),
     call: (name, args, extra) => toolbox.call(name, args, { ...context, ...extra }),
   };
+}
+
+/** What a call is refused with. Fails when it is answered. */
+export async function refusal(
+  call: Promise<unknown>,
+): Promise<{ code: string; message: string } & Record<string, unknown>> {
+  const error = await call.then(
+    (answer) => {
+      throw new Error(`expected a refusal, got ${JSON.stringify(answer)}`);
+    },
+    (reason: unknown) => reason,
+  );
+  if (!isSkillsError(error)) throw error;
+  return { code: error.code, message: error.message, ...error.facts };
 }
