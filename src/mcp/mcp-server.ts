@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { CallToolResult, McpServerFactory, Tool } from "@modelcontextprotocol/server";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import { toolDefinitions } from "../tools/tool-definitions.ts";
 import type { McpTool, ObjectSchema } from "../tools/tool-definitions.ts";
@@ -11,11 +11,16 @@ import type { WireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openSkillSource } from "./skill-source.ts";
 
+export interface ServerOptions {
+  /** Whether the client can be told that the skills changed. The tools never do (A-11). */
+  readonly tellsChanges: boolean;
+}
+
 /**
  * Makes MCP servers for one caller, as many as the library asks for: one a request over HTTP, one a connection over stdio. They
  * offer the caller's tools, and the Skills extension to a caller who has the tools that show the same.
  */
-export function openMcpServers(door: McpDoor, caller: McpCaller): McpServerFactory {
+export function openMcpServers(door: McpDoor, caller: McpCaller): (options: ServerOptions) => McpServer {
   const { toolbox, log, version } = door;
   const context: ToolContext = { ...caller, door: "mcp" };
   const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
@@ -31,8 +36,10 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): McpServerFacto
     }
   }
 
-  return () => {
-    const server = new McpServer({ name: "acp-skills", version }, { capabilities: { tools: {} } });
+  return ({ tellsChanges }) => {
+    const listChanged = tellsChanges && caller.skills.onChange !== undefined;
+    const capabilities = { tools: { listChanged: false }, ...(skills && { resources: { listChanged } }) };
+    const server = new McpServer({ name: "acp-skills", version }, { capabilities });
     // Not `registerTool`: it would check input a second time, with words of its own.
     server.server.setRequestHandler("tools/list", () => ({ tools }));
     server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
@@ -73,12 +80,12 @@ const errorSchema = Object.freeze({
 function toListed({ outputSchema, ...tool }: McpTool): Tool {
   const { type, ...rest } = outputSchema satisfies ObjectSchema;
   const listed = { ...tool, outputSchema: { type, anyOf: [{ type, ...rest }, errorSchema] }, _meta: alwaysLoad };
-  return listed as unknown as Tool;
+  return listed;
 }
 
 /** The answer of a tool is always an object (CONTRACT C-2.1). */
 function toResult(output: unknown): CallToolResult {
-  return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output as object };
+  return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
 }
 
 /** A refusal is an answer that the model reads; only a tool that is not there is an error of the protocol. */
