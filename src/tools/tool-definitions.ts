@@ -3,12 +3,14 @@ import type { Tool, ToolAnnotations } from "./tool.ts";
 import type { ToolName } from "./tool-names.ts";
 import { availableTools } from "./tools.ts";
 
+type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
+
 /** The JSON Schema of an object (draft 2020-12). */
 export interface ObjectSchema {
-  readonly type: "object";
-  readonly properties: Record<string, object>;
-  readonly required?: string[];
-  readonly [keyword: string]: unknown;
+  type: "object";
+  properties: Record<string, Record<string, JsonValue>>;
+  required?: string[];
+  [keyword: string]: unknown;
 }
 
 export interface McpTool {

@@ -117,7 +117,7 @@ test("summary lists files in the order of code points, with sizes and digests, a
   };
   const described = await describeIt(files, { name: "pdf" });
   expect(described.files).toEqual([
-    { path: "SKILL.md", size_bytes: 48, sha256: sha256(files["/skills/pdf/SKILL.md"] ?? "") },
+    { path: "SKILL.md", size_bytes: 48, sha256: sha256(Object.values(agentSkill("pdf"))[0] ?? "") },
     { path: "scripts-old.md", size_bytes: 2, sha256: sha256("é") },
     { path: "scripts/notes.txt", size_bytes: 0, sha256: sha256("") },
     { path: "scripts/run.py", size_bytes: 7, sha256: sha256("print()") },

@@ -4,7 +4,6 @@ import type { BlobOptions } from "../../src/blobs/blob-options.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../../src/skills/memory-skill-files.ts";
-import type { Snapshot } from "../../src/skills/skill.ts";
 import { systemClock } from "../../src/clock.ts";
 import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
@@ -29,9 +28,9 @@ export interface OpenTools {
   readonly toolbox: Toolbox;
   readonly context: ToolContext;
   readonly logged: string[];
-  /** The skills as they are now. */
-  snapshot(): Promise<Snapshot>;
-  call(name: string, args?: unknown, context?: Partial<ToolContext>): Promise<unknown>;
+  /** Reads the skills anew. */
+  readonly reload: () => Promise<unknown>;
+  readonly call: (name: string, args?: unknown, context?: Partial<ToolContext>) => Promise<unknown>;
 }
 
 /** A toolbox over skills in memory. */
@@ -57,7 +56,7 @@ export async function openTools(
     toolbox,
     context,
     logged,
-    snapshot: () => catalog.reload(),
+    reload: () => catalog.reload(),
     call: (name, args, extra) => toolbox.call(name, args, { ...context, ...extra }),
   };
 }

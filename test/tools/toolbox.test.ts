@@ -13,17 +13,9 @@ const context = { owner: "me", door: "in-process" as const, skills: { snapshot }
 
 /** A store whose every verb fails in the same way. */
 function failingBlobs(error: unknown): BlobStore {
-  const fail = () => Promise.reject(error as Error);
-  // eslint-disable-next-line require-yield
-  return {
-    put: fail,
-    stat: fail,
-    hold: fail,
-    remove: fail,
-    read: async function* () {
-      await fail();
-    },
-  };
+  const fail = () => Promise.reject(error);
+  const read = (): AsyncIterable<Uint8Array> => ({ [Symbol.asyncIterator]: () => ({ next: fail }) });
+  return { put: fail, stat: fail, hold: fail, remove: fail, read };
 }
 
 const both = { ...protocolSkill("sales.leads"), ...agentSkill("sales-notes"), ...agentSkill("pdf") };
@@ -52,7 +44,10 @@ test.each([
   const outcome = (call: Promise<unknown>) =>
     call.then(
       (answer) => ({ answer }),
-      ({ code, message, facts }: SkillsError) => ({ code, message, facts }),
+      (error: unknown) => {
+        const { code, message, facts } = error as SkillsError;
+        return { code, message, facts };
+      },
     );
   expect(await outcome(hidden.call(tool, args, { visible }))).toEqual(await outcome(absent.call(tool, args)));
 });
