@@ -12,7 +12,7 @@ const snapshot = { skills: [], problems: [] };
 const context = { owner: "me", door: "in-process" as const, skills: { snapshot } };
 
 /** A store whose every verb fails in the same way. */
-function failingBlobs(error: unknown): BlobStore {
+function failingBlobs(error = new Error("not to be called")): BlobStore {
   const fail = () => Promise.reject(error);
   const read = (): AsyncIterable<Uint8Array> => ({ [Symbol.asyncIterator]: () => ({ next: fail }) });
   return { put: fail, stat: fail, hold: fail, remove: fail, read };
@@ -158,7 +158,7 @@ test.each([
 });
 
 test("an answer that is not as promised is our fault", async () => {
-  const blobs: BlobStore = { ...failingBlobs(undefined), put: () => Promise.resolve({ id: 5 } as never) };
+  const blobs: BlobStore = { ...failingBlobs(), put: () => Promise.resolve({ id: 5 } as never) };
   const logged: string[] = [];
   const toolbox = openToolbox({ blobs, log: (_level, message) => void logged.push(message) });
   expect(await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context))).toMatchObject({
@@ -184,7 +184,7 @@ test("an abort before, and its reason, pass through; nothing is logged or used",
 });
 
 test("a call waits until the skills were read for the first time", async () => {
-  const toolbox = openToolbox({ blobs: failingBlobs(undefined), log: silentLog });
+  const toolbox = openToolbox({ blobs: failingBlobs(), log: silentLog });
   const { promise, resolve } = ((): { promise: Promise<void>; resolve: () => void } => {
     let open: () => void = () => undefined;
     return { promise: new Promise((done) => (open = done)), resolve: () => open() };
