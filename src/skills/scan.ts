@@ -6,6 +6,7 @@ import { isIgnored, noIgnoreRules, withIgnoreRules } from "./ignored.ts";
 import type { IgnoreRules } from "./ignored.ts";
 import { readDirectory } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
+import { loadManifestReader, needsManifestReader } from "./read-skill-file.ts";
 import { joinPath } from "./real-paths.ts";
 import type { Root } from "./roots.ts";
 import { openScanMemory } from "./scan-memory.ts";
@@ -68,7 +69,7 @@ interface Allowance {
 export function openScan(options: ScanOptions): Scan {
   const { roots, files, limits = contractLimits, isHeld } = options;
   const memory = openScanMemory(roots, options);
-  const onDirectory = (directory: string): void => memory.watch(directory);
+  const onDirectory = options.onDirectory && ((directory: string): void => memory.watch(directory));
 
   function* visitRoot(root: Root, found: FoundSoFar): Steps<void> {
     memory.watch(root.path);
@@ -94,9 +95,16 @@ export function openScan(options: ScanOptions): Scan {
   }
 
   function* readAnew({ path: directory, expectedName }: Visit): Steps<DirectoryRecord | undefined> {
-    const previous = memory.startReading(directory);
-    const now = yield* readDirectory(directory, expectedName, { files, onDirectory, previous });
-    return previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;
+    const previous = memory.recall(directory);
+    let now = readDirectory(directory, expectedName, { files, onDirectory, previous });
+    if (now === needsManifestReader) {
+      yield loadManifestReader();
+      now = readDirectory(directory, expectedName, { files, onDirectory, previous });
+    }
+    if (now === needsManifestReader) throw new Error("the reader of skill.toml was not loaded");
+    const record = previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;
+    if (record !== undefined) memory.remember(record);
+    return record;
   }
 
   function collect(record: DirectoryRecord, root: Root, visit: Visit, found: FoundSoFar): void {
