@@ -1,11 +1,12 @@
 // For editor authors: opt in, observe, and the whole list of skills arrives with each change, licence and all.
 import assert from "node:assert/strict";
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agent, client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { observeSkills, readAdvertisement, skillsOptIn, withSkills } from "acp-skills";
+import { soon } from "./soon.js";
 import { streamPair } from "./stream-pair.js";
 
 const skills = await mkdtemp(join(tmpdir(), "acp-skills-example-"));
@@ -42,7 +43,7 @@ const twoUpdates = new Promise((resolve) => {
     });
 });
 
-await twoUpdates;
+await soon(twoUpdates);
 assert.deepEqual(seen, ["commit-message", "commit-message notes"]);
 await rm(skills, { recursive: true });
 process.exit(0);
