@@ -112,18 +112,17 @@ function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable,
 
 /** Waits for the agent's last words: as long as they flow, for a child of the agent may hold its stdout open for ever. */
 async function drain(fromAgent: Relay, clock: Clock): Promise<void> {
-  let hasEnded = false;
-  const ended = fromAgent.ended.then(() => {
-    hasEnded = true;
-  });
-  do {
+  const ended = fromAgent.ended.then(() => true);
+  for (let isOver = false; !isOver;) {
     let stop = (): void => undefined;
-    const timeout = new Promise<void>((resolve) => {
-      stop = clock.after(lastWords, resolve);
+    const silent = new Promise<boolean>((resolve) => {
+      stop = clock.after(lastWords, () => {
+        resolve(!fromAgent.isActive());
+      });
     });
-    await Promise.race([ended, timeout]);
+    isOver = await Promise.race([ended, silent]);
     stop();
-  } while (!hasEnded && fromAgent.isActive());
+  }
 }
 
 /** Waits until what was written has left this process, or nobody takes it any more. */
