@@ -1,0 +1,36 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+
+/** @import { Readable } from "node:stream" */
+
+const reportPeak = new URL("processes/report-peak.js", import.meta.url).href;
+
+/**
+ * @typedef {object} Finished
+ * @property {number} milliseconds from spawn until the process was gone and its output read
+ * @property {number} peakBytes
+ * @property {number | null} exitCode null where a signal ended it
+ */
+
+/**
+ * Runs a Node program to its end. Its output is read, as a pipe's reader would, and handed to `onOutput`.
+ * @param {readonly string[]} args
+ * @param {{ node?: string, cwd?: string, env?: NodeJS.ProcessEnv, onOutput?: (chunk: Buffer) => void }} options
+ * @returns {Promise<Finished>}
+ */
+export async function runProcess(args, { node = process.execPath, cwd, env, onOutput = () => undefined } = {}) {
+  const started = performance.now();
+  const child = spawn(node, ["--import", reportPeak, ...args], {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
+  });
+  const [output, peak] = /** @type {Readable[]} */ ([child.stdio[1], child.stdio[3]]);
+  if (output === undefined || peak === undefined) throw new Error("The process has no output.");
+  output.on("data", onOutput);
+  const told = text(peak);
+  /** @type {number | null} */
+  const exitCode = await new Promise((resolve) => child.on("close", resolve));
+  const milliseconds = performance.now() - started;
+  return { milliseconds, peakBytes: Number(await told), exitCode };
+}
