@@ -22,7 +22,10 @@ export interface ScanMemory {
   realRoot(root: Root): DirectoryRecord | undefined;
   setRealRoot(root: Root, real: string | undefined): void;
   markAllStale(): void;
-  /** Something happened in a directory, to `name` if that is known. False when it concerns nothing that was found. */
+  /**
+   * Something happened in a directory: to `name` and all below it, or, without a name, to all of it.
+   * False when that concerns nothing that was found.
+   */
   markStale(directory: string, name?: string): boolean;
 }
 
@@ -133,17 +136,20 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
       for (const entry of known.values()) entry.stale = true;
     },
     markStale(directory, name) {
-      let concerns = markOne(directory) || roots.some((root) => root.path === directory);
-      if (name === undefined) {
-        for (const map of [dependents, nextDependents]) {
-          for (const target of map.keys())
-            if (path.dirname(target) === directory) concerns = markOne(target) || concerns;
-        }
-        return concerns;
+      const ofRoots = roots.filter((root) => root.path === directory);
+      let concerns = markOne(directory) || ofRoots.length > 0;
+      for (const root of ofRoots) markOne(realRoots.get(root) ?? root.path);
+      if (name !== undefined) {
+        const target = joinPath(directory, name);
+        markTree(target);
+        return markOne(target) || concerns;
       }
-      const target = joinPath(directory, name);
-      markTree(target);
-      return markOne(target) || concerns;
+      markTree(directory);
+      for (const root of ofRoots) markTree(realRoots.get(root) ?? root.path);
+      for (const map of [dependents, nextDependents]) {
+        for (const target of map.keys()) if (path.dirname(target) === directory) concerns = markOne(target) || concerns;
+      }
+      return concerns;
     },
   };
 }
