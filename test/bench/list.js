@@ -1,18 +1,14 @@
-import { mkdirSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeCorpus } from "./corpus.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
 import { parseJson } from "./parse-json.js";
-import { installPeer } from "./peer.js";
-import { runProcess } from "./run-process.js";
+import { measureAgainstPeer } from "./list-peer.js";
+import { peaks, runProcess, times } from "./run-process.js";
 
 /** @import { Bench } from "./main.js" */
 /** @import { Row } from "./report.js" */
-/** @import { Finished } from "./run-process.js" */
 
 const floorProgram = fileURLToPath(new URL("processes/read-heads.js", import.meta.url));
-const megabyte = 1024 * 1024;
 const floorIs = "first 4 KiB of each file";
 
 /**
@@ -53,7 +49,7 @@ export async function measureListing({ folder, samples, bin, say }) {
       target: "≤ 90 MB",
       holds: peaksOfTen.median <= 90,
     },
-    await measureAgainstPeer(folder, small.root, listSmall),
+    ...(await measureAgainstPeer(folder, small.root, bin)),
     {
       what: "list + validate 60,000, whole process",
       unit: "ms",
@@ -67,45 +63,6 @@ export async function measureListing({ folder, samples, bin, say }) {
   ];
 }
 
-/**
- * @param {string} folder
- * @param {string} root
- * @param {() => Promise<Finished>} ours
- * @returns {Promise<Row>}
- */
-async function measureAgainstPeer(folder, root, ours) {
-  const what = "list + validate 10,000 against a peer";
-  const target = "≥ 10 × faster";
-  const peer = await installPeer();
-  if (typeof peer === "string") {
-    return { what, unit: "ms", ours: summarise(times([await ours()])), target, note: peer };
-  }
-  const place = layOutForPeer(folder, root);
-  const listPeer = () => runProcess([peer.program, "list", "--json"], { node: peer.node, ...place });
-  const runs = await alternate({ ours, peer: listPeer }, 3);
-  const ratio = summariseRatio(times(runs.peer), times(runs.ours));
-  return {
-    what,
-    unit: "ms",
-    ours: summarise(times(runs.ours)),
-    peer: { is: `npm ${peer.version} list --json`, value: summarise(times(runs.peer)) },
-    ratio,
-    target,
-    holds: ratio.median >= 10,
-    note: `the peer's peak: ${summarise(peaks(runs.peer)).median.toFixed(0)} MB`,
-  };
-}
-
-/** @param {readonly Finished[]} runs */
-function times(runs) {
-  return runs.map(({ milliseconds }) => milliseconds);
-}
-
-/** @param {readonly Finished[]} runs */
-function peaks(runs) {
-  return runs.map(({ peakBytes }) => peakBytes / megabyte);
-}
-
 /** @param {string[]} args */
 async function countListed(args) {
   /** @type {Buffer[]} */
@@ -116,18 +73,4 @@ async function countListed(args) {
     parseJson(Buffer.concat(chunks).toString())
   );
   return { skills: listing.skills.length, problems: listing.problems.length };
-}
-
-/**
- * A project as the peer expects it, and a home without agents.
- * @param {string} folder
- * @param {string} root
- */
-function layOutForPeer(folder, root) {
-  const cwd = join(folder, "peer-project");
-  const home = join(folder, "peer-home");
-  mkdirSync(join(cwd, ".agents"), { recursive: true });
-  mkdirSync(home);
-  symlinkSync(root, join(cwd, ".agents", "skills"));
-  return { cwd, env: { PATH: process.env["PATH"], HOME: home, DISABLE_TELEMETRY: "1", DO_NOT_TRACK: "1" } };
 }

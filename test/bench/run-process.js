@@ -34,3 +34,16 @@ export async function runProcess(args, { node = process.execPath, cwd, env, onOu
   const milliseconds = performance.now() - started;
   return { milliseconds, peakBytes: Number(await told), exitCode };
 }
+
+/** @param {readonly Finished[]} runs */
+export function times(runs) {
+  return runs.map(({ milliseconds }) => milliseconds);
+}
+
+/**
+ * In megabytes.
+ * @param {readonly Finished[]} runs
+ */
+export function peaks(runs) {
+  return runs.map(({ peakBytes }) => peakBytes / 1024 / 1024);
+}

@@ -29,14 +29,14 @@ async function open() {
     case "watched": {
       const { openCatalog } = await import("../../../dist/skills/catalog.js");
       const { diskSkillFiles } = await import("../../../dist/skills/disk-skill-files.js");
-      const { nativeWatcher } = await import("../../../dist/skills/native-watcher.js");
+      const { openNativeWatcher } = await import("../../../dist/skills/native-watcher.js");
       const { systemClock } = await import("../../../dist/clock.js");
       const catalog = openCatalog({
         roots: [{ path: root, origin: "explicit" }],
         files: diskSkillFiles(),
         clock: systemClock,
         log: () => undefined,
-        ...(way === "watched" && { openWatcher: nativeWatcher }),
+        ...(way === "watched" && { openWatcher: openNativeWatcher }),
       });
       const { skills } = await catalog.ready;
       if (skills.length === 0) throw new Error("The catalog is empty.");
