@@ -28,13 +28,17 @@ export function openPolling(
     if (isClosed) return;
     chokidar = watch([], { usePolling: true, interval, binaryInterval: interval, depth: 0, persistent: false });
     chokidar.on("all", (_event, target) => tell(target));
+    // Its own events leave some saves out, where one follows the other within a second.
+    chokidar.on("raw", (_event, target) => tell(target));
     // What cannot be polled is reported when it is read.
     chokidar.on("error", () => undefined);
     for (const [directory, identity] of wanted) if (identity !== undefined) chokidar.add(directory);
   }
   function tell(target: string): void {
     if (isClosed) return;
-    if (wanted.has(path.dirname(target))) hint(path.dirname(target), path.basename(target));
+    const name = path.basename(target);
+    if (wanted.has(target)) hint(target, name);
+    if (wanted.has(path.dirname(target))) hint(path.dirname(target), name);
   }
   function start(directory: string): void {
     const identity = identityOf(directory);
