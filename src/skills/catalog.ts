@@ -46,6 +46,8 @@ export interface CatalogOptions {
 
 const nothing: Snapshot = Object.freeze({ skills: Object.freeze([]), problems: Object.freeze([]) });
 const usualSlice = 3;
+/** So many hints at a time are near what the system's queue holds (16,384 events); beyond that it drops some. */
+const manyHints = 8000;
 
 /** Opens a catalog over `roots` and starts to read them. */
 export function openCatalog({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions): Catalog {
@@ -56,6 +58,7 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
   let lastFailure = "";
   let lastLook: Promise<void> = Promise.resolve();
   let isWanted = false;
+  let hints = 0;
   let names: Map<string, OfferedSkill> | undefined;
 
   const settle = openSettle(clock, lookSoon);
@@ -65,7 +68,9 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
   });
   const watcher = openWatcher?.(
     (directory, name) => {
-      if (!isClosed && scan.markStale(directory, name)) settle.hint(directory);
+      if (isClosed || !scan.markStale(directory, name)) return;
+      hints++;
+      settle.hint(directory);
     },
     (message) => log("warning", message),
   );
@@ -92,6 +97,8 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
   async function lookOnce(): Promise<void> {
     isWanted = false;
     if (isClosed) return;
+    if (hints > manyHints) scan.markAllStale();
+    hints = 0;
     try {
       const found = await runInSlices(scan.run(), { now: () => clock.now(), slice });
       replaceBy(assemble(found, snapshot));
