@@ -11,6 +11,10 @@
 //   banner (garbage first)  stubborn (ignores the end of stdin and SIGTERM)  mute (answers nothing)  refuse (no session is made)
 import { createInterface } from "node:readline";
 
+/** @typedef {{ type: string, text: string }} Block */
+/** @typedef {{ sessionId: string, prompt: Block[] }} Params */
+/** @typedef {{ id?: string | number, method?: string, params: Params }} Message */
+
 const manner = new Set(process.argv.slice(2).map((word) => word.split("=")[0]));
 const listed =
   process.argv
@@ -80,7 +84,6 @@ function obey(sessionId, sentence, prompt) {
       return true;
     case "die":
       process.exit(Number(argument));
-    // eslint-disable-next-line no-fallthrough -- process.exit never returns
     case "kill":
       process.kill(process.pid, /** @type {NodeJS.Signals} */ (argument));
       return false;
@@ -94,7 +97,7 @@ function obey(sessionId, sentence, prompt) {
 
 /**
  * @param {string} method
- * @param {any} params
+ * @param {Params} params
  * @param {(result: unknown) => void} answer
  */
 function serve(method, params, answer) {
@@ -123,11 +126,11 @@ function serve(method, params, answer) {
       return;
     }
     case "session/prompt": {
-      const text = params.prompt.findLast((/** @type {{ type: string }} */ block) => block.type === "text").text;
+      const words = params.prompt.findLast(({ type }) => type === "text")?.text ?? "";
       if (isV2) answer({ messageId: "u1" });
-      const isAnswered = text
+      const isAnswered = words
         .split("; ")
-        .map((/** @type {string} */ sentence) => obey(params.sessionId, sentence, params.prompt))
+        .map((sentence) => obey(params.sessionId, sentence, params.prompt))
         .every(Boolean);
       if (isV2) tell(params.sessionId, { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" });
       else if (isAnswered) answer({ stopReason: "end_turn" });
@@ -138,21 +141,34 @@ function serve(method, params, answer) {
   }
 }
 
+/**
+ * @param {string} line
+ * @returns {Message | undefined}
+ */
+function parse(line) {
+  try {
+    /** @type {unknown} */
+    const message = JSON.parse(line);
+    return /** @type {Message} */ (message);
+  } catch {
+    process.stderr.write("the scripted agent was sent a line that is not JSON\n");
+    return undefined;
+  }
+}
+
 if (manner.has("banner")) process.stdout.write("Welcome to the scripted agent!\n");
 if (manner.has("stubborn")) {
   process.on("SIGTERM", () => undefined);
   setInterval(() => undefined, 1_000);
 }
 createInterface({ input: process.stdin }).on("line", (line) => {
-  let message;
-  try {
-    message = JSON.parse(line);
-  } catch {
-    process.stderr.write("the scripted agent was sent a line that is not JSON\n");
-    return;
-  }
-  if (manner.has("mute") || message.method === undefined || message.id === undefined) return;
-  if (manner.has("refuse") && message.method === "session/new")
-    send({ jsonrpc: "2.0", id: message.id, error: { code: -32000, message: "Authentication required" } });
-  else serve(message.method, message.params, (result) => send({ jsonrpc: "2.0", id: message.id, result }));
+  const message = parse(line);
+  if (message?.id === undefined || message.method === undefined || manner.has("mute")) return;
+  const { id, method, params } = message;
+  if (manner.has("refuse") && method === "session/new")
+    send({ jsonrpc: "2.0", id, error: { code: -32000, message: "Authentication required" } });
+  else
+    serve(method, params, (result) => {
+      send({ jsonrpc: "2.0", id, result });
+    });
 });
