@@ -1,5 +1,5 @@
 import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { skillsOptIn } from "../../src/client/advertisement.ts";
 import { observeSkills } from "../../src/client/observe-skills.ts";
 import type { SkillsUpdate } from "../../src/client/skills-update.ts";
@@ -12,9 +12,14 @@ const skill = { name: "outside-the-project", description: "Rhymes.", instruction
 
 test("an editor that opted in observes the skills around Claude as they are edited and removed", async () => {
   const playground = await makePlayground();
+  onTestFinished(playground.remove);
   await writeSkill(playground.explicitSkills, skill);
   const model = await openMockModel();
+  onTestFinished(model.close);
   const wrapped = await startWrapped(claude, playground, { modelUrl: model.url });
+  onTestFinished(async () => {
+    await wrapped.close();
+  });
   const observed: SkillsUpdate[] = [];
   const stream = observeSkills(wrapped.stream, (update) => {
     observed.push(update);
@@ -37,6 +42,4 @@ test("an editor that opted in observes the skills around Claude as they are edit
   await wrapped.until("an empty list", () => descriptions()?.length === 0);
 
   expect(await wrapped.close()).toBe(0);
-  await model.close();
-  await playground.remove();
 });

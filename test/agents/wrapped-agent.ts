@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { methods } from "@agentclientprotocol/sdk";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import { lastUserParts, openMockModel, questions, reply } from "./mock-model.ts";
@@ -158,9 +158,14 @@ export function describeWrappedAgent(agent: RealAgent): void {
     `${agent.name} and the wrapper end when the editor closes stdin, and leave no process behind`,
     async () => {
       const playground = await makePlayground();
+      onTestFinished(playground.remove);
       await writeSkill(playground.explicitSkills, explicitSkill);
       const model = await openMockModel();
+      onTestFinished(model.close);
       const editor = await openEditor(agent, playground, { modelUrl: model.url });
+      onTestFinished(async () => {
+        await editor.close();
+      });
       const { sessionId } = await editor.agent.request(methods.agent.session.new, {
         cwd: playground.project,
         mcpServers: [],
@@ -170,8 +175,6 @@ export function describeWrappedAgent(agent: RealAgent): void {
       expect(await editor.close()).toBe(0);
       // Claude's own children end a moment after it does, without us too.
       await expect.poll(() => processesWithHome(playground.home), { timeout: 10_000 }).toEqual([]);
-      await model.close();
-      await playground.remove();
     },
   );
 }
