@@ -63,7 +63,7 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
 
   const settle = openSettle(clock, lookSoon);
   const hold = openHold(clock, (directory) => {
-    scan.markStale(directory);
+    scan.markDirectoryStale(directory);
     lookSoon();
   });
   const watcher = openWatcher?.(

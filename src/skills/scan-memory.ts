@@ -22,6 +22,8 @@ export interface ScanMemory {
   realRoot(root: Root): DirectoryRecord | undefined;
   setRealRoot(root: Root, real: string | undefined): void;
   markAllStale(): void;
+  /** That directory alone is to be read anew. False when it concerns nothing that was found. */
+  markDirectoryStale(directory: string): boolean;
   /**
    * Something happened in a directory: to `name` and all below it, or, without a name, to all of it.
    * False when that concerns nothing that was found.
@@ -52,7 +54,7 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
   let nextDependents = new Map<string, Set<string>>();
   let run = 0;
 
-  function markOne(directory: string): boolean {
+  function markDirectoryStale(directory: string): boolean {
     const entry = known.get(directory);
     if (entry !== undefined) entry.stale = true;
     let concerns = entry !== undefined;
@@ -135,19 +137,21 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
     markAllStale() {
       for (const entry of known.values()) entry.stale = true;
     },
+    markDirectoryStale,
     markStale(directory, name) {
       const ofRoots = roots.filter((root) => root.path === directory);
-      let concerns = markOne(directory) || ofRoots.length > 0;
-      for (const root of ofRoots) markOne(realRoots.get(root) ?? root.path);
+      let concerns = markDirectoryStale(directory) || ofRoots.length > 0;
+      for (const root of ofRoots) markDirectoryStale(realRoots.get(root) ?? root.path);
       if (name !== undefined) {
         const target = joinPath(directory, name);
         markTree(target);
-        return markOne(target) || concerns;
+        return markDirectoryStale(target) || concerns;
       }
       markTree(directory);
       for (const root of ofRoots) markTree(realRoots.get(root) ?? root.path);
       for (const map of [dependents, nextDependents]) {
-        for (const target of map.keys()) if (path.dirname(target) === directory) concerns = markOne(target) || concerns;
+        for (const target of map.keys())
+          if (path.dirname(target) === directory) concerns = markDirectoryStale(target) || concerns;
       }
       return concerns;
     },

@@ -42,6 +42,8 @@ export interface Scan {
   run(): Steps<Found>;
   /** Everything is to be read anew. */
   markAllStale(): void;
+  /** That directory alone is to be read anew. */
+  markDirectoryStale(directory: string): void;
   /** Something happened in a directory, to `name` if that is known. False when it concerns nothing that was found. */
   markStale(directory: string, name?: string): boolean;
 }
@@ -157,6 +159,7 @@ export function openScan(options: ScanOptions): Scan {
       return { skills: found.skills, findings: found.findings };
     },
     markAllStale: () => memory.markAllStale(),
+    markDirectoryStale: (directory) => void memory.markDirectoryStale(directory),
     markStale: (directory, name) => memory.markStale(directory, name),
   };
 }

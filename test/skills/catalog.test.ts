@@ -130,15 +130,22 @@ describe("catalog", () => {
     const files = memorySkillFiles({ ...skill("a"), ...skill("b") });
     const watcher = memoryWatcher();
     files.onTouch((directory, name) => watcher.touch(directory, name));
-    const { catalog, clock, changes } = open({ files, openWatcher: watcher.open });
+    const read: string[] = [];
+    const list: typeof files.list = (directory) => {
+      read.push(directory);
+      return files.list(directory);
+    };
+    const { catalog, clock, changes } = open({ files: { ...files, list }, openWatcher: watcher.open });
     await catalog.ready;
-    files.remove("/s/a/SKILL.md");
+    read.length = 0;
+    files.remove("/s/a");
     clock.pass(8);
     await turn();
     expect(listed(catalog.snapshot)).toEqual({ a: "Does.", b: "Does." });
     clock.pass(40);
     await turn();
     expect(listed(catalog.snapshot)).toEqual({ b: "Does." });
+    expect(read).toEqual(["/s", "/s/a", "/s"]);
     expect(changes).toHaveLength(1);
     expect(clock.pending).toBe(0);
   });
