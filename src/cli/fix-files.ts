@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { open, realpath, stat } from "node:fs/promises";
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { fixSkill } from "../skills/fix-skill.ts";
@@ -10,8 +10,7 @@ import { replaceFile } from "./replace-file.ts";
 export interface FixableSkill {
   readonly directory: string;
   readonly expectedName: string;
-  /** Real path of SKILL.md. */
-  readonly identity: string;
+  readonly file: string;
 }
 
 export interface FixOutcome {
@@ -28,8 +27,9 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
   const fixed: { file: string; codes: readonly RuleCode[] }[] = [];
   const refusals: string[] = [];
   for (const skill of skills) {
-    const file = skill.identity;
+    let { file } = skill;
     try {
+      file = await realpath(file);
       const text = await readWhole(file);
       if (text === undefined) continue;
       const repaired = fixSkill(text, { expectedName: await nameToMatch(skill) });
@@ -41,10 +41,16 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
       replaceFile(file, repaired.text);
       fixed.push({ file, codes: [...new Set(repaired.fixed)] });
     } catch (error) {
+      if (isAbsent(error)) continue;
       refusals.push(`${file} was not fixed: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return { fixed, refusals };
+}
+
+/** A link that leads nowhere is reported by whoever looked for skills. */
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /** Beside a skill.toml, frontmatter has a display name, which matches nothing. */

@@ -24,6 +24,7 @@ export function openFileLog(file: string, aside: Log, now: () => Date): Log {
     } catch (error) {
       isBroken = true;
       aside("error", `${file} cannot be written any more: ${String(error)}`);
+      if (level !== "error") aside(level, message);
     }
   };
 }

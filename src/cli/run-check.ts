@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
 import { byCodePoint } from "../skills/code-point-order.ts";
 import type { Problem } from "../skills/problem.ts";
@@ -14,7 +14,7 @@ import { isScopeFault, toCheckScope } from "./check-scope.ts";
 import type { CheckScope } from "./check-scope.ts";
 import { findCollisions } from "./find-collisions.ts";
 import { fixFiles } from "./fix-files.ts";
-import type { FixOutcome } from "./fix-files.ts";
+import type { FixableSkill, FixOutcome } from "./fix-files.ts";
 
 export interface CheckOptions {
   readonly paths: readonly string[];
@@ -60,7 +60,7 @@ export async function runCheckOnce(options: CheckOptions): Promise<CheckOutcome>
     report: { problems, checked: found.records.length, fixed: repairs.fixed },
     complaints: [...complaints, ...repairs.refusals],
     failed: complaints.length > 0 || problems.some(({ severity }) => severity === "error"),
-    stamp: found.records.map(({ identity }) => fileStamp(identity)).join(" "),
+    stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
   };
 }
 
@@ -116,14 +116,21 @@ function isBelow(inner: string, outer: string): boolean {
   return inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 }
 
-function toFixable({ path: directory, expectedName, identity }: DirectoryRecord) {
-  return { directory, expectedName, identity };
+function toFixable(record: DirectoryRecord): FixableSkill {
+  return { directory: record.path, expectedName: record.expectedName, file: skillFile(record) };
 }
 
-function bodyFault({ identity, skill, findings }: DirectoryRecord): readonly Finding[] {
-  if (findings.some(({ code }) => code === "invalid-utf8")) return [];
-  const fault = findBodyFault(identity);
-  return fault === undefined ? [] : [{ ...fault, file: skill?.file ?? identity }];
+function bodyFault(record: DirectoryRecord): readonly Finding[] {
+  if (record.findings.some(({ code }) => code === "invalid-utf8")) return [];
+  const fault = findBodyFault(skillFile(record));
+  return fault === undefined ? [] : [fault];
+}
+
+/** The file of a skill, which need not be offered, nor be a file. */
+function skillFile({ path: directory, skill }: DirectoryRecord): string {
+  if (skill !== undefined) return skill.file;
+  const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));
+  return names.find((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined) ?? directory;
 }
 
 function byPlace(a: Problem, b: Problem): number {

@@ -1,4 +1,3 @@
-import { isSkillsError } from "../errors.ts";
 import { digestSkill } from "../skills/digest.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";
 import { readSkillDocument } from "../skills/skill-document.ts";
@@ -60,8 +59,9 @@ async function readDigest({ directory }: Skill, terminal: Terminal): Promise<str
   try {
     return await digestSkill(directory);
   } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    terminal.tell(`no digest: ${error.message}`);
+    terminal.tell(
+      `no digest, as not every file can be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
     return undefined;
   }
 }

@@ -23,16 +23,13 @@ export interface WatchCheckOptions {
  */
 export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
   const { check, print, clock, terminal, openWatcher = openNativeWatcher, onInterrupt = onSignals } = options;
-  let wake = (): void => undefined;
-  let stopped = false;
-  let changed = true;
+  const news = openNews();
   let cancelTimer = (): void => undefined;
   const watcher = openWatcher(
     () => {
       cancelTimer();
       cancelTimer = clock.after(quietMs, () => {
-        changed = true;
-        wake();
+        news.post("changed");
       });
     },
     (message) => {
@@ -40,36 +37,48 @@ export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
     },
   );
   onInterrupt(() => {
-    stopped = true;
-    wake();
+    news.post("stopped");
   });
-  // The clock's timers and a watcher's handles may not keep the process alive; this does.
+  // The clock's timers and a watcher's handles do not keep the process alive; this does.
   const alive = setInterval(() => undefined, 2 ** 30);
-  let failed = false;
+  const addDirectory = (directory: string): void => {
+    watcher.add(directory);
+  };
+  let outcome: CheckOutcome;
   let before = "";
   try {
-    while (!isStopped()) {
-      changed = false;
-      const outcome = await check((directory) => {
-        watcher.add(directory);
-      });
+    do {
+      outcome = await check(addDirectory);
       const shown = JSON.stringify([outcome.report.problems, outcome.complaints, outcome.stamp]);
       if (shown !== before || outcome.report.fixed.length > 0) await print(outcome);
       before = shown;
-      failed = outcome.failed;
-      while (!changed && !isStopped()) await new Promise<void>((resolve) => (wake = resolve));
-    }
+    } while ((await news.next()) === "changed");
   } finally {
     clearInterval(alive);
     cancelTimer();
     await watcher.close();
   }
-  return failed;
+  return outcome.failed;
+}
 
-  /** A function, because the compiler cannot see that callbacks change it. */
-  function isStopped(): boolean {
-    return stopped;
-  }
+type News = "changed" | "stopped";
+
+/** The latest news, kept until somebody asks; after "stopped" there is none. */
+function openNews(): { post(what: News): void; next(): Promise<News> } {
+  let latest: News | undefined;
+  let tell = (): void => undefined;
+  return {
+    post(what) {
+      if (latest !== "stopped") latest = what;
+      tell();
+    },
+    async next() {
+      while (latest === undefined) await new Promise<void>((resolve) => (tell = resolve));
+      const news = latest;
+      if (news === "changed") latest = undefined;
+      return news;
+    },
+  };
 }
 
 function onSignals(stop: () => void): void {

@@ -31,6 +31,8 @@ export async function runWrap(command: string, args: readonly string[], given: W
     ...(given.skills !== undefined && { skills: given.skills.map((directory) => path.resolve(directory)) }),
     ...(given.emit !== undefined && { emit: given.emit }),
   };
+  // While last words are awaited, only timers of the clock may be left, which do not keep the process alive; this does.
+  setInterval(() => undefined, 2 ** 30);
   exitAs(await wrapCommand({ command, args, input: process.stdin, output: process.stdout, options }));
   process.exit();
 }

@@ -1,36 +1,47 @@
 import { once } from "node:events";
 import { renameSync, writeFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { startCli } from "./run-cli.ts";
 import { skillText, useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
+const running: ReturnType<typeof startCli>[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+
 /** Runs `check --watch`, and hands out what it prints one report after the other. */
 function watch(...args: string[]) {
   const child = startCli(["check", "--watch", ...args], { cwd: project.directory });
+  running.push(child);
   let printed = "";
+  let complaints = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    complaints += text;
+  });
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed += text;
   });
-  return {
-    child,
-    async nextSummary(): Promise<string> {
-      for (;;) {
-        const found = /^\d+ skills? checked: .*\n/m.exec(printed);
-        if (found !== null) {
-          printed = printed.slice(found.index + found[0].length);
-          return found[0].trim();
-        }
-        await once(child.stdout, "data");
+  const ended = once(child, "close") as Promise<[code: number | null]>;
+  const nextSummary = async (): Promise<string> => {
+    for (;;) {
+      const found = /^\d+ skills? checked: .*\n/m.exec(printed);
+      if (found !== null) {
+        printed = printed.slice(found.index + found[0].length);
+        return found[0].trim();
       }
-    },
-    async interrupt(): Promise<unknown> {
-      const closed = once(child, "close");
-      child.kill("SIGINT");
-      return (await closed)[0];
-    },
+      await Promise.race([
+        once(child.stdout, "data"),
+        ended.then(() => Promise.reject(new Error(`ended early: ${complaints}`))),
+      ]);
+    }
   };
+  const interrupt = async (): Promise<number | null> => {
+    child.kill("SIGINT");
+    return (await ended)[0];
+  };
+  return { nextSummary, interrupt };
 }
 
 test("a change is checked again, and SIGINT ends with the last exit code", async () => {
