@@ -67,9 +67,12 @@ async function connect(
   };
   for (const signal of forwardedSignals) signals.on(signal, forward);
   try {
+    // When a process ends, Node throws away what it had printed, unless somebody listens.
+    agent.stdout.on("readable", keep);
     const interceptor = await loading;
     const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
     const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
+    agent.stdout.off("readable", keep);
     const stopWaiting = endWithEditor(agent, fromEditor, output, clock);
     const status = await agent.exited;
     stopWaiting();
@@ -85,6 +88,8 @@ async function connect(
     for (const signal of forwardedSignals) signals.off(signal, forward);
   }
 }
+
+const keep = (): void => undefined;
 
 /** When the editor goes, so does the agent: its stdin is closed, and after a while it is told to go, then made to. */
 function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable, clock: Clock): () => void {
