@@ -84,6 +84,7 @@ export function relayLines(
 
   source.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
   sink.on("drain", goOn).on("error", onSinkGone).on("close", onSinkGone);
+  if (source.readableEnded || source.destroyed) onEnd();
   return {
     ended,
     isActive() {
