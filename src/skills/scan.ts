@@ -48,6 +48,8 @@ export interface Scan {
   markStale(directory: string, name?: string): boolean;
 }
 
+/** A pause costs as much as a tenth of a visit. */
+const visitsBetweenPauses = 8;
 const contractLimits: ScanLimits = { depth: 6, directories: 20_000, insideSkill: 1000 };
 
 /** A directory still to be visited. */
@@ -81,8 +83,9 @@ export function openScan(options: ScanOptions): Scan {
     const visits: Visit[] = [
       { path: real, expectedName: path.basename(real), depth: 0, rules: noIgnoreRules, allowance },
     ];
+    let count = 0;
     for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
-      yield undefined;
+      if (++count % visitsBetweenPauses === 0) yield undefined;
       if (memory.wasMet(visit.path, root)) continue;
       if (visit.depth > limits.depth) found.addFinding(tooDeep(files, visit.path, limits.depth));
       else if (visit.allowance.left <= 0) found.addFinding(tooManyDirectories(visit.allowance));
