@@ -2,8 +2,8 @@
 export function cut(bytes: Buffer, sizes: Iterator<number>): Buffer[] {
   const chunks: Buffer[] = [];
   for (let from = 0; from < bytes.length;) {
-    const { value, done } = sizes.next();
-    const size = done === true ? bytes.length : value;
+    const next = sizes.next();
+    const size = next.done === true ? bytes.length : next.value;
     chunks.push(bytes.subarray(from, from + size));
     from += size;
   }
