@@ -62,7 +62,8 @@ function readHead(file: string, limit: number, { buffer, isRegular }: { buffer: 
       // Of a regular file, less than what was asked for is the rest.
       if (count < wanted) break;
     }
-    return { bytes: buffer.subarray(0, length), whole: length < limit };
+    // Making a view costs as much as reading a small file.
+    return { bytes: length === buffer.length ? buffer : buffer.subarray(0, length), whole: length < limit };
   } finally {
     closeSync(descriptor);
   }
