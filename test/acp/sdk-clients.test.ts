@@ -25,10 +25,10 @@ type OpenEditor = (stream: stable.Stream, optsIn: boolean, received: (params: Pa
 const skillsMeta = { "acp-skills": true };
 const words = { type: "text", text: "hello" } as const;
 
-function appOf(sdk: typeof stable | typeof unstable): OpenEditor {
+/** The two entry points have types of their own, but one and the same client. */
+function appOf({ client }: Pick<typeof stable, "client">): OpenEditor {
   return (stream, optsIn, received) => {
-    const { agent } = sdk
-      .client({ name: "editor" })
+    const { agent } = client({ name: "editor" })
       .onNotification("session/update", ({ params }) => {
         received(params);
       })
@@ -48,7 +48,7 @@ const openV2: OpenEditor = (stream, optsIn, received) => {
   const { agent } = v2
     .client({ name: "editor" })
     .onNotification("session/update", ({ params }) => {
-      received(params as Params);
+      received(params);
     })
     .connect(stream);
   return {
@@ -65,7 +65,7 @@ const openOld: OpenEditor = (stream, optsIn, received) => {
   const editor = new old.ClientSideConnection(
     () => ({
       sessionUpdate(params) {
-        received(params as Params);
+        received(params);
         return Promise.resolve();
       },
       requestPermission: () => Promise.resolve({ outcome: { outcome: "cancelled" } }),
@@ -84,7 +84,7 @@ const openOld: OpenEditor = (stream, optsIn, received) => {
 
 const editors = {
   "2.4": { open: appOf(stable), protocol: 1, delivers: [] },
-  "2.4 unstable": { open: appOf(unstable), protocol: 1, delivers: [] },
+  "2.4 unstable": { open: appOf(unstable as unknown as typeof stable), protocol: 1, delivers: [] },
   "2.4 v2": { open: openV2, protocol: 2, delivers: ["_available_skills_update", "available_skills_update"] },
   "0.4.5": { open: openOld, protocol: 1, delivers: [] },
 } as const;
