@@ -22,7 +22,7 @@ export interface Catalog {
   readonly snapshot: Snapshot;
   /** Resolves with the first snapshot; never rejects. */
   readonly ready: Promise<Snapshot>;
-  /** Reads everything anew, and resolves with the snapshot that counts then. */
+  /** Reads everything anew, and resolves with the snapshot that counts then; with a watcher, a loss is doubted for 40 ms. */
   reload(): Promise<Snapshot>;
   /** Calls back once for each difference after the first snapshot; the returned function ends that. */
   onChange(listener: CatalogListener): () => void;
