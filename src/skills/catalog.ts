@@ -14,7 +14,7 @@ import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
 import { runInSlices } from "./slices.ts";
 
 /** Told after the snapshot was replaced. `change` names no skill when only problems differ. Must not throw. */
-export type CatalogListener = (snapshot: Snapshot, change: Change) => void;
+type CatalogListener = (snapshot: Snapshot, change: Change) => void;
 
 /** Which skills there are, now. Never throws for what it finds on disk: that is in `snapshot.problems`. */
 export interface Catalog {

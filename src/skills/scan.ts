@@ -15,7 +15,7 @@ import { isVersion } from "./skill-version.ts";
 import type { Steps } from "./slices.ts";
 
 /** The bounds of C-1.6. */
-export interface ScanLimits {
+interface ScanLimits {
   /** How many directories below its root a skill may lie. */
   readonly depth: number;
   /** Directories without a skill, in one root. */
