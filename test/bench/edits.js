@@ -50,7 +50,7 @@ export async function measureEdits({ folder, samples, bin, say }) {
    * @param {Seen} seen
    * @returns {Row}
    */
-  function toRow(how, { times, lost, differences }) {
+  function toRow(how, { times, lost, differences, kilobytes }) {
     const ours = summarise(times);
     const p99 = percentile(times, 0.99);
     return {
@@ -60,7 +60,7 @@ export async function measureEdits({ folder, samples, bin, say }) {
       floor: bare,
       target: "p50 ≤ 20 ms, p99 ≤ 100 ms, 0 lost of 500",
       holds: ours.median <= 20 && p99 <= 100 && lost === 0 && differences === 0,
-      note: `p99 ${p99.toFixed(0)} ms, ${lost} lost, ${differences} different at the end`,
+      note: `p99 ${p99.toFixed(0)} ms, ${lost} lost, ${differences} different at the end; ${kilobytes.toFixed(0)} kB of updates an edit`,
     };
   }
 
@@ -98,11 +98,15 @@ export async function measureEdits({ folder, samples, bin, say }) {
     /** @type {Buffer} */
     let last = Buffer.alloc(0);
     let lost = 0;
+    let bytes = 0;
     for (const kind of mixedEdits(count, random)) {
       // Edits come at any moment of whatever is still going on after the one before.
       await pause(random() * 40);
       const edit = edited.plan(kind);
-      const arrived = await makeEdit(editor, edit, (line) => (last = line));
+      const arrived = await makeEdit(editor, edit, (line) => {
+        last = line;
+        bytes += line.length;
+      });
       if (arrived === undefined) {
         lost++;
         say(`lost: ${kind}`);
@@ -113,12 +117,17 @@ export async function measureEdits({ folder, samples, bin, say }) {
       const [p50, p99] = [0.5, 0.99].map((fraction) => percentile(times, fraction).toFixed(1));
       say(`${kind}: p50 ${p50 ?? ""} ms, p99 ${p99 ?? ""} ms, n ${times.length}`);
     }
-    return { times: [...byKind.values()].flat(), lost, differences: edited.differences(last) };
+    return {
+      times: [...byKind.values()].flat(),
+      lost,
+      differences: edited.differences(last),
+      kilobytes: bytes / count / 1000,
+    };
   }
 }
 
 /**
- * @typedef {{ readonly times: number[], readonly lost: number, readonly differences: number }} Seen
+ * @typedef {{ readonly times: number[], readonly lost: number, readonly differences: number, readonly kilobytes: number }} Seen
  */
 
 /**
