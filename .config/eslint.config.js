@@ -31,7 +31,7 @@ zones.push(
     from: `./src/${door}`,
     message: "the hallway does not import doors",
   })),
-  ...["errors.ts", "clock.ts", "log.ts"].flatMap((foundation) =>
+  ...["errors.ts", "clock.ts", "log.ts", "nearest.ts", "version.ts"].flatMap((foundation) =>
     [...rooms, ...hallway].map((room) => ({
       target: `./src/${foundation}`,
       from: `./src/${room}`,

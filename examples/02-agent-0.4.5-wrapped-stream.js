@@ -6,6 +6,8 @@ import { wrapStream } from "acp-skills";
 import { soon } from "./soon.js";
 import { streamPair } from "./stream-pair.js";
 
+/** @import { Stream } from "@zed-industries/agent-client-protocol" */
+/** @type {[Stream, Stream]} */
 const [editorSide, agentSide] = streamPair();
 const skills = fileURLToPath(new URL("skills", import.meta.url));
 

@@ -27,8 +27,10 @@ const twoUpdates = new Promise((resolve) => {
     for (const skill of update.skills)
       console.log(`${skill.name} (${skill.license ?? "no licence"}): ${skill.description}`);
     seen.push(update.skills.map(({ name }) => name).join(" "));
-    if (seen.length === 1)
-      void writeFile(join(skills, "SKILL.md"), "---\nname: notes\ndescription: Takes notes.\n---\n");
+    if (seen.length === 1) {
+      const notes = "---\nname: notes\ndescription: Takes notes.\n---\n";
+      void mkdir(join(skills, "notes")).then(() => writeFile(join(skills, "notes", "SKILL.md"), notes));
+    }
     if (seen.length === 2) resolve(undefined);
   });
   const editor = client({ name: "my-editor" }).connect(stream);

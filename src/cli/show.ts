@@ -5,7 +5,7 @@ import type { OfferedSkill, Skill, Snapshot } from "../skills/skill.ts";
 import { describeSkill } from "./describe-skill.ts";
 import { jsonText } from "./json-text.ts";
 import { toListedSkill } from "./listed-skill.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import { readSkillContents } from "./skill-contents.ts";

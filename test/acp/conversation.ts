@@ -3,7 +3,7 @@ import { type Interceptor, openInterceptor, type Verdict } from "../../src/acp/i
 import type { Instructions } from "../../src/acp/prompt.ts";
 import type { EmitForm } from "../../src/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
-import { type ManualClock, manualClock } from "./manual-clock.ts";
+import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { memorySkillset, type MemorySkillset, offer } from "./memory-skillset.ts";
 
 export interface Message {
@@ -84,7 +84,7 @@ export function converse(
     },
     async settle() {
       await Promise.resolve();
-      clock.advance(50);
+      clock.pass(50);
       await Promise.resolve();
     },
     take(kind) {

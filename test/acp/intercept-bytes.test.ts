@@ -4,7 +4,7 @@ import { interceptBytes } from "../../src/acp/intercept-bytes.ts";
 import { openLineBlocks } from "../../src/acp/line-blocks.ts";
 import { readOptions } from "../../src/options.ts";
 import { cut } from "./cut.ts";
-import { manualClock, type ManualClock } from "./manual-clock.ts";
+import { manualClock, type ManualClock } from "../manual-clock.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 
 interface Wire {
@@ -117,7 +117,7 @@ test("an id above 2^53 is matched and keeps its digits", async () => {
   await fromAgent(initialized);
   expect(await fromEditor(newSession)).toBe(newSession);
   expect(await fromAgent(session)).toBe(session);
-  clock.advance(50);
+  clock.pass(50);
   await Promise.resolve();
   expect(sent.map((line) => (JSON.parse(line) as { method: string }).method)).toEqual(["session/update"]);
 });
@@ -128,7 +128,7 @@ test("an amended line stays in its place among the lines around it", async () =>
   await fromAgent(initialized);
   await fromEditor(newSession);
   await fromAgent(session);
-  clock.advance(50);
+  clock.pass(50);
   await Promise.resolve();
   const list =
     '{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init","n":9007199254740993}]}}}';
@@ -157,7 +157,7 @@ test("a method whose slash is escaped is recognised", async () => {
   await fromAgent(initialized);
   await fromEditor('{"id":1,"method":"session\\/new","params":{"cwd":"\\/p"}}\n');
   await fromAgent('{"id":1,"result":{"sessionId":"s"}}\n');
-  clock.advance(50);
+  clock.pass(50);
   await Promise.resolve();
   expect(sent).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import { interceptStream } from "../../src/acp/intercept-stream.ts";
 import { readOptions } from "../../src/options.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../manual-clock.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 import { streamPair } from "./stream-pair.ts";
 
@@ -55,7 +55,7 @@ test("skills are sent behind the response, and released when the editor closes",
   await openSession(ends);
   const reader = ends.editor.readable.getReader();
   const next = reader.read();
-  ends.clock.advance(50);
+  ends.clock.pass(50);
   expect((await next).value).toMatchObject({ params: { update: { availableCommands: [{ name: "pdf" }] } } });
   expect(ends.skillset.openCount()).toBe(1);
   await ends.editor.writable.close();
@@ -108,6 +108,6 @@ test("a change after everything was closed is not sent and throws nothing", asyn
   await openSession(ends);
   await ends.agent.writable.close();
   ends.skillset.set([]);
-  ends.clock.advance(50);
+  ends.clock.pass(50);
   expect((await ends.editor.readable.getReader().read()).done).toBe(true);
 });

@@ -24,10 +24,10 @@ test("the initialize response says what will be sent, and keeps what it said", a
 test("nothing is sent before the session's response and the 50 ms after it", async () => {
   const conversation = await converseInSession();
   expect(conversation.take()).toEqual([]);
-  conversation.clock.advance(49);
+  conversation.clock.pass(49);
   await Promise.resolve();
   expect(conversation.take()).toEqual([]);
-  conversation.clock.advance(1);
+  conversation.clock.pass(1);
   expect(conversation.take("available_commands_update").map(commandNames)).toEqual([["pdf", "csv"]]);
 });
 
@@ -307,12 +307,12 @@ test("a call that comes before the skills are read waits for them, but not for e
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
   const { editor, atAgent, clock } = await converseInSession({}, { skillset });
   const waiting = editor(prompt("/pdf read it"));
-  clock.advance(2_000);
+  clock.pass(2_000);
   await waiting;
   expect(atAgent.at(-1)).not.toEqual(prompt("/pdf read it"));
   const patient = await converseInSession({}, { skillset: memorySkillset([], { isReady: false }) });
   const sent = patient.editor(prompt("/pdf read it"));
-  patient.clock.advance(2_000);
+  patient.clock.pass(2_000);
   await sent;
   expect(patient.atAgent.at(-1)).toEqual(prompt("/pdf read it"));
 });

@@ -5,7 +5,7 @@ import * as old from "@zed-industries/agent-client-protocol";
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vitest";
 import { interceptStream } from "../../src/acp/intercept-stream.ts";
 import { type EmitForm, readOptions } from "../../src/options.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../manual-clock.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 import { streamPair } from "./stream-pair.ts";
 
@@ -128,7 +128,7 @@ async function talk(name: keyof typeof editors, optsIn: boolean, emit: EmitForm)
   const received: Params[] = [];
   const editor = open(editorSide, optsIn, (params) => received.push(params));
   await editor.open();
-  clock.advance(50);
+  clock.pass(50);
   await new Promise(setImmediate);
   skillset.set([offer("pdf", { license: "MIT" }), offer("csv")]);
   await editor.prompt();

@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -9,7 +9,7 @@ import type { ExitStatus } from "../../src/acp/start-agent.ts";
 import { wrapCommand, type WrapCommandOptions } from "../../src/acp/wrap-command.ts";
 import type { Clock } from "../../src/clock.ts";
 import { isSkillsError } from "../../src/errors.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../manual-clock.ts";
 
 const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 let root = "";
@@ -166,8 +166,8 @@ test("an agent that ignores the end of stdin is told to go, then made to", async
   wrapped.input.end();
   await new Promise((resolve) => wrapped.input.once("close", resolve));
   await new Promise(setImmediate);
-  clock.advance(5_000);
-  clock.advance(5_000);
+  clock.pass(5_000);
+  clock.pass(5_000);
   expect(await wrapped.ended).toMatchObject({ signal: "SIGKILL" });
 });
 
@@ -206,6 +206,48 @@ test("an agent that answers nothing ends with the editor", async () => {
   wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   wrapped.input.end();
   expect(await wrapped.ended).toEqual({ exitCode: 0 });
+});
+
+/** A clock on which the silence after an agent's end passes at once. */
+function impatientClock(): Clock {
+  return {
+    now: () => 0,
+    after(_ms, callback) {
+      const timer = setImmediate(callback);
+      return () => {
+        clearImmediate(timer);
+      };
+    },
+  };
+}
+
+test.skipIf(process.platform === "win32")(
+  "a child of the agent that holds its stdout open is not waited for",
+  async () => {
+    const wrapped = wrap([], { command: "sh", args: ["-c", "echo '{}'; sleep 5 & exit 4"], clock: impatientClock() });
+    expect(await wrapped.ended).toEqual({ exitCode: 4 });
+    expect(wrapped.received()).toBe("{}\n");
+  },
+);
+
+test("an editor that reads slowly gets everything, also after the agent's end", async () => {
+  const marker = join(root, "ended");
+  const words = "process.stdout.write('x'.repeat(60_000) + '\\n' + 'y'.repeat(60_000));";
+  const output = new PassThrough();
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: ["-e", `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(marker)}, "")); ${words}`],
+    input: new PassThrough(),
+    output,
+    signals: new EventEmitter(),
+    options: { skills: [root], defaultRoots: false, clock: impatientClock() },
+  });
+  while (!existsSync(marker)) await new Promise(setImmediate);
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  let received = 0;
+  output.on("data", (bytes: Buffer) => (received += bytes.length));
+  expect(await ended).toEqual({ exitCode: 0 });
+  expect(received).toBe(120_001);
 });
 
 test("options that are wrong are refused before anything is started", async () => {

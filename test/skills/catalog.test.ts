@@ -9,7 +9,7 @@ import { openNativeWatcher } from "../../src/skills/native-watcher.ts";
 import type { Change } from "../../src/skills/skill.ts";
 import { diskTree } from "../contract/disk-tree.ts";
 import { listed, skillText, until } from "../contract/skill-watcher.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../manual-clock.ts";
 
 function open(options: Partial<CatalogOptions> & Pick<CatalogOptions, "files">) {
   const clock = manualClock();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { openHold } from "../../src/skills/hold.ts";
 import type { DirectoryRecord } from "../../src/skills/read-directory.ts";
 import { record } from "./found-skills.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../manual-clock.ts";
 
 const good = record("/s/a");
 const empty = record("/s/a", "");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openSettle } from "../../src/skills/settle.ts";
-import { manualClock } from "./manual-clock.ts";
+import { manualClock } from "../manual-clock.ts";
 
 describe("settle", () => {
   function start(): { clock: ReturnType<typeof manualClock>; settle: ReturnType<typeof openSettle>; looks: number[] } {
