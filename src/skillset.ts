@@ -10,7 +10,7 @@ export interface SessionDirectories {
 }
 
 /** What a catalog is to those who only look: the part of it that doors need. */
-export type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
+type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 
 /** The skills of one session. */
 export interface SessionSkills {

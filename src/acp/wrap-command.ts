@@ -13,7 +13,7 @@ const gracePeriod = 5_000;
 const lastWords = 1_000;
 
 /** Where signals to this process are heard; `process` is one. */
-export interface SignalSource {
+interface SignalSource {
   on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
   off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
 }
