@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { agent, client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { withSkills } from "acp-skills";
+import { soon } from "./soon.js";
 import { streamPair } from "./stream-pair.js";
 
 const myAgent = agent({ name: "my-agent" })
@@ -14,7 +15,8 @@ const [editorSide, agentSide] = streamPair();
 const skills = fileURLToPath(new URL("skills", import.meta.url));
 withSkills(myAgent, { skills: [skills], defaultRoots: false }).connect(agentSide);
 
-const commands = await new Promise((resolve) => {
+/** @type {Promise<string[]>} */
+const offered = new Promise((resolve) => {
   const editor = client({ name: "my-editor" })
     .onNotification(methods.client.session.update, ({ params: { update } }) => {
       if (update.sessionUpdate === "available_commands_update")
@@ -26,6 +28,7 @@ const commands = await new Promise((resolve) => {
     .then(() => editor.agent.request(methods.agent.session.new, { cwd: process.cwd(), mcpServers: [] }));
 });
 
+const commands = await soon(offered);
 assert.deepEqual(commands, ["commit-message", "csv-summary", "release-notes"]);
 console.log(`the editor was offered: ${commands.join(", ")}`);
 process.exit(0);

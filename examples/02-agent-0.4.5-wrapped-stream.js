@@ -3,8 +3,11 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { AgentSideConnection, ClientSideConnection, PROTOCOL_VERSION } from "@zed-industries/agent-client-protocol";
 import { wrapStream } from "acp-skills";
+import { soon } from "./soon.js";
 import { streamPair } from "./stream-pair.js";
 
+/** @import { Stream } from "@zed-industries/agent-client-protocol" */
+/** @type {[Stream, Stream]} */
 const [editorSide, agentSide] = streamPair();
 const skills = fileURLToPath(new URL("skills", import.meta.url));
 
@@ -19,7 +22,8 @@ new AgentSideConnection(
   wrapStream(agentSide, { skills: [skills], defaultRoots: false }),
 );
 
-const commands = await new Promise((resolve) => {
+/** @type {Promise<string[]>} */
+const offered = new Promise((resolve) => {
   const editor = new ClientSideConnection(
     () => ({
       sessionUpdate({ update }) {
@@ -36,6 +40,7 @@ const commands = await new Promise((resolve) => {
     .then(() => editor.newSession({ cwd: process.cwd(), mcpServers: [] }));
 });
 
+const commands = await soon(offered);
 assert.deepEqual(commands, ["commit-message", "csv-summary", "release-notes"]);
 console.log(`the editor was offered: ${commands.join(", ")}`);
 process.exit(0);

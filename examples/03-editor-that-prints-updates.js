@@ -1,11 +1,12 @@
 // For editor authors: opt in, observe, and the whole list of skills arrives with each change, licence and all.
 import assert from "node:assert/strict";
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agent, client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { observeSkills, readAdvertisement, skillsOptIn, withSkills } from "acp-skills";
+import { soon } from "./soon.js";
 import { streamPair } from "./stream-pair.js";
 
 const skills = await mkdtemp(join(tmpdir(), "acp-skills-example-"));
@@ -26,8 +27,10 @@ const twoUpdates = new Promise((resolve) => {
     for (const skill of update.skills)
       console.log(`${skill.name} (${skill.license ?? "no licence"}): ${skill.description}`);
     seen.push(update.skills.map(({ name }) => name).join(" "));
-    if (seen.length === 1)
-      void writeFile(join(skills, "SKILL.md"), "---\nname: notes\ndescription: Takes notes.\n---\n");
+    if (seen.length === 1) {
+      const notes = "---\nname: notes\ndescription: Takes notes.\n---\n";
+      void mkdir(join(skills, "notes")).then(() => writeFile(join(skills, "notes", "SKILL.md"), notes));
+    }
     if (seen.length === 2) resolve(undefined);
   });
   const editor = client({ name: "my-editor" }).connect(stream);
@@ -42,7 +45,7 @@ const twoUpdates = new Promise((resolve) => {
     });
 });
 
-await twoUpdates;
+await soon(twoUpdates);
 assert.deepEqual(seen, ["commit-message", "commit-message notes"]);
 await rm(skills, { recursive: true });
 process.exit(0);

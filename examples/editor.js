@@ -10,7 +10,13 @@ import { execa } from "execa";
  * @param {{ command: string[], cwd: string, env?: Record<string, string>, print: (line: string) => void }} options
  */
 export async function openEditor({ command: [file = "", ...args], cwd, env, print }) {
-  const child = execa(file, args, { env, stderr: "inherit", reject: false, encoding: "buffer", buffer: false });
+  const child = execa(file, args, {
+    ...(env && { env }),
+    stderr: "inherit",
+    reject: false,
+    encoding: "buffer",
+    buffer: false,
+  });
   /** @type {readonly AvailableSkill[]} */
   let skills = [];
   /** @type {readonly { name: string }[]} */

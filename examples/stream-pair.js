@@ -1,12 +1,20 @@
 // Two ends of one connection inside a process, for the examples that need no other process.
 
-/** @import { AnyMessage, Stream } from "@agentclientprotocol/sdk" */
+/** @import { AnyMessage } from "@agentclientprotocol/sdk" */
 
-/** @returns {[Stream, Stream]} */
+/**
+ * @template [Message=AnyMessage]
+ * @typedef {{ readable: ReadableStream<Message>, writable: WritableStream<Message> }} End
+ */
+
+/**
+ * @template [Message=AnyMessage]
+ * @returns {[End<Message>, End<Message>]}
+ */
 export function streamPair() {
-  /** @type {TransformStream<AnyMessage, AnyMessage>} */
+  /** @type {TransformStream<Message, Message>} */
   const there = new TransformStream();
-  /** @type {TransformStream<AnyMessage, AnyMessage>} */
+  /** @type {TransformStream<Message, Message>} */
   const back = new TransformStream();
   return [
     { readable: back.readable, writable: there.writable },

@@ -1,1 +1,18 @@
-export {};
+export { withSkills } from "./acp/with-skills.ts";
+export { wrapCommand } from "./acp/wrap-command.ts";
+export { wrapStream } from "./acp/wrap-stream.ts";
+export { readAdvertisement, skillsOptIn } from "./client/advertisement.ts";
+export { observeSkills } from "./client/observe-skills.ts";
+export { readSkillsUpdate } from "./client/skills-update.ts";
+export { SkillsError, isSkillsError } from "./errors.ts";
+
+export type { MessageStream } from "./acp/intercept-stream.ts";
+export type { ExitStatus } from "./acp/start-agent.ts";
+export type { WrapCommandOptions } from "./acp/wrap-command.ts";
+export type { SkillsAdvertisement } from "./client/advertisement.ts";
+export type { SkillsUpdate } from "./client/skills-update.ts";
+export type { Clock } from "./clock.ts";
+export type { SkillsErrorCode } from "./errors.ts";
+export type { Log } from "./log.ts";
+export type { EmitForm, SkillsOptions } from "./options.ts";
+export type { AvailableSkill } from "./wire/available-skill.ts";

@@ -1,21 +1,40 @@
-/** The candidate a person most likely meant: the fewest edits, where at most half of it has to change. */
-export function nearest(text: string, candidates: readonly string[]): string | undefined {
-  const ranked = candidates
-    .map((candidate) => ({ candidate, edits: editDistance(text.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, edits }) => edits <= Math.ceil(candidate.length / 2))
-    .sort((a, b) => a.edits - b.edits);
-  return ranked[0]?.candidate;
+/** The names closest to a misspelt one, best first: few edits, or one a part of the other. Empty where nothing is close. */
+export function nearest(word: string, names: readonly string[], count = 1): string[] {
+  const wanted = word.toLowerCase();
+  const allowed = Math.max(1, Math.floor(wanted.length / 3));
+  return names
+    .map((name) => ({ name, distance: distanceTo(wanted, name.toLowerCase(), allowed) }))
+    .filter(({ distance }) => distance <= allowed)
+    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .slice(0, count)
+    .map(({ name }) => name);
 }
 
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [i, character] of Array.from(from).entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < to.length; j++) {
-      const substituted = (row[j] ?? 0) + (character === to[j] ? 0 : 1);
-      next.push(Math.min((next[j] ?? 0) + 1, (row[j + 1] ?? 0) + 1, substituted));
+function distanceTo(wanted: string, name: string, allowed: number): number {
+  const contained = wanted.length >= 3 && (name.includes(wanted) || wanted.includes(name));
+  const edits = editDistance(wanted, name);
+  return contained ? Math.min(edits, allowed) : edits;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+      current.push(cost);
     }
-    row = next;
+    beforeLast = last;
+    last = current;
   }
-  return row[to.length] ?? 0;
+  return last[b.length] ?? 0;
 }

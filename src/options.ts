@@ -85,7 +85,7 @@ function isClock(value: unknown): boolean {
 }
 
 function invalid(name: string, expected: string, value: unknown): SkillsError {
-  const near = typeof value === "string" && name === "emit" ? nearest(value, emitForms) : undefined;
+  const near = typeof value === "string" && name === "emit" ? nearest(value, emitForms)[0] : undefined;
   const got = typeof value === "string" ? JSON.stringify(value) : value === null ? "null" : typeof value;
   const message = `Option ${name}: expected ${expected}, got ${got}.`;
   return new SkillsError("INVALID_OPTIONS", near === undefined ? message : `${message} Did you mean "${near}"?`, {
@@ -95,7 +95,7 @@ function invalid(name: string, expected: string, value: unknown): SkillsError {
 
 function unknownOption(name: string): SkillsError {
   const names = Object.keys(rules);
-  const near = nearest(name, names);
+  const [near] = nearest(name, names);
   const message = `Unknown option ${JSON.stringify(name)}: expected one of ${names.join(", ")}.`;
   return new SkillsError("INVALID_OPTIONS", near === undefined ? message : `${message} Did you mean "${near}"?`, {
     facts: { option: name, expected: names, ...(near !== undefined && { nearest: near }) },

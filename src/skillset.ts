@@ -1,6 +1,7 @@
 import type { Settings } from "./options.ts";
 import { type Catalog, openCatalog } from "./skills/catalog.ts";
 import { diskSkillFiles } from "./skills/disk-skill-files.ts";
+import { openNativeWatcher } from "./skills/native-watcher.ts";
 import { type Root, sessionRoots } from "./skills/roots.ts";
 
 export interface SessionDirectories {
@@ -9,7 +10,7 @@ export interface SessionDirectories {
 }
 
 /** What a catalog is to those who only look: the part of it that doors need. */
-export type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
+type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 
 /** The skills of one session. */
 export interface SessionSkills {
@@ -30,7 +31,8 @@ export interface Skillset {
 /** How a catalog over roots is opened. */
 export type OpenRoots = (roots: readonly Root[], settings: Settings) => Catalog;
 
-const onDisk: OpenRoots = (roots, { clock, log }) => openCatalog({ roots, files: diskSkillFiles(), clock, log });
+const onDisk: OpenRoots = (roots, { clock, log }) =>
+  openCatalog({ roots, files: diskSkillFiles(), openWatcher: openNativeWatcher, clock, log });
 
 /** Opens a skillset. Sessions with equal roots share one catalog, closed when the last of them closes. */
 export function openSkillset(settings: Settings, open: OpenRoots = onDisk): Skillset {

@@ -51,6 +51,7 @@ const nothing: Interest = [];
 const editorMethods: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
 const lists: Interest = [methods.availableCommandsUpdate];
 const listsAndResponses: Interest = [methods.availableCommandsUpdate, '"result"', '"error"'];
+const toldLimit = 1_000;
 const pendingLimit = 256;
 /** Agents list their commands also before the session's response; so many sessions that we do not know are remembered. */
 const unknownLimit = 64;
@@ -65,10 +66,14 @@ export function openInterceptor({ skillset, settings, readInstructions, send }: 
   let negotiated: { readonly negotiation: Negotiation; readonly forms: Forms } | undefined;
   let isOpen = emit !== "none";
 
-  function tellOnce(message: string, level: "warning" | "error" = "warning"): void {
-    if (told.has(message) || told.size > 1_000) return;
+  function isNew(message: string): boolean {
+    if (told.has(message) || told.size >= toldLimit) return false;
     told.add(message);
-    log(level, message);
+    return true;
+  }
+
+  function tellOnce(message: string): void {
+    if (isNew(message)) log("warning", message);
   }
 
   function release(request: Pending): void {
@@ -199,8 +204,8 @@ export function openInterceptor({ skillset, settings, readInstructions, send }: 
   }
 
   function failed(error: unknown): Verdict {
-    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    tellOnce(`A fault in acp-skills; the message was passed on as it came. ${detail}`, "error");
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    if (isNew(message)) log("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`);
     return untouched;
   }
 

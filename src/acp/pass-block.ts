@@ -38,8 +38,8 @@ function passFrom(block: Buffer, start: number, passed: Buffer[], direction: Dir
     }
     line = nextLine(block, to, direction.interest());
   }
-  passed.push(block.subarray(copied));
-  return passed.filter((piece) => piece.length > 0);
+  passed.push(copied === 0 ? block : block.subarray(copied));
+  return passed.length === 1 ? passed : passed.filter((piece) => piece.length > 0);
 }
 
 /** The bytes in the place of a line; undefined where it stays as it is. */

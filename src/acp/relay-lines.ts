@@ -34,26 +34,32 @@ export function relayLines(
 
   function write(pieces: readonly Buffer[]): void {
     if (isSinkGone || pieces.length === 0) return;
-    if (pieces.length > 1) sink.cork();
     for (const piece of pieces) sink.write(piece);
-    if (pieces.length > 1) sink.uncork();
     if (sink.writableNeedDrain) source.pause();
   }
 
-  function passOn(block: Buffer): void {
-    const passed = pass(block);
-    if (!(passed instanceof Promise)) {
-      write(passed);
-      return;
+  function passOn(blocks: readonly Buffer[]): void {
+    const pieces: Buffer[] = [];
+    for (const [index, block] of blocks.entries()) {
+      const passed = pass(block);
+      if (passed instanceof Promise) {
+        void passLater(pieces, passed, blocks.slice(index + 1));
+        return;
+      }
+      pieces.push(...passed);
     }
+    write(pieces);
+  }
+
+  async function passLater(pieces: Buffer[], first: Promise<Buffer[]>, others: readonly Buffer[]): Promise<void> {
     isWaiting = true;
     source.pause();
-    void passed.then((pieces) => {
-      isWaiting = false;
-      write(pieces);
-      if (hasEnded) finish();
-      else goOn();
-    });
+    pieces.push(...(await first));
+    for (const block of others) pieces.push(...(await pass(block)));
+    isWaiting = false;
+    write(pieces);
+    if (hasEnded) finish();
+    else goOn();
   }
 
   function goOn(): void {
@@ -62,8 +68,7 @@ export function relayLines(
 
   const onData = (chunk: Buffer): void => {
     hasFlown = true;
-    const block = lines.push(chunk);
-    if (block !== undefined) passOn(block);
+    passOn(lines.push(chunk));
   };
   const onSinkGone = (): void => {
     isSinkGone = true;
@@ -73,12 +78,13 @@ export function relayLines(
     if (hasEnded) return;
     const rest = isWaiting ? undefined : lines.rest();
     hasEnded = true;
-    if (rest !== undefined) passOn(rest);
+    if (rest !== undefined) passOn([rest]);
     if (!isWaiting) finish();
   };
 
   source.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
   sink.on("drain", goOn).on("error", onSinkGone).on("close", onSinkGone);
+  if (source.readableEnded || source.destroyed) onEnd();
   return {
     ended,
     isActive() {

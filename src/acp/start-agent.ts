@@ -32,7 +32,7 @@ export async function startAgent(
   agent: AgentCommand,
   platform: NodeJS.Platform = process.platform,
 ): Promise<AgentProcess> {
-  const child = platform === "win32" ? await spawnWithExeca(agent) : spawnPlainly(agent);
+  const { child } = platform === "win32" ? await spawnWithExeca(agent) : spawnPlainly(agent);
   const { stdin, stdout } = child;
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once("exit", (code, signal) => {
@@ -57,16 +57,21 @@ export async function startAgent(
   };
 }
 
-function spawnPlainly({ command, args = [], cwd, env }: AgentCommand): ChildProcess {
+/** In an object of its own, because execa's process is also a promise, which an async function would wait for. */
+interface Spawned {
+  readonly child: Pick<ChildProcess, "stdin" | "stdout" | "pid" | "kill" | "once" | "on">;
+}
+
+function spawnPlainly({ command, args = [], cwd, env }: AgentCommand): Spawned {
   try {
-    return spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
+    return { child: spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] }) };
   } catch (error) {
     // Some faults are thrown instead of emitted: a NUL in an argument, EACCES on some systems.
     throw toSkillsError({ command, cwd }, error);
   }
 }
 
-async function spawnWithExeca({ command, args = [], cwd, env }: AgentCommand): Promise<ChildProcess> {
+async function spawnWithExeca({ command, args = [], cwd, env }: AgentCommand): Promise<Spawned> {
   const { execa } = await import("execa");
   const child = execa(command, args, {
     ...(cwd !== undefined && { cwd }),
@@ -80,7 +85,7 @@ async function spawnWithExeca({ command, args = [], cwd, env }: AgentCommand): P
     windowsHide: true,
   });
   if (child.pid === undefined) throw toSkillsError({ command, cwd }, (await child).cause);
-  return child;
+  return { child };
 }
 
 function toExitStatus(code: number | null, signal: NodeJS.Signals | null): ExitStatus {

@@ -13,7 +13,7 @@ const gracePeriod = 5_000;
 const lastWords = 1_000;
 
 /** Where signals to this process are heard; `process` is one. */
-export interface SignalSource {
+interface SignalSource {
   on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
   off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
 }
@@ -67,9 +67,12 @@ async function connect(
   };
   for (const signal of forwardedSignals) signals.on(signal, forward);
   try {
+    // When a process ends, Node throws away what it had printed, unless somebody listens.
+    agent.stdout.on("readable", keep);
     const interceptor = await loading;
     const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
     const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
+    agent.stdout.off("readable", keep);
     const stopWaiting = endWithEditor(agent, fromEditor, output, clock);
     const status = await agent.exited;
     stopWaiting();
@@ -85,6 +88,8 @@ async function connect(
     for (const signal of forwardedSignals) signals.off(signal, forward);
   }
 }
+
+const keep = (): void => undefined;
 
 /** When the editor goes, so does the agent: its stdin is closed, and after a while it is told to go, then made to. */
 function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable, clock: Clock): () => void {
@@ -112,18 +117,17 @@ function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable,
 
 /** Waits for the agent's last words: as long as they flow, for a child of the agent may hold its stdout open for ever. */
 async function drain(fromAgent: Relay, clock: Clock): Promise<void> {
-  let hasEnded = false;
-  const ended = fromAgent.ended.then(() => {
-    hasEnded = true;
-  });
-  do {
+  const ended = fromAgent.ended.then(() => true);
+  for (let isOver = false; !isOver;) {
     let stop = (): void => undefined;
-    const timeout = new Promise<void>((resolve) => {
-      stop = clock.after(lastWords, resolve);
+    const silent = new Promise<boolean>((resolve) => {
+      stop = clock.after(lastWords, () => {
+        resolve(!fromAgent.isActive());
+      });
     });
-    await Promise.race([ended, timeout]);
+    isOver = await Promise.race([ended, silent]);
     stop();
-  } while (!hasEnded && fromAgent.isActive());
+  }
 }
 
 /** Waits until what was written has left this process, or nobody takes it any more. */

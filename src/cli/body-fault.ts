@@ -13,15 +13,14 @@ const lineFeed = 0x0a;
  */
 export function findBodyFault(file: string): Finding | undefined {
   const place = findInvalidUtf8(file);
-  return (
-    place && {
-      code: "invalid-utf8",
-      file,
-      ...place,
-      message: "the file is not valid UTF-8",
-      fix: "Save the file as UTF-8.",
-    }
-  );
+  if (place === undefined) return undefined;
+  return {
+    code: "invalid-utf8",
+    file,
+    ...place,
+    message: "the file is not valid UTF-8",
+    fix: "Save the file as UTF-8.",
+  };
 }
 
 function findInvalidUtf8(file: string): { line: number; column: number } | undefined {

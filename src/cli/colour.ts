@@ -7,7 +7,7 @@ const codes = {
   cyan: [36, 39],
 } as const;
 
-export type Style = keyof typeof codes;
+type Style = keyof typeof codes;
 
 /** Paints a text, or leaves it as it is where colours are off. */
 export type Paint = (style: Style, text: string) => string;

@@ -1,5 +1,5 @@
 import { commands } from "./commands.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
 
 /** What to do about a word that stands where only options and `--` may; undefined where the first word is no such thing. */
 export function explainStray(argv: readonly string[]): string | undefined {

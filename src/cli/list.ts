@@ -1,6 +1,7 @@
 import type { Root } from "../skills/roots.ts";
 import type { OfferedSkill, Snapshot } from "../skills/skill.ts";
 import { counted } from "./counted.ts";
+import { cutToWidth } from "./display-width.ts";
 import { toListedSkill } from "./listed-skill.ts";
 import { jsonText } from "./json-text.ts";
 import { openListing } from "./open-listing.ts";
@@ -57,11 +58,12 @@ function skillTable(skills: readonly OfferedSkill[], { cwd, home, paint, columns
     const atHome = shownPath(directory, home);
     return atHome === directory ? directory : `~/${atHome}`;
   };
+  const widestSource = columns === undefined ? Infinity : Math.floor(columns / 5);
   const rows = skills.map(({ skill, sources }) => [
     skill.slug,
     safeText(skill.version),
     skill.kind,
-    safeText(place(sources[0] ?? skill.directory)),
+    cutToWidth(safeText(place(sources[0] ?? skill.directory)), widestSource),
     safeText(skill.description),
   ]);
   return table(["NAME", "VERSION", "KIND", "SOURCE", "DESCRIPTION"], rows, columns, paint);

@@ -8,7 +8,7 @@ import type { Arguments } from "./parse-arguments.ts";
 process.exitCode = await run(process.argv.slice(2));
 
 async function run(argv: readonly string[]): Promise<number> {
-  const [name, ...rest] = argv;
+  const [name = "", ...rest] = argv;
   switch (name) {
     case "list":
       return await withArguments(name, commands.list, rest, async (given) => {

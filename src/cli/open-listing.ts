@@ -7,6 +7,7 @@ import type { Catalog } from "../skills/catalog.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";
 import { sessionRoots } from "../skills/roots.ts";
 import type { Root } from "../skills/roots.ts";
+import { keepHeapSmall } from "./small-heap.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What `list` and `show` are asked. */
@@ -26,6 +27,7 @@ export interface Listing {
 
 /** Reads the roots once, without watching. What was asked for and cannot be read is told; the rest is still listed. */
 export async function openListing(options: ListingOptions, terminal: Terminal): Promise<Listing> {
+  keepHeapSmall();
   const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
   const explicit = (options.skills ?? []).map((directory) => path.resolve(terminal.cwd, directory));
   const faults = [
@@ -34,7 +36,7 @@ export async function openListing(options: ListingOptions, terminal: Terminal): 
   ];
   for (const fault of faults) terminal.tell(fault);
   const { roots } = sessionRoots({
-    explicit: explicit.filter((directory) => directoryFault("", directory).length === 0),
+    explicit,
     cwd,
     home: terminal.home,
     useDefaults: options["no-default-roots"] !== true,

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Command, Option } from "./commands.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
 
 type OptionValue<Definition extends Option> = Definition extends { type: "boolean" }
   ? boolean

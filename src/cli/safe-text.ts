@@ -9,6 +9,14 @@ export function safeText(text: string): string {
     .replace(unsafeEach, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** The same for text of many lines, which keep their ends and tabs. */
+export function safeLines(text: string): string {
+  return text
+    .split(/\r\n|\n/)
+    .map((line) => line.split("\t").map(safeText).join("\t"))
+    .join("\n");
+}
+
 /** Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, and the marks that turn the direction of text. */
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const unsafeEach = new RegExp(unsafe, "gu");

@@ -25,7 +25,8 @@ export function openTerminal(): Terminal {
   const { stdout, stderr, env } = process;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit();
-    throw error;
+    stderr.write(`acp-skills: stdout cannot be written: ${error.message}\n`);
+    process.exit(1);
   });
   return {
     cwd: process.cwd(),

@@ -15,6 +15,8 @@ import { viewSkills } from "../tools/skill-view.ts";
 import type { SkillView } from "../tools/skill-view.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { listDirectory } from "./list-directory.ts";
+import { toMimeType } from "./mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
 
 /** How many skills one page of `skills/list` looks at: each of them is read and hashed. */
@@ -66,7 +68,7 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
   }
 
   function readWhole(skill: Skill, path: string): Uint8Array | undefined {
-    const real = locateSkillFile(source, skill, path);
+    const real = path === "" ? undefined : locateSkillFile(source, skill, path);
     const part = real === undefined ? undefined : source.bytes.head(real, maxFileBytes);
     return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
   }
@@ -82,20 +84,24 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     }
   }
 
+  async function readPage(after: string | undefined, signal: AbortSignal): Promise<SkillPage> {
+    const skills: SkillEntry[] = [];
+    let last = "";
+    let looked = 0;
+    for (const skill of (await view()).after(after, undefined)) {
+      if (looked++ === pageSize) return { skills, nextCursor: toCursor(undefined, last) };
+      last = skill.name;
+      const entry = skill === guideSkill.skill ? undefined : await toEntry(skill, signal);
+      if (entry !== undefined) skills.push(entry);
+    }
+    return { skills };
+  }
+
   return {
     list: ({ cursor }, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
         const after = cursor === undefined ? undefined : fromCursor(cursor, undefined);
-        const skills: SkillEntry[] = [];
-        let last: string | undefined;
-        let looked = 0;
-        for (const skill of (await view()).after(after, undefined)) {
-          if (looked++ === pageSize) return { skills, nextCursor: toCursor(undefined, last ?? "") };
-          last = skill.name;
-          const entry = skill === guideSkill.skill ? undefined : await toEntry(skill, signal);
-          if (entry !== undefined) skills.push(entry);
-        }
-        return { skills };
+        return await readPage(after, signal);
       }),
     get: (uri, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
@@ -108,8 +114,29 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
         const bytes = found === undefined ? undefined : readIfServed(found);
         return bytes === undefined || found === undefined ? undefined : toReadResult(bytes, found.path);
       }),
+    readDirectory: (uri, _page, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        // Directories are written with and without a slash at the end.
+        const found = findSkill(await view(), uri.replace(/\/$/, ""));
+        if (found === undefined) return undefined;
+        const { files } = await hasher.hash(source, found.skill.directory, signal);
+        const resources = listDirectory(files, { slug: found.skill.slug, path: found.path });
+        return resources && { resources };
+      }),
+    listResources: ({ mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const { skills } = await readPage(undefined, signal);
+        return skills.map(({ uri, frontmatter: { name, description } }) => ({
+          uri,
+          name,
+          description,
+          mimeType: toMimeType(uri),
+        }));
+      }),
   };
 }
+
+type SkillPage = Awaited<ReturnType<SkillSource["list"]>>;
 
 interface FoundFile {
   readonly skill: Skill;
@@ -119,8 +146,8 @@ interface FoundFile {
 /** The skill and the file that a URI names; undefined where the caller sees no such skill, or the path is not a good one. */
 function findSkill(view: SkillView, uri: string, only?: string): FoundFile | undefined {
   const named = fromSkillUri(uri);
-  if (named === undefined || skillPathFault(named.path) !== undefined) return undefined;
-  if (only !== undefined && named.path !== only) return undefined;
+  if (named === undefined || (only !== undefined && named.path !== only)) return undefined;
+  if (named.path !== "" && skillPathFault(named.path) !== undefined) return undefined;
   try {
     const { skill } = view.find(named.slug);
     return skill.slug === named.slug && skill !== guideSkill.skill ? { skill, path: named.path } : undefined;
@@ -131,10 +158,8 @@ function findSkill(view: SkillView, uri: string, only?: string): FoundFile | und
 }
 
 function toReadResult(bytes: Uint8Array, path: string): SkillReadResult {
-  const isText = isUtf8(bytes);
-  const mimeType = /\.md$/i.test(path) ? "text/markdown" : isText ? "text/plain" : "application/octet-stream";
-  if (!isText) return { bytes, mimeType };
-  return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), mimeType };
+  const mimeType = toMimeType(path);
+  return isUtf8(bytes) ? { text: Buffer.from(bytes).toString("utf8"), mimeType } : { bytes, mimeType };
 }
 
 /** Our refusals as errors of the protocol; a failure of ours tells its id only (CONTRACT C-2.3). */

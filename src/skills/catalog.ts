@@ -14,7 +14,7 @@ import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
 import { runInSlices } from "./slices.ts";
 
 /** Told after the snapshot was replaced. `change` names no skill when only problems differ. Must not throw. */
-export type CatalogListener = (snapshot: Snapshot, change: Change) => void;
+type CatalogListener = (snapshot: Snapshot, change: Change) => void;
 
 /** Which skills there are, now. Never throws for what it finds on disk: that is in `snapshot.problems`. */
 export interface Catalog {
@@ -22,7 +22,7 @@ export interface Catalog {
   readonly snapshot: Snapshot;
   /** Resolves with the first snapshot; never rejects. */
   readonly ready: Promise<Snapshot>;
-  /** Reads everything anew, and resolves with the snapshot that counts then. */
+  /** Reads everything anew, and resolves with the snapshot that counts then; with a watcher, a loss is doubted for 40 ms. */
   reload(): Promise<Snapshot>;
   /** Calls back once for each difference after the first snapshot; the returned function ends that. */
   onChange(listener: CatalogListener): () => void;
@@ -46,6 +46,8 @@ export interface CatalogOptions {
 
 const nothing: Snapshot = Object.freeze({ skills: Object.freeze([]), problems: Object.freeze([]) });
 const usualSlice = 3;
+/** So many hints at a time are near what the system's queue holds (16,384 events); beyond that it drops some. */
+const manyHints = 8000;
 
 /** Opens a catalog over `roots` and starts to read them. */
 export function openCatalog({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions): Catalog {
@@ -56,16 +58,19 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
   let lastFailure = "";
   let lastLook: Promise<void> = Promise.resolve();
   let isWanted = false;
+  let hints = 0;
   let names: Map<string, OfferedSkill> | undefined;
 
   const settle = openSettle(clock, lookSoon);
   const hold = openHold(clock, (directory) => {
-    scan.markStale(directory);
+    scan.markDirectoryStale(directory);
     lookSoon();
   });
   const watcher = openWatcher?.(
     (directory, name) => {
-      if (!isClosed && scan.markStale(directory, name)) settle.hint(directory);
+      if (isClosed || !scan.markStale(directory, name)) return;
+      hints++;
+      settle.hint(directory);
     },
     (message) => log("warning", message),
   );
@@ -92,6 +97,8 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
   async function lookOnce(): Promise<void> {
     isWanted = false;
     if (isClosed) return;
+    if (hints > manyHints) scan.markAllStale();
+    hints = 0;
     try {
       const found = await runInSlices(scan.run(), { now: () => clock.now(), slice });
       replaceBy(assemble(found, snapshot));

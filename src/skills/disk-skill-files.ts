@@ -2,22 +2,38 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realp
 import type { Dirent } from "node:fs";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
+import { joinPath } from "./real-paths.ts";
 import type { Entry, Head, SkillFiles } from "./skill-files.ts";
 
 /** Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither. */
 const openFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 
+const skillFile = "SKILL.md";
+
 /** Skills on disk. The bytes of a head are valid until the next one is read: they lie in one buffer that is used again. */
 export function diskSkillFiles(): SkillFiles {
   let buffer = Buffer.allocUnsafeSlow(4096);
+  /** A skill just listed as a regular file: it is not asked again what it is. */
+  let listedSkill = "";
   return {
     list(directory) {
-      const entries = orUnreadable(directory, () => readdirSync(directory, { withFileTypes: true }));
-      return entries.map((entry) => toEntry(directory, entry));
+      try {
+        const entries = readdirSync(directory, { withFileTypes: true });
+        if (entries.some(isSkillFile)) listedSkill = joinPath(directory, skillFile);
+        return entries.map((entry) => toEntry(directory, entry));
+      } catch (error) {
+        throw unreadable(directory, error);
+      }
     },
     head(file, limit) {
       if (buffer.length < limit) buffer = Buffer.allocUnsafeSlow(limit);
-      return orUnreadable(file, () => readHead(file, buffer.subarray(0, limit)));
+      const isRegular = file === listedSkill;
+      listedSkill = "";
+      try {
+        return readHead(file, limit, { buffer, isRegular });
+      } catch (error) {
+        throw error instanceof SkillsError ? error : unreadable(file, error);
+      }
     },
     resolve(target) {
       try {
@@ -30,23 +46,31 @@ export function diskSkillFiles(): SkillFiles {
   };
 }
 
-function readHead(file: string, buffer: Buffer): Head {
+function readHead(file: string, limit: number, { buffer, isRegular }: { buffer: Buffer; isRegular: boolean }): Head {
   const descriptor = openSync(file, openFlags);
   try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) {
+    if (!isRegular && !fstatSync(descriptor).isFile()) {
       throw new SkillsError("UNREADABLE", `${file} cannot be read: it is not a regular file.`, {
         facts: { path: file },
       });
     }
     let length = 0;
-    for (let count = -1; count !== 0 && length < buffer.length && length < stats.size; length += count) {
-      count = readSync(descriptor, buffer, length, buffer.length - length, length);
+    while (length < limit) {
+      const wanted = limit - length;
+      const count = readSync(descriptor, buffer, length, wanted, length);
+      length += count;
+      // Of a regular file, less than what was asked for is the rest.
+      if (count < wanted) break;
     }
-    return { bytes: buffer.subarray(0, length), whole: length < buffer.length };
+    // Making a view costs as much as reading a small file.
+    return { bytes: length === buffer.length ? buffer : buffer.subarray(0, length), whole: length < limit };
   } finally {
     closeSync(descriptor);
   }
+}
+
+function isSkillFile(entry: Dirent): boolean {
+  return entry.name === skillFile && entry.isFile();
 }
 
 function toEntry(directory: string, entry: Dirent): Entry {
@@ -67,14 +91,6 @@ function linkedKind(link: string): Entry["kind"] {
   }
 }
 
-function orUnreadable<Value>(target: string, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof SkillsError ? error : unreadable(target, error);
-  }
-}
-
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission is denied",
   EPERM: "permission is denied",
@@ -87,6 +103,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENFILE: "the system has too many open files",
   EIO: "the disk reports an error",
   ENXIO: "it is not a regular file",
+  ESPIPE: "it is not a regular file",
 };
 
 function unreadable(target: string, error: unknown): SkillsError {

@@ -114,31 +114,30 @@ function withoutTabs(text: string): string {
 /** Adds the name, or spells it as its directory does, where the directory leaves no doubt. */
 function withName(source: string, expectedName: string | undefined, lineBreak: string): Repair | undefined {
   if (expectedName === undefined || !isSlug(expectedName)) return undefined;
-  const { values } = readYaml(source);
-  const name = typeof values.name === "string" ? values.name.trim() : undefined;
-  if (values.name === undefined && Object.keys(values).length > 0) {
-    return accepted(`name: ${expectedName}${lineBreak}${source}`, values, expectedName, "name-missing");
-  }
-  if (name === undefined || name === expectedName || toSlug(name) !== expectedName) return undefined;
+  const before = readYaml(source);
   const block = splitYamlBlocks(source).find(({ key }) => key === "name");
-  if (block === undefined) return undefined;
+  if (block === undefined) {
+    const isEmpty = Object.keys(before.values).length === 0;
+    return isEmpty
+      ? undefined
+      : accepted(`name: ${expectedName}${lineBreak}${source}`, before, expectedName, "name-missing");
+  }
+  const name = typeof before.values.name === "string" ? before.values.name.trim() : "";
+  if (name === "" || name === expectedName || toSlug(name) !== expectedName) return undefined;
   const raw = source.slice(block.value, block.end);
-  const at = raw.indexOf(name);
-  if (at < 0) return undefined;
+  if (!raw.includes(name)) return undefined;
   const renamed = source.slice(0, block.value) + raw.replace(name, () => expectedName) + source.slice(block.end);
   return accepted(
     renamed,
-    values,
+    before,
     expectedName,
     name === name.toLowerCase() ? "name-invalid-characters" : "name-not-lowercase",
   );
 }
 
-function accepted(
-  source: string,
-  values: Readonly<Record<string, unknown>>,
-  name: string,
-  code: RuleCode,
-): Repair | undefined {
-  return isDeepStrictEqual(readYaml(source).values, { ...values, name }) ? { source, code } : undefined;
+function accepted(source: string, before: YamlReading, name: string, code: RuleCode): Repair | undefined {
+  const after = readYaml(source);
+  const isSound =
+    after.faults.length <= before.faults.length && isDeepStrictEqual(after.values, { ...before.values, name });
+  return isSound ? { source, code } : undefined;
 }

@@ -22,7 +22,9 @@ export interface FoundSoFar extends Found {
 }
 
 export function nothingFound(): FoundSoFar {
-  const skills = new Map<string, { record: DirectoryRecord; roots: Root[] }>();
+  const skills = new Map<string, FoundSkill>();
+  /** One list a root, shared by all the skills that no other root has. */
+  const alone = new Map<Root, readonly Root[]>();
   const findings = new Map<string, Finding>();
   return {
     get skills() {
@@ -33,8 +35,13 @@ export function nothingFound(): FoundSoFar {
     },
     addSkill(record, root) {
       const found = skills.get(record.identity);
-      if (found === undefined) skills.set(record.identity, { record, roots: [root] });
-      else if (!found.roots.includes(root)) found.roots.push(root);
+      if (found === undefined) {
+        const roots = alone.get(root) ?? [root];
+        alone.set(root, roots);
+        skills.set(record.identity, { record, roots });
+      } else if (!found.roots.includes(root)) {
+        skills.set(record.identity, { record: found.record, roots: [...found.roots, root] });
+      }
     },
     addFinding(finding) {
       if (finding !== undefined) findings.set(`${finding.code} ${finding.file}`, finding);

@@ -7,24 +7,7 @@ export function readPlainYaml(source: string): Record<string, unknown> | undefin
   const text = source.includes("\r") ? source.replaceAll("\r\n", "\n") : source;
   if (text.includes("\r")) return undefined;
   const cursor: Cursor = { text, at: 0, hash: text.includes(" #") };
-  const values: Record<string, unknown> = {};
-  while (cursor.at < text.length) {
-    const start = cursor.at;
-    const end = lineEnd(text, start);
-    const first = text.charCodeAt(start);
-    if (start === end || first === hash || (first === space && firstNonBlank(text, start, end) === end)) {
-      cursor.at = end + 1;
-      continue;
-    }
-    const colonAt = keyEnd(text, start, end);
-    if (colonAt < 0) return undefined;
-    const key = text.slice(start, colonAt);
-    if (Object.hasOwn(values, key)) return undefined;
-    const value = readValue(cursor, firstNonBlank(text, colonAt + 1, end), end);
-    if (value === undefined) return undefined;
-    values[key] = value;
-  }
-  return values;
+  return readMapping(cursor, 0);
 }
 
 /** `at` is always the start of a line; whoever reads a value moves it behind that value's last line. */
@@ -42,6 +25,8 @@ const space = 0x20;
 const dash = 0x2d;
 const colon = 0x3a;
 const longestKey = 100;
+/** The deepest indent; the parser has a limit of its own. */
+const deepest = 16;
 
 function lineEnd(text: string, from: number): number {
   const feed = text.indexOf("\n", from);
@@ -72,20 +57,23 @@ function keyEnd(text: string, start: number, end: number): number {
   return -1;
 }
 
-function readValue(cursor: Cursor, start: number, end: number): unknown {
+function readValue(cursor: Cursor, start: number, end: number, indent: number): unknown {
   const { text } = cursor;
   cursor.at = end + 1;
-  if (start === end) return readNested(cursor);
+  if (start === end) return readNested(cursor, indent);
   switch (text.charAt(start)) {
     case "[":
       return readFlowList(text, start, lastNonBlank(text, start, end));
     case "|":
     case ">":
-      return readBlockScalar(cursor, text.slice(start, lastNonBlank(text, start, end)));
+      return indent > 0 ? undefined : readBlockScalar(cursor, text.slice(start, lastNonBlank(text, start, end)));
     default:
-      return readFolded(cursor, readScalar(cursor, start, end), text[start]);
+      return readFolded(cursor, start, end, indent);
   }
 }
+
+/** The inside of a double-quoted scalar with none but the plainest escapes. */
+const escaped = /^(?:[^"\\]|\\["\\])*$/;
 
 /** A plain or quoted scalar that ends with its line. */
 function readScalar({ text, hash: comments }: Cursor, start: number, lineStop: number): string | undefined {
@@ -93,7 +81,9 @@ function readScalar({ text, hash: comments }: Cursor, start: number, lineStop: n
   switch (text.charAt(start)) {
     case '"': {
       const value = text.slice(start + 1, end - 1);
-      return text.indexOf('"', start + 1) === end - 1 && !value.includes("\\") ? value : undefined;
+      if (end - start < 2 || text.charAt(end - 1) !== '"') return undefined;
+      if (!value.includes("\\")) return value.includes('"') ? undefined : value;
+      return escaped.test(value) ? value.replace(/\\(["\\])/g, "$1") : undefined;
     }
     case "'": {
       let close = text.indexOf("'", start + 1);
@@ -138,15 +128,16 @@ function isPlain(text: string, start: number, end: number, comments: boolean): b
   return comment < 0 || comment >= end;
 }
 
-/** Goes on with the indented lines below a plain scalar's first. */
-function readFolded(cursor: Cursor, first: string | undefined, opening: string | undefined): string | undefined {
+/** A scalar and, where it is plain, the lines that go on with it: those indented deeper than its key. */
+function readFolded(cursor: Cursor, valueStart: number, valueEnd: number, indent: number): string | undefined {
   const { text } = cursor;
-  if (first === undefined || opening === '"' || opening === "'") return first;
-  let value = first;
-  while (text.charCodeAt(cursor.at) === space) {
+  const opening = text.charAt(valueStart);
+  let value = readScalar(cursor, valueStart, valueEnd);
+  if (value === undefined || opening === '"' || opening === "'") return value;
+  while (cursor.at < text.length) {
     const end = lineEnd(text, cursor.at);
     const start = firstNonBlank(text, cursor.at, end);
-    if (start === end) return value;
+    if (start === end || start - cursor.at <= indent) return value;
     const stop = lastNonBlank(text, start, end);
     if (text.charCodeAt(start) === hash || !isPlain(text, start, stop, cursor.hash)) return undefined;
     value += ` ${text.slice(start, stop)}`;
@@ -212,15 +203,19 @@ function readBlockScalar(cursor: Cursor, header: string): string | undefined {
   return header.length === 2 ? value : `${value}\n`;
 }
 
-/** What stands below `key:`: a list or mapping of one-line scalars, or nothing. */
-function readNested(cursor: Cursor): unknown {
+/** What stands below `key:` at an indent: a list of one-line scalars, a mapping, a scalar, or nothing. */
+function readNested(cursor: Cursor, indent: number): unknown {
   const { text, at } = cursor;
   if (at >= text.length) return "";
   const end = lineEnd(text, at);
   const start = firstNonBlank(text, at, end);
-  if (start === end || text.charCodeAt(start) === hash) return undefined;
-  if (text.charCodeAt(start) === dash) return readList(cursor, start - at);
-  return start === at ? "" : readMapping(cursor, start - at);
+  const depth = start - at;
+  if (start === end || text.charCodeAt(start) === hash || depth > deepest) return undefined;
+  if (text.charCodeAt(start) === dash && depth >= indent) return readList(cursor, depth);
+  if (depth <= indent) return "";
+  if (keyEnd(text, start, end) >= 0) return readMapping(cursor, depth);
+  cursor.at = end + 1;
+  return readFolded(cursor, start, end, indent);
 }
 
 function readList(cursor: Cursor, indent: number): string[] | undefined {
@@ -229,9 +224,10 @@ function readList(cursor: Cursor, indent: number): string[] | undefined {
   while (cursor.at < text.length) {
     const end = lineEnd(text, cursor.at);
     const start = firstNonBlank(text, cursor.at, end);
+    const depth = start - cursor.at;
     const isItem = text.charCodeAt(start) === dash;
-    if (start === cursor.at && !isItem) return items;
-    if (start - cursor.at !== indent || !isItem || text.charCodeAt(start + 1) !== space) return undefined;
+    if (start === end || depth < indent || (depth === indent && !isItem)) return items;
+    if (depth > indent || text.charCodeAt(start + 1) !== space) return undefined;
     const value = firstNonBlank(text, start + 1, end);
     const item = value === end ? undefined : readScalar(cursor, value, end);
     if (item === undefined) return undefined;
@@ -241,26 +237,27 @@ function readList(cursor: Cursor, indent: number): string[] | undefined {
   return items;
 }
 
+/** The keys that stand at one indent; a blank line or a comment ends a mapping that is not the outermost. */
 function readMapping(cursor: Cursor, indent: number): Record<string, unknown> | undefined {
   const { text } = cursor;
   const values: Record<string, unknown> = {};
   while (cursor.at < text.length) {
     const end = lineEnd(text, cursor.at);
     const start = firstNonBlank(text, cursor.at, end);
-    if (start === cursor.at) return values;
-    if (start - cursor.at !== indent) return undefined;
-    const colonAt = keyEnd(text, start, end);
+    const depth = start - cursor.at;
+    if (start === end || (depth === 0 && text.charCodeAt(start) === hash)) {
+      if (indent > 0) return values;
+      cursor.at = end + 1;
+      continue;
+    }
+    if (depth < indent) return values;
+    const colonAt = depth > indent ? -1 : keyEnd(text, start, end);
     if (colonAt < 0) return undefined;
     const key = text.slice(start, colonAt);
-    const valueAt = firstNonBlank(text, colonAt + 1, end);
-    if (valueAt === end || Object.hasOwn(values, key)) return undefined;
-    const value =
-      text[valueAt] === "["
-        ? readFlowList(text, valueAt, lastNonBlank(text, valueAt, end))
-        : readScalar(cursor, valueAt, end);
+    if (Object.hasOwn(values, key)) return undefined;
+    const value = readValue(cursor, firstNonBlank(text, colonAt + 1, end), end, indent);
     if (value === undefined) return undefined;
     values[key] = value;
-    cursor.at = end + 1;
   }
   return values;
 }

@@ -1,12 +1,11 @@
 import path from "node:path";
 import { byCodePoint } from "./code-point-order.ts";
 import { directoryLoop, unreadable } from "./disk-findings.ts";
-import { readSkillFile } from "./read-skill-file.ts";
+import { needsManifestReader, readSkillFile } from "./read-skill-file.ts";
 import { isWithin, joinPath } from "./real-paths.ts";
 import type { Finding } from "./rules.ts";
 import type { Entry, SkillFiles } from "./skill-files.ts";
 import type { Skill } from "./skill.ts";
-import type { Steps } from "./slices.ts";
 
 /** What one directory holds, whatever lies around it. Immutable. */
 export interface DirectoryRecord {
@@ -17,7 +16,7 @@ export interface DirectoryRecord {
   /** Whether there is a SKILL.md, readable or not. */
   readonly isSkill: boolean;
   readonly skill: Skill | undefined;
-  /** Real path of SKILL.md: directories that share it hold the same skill. */
+  /** The directory, or what SKILL.md leads to when it is a link: directories that share it hold the same skill. */
   readonly identity: string;
   readonly findings: readonly Finding[];
   /** Directories below it, by name, and by real path where a link leads to them; ordered by code point. */
@@ -33,7 +32,7 @@ export interface DirectoryRecord {
 export interface DirectoryReading {
   readonly files: SkillFiles;
   /** Called before anything in a directory is read, so that no later change goes unnoticed. */
-  readonly onDirectory: (directory: string) => void;
+  readonly onDirectory?: ((directory: string) => void) | undefined;
   /** What the directory held before. */
   readonly previous: DirectoryRecord | undefined;
 }
@@ -44,59 +43,30 @@ const skipped: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".venv", "_
 const telling: ReadonlySet<string> = new Set(["SKILL.md", "skill.md", "skill.toml", ".gitignore", ".ignore"]);
 const none: readonly never[] = Object.freeze([]);
 
-/** Reads one directory; undefined where there is none any more. What cannot be read is a finding. */
-export function* readDirectory(
+/** A record in the making. */
+interface Draft {
+  readonly findings: Finding[];
+  readonly children: DirectoryRecord["children"][number][];
+  readonly dangling: string[];
+  readonly elsewhere: DirectoryRecord["elsewhere"][number][];
+  readonly tellers: Entry[];
+}
+
+/**
+ * Reads one directory, without a pause, so that no change falls between its parts; undefined where there is none any
+ * more. What cannot be read is a finding.
+ */
+export function readDirectory(
   directory: string,
   expectedName: string,
-  { files, onDirectory, previous }: DirectoryReading,
-): Steps<DirectoryRecord | undefined> {
-  onDirectory(directory);
-  const findings: Finding[] = [];
-  const children: DirectoryRecord["children"][number][] = [];
-  const dangling: string[] = [];
-  const elsewhere: DirectoryRecord["elsewhere"][number][] = [];
-  const tellers = new Map<string, Entry>();
-  let ignoreText = "";
-
-  function depend(target: string, watch: string): void {
-    elsewhere.push({ target, watch });
-    onDirectory(watch);
-  }
-  function addEntry(entry: Entry): void {
-    const { name, kind, link } = entry;
-    if (telling.has(name)) {
-      tellers.set(name, entry);
-      const target = link && kind === "file" ? files.resolve(joinPath(directory, name)) : undefined;
-      if (target !== undefined) depend(target, path.dirname(target));
-    } else if (kind === "directory" && !skipped.has(name)) {
-      if (link) addLink(name);
-      else children.push({ name, target: undefined });
-    }
-    if (kind === "dangling") dangling.push(name);
-  }
-  function addLink(name: string): void {
-    const link = joinPath(directory, name);
-    const target = files.resolve(link);
-    if (target === undefined) return;
-    if (isWithin(directory, target)) findings.push(directoryLoop(link, target));
-    else {
-      children.push({ name, target });
-      depend(target, target);
-    }
-  }
-  function addIgnoreRules(name: string): void {
-    if (tellers.get(name)?.kind !== "file") return;
-    const file = joinPath(directory, name);
-    try {
-      const { bytes } = files.head(file, maxIgnoreBytes);
-      ignoreText += `${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")}\n`;
-    } catch (error) {
-      findings.push(unreadable(file, error));
-    }
-  }
-
+  reading: DirectoryReading,
+): DirectoryRecord | typeof needsManifestReader | undefined {
+  const { files, onDirectory, previous } = reading;
+  onDirectory?.(directory);
+  const draft: Draft = { findings: [], children: [], dangling: [], elsewhere: [], tellers: [] };
+  const { findings, children, dangling, tellers } = draft;
   try {
-    for (const entry of files.list(directory)) addEntry(entry);
+    for (const entry of files.list(directory)) addEntry(draft, directory, entry, reading);
   } catch (error) {
     // A name that is not valid Unicode cannot be asked for, but it is there.
     if (files.resolve(directory) === undefined && !directory.includes("\ufffd")) return undefined;
@@ -104,37 +74,88 @@ export function* readDirectory(
   }
   if (children.length > 1) children.sort((a, b) => byCodePoint(a.name, b.name));
   // What a link led to may come back where it was.
-  if (dangling.length > 0) for (const { target, watch } of previous?.elsewhere ?? none) depend(target, watch);
-  if (tellers.size > 0) for (const name of [".gitignore", ".ignore"]) addIgnoreRules(name);
+  if (dangling.length > 0) for (const remembered of previous?.elsewhere ?? none) depend(draft, remembered, reading);
 
   const entry = chooseSkillFile(tellers);
   let skill: Skill | undefined;
-  let identity = directory;
   if (entry !== undefined) {
-    const file = joinPath(directory, entry.name);
-    identity = entry.link ? (files.resolve(file) ?? file) : file;
-    const manifestEntry = tellers.get("skill.toml");
-    const parsed = yield* readSkillFile(files, { directory, expectedName, entry, manifestEntry });
-    skill = parsed.skill;
-    findings.push(...parsed.findings);
+    const manifestEntry = tellers.length > 1 ? tellers.find(({ name }) => name === "skill.toml") : undefined;
+    const parsed = readSkillFile(files, { directory, expectedName, entry, manifestEntry });
+    if (parsed === needsManifestReader) return parsed;
+    ({ skill } = parsed);
+    if (parsed.findings.length > 0) findings.push(...parsed.findings);
   }
   return {
     path: directory,
     expectedName,
     isSkill: entry !== undefined,
     skill,
-    identity,
+    identity: entry?.link === true ? linkedIdentity(files, directory, entry) : directory,
+    ignoreText: tellers.length === 0 ? "" : readIgnoreFiles(files, directory, draft),
     findings: orNone(findings),
     children: orNone(children),
     dangling: orNone(dangling),
-    ignoreText,
-    elsewhere: orNone(elsewhere),
+    elsewhere: orNone(draft.elsewhere),
   };
 }
 
-function chooseSkillFile(tellers: ReadonlyMap<string, Entry>): Entry | undefined {
-  const [upper, lower] = [tellers.get("SKILL.md"), tellers.get("skill.md")];
-  return upper?.kind !== "file" && lower?.kind === "file" ? lower : (upper ?? lower);
+function addEntry(draft: Draft, directory: string, entry: Entry, reading: DirectoryReading): void {
+  const { name, kind, link } = entry;
+  if (kind === "dangling") draft.dangling.push(name);
+  if (telling.has(name)) {
+    draft.tellers.push(entry);
+    const target = link && kind === "file" ? reading.files.resolve(joinPath(directory, name)) : undefined;
+    if (target !== undefined) depend(draft, { target, watch: path.dirname(target) }, reading);
+  } else if (kind === "directory" && !skipped.has(name)) {
+    if (link) addLink(draft, directory, name, reading);
+    else draft.children.push({ name, target: undefined });
+  }
+}
+
+function addLink(draft: Draft, directory: string, name: string, reading: DirectoryReading): void {
+  const link = joinPath(directory, name);
+  const target = reading.files.resolve(link);
+  if (target === undefined) return;
+  if (isWithin(directory, target)) draft.findings.push(directoryLoop(link, target));
+  else {
+    draft.children.push({ name, target });
+    depend(draft, { target, watch: target }, reading);
+  }
+}
+
+function depend(draft: Draft, elsewhere: DirectoryRecord["elsewhere"][number], reading: DirectoryReading): void {
+  draft.elsewhere.push(elsewhere);
+  reading.onDirectory?.(elsewhere.watch);
+}
+
+/** `.ignore` comes second, so that it decides where the two differ. */
+function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): string {
+  let text = "";
+  for (const wanted of [".gitignore", ".ignore"]) {
+    if (!tellers.some(({ name, kind }) => name === wanted && kind === "file")) continue;
+    const file = joinPath(directory, wanted);
+    try {
+      const { bytes } = files.head(file, maxIgnoreBytes);
+      text += `${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")}\n`;
+    } catch (error) {
+      findings.push(unreadable(file, error));
+    }
+  }
+  return text;
+}
+
+function chooseSkillFile(tellers: readonly Entry[]): Entry | undefined {
+  const upper = tellers.find(({ name }) => name === "SKILL.md");
+  if (upper?.kind === "file") return upper;
+  const lower = tellers.find(({ name }) => name === "skill.md");
+  return lower?.kind === "file" ? lower : (upper ?? lower);
+}
+
+/** A link to another skill's SKILL.md is that very skill. */
+function linkedIdentity(files: SkillFiles, directory: string, entry: Entry): string {
+  const target = files.resolve(joinPath(directory, entry.name));
+  if (target === undefined) return directory;
+  return /^skill\.md$/i.test(path.basename(target)) ? path.dirname(target) : target;
 }
 
 /** One shared empty list: most directories have nothing to tell. */

@@ -6,13 +6,19 @@ import { joinPath } from "./real-paths.ts";
 import type { Entry, SkillFiles } from "./skill-files.ts";
 import { isVersion } from "./skill-version.ts";
 import type { Skill } from "./skill.ts";
-import type { Steps } from "./slices.ts";
 
 const headBytes = 4096;
 const maxManifestBytes = 1024 * 1024;
 
 /** Loaded when the first skill.toml is met: that costs more than listing a thousand skills. */
 let readManifest: ((text: string, file: string) => ManifestReading) | undefined;
+
+/** The answer to a skill with a manifest before {@link loadManifestReader} was awaited. */
+export const needsManifestReader = Symbol("needs the manifest reader");
+
+export async function loadManifestReader(): Promise<void> {
+  readManifest = (await import("./read-manifest.ts")).readManifest;
+}
 
 /** Where a SKILL.md was found, and the skill.toml beside it. */
 export interface SkillPlace {
@@ -23,22 +29,19 @@ export interface SkillPlace {
 }
 
 /** Reads the skill of a directory; what is wrong with its files is a finding. */
-export function* readSkillFile(files: SkillFiles, place: SkillPlace): Steps<ParsedSkill> {
+export function readSkillFile(files: SkillFiles, place: SkillPlace): ParsedSkill | typeof needsManifestReader {
   const { directory, expectedName, entry, manifestEntry } = place;
   const file = joinPath(directory, entry.name);
   if (entry.kind !== "file") return { skill: undefined, findings: [notAFile(file, entry.kind)] };
   let manifest: ManifestReading | undefined;
   if (manifestEntry !== undefined) {
-    if (readManifest === undefined) {
-      yield import("./read-manifest.ts").then((loaded) => {
-        readManifest = loaded.readManifest;
-      });
-    }
-    manifest = readManifestFile(files, directory, manifestEntry);
+    if (readManifest === undefined) return needsManifestReader;
+    manifest = readManifestFile(files, { directory, entry: manifestEntry, readManifest });
   }
   try {
-    const { skill, findings } = readHead(files, { directory, expectedName, file }, manifest);
-    return { skill: withDirectoryVersion(skill, directory), findings };
+    const parsed = readHead(files, { directory, expectedName, file }, manifest);
+    const skill = withDirectoryVersion(parsed.skill, directory);
+    return skill === parsed.skill ? parsed : { skill, findings: parsed.findings };
   } catch (error) {
     return { skill: undefined, findings: [unreadable(file, error)] };
   }
@@ -58,7 +61,13 @@ function readHead(
   }
 }
 
-function readManifestFile(files: SkillFiles, directory: string, entry: Entry): ManifestReading {
+interface ManifestPlace {
+  readonly directory: string;
+  readonly entry: Entry;
+  readonly readManifest: (text: string, file: string) => ManifestReading;
+}
+
+function readManifestFile(files: SkillFiles, { directory, entry, readManifest: read }: ManifestPlace): ManifestReading {
   const file = joinPath(directory, entry.name);
   const refuse = (message: string, fix: string): ManifestReading => ({
     findings: [wholeFile("manifest-unreadable", file, message, fix)],
@@ -68,7 +77,7 @@ function readManifestFile(files: SkillFiles, directory: string, entry: Entry): M
     const { bytes, whole } = files.head(file, maxManifestBytes);
     if (!whole) return refuse("skill.toml has 1 MiB or more, which is not read", "Shorten it.");
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-    return readManifest?.(text, file) ?? { findings: [] };
+    return read(text, file);
   } catch (error) {
     const { message, fix } = unreadable(file, error);
     return refuse(message, fix);

@@ -125,7 +125,7 @@ function plainText(text: string, { key, value, end }: YamlBlock): { text: string
 }
 
 /** Folds lines as YAML folds a plain scalar: a line break is a blank, an empty line is a line break. */
-export function foldLines(lines: readonly string[]): string {
+function foldLines(lines: readonly string[]): string {
   let folded = "";
   let empty = 0;
   for (const line of lines) {

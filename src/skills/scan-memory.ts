@@ -12,15 +12,22 @@ export interface ScanMemory {
   wasMet(directory: string, root: Root): boolean;
   /** What is known of a directory, unless it is to be read anew. */
   fresh(directory: string, expectedName: string): DirectoryRecord | undefined;
-  /** Gives what was known; a change from now on makes the new record stale at once. */
-  startReading(directory: string): DirectoryRecord | undefined;
+  /** What is known of a directory, stale or not. */
+  recall(directory: string): DirectoryRecord | undefined;
+  /** The record is fresh from now on. */
+  remember(record: DirectoryRecord): void;
   meet(record: DirectoryRecord, root: Root): void;
   watch(directory: string): void;
   /** What is known of the directory to which a root led when last seen. */
   realRoot(root: Root): DirectoryRecord | undefined;
   setRealRoot(root: Root, real: string | undefined): void;
   markAllStale(): void;
-  /** Something happened in a directory, to `name` if that is known. False when it concerns nothing that was found. */
+  /** That directory alone is to be read anew. False when it concerns nothing that was found. */
+  markDirectoryStale(directory: string): boolean;
+  /**
+   * Something happened in a directory: to `name` and all below it, or, without a name, to all of it.
+   * False when that concerns nothing that was found.
+   */
   markStale(directory: string, name?: string): boolean;
 }
 
@@ -45,13 +52,11 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
   /** Which directories depend on something elsewhere, by its path: as the last run saw it, and as this run sees it. */
   let dependents = new Map<string, Set<string>>();
   let nextDependents = new Map<string, Set<string>>();
-  let reading = { directory: "", touched: false };
   let run = 0;
 
-  function markOne(directory: string): boolean {
+  function markDirectoryStale(directory: string): boolean {
     const entry = known.get(directory);
     if (entry !== undefined) entry.stale = true;
-    if (reading.directory === directory) reading.touched = true;
     let concerns = entry !== undefined;
     for (const map of [dependents, nextDependents]) {
       for (const dependent of map.get(directory) ?? []) {
@@ -78,7 +83,6 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
     },
     endRun() {
       dependents = nextDependents;
-      reading = { directory: "", touched: false };
       for (const [directory, entry] of known) if (entry.run !== run) known.delete(directory);
       for (const [directory, when] of watched) {
         if (when === run || known.has(directory)) continue;
@@ -96,17 +100,21 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
       const isFresh = entry.run === run || (!entry.stale && entry.record.expectedName === expectedName);
       return isFresh ? entry.record : undefined;
     },
-    startReading(directory) {
-      reading = { directory, touched: false };
-      return known.get(directory)?.record;
+    recall: (directory) => known.get(directory)?.record,
+    remember(record) {
+      const entry = known.get(record.path);
+      if (entry === undefined) known.set(record.path, { record, stale: false, run: 0, root: undefined });
+      else {
+        entry.record = record;
+        entry.stale = false;
+      }
     },
     meet(record, root) {
       const entry = known.get(record.path);
-      const isNew = entry?.record !== record || reading.directory === record.path;
-      const stale = isNew ? reading.directory === record.path && reading.touched : entry.stale;
-      reading = { directory: "", touched: false };
-      if (entry === undefined) known.set(record.path, { record, stale, run, root });
-      else Object.assign(entry, { record, stale, run, root });
+      if (entry !== undefined) {
+        entry.run = run;
+        entry.root = root;
+      }
       for (const { target, watch } of record.elsewhere) {
         if (onDirectory !== undefined) watched.set(watch, run);
         const directories = nextDependents.get(target) ?? new Set();
@@ -128,20 +136,24 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
     },
     markAllStale() {
       for (const entry of known.values()) entry.stale = true;
-      reading.touched = true;
     },
+    markDirectoryStale,
     markStale(directory, name) {
-      let concerns = markOne(directory) || roots.some((root) => root.path === directory);
-      if (name === undefined) {
-        for (const map of [dependents, nextDependents]) {
-          for (const target of map.keys())
-            if (path.dirname(target) === directory) concerns = markOne(target) || concerns;
-        }
-        return concerns;
+      const ofRoots = roots.filter((root) => root.path === directory);
+      let concerns = markDirectoryStale(directory) || ofRoots.length > 0;
+      for (const root of ofRoots) markDirectoryStale(realRoots.get(root) ?? root.path);
+      if (name !== undefined) {
+        const target = joinPath(directory, name);
+        markTree(target);
+        return markDirectoryStale(target) || concerns;
       }
-      const target = joinPath(directory, name);
-      markTree(target);
-      return markOne(target) || concerns;
+      markTree(directory);
+      for (const root of ofRoots) markTree(realRoots.get(root) ?? root.path);
+      for (const map of [dependents, nextDependents]) {
+        for (const target of map.keys())
+          if (path.dirname(target) === directory) concerns = markDirectoryStale(target) || concerns;
+      }
+      return concerns;
     },
   };
 }

@@ -6,6 +6,7 @@ import { isIgnored, noIgnoreRules, withIgnoreRules } from "./ignored.ts";
 import type { IgnoreRules } from "./ignored.ts";
 import { readDirectory } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
+import { loadManifestReader, needsManifestReader } from "./read-skill-file.ts";
 import { joinPath } from "./real-paths.ts";
 import type { Root } from "./roots.ts";
 import { openScanMemory } from "./scan-memory.ts";
@@ -14,7 +15,7 @@ import { isVersion } from "./skill-version.ts";
 import type { Steps } from "./slices.ts";
 
 /** The bounds of C-1.6. */
-export interface ScanLimits {
+interface ScanLimits {
   /** How many directories below its root a skill may lie. */
   readonly depth: number;
   /** Directories without a skill, in one root. */
@@ -41,10 +42,14 @@ export interface Scan {
   run(): Steps<Found>;
   /** Everything is to be read anew. */
   markAllStale(): void;
+  /** That directory alone is to be read anew. */
+  markDirectoryStale(directory: string): void;
   /** Something happened in a directory, to `name` if that is known. False when it concerns nothing that was found. */
   markStale(directory: string, name?: string): boolean;
 }
 
+/** A pause costs as much as a tenth of a visit. */
+const visitsBetweenPauses = 8;
 const contractLimits: ScanLimits = { depth: 6, directories: 20_000, insideSkill: 1000 };
 
 /** A directory still to be visited. */
@@ -68,7 +73,7 @@ interface Allowance {
 export function openScan(options: ScanOptions): Scan {
   const { roots, files, limits = contractLimits, isHeld } = options;
   const memory = openScanMemory(roots, options);
-  const onDirectory = (directory: string): void => memory.watch(directory);
+  const onDirectory = options.onDirectory && ((directory: string): void => memory.watch(directory));
 
   function* visitRoot(root: Root, found: FoundSoFar): Steps<void> {
     memory.watch(root.path);
@@ -78,8 +83,9 @@ export function openScan(options: ScanOptions): Scan {
     const visits: Visit[] = [
       { path: real, expectedName: path.basename(real), depth: 0, rules: noIgnoreRules, allowance },
     ];
+    let count = 0;
     for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
-      yield undefined;
+      if (++count % visitsBetweenPauses === 0) yield undefined;
       if (memory.wasMet(visit.path, root)) continue;
       if (visit.depth > limits.depth) found.addFinding(tooDeep(files, visit.path, limits.depth));
       else if (visit.allowance.left <= 0) found.addFinding(tooManyDirectories(visit.allowance));
@@ -94,9 +100,16 @@ export function openScan(options: ScanOptions): Scan {
   }
 
   function* readAnew({ path: directory, expectedName }: Visit): Steps<DirectoryRecord | undefined> {
-    const previous = memory.startReading(directory);
-    const now = yield* readDirectory(directory, expectedName, { files, onDirectory, previous });
-    return previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;
+    const previous = memory.recall(directory);
+    let now = readDirectory(directory, expectedName, { files, onDirectory, previous });
+    if (now === needsManifestReader) {
+      yield loadManifestReader();
+      now = readDirectory(directory, expectedName, { files, onDirectory, previous });
+    }
+    if (now === needsManifestReader) throw new Error("the reader of skill.toml was not loaded");
+    const record = previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;
+    if (record !== undefined) memory.remember(record);
+    return record;
   }
 
   function collect(record: DirectoryRecord, root: Root, visit: Visit, found: FoundSoFar): void {
@@ -149,6 +162,7 @@ export function openScan(options: ScanOptions): Scan {
       return { skills: found.skills, findings: found.findings };
     },
     markAllStale: () => memory.markAllStale(),
+    markDirectoryStale: (directory) => void memory.markDirectoryStale(directory),
     markStale: (directory, name) => memory.markStale(directory, name),
   };
 }

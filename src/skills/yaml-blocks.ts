@@ -17,7 +17,7 @@ export function splitYamlBlocks(text: string): YamlBlock[] {
   for (let start = 0; start < text.length;) {
     const feed = text.indexOf("\n", start);
     const next = feed < 0 ? text.length : feed + 1;
-    const line = text.slice(start, next).replace(/\r?\n$/, "");
+    const line = text.slice(start, next).replace(/\r?\n?$/, "");
     if (!/^(?:[ \t]|#|[\]}]|-[ \t]|-?$)/.test(line) || open === undefined) {
       const match = keyLine.exec(line);
       const key = match?.[1] ?? match?.[2] ?? match?.[3];

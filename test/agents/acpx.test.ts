@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { install, modernNode } from "./install.ts";
 import { makePlayground, writeSkill } from "./playground.ts";
 import { wrapper } from "./wrapped-process.ts";
@@ -20,6 +20,7 @@ interface Line {
 /** Runs one prompt through acpx, which sends it as soon as it has a session, and returns all messages. */
 async function promptWithAcpx(text: string): Promise<Line[]> {
   const playground = await makePlayground();
+  onTestFinished(playground.remove);
   await writeSkill(playground.explicitSkills, skill);
   const agent = [process.execPath, wrapper, "--skills", playground.explicitSkills, "--", process.execPath, echoAgent];
   const { stdout } = await promisify(execFile)(
@@ -31,7 +32,6 @@ async function promptWithAcpx(text: string): Promise<Line[]> {
     ],
     { env: { PATH: process.env["PATH"], HOME: playground.home } },
   );
-  await playground.remove();
   return stdout
     .trim()
     .split("\n")

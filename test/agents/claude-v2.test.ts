@@ -1,6 +1,6 @@
 import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk/experimental/v2";
 import type { AvailableCommand, SessionUpdate } from "@agentclientprotocol/sdk/experimental/v2";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { lastUserParts, openMockModel, questions } from "./mock-model.ts";
 import { makePlayground, writeSkill } from "./playground.ts";
 import { claude } from "./real-agents.ts";
@@ -10,9 +10,14 @@ const skill = { name: "outside-the-project", description: "Rhymes.", instruction
 
 test("over protocol v2, Claude's client is told of skills, of their edits, and invokes one", async () => {
   const playground = await makePlayground();
+  onTestFinished(playground.remove);
   await writeSkill(playground.explicitSkills, skill);
   const model = await openMockModel();
+  onTestFinished(model.close);
   const wrapped = await startWrapped(claude, playground, { modelUrl: model.url });
+  onTestFinished(async () => {
+    await wrapped.close();
+  });
   const updates: SessionUpdate[] = [];
   const { agent } = client({ name: "test-editor" })
     .onNotification(methods.client.session.update, ({ params: { update } }) => {
@@ -54,6 +59,4 @@ test("over protocol v2, Claude's client is told of skills, of their edits, and i
   expect(invoked && lastUserParts(invoked)).toContain("about parsers");
 
   expect(await wrapped.close()).toBe(0);
-  await model.close();
-  await playground.remove();
 });

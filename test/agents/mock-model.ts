@@ -14,7 +14,7 @@ export interface MockModel {
   readonly url: string;
   /** Everything asked so far, in order. */
   readonly requests: readonly ModelRequest[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** What the model always says. */

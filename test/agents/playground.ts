@@ -1,13 +1,14 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** A temporary folder with a clean home, a project and a folder of skills that only we are told of. */
 export interface Playground {
   readonly home: string;
   readonly project: string;
   readonly explicitSkills: string;
-  remove(): Promise<void>;
+  readonly remove: () => Promise<void>;
 }
 
 /** A skill to put on disk. The instructions are what a test looks for at the model. */
@@ -21,8 +22,13 @@ export async function makePlayground(): Promise<Playground> {
   const base = await mkdtemp(join(tmpdir(), "acp-skills-playground-"));
   const [home, project, explicitSkills] = [join(base, "home"), join(base, "project"), join(base, "skills")];
   for (const folder of [home, project, explicitSkills]) await mkdir(folder);
-  // Agents may still be writing caches to their home when they have been told to end.
-  return { home, project, explicitSkills, remove: () => rm(base, { recursive: true, force: true, maxRetries: 10 }) };
+  return { home, project, explicitSkills, remove: () => remove(base, home) };
+}
+
+/** Agents' own children outlive them for a moment, and would write a removed home anew. */
+async function remove(base: string, home: string): Promise<void> {
+  for (let round = 0; round < 100 && (await processesWithHome(home)).length > 0; round++) await delay(50);
+  await rm(base, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Writes or overwrites `<folder>/<name>/SKILL.md`. */
@@ -40,9 +46,10 @@ export async function removeSkill(folder: string, name: string): Promise<void> {
 
 /**
  * Ids of living processes that were started with this home, whoever is their parent by now.
- * Linux only: it reads the environment of every process.
+ * It reads the environment of every process, which only Linux offers; elsewhere it finds none.
  */
 export async function processesWithHome(home: string): Promise<string[]> {
+  if (process.platform !== "linux") return [];
   const found: string[] = [];
   for (const id of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
     // Processes end while we look, and some are not ours to read.

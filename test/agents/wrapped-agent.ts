@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { methods } from "@agentclientprotocol/sdk";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import { lastUserParts, openMockModel, questions, reply } from "./mock-model.ts";
@@ -85,9 +85,9 @@ export function describeWrappedAgent(agent: RealAgent): void {
       expect(told).toBeGreaterThan(opened);
     });
 
-    test.each([commitNotes, sharedSkill, explicitSkill])(
-      "/$name with some words brings its instructions and the words to the model",
-      async ({ name, instructions }) => {
+    test.each([commitNotes, sharedSkill, explicitSkill].map((skill) => [skill.name, skill.instructions] as const))(
+      "/%s with some words brings its instructions and the words to the model",
+      async (name, instructions) => {
         const sessionId = await openSession([name]);
         const turns = await asked(sessionId, `/${name} for the parser`);
         const invoked = turns.find((parts) => parts.join("\n").includes(instructions));
@@ -145,12 +145,12 @@ export function describeWrappedAgent(agent: RealAgent): void {
       await writeSkill(ownSkills, sharedSkill);
     });
 
-    test("messages that are not the editor's to understand never reach it without opt-in", () => {
-      const kinds = editor.received.flatMap((message) =>
-        "method" in message && message.method.startsWith("_acp-skills/") ? [message.method] : [],
-      );
-      expect(kinds).toEqual([]);
-      expect(JSON.stringify(editor.received)).not.toContain("available_skills_update");
+    test("an editor that did not opt in gets none of the messages that only opted-in editors understand", async () => {
+      await editor.prompt(await openSession(), "hello");
+      const told = editor.received.filter((message) => "method" in message).map((message) => JSON.stringify(message));
+      expect(told.length).toBeGreaterThan(0);
+      expect(told.filter((text) => text.includes("available_skills_update"))).toEqual([]);
+      expect(told.filter((text) => text.includes('"method":"_acp-skills/'))).toEqual([]);
     });
   });
 
@@ -158,9 +158,14 @@ export function describeWrappedAgent(agent: RealAgent): void {
     `${agent.name} and the wrapper end when the editor closes stdin, and leave no process behind`,
     async () => {
       const playground = await makePlayground();
+      onTestFinished(playground.remove);
       await writeSkill(playground.explicitSkills, explicitSkill);
       const model = await openMockModel();
+      onTestFinished(model.close);
       const editor = await openEditor(agent, playground, { modelUrl: model.url });
+      onTestFinished(async () => {
+        await editor.close();
+      });
       const { sessionId } = await editor.agent.request(methods.agent.session.new, {
         cwd: playground.project,
         mcpServers: [],
@@ -170,8 +175,6 @@ export function describeWrappedAgent(agent: RealAgent): void {
       expect(await editor.close()).toBe(0);
       // Claude's own children end a moment after it does, without us too.
       await expect.poll(() => processesWithHome(playground.home), { timeout: 10_000 }).toEqual([]);
-      await model.close();
-      await playground.remove();
     },
   );
 }

@@ -26,7 +26,7 @@ export interface WrappedProcess {
 export const wrapper = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 /** How long a real agent may take to do what is expected; Claude looks at its skills every few seconds. */
-const patience = 30_000;
+const patience = 15_000;
 
 export async function startWrapped(
   agent: RealAgent,
@@ -73,7 +73,7 @@ export async function startWrapped(
           if (condition()) finish();
         };
         const timer = setTimeout(() => {
-          const last = received.slice(-5).map((message) => JSON.stringify(message).slice(0, 2000));
+          const last = received.slice(-5).map((message) => JSON.stringify(message).slice(0, 400));
           finish(new Error([`not seen: ${expectation}`, ...last, diagnostics.slice(-2000)].join("\n")));
         }, patience);
         watchers.add(look);

@@ -124,6 +124,20 @@ const entry = fc.oneof(
     .map(
       ([name, header, lines]) => `${name}: ${header}\n${lines.map(([indent, text]) => `${indent}${text}\n`).join("")}`,
     ),
+  fc
+    .array(
+      fc.tuple(
+        fc.constantFrom("  ", "    ", "      ", " ", ""),
+        fc.oneof(
+          fc.tuple(key, fc.oneof(fc.constant(""), value)).map(([inner, text]) => `${inner}: ${text}`),
+          fc.tuple(key).map(([inner]) => `${inner}:`),
+          value.map((text) => `- ${text}`),
+          fc.constantFrom("plain text", "'quoted'", '"say \\"x\\""', "- item", "", "# comment", "[a, b]"),
+        ),
+      ),
+      { maxLength: 6 },
+    )
+    .map((lines) => `metadata:\n${lines.map(([indent, text]) => `${indent}${text}\n`).join("")}`),
   fc.constantFrom("\n", "# comment\n", "  # comment\n", "   \n"),
 );
 

@@ -38,9 +38,9 @@ test("whatever a file says, what is offered goes over the wire, and what is not 
       expect(Object.isFrozen(skill)).toBe(true);
       availableSkillSchema.parse(toAvailableSkill({ skill, sources: ["/skills"], problems: [], versions: [skill] }));
     }),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   );
-  expect(offered).toBeGreaterThan(100);
+  expect(offered).toBeGreaterThan(60);
 });
 
 test("arbitrary bytes never throw", () => {

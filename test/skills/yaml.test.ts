@@ -23,7 +23,7 @@ test("valid YAML is read as the parser reads it; everything else is a fault, nev
         isMapping ? [] : ["frontmatter-not-a-mapping"],
       );
     }),
-    { numRuns: 5000 },
+    { numRuns: 2500 },
   );
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearest } from "../../src/cli/nearest.ts";
+import { nearest } from "../src/nearest.ts";
 
 const names = ["pdf", "docx-reports", "commit-message", "commit-review"];
 

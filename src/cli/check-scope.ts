@@ -1,0 +1,56 @@
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import path from "node:path";
+import { isVersion } from "../skills/skill-version.ts";
+import type { Root } from "../skills/roots.ts";
+
+/** What one PATH of `check` asks for. */
+export interface CheckScope {
+  /** As it was given. */
+  readonly given: string;
+  readonly roots: readonly Root[];
+  /** Real path of what counts: findings and skills elsewhere do not. Undefined where nothing is there (yet). */
+  readonly within: string | undefined;
+  /** Whether only the skill in that very directory counts, not those below it. */
+  readonly alone: boolean;
+}
+
+/** Why a PATH cannot be checked. */
+export interface ScopeFault {
+  readonly scopeFault: string;
+}
+
+const skillFileNames: ReadonlySet<string> = new Set(["SKILL.md", "skill.md", "skill.toml"]);
+/** Names where projects keep their skills: looked into although they may be ignored. */
+const projectPlaces = [path.join(".agents", "skills"), path.join(".claude", "skills")];
+
+/** A PATH is a skill's file, a skill's directory, or a directory that holds many. */
+export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFault {
+  const target = path.resolve(cwd, given);
+  const stats = statSync(target, { throwIfNoEntry: false });
+  const isLink = stats === undefined && lstatSync(target, { throwIfNoEntry: false }) !== undefined;
+  if (stats === undefined && !isLink) return { given, roots: [explicitRoot(target)], within: undefined, alone: false };
+  if (stats?.isDirectory() !== true) {
+    if (!skillFileNames.has(path.basename(target))) {
+      return { scopeFault: `${given}: neither a directory nor a file called SKILL.md` };
+    }
+    const directory = realpathSync(path.dirname(target));
+    return { given, roots: [rootOf(directory)], within: directory, alone: true };
+  }
+  const directory = realpathSync(target);
+  const places = projectPlaces.map((place) => path.join(directory, place));
+  const present = places.filter((place) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true);
+  return { given, roots: [rootOf(directory), ...present.map(explicitRoot)], within: directory, alone: false };
+}
+
+export function isScopeFault(value: CheckScope | ScopeFault): value is ScopeFault {
+  return "scopeFault" in value;
+}
+
+/** In `<skill>/<version>/` the directory above tells the skill's name, so the search starts there. */
+function rootOf(directory: string): Root {
+  return explicitRoot(isVersion(path.basename(directory)) ? path.dirname(directory) : directory);
+}
+
+function explicitRoot(directory: string): Root {
+  return { path: directory, origin: "explicit" };
+}

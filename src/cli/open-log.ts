@@ -1,0 +1,30 @@
+import { openSync, writeSync } from "node:fs";
+import type { Log } from "../log.ts";
+import { safeText } from "./safe-text.ts";
+
+/** Diagnostics on stderr: what a person should know, a line each. */
+export function openStderrLog(write: (line: string) => void): Log {
+  return (level, message) => {
+    if (level !== "info") write(`acp-skills: ${safeText(message)}\n`);
+  };
+}
+
+/**
+ * Diagnostics of every level appended to a file, with times; errors go to `aside` too. Throws where the file cannot be
+ * opened. When it can no longer be written, that is told once and diagnostics go to `aside`.
+ */
+export function openFileLog(file: string, aside: Log, now: () => Date): Log {
+  const descriptor = openSync(file, "a", 0o600);
+  let isBroken = false;
+  return (level, message) => {
+    if (level === "error" || isBroken) aside(level, message);
+    if (isBroken) return;
+    try {
+      writeSync(descriptor, `${now().toISOString()} ${level} ${safeText(message)}\n`);
+    } catch (error) {
+      isBroken = true;
+      aside("error", `${file} cannot be written any more: ${String(error)}`);
+      if (level !== "error") aside(level, message);
+    }
+  };
+}

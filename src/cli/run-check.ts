@@ -1,0 +1,143 @@
+import { lstatSync, statSync } from "node:fs";
+import path from "node:path";
+import { byCodePoint } from "../skills/code-point-order.ts";
+import type { Problem } from "../skills/problem.ts";
+import type { DirectoryRecord } from "../skills/read-directory.ts";
+import { toProblems } from "../skills/rules.ts";
+import type { Finding, Level } from "../skills/rules.ts";
+import { openScan } from "../skills/scan.ts";
+import type { SkillFiles } from "../skills/skill-files.ts";
+import { runInSlices } from "../skills/slices.ts";
+import { findBodyFault } from "./body-fault.ts";
+import type { CheckReport } from "./check-report.ts";
+import { isScopeFault, toCheckScope } from "./check-scope.ts";
+import type { CheckScope } from "./check-scope.ts";
+import { findCollisions } from "./find-collisions.ts";
+import { fixFiles } from "./fix-files.ts";
+import type { FixableSkill, FixOutcome } from "./fix-files.ts";
+
+export interface CheckOptions {
+  readonly paths: readonly string[];
+  readonly cwd: string;
+  readonly level: Level;
+  readonly fix: boolean;
+  readonly files: SkillFiles;
+  /** Called before a directory is read. */
+  readonly onDirectory?: (directory: string) => void;
+}
+
+export interface CheckOutcome {
+  readonly report: CheckReport;
+  /** Sentences about what was asked for and could not be done. */
+  readonly complaints: readonly string[];
+  /** Whether the exit code is 1. */
+  readonly failed: boolean;
+  /** Changes whenever a checked file does. */
+  readonly stamp: string;
+}
+
+/** Checks, after repairing where that is asked for. Reads everything anew each time. */
+export async function runCheckOnce(options: CheckOptions): Promise<CheckOutcome> {
+  const { cwd, level, fix } = options;
+  const scopes: CheckScope[] = [];
+  const complaints: string[] = [];
+  for (const given of options.paths) {
+    const scope = toCheckScope(given, cwd);
+    if (isScopeFault(scope)) complaints.push(scope.scopeFault);
+    else scopes.push(scope);
+  }
+  let found = await search(scopes, options);
+  let repairs: FixOutcome = { fixed: [], refusals: [] };
+  if (fix) {
+    const bounds = scopes.flatMap(({ within }) => within ?? []);
+    repairs = await fixFiles(found.records.map(toFixable), bounds);
+    if (repairs.fixed.length > 0) found = await search(scopes, options);
+  }
+  complaints.push(...found.emptyScopes.map(({ given }) => `${given}: no skill found`));
+  const bodies = level === "spec" ? found.records.flatMap(bodyFault) : [];
+  const problems = [...toProblems([...found.findings, ...bodies], level), ...found.collisions].sort(byPlace);
+  return {
+    report: { problems, checked: found.records.length, fixed: repairs.fixed },
+    complaints: [...complaints, ...repairs.refusals],
+    failed: complaints.length > 0 || problems.some(({ severity }) => severity === "error"),
+    stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
+  };
+}
+
+interface Search {
+  readonly records: readonly DirectoryRecord[];
+  readonly findings: readonly Finding[];
+  readonly collisions: readonly Problem[];
+  readonly emptyScopes: readonly CheckScope[];
+}
+
+async function search(scopes: readonly CheckScope[], { files, onDirectory }: CheckOptions): Promise<Search> {
+  const records = new Map<string, DirectoryRecord>();
+  const findings = new Map<string, Finding>();
+  const collisions = new Map<string, Problem>();
+  const emptyScopes: CheckScope[] = [];
+  for (const scope of scopes) {
+    const scan = openScan({ roots: scope.roots, files, ...(onDirectory && { onDirectory }) });
+    const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
+    const own = found.skills.map(({ record }) => record).filter((record) => counts(record.path, scope));
+    for (const record of own) records.set(record.path, record);
+    for (const finding of [
+      ...found.findings.filter(({ file }) => concerns(file, scope)),
+      ...own.flatMap(recordFindings),
+    ]) {
+      findings.set(`${finding.file}\n${finding.line} ${finding.column} ${finding.code}`, finding);
+    }
+    for (const problem of findCollisions(own)) collisions.set(problem.file, problem);
+    if (own.length === 0 && scope.within !== undefined) emptyScopes.push(scope);
+  }
+  return {
+    records: [...records.values()],
+    findings: [...findings.values()],
+    collisions: [...collisions.values()],
+    emptyScopes,
+  };
+}
+
+function recordFindings({ findings }: DirectoryRecord): readonly Finding[] {
+  return findings;
+}
+
+function counts(directory: string, { within, alone }: CheckScope): boolean {
+  if (within === undefined) return true;
+  return directory === within || (!alone && isBelow(directory, within));
+}
+
+function concerns(file: string, { within, alone }: CheckScope): boolean {
+  if (within === undefined) return true;
+  return alone ? path.dirname(file) === within : file === within || isBelow(file, within);
+}
+
+function isBelow(inner: string, outer: string): boolean {
+  return inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+}
+
+function toFixable(record: DirectoryRecord): FixableSkill {
+  return { directory: record.path, expectedName: record.expectedName, file: skillFile(record) };
+}
+
+function bodyFault(record: DirectoryRecord): readonly Finding[] {
+  if (record.findings.some(({ code }) => code === "invalid-utf8")) return [];
+  const fault = findBodyFault(skillFile(record));
+  return fault === undefined ? [] : [fault];
+}
+
+/** The file of a skill, which need not be offered, nor be a file. */
+function skillFile({ path: directory, skill }: DirectoryRecord): string {
+  if (skill !== undefined) return skill.file;
+  const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));
+  return names.find((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined) ?? directory;
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  return byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column;
+}
+
+function fileStamp(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  return stats === undefined ? "gone" : `${stats.mtimeMs}/${stats.size}/${stats.ino}`;
+}

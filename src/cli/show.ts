@@ -1,0 +1,73 @@
+import { digestSkill } from "../skills/digest.ts";
+import { diskSkillFiles } from "../skills/disk-skill-files.ts";
+import { readSkillDocument } from "../skills/skill-document.ts";
+import type { OfferedSkill, Skill, Snapshot } from "../skills/skill.ts";
+import { describeSkill } from "./describe-skill.ts";
+import { jsonText } from "./json-text.ts";
+import { toListedSkill } from "./listed-skill.ts";
+import { nearest } from "../nearest.ts";
+import { openListing } from "./open-listing.ts";
+import type { ListingOptions } from "./open-listing.ts";
+import { readSkillContents } from "./skill-contents.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** More of a body than this is not for reading in a terminal. */
+const shownBytes = 1024 * 1024;
+
+/** `acp-skills show NAME`: 1 where there is no such skill, or a directory that was asked for cannot be read. */
+export async function runShow(name: string, options: ListingOptions, terminal: Terminal): Promise<number> {
+  const { catalog, complete } = await openListing(options, terminal);
+  const offered = catalog.find(name);
+  if (offered === undefined) {
+    terminal.tell(noSuchSkill(name, catalog.snapshot));
+    return 1;
+  }
+  const digest = await readDigest(offered.skill, terminal);
+  const contents = readSkillContents(offered.skill.directory);
+  if (options.json === true) await terminal.print([jsonText(toShownSkill(offered, contents, digest), 2), "\n"]);
+  else await terminal.print(describeSkill({ offered, contents, digest, body: readBody(offered.skill) }, terminal));
+  return complete ? 0 : 1;
+}
+
+/** Everything about one skill, keys in a fixed order. */
+function toShownSkill(offered: OfferedSkill, files: readonly object[], digest: string | undefined): object {
+  const { skill, sources, versions } = offered;
+  const { problems, ...listed } = toListedSkill(offered, digest);
+  return {
+    ...listed,
+    dialect: skill.dialect,
+    tags: skill.tags,
+    sources,
+    versions: versions.map(({ version, file }) => ({ version, path: file })),
+    files,
+    ...(skill.manifest !== undefined && { manifest: skill.manifest }),
+    problems,
+  };
+}
+
+function noSuchSkill(name: string, { skills, problems }: Snapshot): string {
+  const names = skills.flatMap(({ skill }) => (skill.name === skill.slug ? [skill.slug] : [skill.slug, skill.name]));
+  const close = nearest(name, names, 3);
+  const guess = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+  const leftOut = problems.some(({ severity }) => severity === "error")
+    ? " (some skills have errors: see acp-skills check)"
+    : "";
+  return `no skill is called ${name}${guess}${leftOut}`;
+}
+
+async function readDigest({ directory }: Skill, terminal: Terminal): Promise<string | undefined> {
+  try {
+    return await digestSkill(directory);
+  } catch (error) {
+    terminal.tell(
+      `no digest, as not every file can be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return undefined;
+  }
+}
+
+function readBody({ file }: Skill): string {
+  const { bytes, whole } = diskSkillFiles().head(file, shownBytes);
+  const { body } = readSkillDocument(Buffer.from(bytes).toString("utf8"));
+  return whole ? body : `${body}\n… (the rest is in ${file})`;
+}

@@ -1,0 +1,38 @@
+import path from "node:path";
+import { exitAs } from "../acp/exit-as.ts";
+import { wrapCommand } from "../acp/wrap-command.ts";
+import type { Log } from "../log.ts";
+import type { EmitForm, SkillsOptions } from "../options.ts";
+import { openFileLog, openStderrLog } from "./open-log.ts";
+
+/** What the wrapper is asked. */
+export interface WrapArguments {
+  readonly skills?: readonly string[];
+  readonly "no-default-roots"?: boolean;
+  readonly log?: string;
+  readonly emit?: EmitForm;
+}
+
+/** `acp-skills -- AGENT`: ends this process as the agent ended. Returns 2 where the log cannot be opened, before anything is started. */
+export async function runWrap(command: string, args: readonly string[], given: WrapArguments): Promise<number> {
+  const stderr = openStderrLog((line) => process.stderr.write(line));
+  let log: Log = stderr;
+  if (given.log !== undefined) {
+    try {
+      log = openFileLog(given.log, stderr, () => new Date());
+    } catch (error) {
+      stderr("error", `--log ${given.log} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
+      return 2;
+    }
+  }
+  const options: SkillsOptions = {
+    log,
+    defaultRoots: given["no-default-roots"] !== true,
+    ...(given.skills !== undefined && { skills: given.skills.map((directory) => path.resolve(directory)) }),
+    ...(given.emit !== undefined && { emit: given.emit }),
+  };
+  // While last words are awaited, only timers of the clock may be left, which do not keep the process alive; this does.
+  setInterval(() => undefined, 2 ** 30);
+  exitAs(await wrapCommand({ command, args, input: process.stdin, output: process.stdout, options }));
+  process.exit();
+}

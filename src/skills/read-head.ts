@@ -1,0 +1,87 @@
+import { decodeFrontmatter, findFrontmatter, isYaml } from "./frontmatter.ts";
+import type { ManifestReading, SkillText } from "./parse-skill.ts";
+import type { Finding, RuleCode } from "./rules.ts";
+import { textPosition } from "./text-position.ts";
+import { readYaml } from "./yaml.ts";
+
+/** What the head of a SKILL.md says, before anyone asks what it means. */
+export interface HeadReading {
+  /** Undefined where there is no frontmatter to read. */
+  readonly values: Readonly<Record<string, unknown>> | undefined;
+  /** The text between the fences. */
+  readonly source: string;
+  readonly findings: Finding[];
+}
+
+/** Reads a head's frontmatter. Beside a usable manifest, frontmatter that is missing is only remarked upon. */
+export function readHead({ file, head, whole }: SkillText, manifest: ManifestReading | undefined): HeadReading {
+  const findings: Finding[] = manifest === undefined ? [] : [...manifest.findings];
+  const add = (code: RuleCode, message: string, fix: string, line = 1, column = 1): void => {
+    findings.push({ code, file, line, column, message, fix });
+  };
+  const withoutValues = (code: RuleCode, message: string, fix: string, line?: number): HeadReading => {
+    add(manifest?.manifest === undefined ? code : "manifest-frontmatter-missing", message, fix, line);
+    return { values: undefined, source: "", findings };
+  };
+  if (file.endsWith("skill.md")) {
+    add("file-name-lowercase", "the file is called skill.md", "Rename it to SKILL.md.");
+  }
+  const frontmatter = findFrontmatter(head, whole);
+  if (frontmatter.kind === "incomplete") {
+    add(
+      "frontmatter-too-long",
+      `the frontmatter does not end within the first ${head.length} bytes`,
+      "Put a line --- after the last key, and long text below it.",
+    );
+    return { values: undefined, source: "", findings };
+  }
+  if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
+  if (frontmatter.byteOrderMark) {
+    add("byte-order-mark", "the file starts with a byte order mark", "Save it as UTF-8 without a byte order mark.");
+  }
+  if (!isYaml(frontmatter.language)) {
+    return withoutValues(
+      "frontmatter-language",
+      `the opening fence asks for ${frontmatter.language}; frontmatter is YAML and never run`,
+      "Write --- alone on the first line, and YAML below it.",
+    );
+  }
+  const { text: source, valid } = decodeFrontmatter(head, frontmatter.start, frontmatter.end);
+  if (!valid) {
+    const { line, column } = positionOf(source, Math.max(source.indexOf("\ufffd"), 0));
+    const message = "the frontmatter is not valid UTF-8; what cannot be read is replaced";
+    add("invalid-utf8", message, "Save the file as UTF-8.", line, column);
+  }
+  const { values, faults } = readYaml(source);
+  for (const { code, offset, message, fix } of faults) {
+    if (code === "frontmatter-not-a-mapping") return withoutValues(code, message, fix, 2);
+    const { line, column } = positionOf(source, offset);
+    add(code, message, fix, line, column);
+  }
+  return { values, source, findings };
+}
+
+function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCode, message: string, fix: string] {
+  switch (kind) {
+    case "missing":
+      return (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
+        ? ["frontmatter-missing", "the file is UTF-16, in which no frontmatter is found", "Save the file as UTF-8."]
+        : [
+            "frontmatter-missing",
+            "the file does not start with a line ---",
+            "Start the file with a line ---, then name: and description:, then another line ---.",
+          ];
+    case "unclosed":
+      return [
+        "frontmatter-unclosed",
+        "the frontmatter that starts here is never closed",
+        "Put a line --- after the last key.",
+      ];
+  }
+}
+
+/** Where an offset of a frontmatter's text stands in its file, on whose second line that text starts. */
+export function positionOf(source: string, offset: number): { line: number; column: number } {
+  const { line, column } = textPosition(source, offset);
+  return { line: line + 1, column };
+}

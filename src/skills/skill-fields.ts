@@ -1,0 +1,109 @@
+import { readAllowedTools } from "./allowed-tools.ts";
+import { maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
+import type { ValueFault } from "./check-frontmatter.ts";
+import { countCodePoints, cutCodePoints } from "./code-points.ts";
+import { readMetadata } from "./metadata.ts";
+import type { Skill } from "./skill.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+type Report = (fault: ValueFault) => void;
+
+const noTags: readonly string[] = Object.freeze<string[]>([]);
+
+/** The description as it can be offered; undefined, and reported, where there is none. */
+export function readDescription(values: Values, report: Report): string | undefined {
+  const description = nonBlank(values.description);
+  if (description === undefined) {
+    report({
+      code: "description-missing",
+      key: "description",
+      message: "there is no description",
+      fix: "Add description: with what the skill does and when to use it.",
+    });
+    return undefined;
+  }
+  if (description.length <= maxDescriptionLength) return description;
+  const length = countCodePoints(description);
+  if (length > maxDescriptionLength) {
+    report({
+      code: "description-too-long",
+      key: "description",
+      message: `the description has ${length} characters, at most ${maxDescriptionLength} count`,
+      fix: "Shorten it, and move the rest below the frontmatter.",
+    });
+  }
+  return cutCodePoints(description, maxDescriptionLength);
+}
+
+/** The fields a skill may have, as they can be offered; what cannot is left out and reported. */
+export function readOptional(
+  values: Values,
+  report: Report,
+): Pick<Skill, "metadata"> & Partial<Pick<Skill, "license" | "compatibility" | "allowedTools">> {
+  const license = nonBlank(values.license);
+  if (license === undefined && isPresent(values.license)) {
+    report({
+      code: "license-not-a-string",
+      key: "license",
+      message: "the license is not a string; it is left out",
+      fix: "Write the license's name or the name of its file.",
+    });
+  }
+  const compatibility = nonBlank(values.compatibility);
+  if (compatibility === undefined && isPresent(values.compatibility)) {
+    report({
+      code: "compatibility-not-a-string",
+      key: "compatibility",
+      message: "compatibility is not a string; it is left out",
+      fix: "Write it as one sentence.",
+    });
+  } else if (compatibility !== undefined && compatibility.length > maxCompatibilityLength) {
+    const length = countCodePoints(compatibility);
+    if (length > maxCompatibilityLength) {
+      report({
+        code: "compatibility-too-long",
+        key: "compatibility",
+        message: `compatibility has ${length} characters, at most ${maxCompatibilityLength} count`,
+        fix: "Shorten it, and move the rest below the frontmatter.",
+      });
+    }
+  }
+  const tools = values["allowed-tools"];
+  const allowedTools = tools === undefined ? undefined : readAllowedTools(tools);
+  if (tools !== undefined && allowedTools === undefined) {
+    report({
+      code: "allowed-tools-invalid",
+      key: "allowed-tools",
+      message: "allowed-tools is neither a string nor a list of strings; it is left out",
+      fix: "Write allowed-tools as names separated by blanks, or as a list of names.",
+    });
+  }
+  return {
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility: cutCodePoints(compatibility, maxCompatibilityLength) }),
+    ...(allowedTools !== undefined && { allowedTools: Object.freeze(allowedTools) }),
+    metadata: readMetadata(values.metadata, report),
+  };
+}
+
+/** Tags as a list, or as one string with commas. */
+export function readTags(value: unknown): readonly string[] {
+  const tags = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : noTags;
+  if (tags.length === 0) return noTags;
+  return Object.freeze(
+    tags
+      .filter((tag): tag is string => typeof tag === "string")
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ""),
+  );
+}
+
+function isPresent(value: unknown): boolean {
+  return value !== undefined && typeof value !== "string";
+}
+
+/** A string's text without the blanks around it; undefined for anything else. */
+export function nonBlank(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return value.trim() || undefined;
+}

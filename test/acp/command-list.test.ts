@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { mergeCommands, toCommandList } from "../../src/acp/command-list.ts";
+import { toAvailableSkill } from "../../src/wire/to-available-skill.ts";
+import { offer } from "./memory-skillset.ts";
+
+const v1 = { protocol: 1, jetbrains: false } as const;
+const pdf = offer("pdf");
+const own = (name: string): { name: string; description: string } => ({ name, description: "the agent's" });
+const merge = (
+  commands: unknown[],
+  skills = [pdf],
+  dialect: { protocol: 1 | 2; jetbrains: boolean } = v1,
+): readonly unknown[] => toCommandList(commands, mergeCommands(commands, skills, dialect));
+
+test("a skill is one command, after the agent's own", () => {
+  expect(merge([own("init")])).toEqual([
+    own("init"),
+    {
+      name: "pdf",
+      description: "What pdf does.",
+      input: { hint: "what to do" },
+      _meta: { "acp-skills": toAvailableSkill(pdf) },
+    },
+  ]);
+});
+
+test("in v2 a command and its input carry a type", () => {
+  expect(merge([], [pdf], { protocol: 2, jetbrains: false })).toMatchObject([
+    { type: "command", name: "pdf", input: { type: "text", hint: "what to do" } },
+  ]);
+});
+
+test.each(["pdf", "$pdf", "skill:pdf"])("a skill that the agent shows as %s is annotated, not listed twice", (name) => {
+  const commands = [own("a"), { ...own(name), _meta: { theirs: 1 } }, own("b")];
+  const annotated = { ...own(name), _meta: { theirs: 1, "acp-skills": toAvailableSkill(pdf) } };
+  expect(merge(commands)).toEqual([own("a"), annotated, own("b")]);
+});
+
+test("a dotted skill that the agent shows by its dotted name is annotated too", () => {
+  expect(merge([own("a.b")], [offer("a.b")])).toMatchObject([
+    { name: "a.b", _meta: { "acp-skills": { name: "a-b" } } },
+  ]);
+});
+
+test("for JetBrains each command says that it is a skill, and where it lies", () => {
+  const commands = [{ ...own("pdf"), _meta: { jetbrains: { other: 1 } } }];
+  const merged = merge(commands, [pdf, offer("csv")], { protocol: 1, jetbrains: true });
+  expect(merged).toMatchObject([
+    { _meta: { jetbrains: { other: 1, air: { kind: "skill", skillPath: "/skills/pdf/SKILL.md" } } } },
+    { _meta: { jetbrains: { air: { kind: "skill", skillPath: "/skills/csv/SKILL.md" } } } },
+  ]);
+});
+
+test("what the agent lists beside commands stays as it is", () => {
+  expect(merge([null, 7, "x"], [])).toEqual([null, 7, "x"]);
+});
+
+test.each([
+  [{ metadata: { "argument-hint": " <file> " } }, "<file>"],
+  [{ metadata: { "argument-hint": "" } }, "what to do"],
+  [
+    {
+      manifest: {
+        name: "a",
+        version: "1.0.0",
+        description: "d",
+        kind: "action",
+        inputs: { in: { type: "string", required: true }, out: { type: "string" } },
+      },
+    },
+    "<in> [out]",
+  ],
+] as const)("the hint comes from what the skill declares: %j", (facts, hint) => {
+  expect(merge([], [offer("a", facts)])).toMatchObject([{ input: { hint } }]);
+});

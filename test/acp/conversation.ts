@@ -1,0 +1,134 @@
+import { amendValue } from "../../src/acp/amend.ts";
+import { type Interceptor, openInterceptor, type Verdict } from "../../src/acp/interceptor.ts";
+import type { Instructions } from "../../src/acp/prompt.ts";
+import type { EmitForm } from "../../src/options.ts";
+import type { Skill } from "../../src/skills/skill.ts";
+import { type ManualClock, manualClock } from "../manual-clock.ts";
+import { memorySkillset, type MemorySkillset, offer } from "./memory-skillset.ts";
+
+export interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+/** An editor and an agent in a test, with the interceptor between them. */
+export interface Conversation {
+  readonly interceptor: Interceptor;
+  readonly skillset: MemorySkillset;
+  readonly clock: ManualClock;
+  /** All that reached the editor, in order. */
+  readonly atEditor: Message[];
+  /** All that reached the agent, in order. */
+  readonly atAgent: Message[];
+  readonly logged: string[];
+  readonly editor: (message: Message) => Promise<void>;
+  readonly agent: (message: Message) => void;
+  /** A request and its answer. */
+  readonly exchange: (method: string, params: unknown, result: unknown) => Promise<void>;
+  /** Lets 50 ms pass, after which a new session is told its skills. */
+  readonly settle: () => Promise<void>;
+  /** The updates of one kind that reached the editor, and forgets all that reached it. */
+  readonly take: (kind?: string) => Record<string, unknown>[];
+}
+
+export function converse(
+  options: {
+    readonly emit?: EmitForm;
+    readonly skillset?: MemorySkillset;
+    readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
+  } = {},
+): Conversation {
+  const skillset = options.skillset ?? memorySkillset([offer("pdf"), offer("csv")]);
+  const clock = manualClock();
+  const atEditor: Message[] = [];
+  const atAgent: Message[] = [];
+  const logged: string[] = [];
+  let lastId = 0;
+  const interceptor = openInterceptor({
+    skillset,
+    settings: {
+      emit: options.emit ?? "auto",
+      version: "9.9.9",
+      clock,
+      log: (level, text) => logged.push(`${level}: ${text}`),
+    },
+    readInstructions:
+      options.readInstructions ??
+      (() => Promise.resolve({ body: "Do it well.", truncated: false, files: [], moreFiles: false })),
+    send: (message) => atEditor.push(message),
+  });
+  const pass = (message: Message, verdict: Verdict, to: Message[]): void => {
+    if (verdict.forward) to.push(amendValue(message, verdict.amendments ?? []) as Message);
+  };
+
+  const conversation: Conversation = {
+    interceptor,
+    skillset,
+    clock,
+    atEditor,
+    atAgent,
+    logged,
+    async editor(message) {
+      pass(message, await interceptor.fromEditor(message), atAgent);
+    },
+    agent(message) {
+      pass(message, interceptor.fromAgent(message), atEditor);
+    },
+    async exchange(method, params, result) {
+      const id = ++lastId;
+      await conversation.editor({ id, method, params });
+      conversation.agent({ id, result });
+    },
+    async settle() {
+      await Promise.resolve();
+      clock.pass(50);
+      await Promise.resolve();
+    },
+    take(kind) {
+      const updates = atEditor.splice(0).flatMap(({ method, params }) => {
+        const { update } = (params ?? {}) as { update?: Record<string, unknown> };
+        return method === "session/update" && update !== undefined ? [update] : [];
+      });
+      return updates.filter((update) => kind === undefined || update["sessionUpdate"] === kind);
+    },
+  };
+  return conversation;
+}
+
+/** What a client of each kind declares. */
+export const clients = {
+  plain: {},
+  optedIn: { _meta: { "acp-skills": true } },
+  jetbrains: { _meta: { jetbrains: { air: {} } } },
+  notices: { session: { notices: {} } },
+} as const;
+
+/** A conversation of ACP v1 whose session `s` has just been answered. */
+export async function converseInSession(
+  clientCapabilities: unknown = {},
+  options: Parameters<typeof converse>[0] = {},
+  agentCapabilities: unknown = {},
+): Promise<Conversation> {
+  const conversation = converse(options);
+  await conversation.exchange(
+    "initialize",
+    { protocolVersion: 1, clientCapabilities },
+    { protocolVersion: 1, agentCapabilities },
+  );
+  await conversation.exchange("session/new", { cwd: "/project", mcpServers: [] }, { sessionId: "s" });
+  return conversation;
+}
+
+export function listCommands(...names: string[]): Message {
+  const availableCommands = names.map((name) => ({ name, description: `The agent's ${name}.` }));
+  const update = { sessionUpdate: "available_commands_update", availableCommands };
+  return { method: "session/update", params: { sessionId: "s", update } };
+}
+
+export function prompt(...blocks: (string | object)[]): Message {
+  const content = blocks.map((block) => (typeof block === "string" ? { type: "text", text: block } : block));
+  return { id: 1000, method: "session/prompt", params: { sessionId: "s", prompt: content } };
+}

@@ -1,0 +1,188 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { interceptBytes } from "../../src/acp/intercept-bytes.ts";
+import { openLineBlocks } from "../../src/acp/line-blocks.ts";
+import { readOptions } from "../../src/options.ts";
+import { cut } from "./cut.ts";
+import { manualClock, type ManualClock } from "../manual-clock.ts";
+import { memorySkillset, offer } from "./memory-skillset.ts";
+
+interface Wire {
+  /** Bytes from one end, cut as given; the bytes that reach the other. */
+  readonly fromEditor: (text: string, sizes?: Iterator<number>) => Promise<string>;
+  readonly fromAgent: (text: string, sizes?: Iterator<number>) => Promise<string>;
+  readonly sent: string[];
+  readonly logged: string[];
+  readonly clock: ManualClock;
+}
+
+function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" = "auto"): Wire {
+  const sent: string[] = [];
+  const logged: string[] = [];
+  const clock = manualClock();
+  const settings = readOptions({ emit, clock, log: (_level: string, text: string) => logged.push(text) });
+  const bytes = interceptBytes(skillset, settings, (line) => sent.push(line.toString()));
+  const through =
+    (pass: (block: Buffer) => Buffer[] | Promise<Buffer[]>) =>
+    async (text: string, sizes: Iterator<number> = [][Symbol.iterator]()): Promise<string> => {
+      const lines = openLineBlocks();
+      const out: Buffer[] = [];
+      for (const chunk of cut(Buffer.from(text), sizes))
+        for (const block of lines.push(chunk)) out.push(...(await pass(block)));
+      const rest = lines.rest();
+      if (rest !== undefined) out.push(...(await pass(rest)));
+      return Buffer.concat(out).toString();
+    };
+  return { fromEditor: through(bytes.passFromEditor), fromAgent: through(bytes.passFromAgent), sent, logged, clock };
+}
+
+const initialize = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n';
+const initialized = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}\n';
+const newSession =
+  '{"jsonrpc":"2.0","id":9007199254740993,"method":"session/new","params":{"cwd":"/p","mcpServers":[]}}\n';
+const session = '{"jsonrpc":"2.0","id":9007199254740993,"result":{"sessionId":"s"}}\n';
+
+/** Lines an agent or an editor may write that do not concern us. */
+const strangeLines = [
+  '{"jsonrpc":"2.0","id":9007199254740993,"method":"fs/read_text_file","params":{"line":1.0,"n":12345678901234567890}}',
+  '{"jsonrpc":"2.0","method":"_vendor/whatever","params":[1e400,-0,"\\ud800","\\u00e9é🦀"]}',
+  '[{"jsonrpc":"2.0","id":1,"method":"session/new"},{"jsonrpc":"2.0","id":2,"method":"initialize"}]',
+  '{ "method" : "session\\/cancel" , "params" : { "sessionId":"s" } }',
+  '{"id":null,"error":{"code":-32700,"message":"Parse error"}}',
+  '{"jsonrpc":"2.0","id":"text","result":null}',
+  '{"a":1,"a":2}',
+  "garbage: available_commands_update session/prompt",
+  "\u0000\u0001\ufeff",
+  "{broken",
+  "null",
+  "",
+  "   \r",
+];
+
+test.each([
+  ["before initialize", false],
+  ["after it", true],
+])("a wrapper with nothing to do changes no byte, split anywhere, %s", async (_when, isInitialized) => {
+  const lines = fc.array(fc.oneof(fc.constantFrom(...strangeLines), fc.json(), fc.string()), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(lines, fc.infiniteStream(fc.nat(40)), fc.boolean(), async (texts, sizes, endsWithBreak) => {
+      const { fromEditor, fromAgent, sent } = wire(memorySkillset());
+      if (isInitialized) {
+        await fromEditor(initialize);
+        await fromAgent(initialized);
+      }
+      const text = texts.join("\n") + (endsWithBreak ? "\n" : "");
+      expect(await fromEditor(text, sizes)).toBe(text);
+      expect(await fromAgent(text, sizes)).toBe(text);
+      expect(sent).toEqual([]);
+    }),
+  );
+});
+
+test("bytes that are not UTF-8 pass as they are", async () => {
+  const settings = readOptions({});
+  const { passFromAgent } = interceptBytes(memorySkillset(), settings, () => undefined);
+  const line = Buffer.from([0xff, 0xfe, 0x7b, 0x7d, 10]);
+  expect(Buffer.concat(await passFromAgent(line))).toEqual(line);
+});
+
+test("messages of 20 MB pass, both ways, in time linear in their length", async () => {
+  const { fromEditor, fromAgent } = wire(memorySkillset());
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  const big = `{"jsonrpc":"2.0","method":"x","params":"${"é".repeat(10_000_000)}"}\n`;
+  const chunks = function* (): Iterator<number> {
+    for (;;) yield 65_536;
+  };
+  expect((await fromEditor(big, chunks())) === big).toBe(true);
+  expect((await fromAgent(big, chunks())) === big).toBe(true);
+});
+
+test("only what is amended changes; the rest of the line keeps its bytes", async () => {
+  const { fromEditor, fromAgent } = wire();
+  await fromEditor(initialize);
+  const answer = '{"id": 0,"x":9007199254740993, "result":{"protocolVersion":1 ,"agentCapabilities":{"a":1.0}}}\r\n';
+  const amended = await fromAgent(answer);
+  expect(
+    amended.startsWith(
+      '{"id": 0,"x":9007199254740993, "result":{"protocolVersion":1 ,"agentCapabilities":{"a":1.0,"_meta":{"acp-skills":',
+    ),
+  ).toBe(true);
+  expect(amended.endsWith("}}}}}\r\n")).toBe(true);
+});
+
+test("an id above 2^53 is matched and keeps its digits", async () => {
+  const { fromEditor, fromAgent, sent, clock } = wire();
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  expect(await fromEditor(newSession)).toBe(newSession);
+  expect(await fromAgent(session)).toBe(session);
+  clock.pass(50);
+  await Promise.resolve();
+  expect(sent.map((line) => (JSON.parse(line) as { method: string }).method)).toEqual(["session/update"]);
+});
+
+test("an amended line stays in its place among the lines around it", async () => {
+  const { fromEditor, fromAgent, clock } = wire();
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  await fromEditor(newSession);
+  await fromAgent(session);
+  clock.pass(50);
+  await Promise.resolve();
+  const list =
+    '{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init","n":9007199254740993}]}}}';
+  const through = await fromAgent(`{"a":1}\n${list}\n{"b":2}\n${list}\n`);
+  const lines = through.split("\n");
+  expect([lines[0], lines[2], lines[4]]).toEqual(['{"a":1}', '{"b":2}', ""]);
+  expect(lines[1]).toBe(lines[3]);
+  expect(lines[1]).toContain('"availableCommands":[{"name":"init","n":9007199254740993},{"name":"pdf"');
+});
+
+test("a prompt that waits for a skill keeps its place too", async () => {
+  const { fromEditor, fromAgent } = wire();
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  await fromEditor(newSession);
+  await fromAgent(session);
+  const call =
+    '{"id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"/pdf x"}]}}';
+  const through = await fromEditor(`{"a":1}\n${call}\n{"b":2}\n`);
+  expect(through).toBe(`{"a":1}\n${call}\n{"b":2}\n`);
+});
+
+test("a method whose slash is escaped is recognised", async () => {
+  const { fromEditor, fromAgent, sent, clock } = wire();
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  await fromEditor('{"id":1,"method":"session\\/new","params":{"cwd":"\\/p"}}\n');
+  await fromAgent('{"id":1,"result":{"sessionId":"s"}}\n');
+  clock.pass(50);
+  await Promise.resolve();
+  expect(sent).toHaveLength(1);
+});
+
+test("garbage is told once for each end, while lines are read anyway", async () => {
+  const { fromEditor, fromAgent, logged } = wire();
+  expect(await fromAgent("Welcome!\nagain\n")).toBe("Welcome!\nagain\n");
+  await fromEditor("nonsense\n");
+  expect(logged).toEqual([
+    expect.stringContaining('agent wrote a line that is not JSON; it was passed on as it came: "Welcome!"'),
+    expect.stringContaining("editor"),
+  ]);
+});
+
+test("steady traffic is not parsed", async () => {
+  const { fromEditor, fromAgent, logged } = wire();
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  expect(await fromAgent("not JSON at all\n")).toBe("not JSON at all\n");
+  expect(logged).toEqual([]);
+});
+
+test("with emit none nothing is parsed at all", async () => {
+  const { fromEditor, fromAgent, logged } = wire(memorySkillset([offer("pdf")]), "none");
+  expect(await fromEditor(initialize)).toBe(initialize);
+  expect(await fromAgent(`x\n${initialized}`)).toBe(`x\n${initialized}`);
+  expect(logged).toEqual([]);
+});

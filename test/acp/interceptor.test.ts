@@ -1,0 +1,419 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openInterceptor } from "../../src/acp/interceptor.ts";
+import { systemClock } from "../../src/clock.ts";
+import { clients, converse, converseInSession, listCommands, type Message, prompt } from "./conversation.ts";
+import { memorySkillset, offer } from "./memory-skillset.ts";
+
+const commandNames = (update: Record<string, unknown> | undefined): string[] =>
+  ((update?.["availableCommands"] ?? []) as { name: string }[]).map(({ name }) => name);
+
+test("the initialize response says what will be sent, and keeps what it said", async () => {
+  const { exchange, atEditor } = converse();
+  const agentCapabilities = { loadSession: true, _meta: { other: 1 } };
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities });
+  expect(atEditor[0]?.result).toEqual({
+    protocolVersion: 1,
+    agentCapabilities: {
+      loadSession: true,
+      _meta: { other: 1, "acp-skills": { version: "9.9.9", tools: [], update: ["available_commands_update"] } },
+    },
+  });
+});
+
+test("nothing is sent before the session's response and the 50 ms after it", async () => {
+  const conversation = await converseInSession();
+  expect(conversation.take()).toEqual([]);
+  conversation.clock.pass(49);
+  await Promise.resolve();
+  expect(conversation.take()).toEqual([]);
+  conversation.clock.pass(1);
+  expect(conversation.take("available_commands_update").map(commandNames)).toEqual([["pdf", "csv"]]);
+});
+
+test("what is read after the 50 ms is sent as soon as it is read", async () => {
+  const skillset = memorySkillset([offer("pdf")], { isReady: false });
+  const { settle, take } = await converseInSession({}, { skillset });
+  await settle();
+  expect(take()).toEqual([]);
+  await skillset.becomeReady();
+  expect(take().map(commandNames)).toEqual([["pdf"]]);
+});
+
+test("a change is sent once, and only where it changes what the editor sees", async () => {
+  const { settle, take, skillset } = await converseInSession(clients.optedIn);
+  await settle();
+  take();
+  skillset.set([offer("pdf"), offer("csv")]);
+  expect(take()).toEqual([]);
+  skillset.set([offer("pdf")]);
+  expect(take().map(({ sessionUpdate }) => sessionUpdate)).toEqual([
+    "available_skills_update",
+    "available_commands_update",
+  ]);
+  skillset.set([]);
+  expect(take()).toMatchObject([{ availableSkills: [] }, { availableCommands: [] }]);
+});
+
+test("with no skills an editor that did not ask is told nothing; one that asked is told that there are none", async () => {
+  const plain = await converseInSession({}, { skillset: memorySkillset() });
+  await plain.settle();
+  await plain.editor(prompt("hello"));
+  expect(plain.take()).toEqual([]);
+  const asked = await converseInSession(clients.optedIn, { skillset: memorySkillset() });
+  await asked.settle();
+  expect(asked.take()).toEqual([{ sessionUpdate: "available_skills_update", availableSkills: [] }]);
+});
+
+test("an editor that did not opt in is told again at its first prompt, and not at the second", async () => {
+  const { settle, take, editor } = await converseInSession();
+  await settle();
+  take();
+  await editor(prompt("hello"));
+  expect(take().map(commandNames)).toEqual([["pdf", "csv"]]);
+  await editor(prompt("hello again"));
+  expect(take()).toEqual([]);
+});
+
+test("an editor that opted in is not told twice", async () => {
+  const { settle, take, editor } = await converseInSession(clients.optedIn);
+  await settle();
+  expect(take()).toHaveLength(2);
+  await editor(prompt("hello"));
+  expect(take()).toEqual([]);
+});
+
+test("the agent's own list is merged in place, and again when skills change", async () => {
+  const { settle, take, agent, skillset } = await converseInSession();
+  await settle();
+  take();
+  agent(listCommands("init", "$pdf"));
+  const [merged] = take();
+  expect(commandNames(merged)).toEqual(["init", "$pdf", "csv"]);
+  expect(merged?.["availableCommands"]).toMatchObject([{}, { _meta: { "acp-skills": { name: "pdf" } } }, {}]);
+  skillset.set([offer("zip")]);
+  expect(take().map(commandNames)).toEqual([["init", "$pdf", "zip"]]);
+});
+
+test.each(["before the session's response", "within the 50 ms"])(
+  "a list that comes %s passes as it is and is merged afterwards",
+  async (moment) => {
+    const { editor, agent, exchange, atEditor, take, settle } = converse();
+    await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+    await editor({ id: 9, method: "session/new", params: { cwd: "/project" } });
+    if (moment.startsWith("before")) agent(listCommands("init"));
+    agent({ id: 9, result: { sessionId: "s" } });
+    if (moment.startsWith("within")) agent(listCommands("init"));
+    expect(atEditor).toContainEqual(listCommands("init"));
+    take();
+    await settle();
+    expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
+  },
+);
+
+test("the commands in a v2 response are the agent's own list", async () => {
+  const { exchange, settle, take } = converse();
+  await exchange("initialize", { protocolVersion: 2, info: {} }, { protocolVersion: 2, capabilities: {} });
+  const availableCommands = [{ type: "command", name: "init", description: "The agent's." }];
+  await exchange("session/new", { cwd: "/project" }, { sessionId: "s", availableCommands });
+  await settle();
+  const updates = take();
+  expect(updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
+    "_available_skills_update",
+    "available_commands_update",
+  ]);
+  expect(updates[1]?.["availableCommands"]).toMatchObject([
+    { type: "command", name: "init" },
+    { type: "command", name: "pdf", input: { type: "text" } },
+    { type: "command", name: "csv" },
+  ]);
+});
+
+test("cwd and every additional directory decide where skills are looked for", async () => {
+  const { exchange, skillset } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  const additionalDirectories = ["/a", 7, "/b"];
+  await exchange("session/new", { cwd: "/project", additionalDirectories }, { sessionId: "s" });
+  expect(skillset.opened).toEqual([{ cwd: "/project", additionalDirectories: ["/a", "/b"] }]);
+});
+
+test.each(["session/load", "session/resume"])("%s opens the session its request names", async (method) => {
+  const { exchange, settle, atEditor } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  await exchange(method, { cwd: "/project", sessionId: "old" }, {});
+  await settle();
+  expect(atEditor.at(-1)?.params).toMatchObject({ sessionId: "old" });
+});
+
+test("session/load answered with null, as some agents do, opens the session too", async () => {
+  const { exchange, settle, atEditor } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  await exchange("session/load", { cwd: "/project", sessionId: "old" }, null);
+  await settle();
+  expect(atEditor.at(-1)?.params).toMatchObject({ sessionId: "old" });
+});
+
+test("session/fork opens the session its response names, beside the first", async () => {
+  const { exchange, settle, atEditor, skillset } = await converseInSession();
+  await exchange("session/fork", { cwd: "/project", sessionId: "s" }, { sessionId: "fork" });
+  await settle();
+  const told = atEditor.flatMap(({ params }) => (params === undefined ? [] : [params]));
+  expect(told.map((params) => (params as { sessionId: string }).sessionId)).toEqual(["s", "fork"]);
+  expect(skillset.openCount()).toBe(2);
+});
+
+test.each(["session/close", "session/delete"])("%s releases the session once it succeeded", async (method) => {
+  const { editor, agent, skillset, settle, take } = await converseInSession();
+  await editor({ id: 5, method, params: { sessionId: "s" } });
+  agent({ id: 5, error: { code: -32603, message: "no" } });
+  expect(skillset.openCount()).toBe(1);
+  await editor({ id: 6, method, params: { sessionId: "s" } });
+  agent({ id: 6, result: {} });
+  expect(skillset.openCount()).toBe(0);
+  await settle();
+  skillset.set([]);
+  expect(take()).toEqual([]);
+});
+
+test("a session that the agent refuses is released and told nothing", async () => {
+  const { exchange, editor, agent, settle, take, skillset } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  await editor({ id: 5, method: "session/new", params: { cwd: "/project" } });
+  agent({ id: 5, error: { code: -32000, message: "Authentication required" } });
+  await settle();
+  expect(take()).toEqual([]);
+  expect(skillset.openCount()).toBe(0);
+});
+
+test("a session loaded twice is held once", async () => {
+  const { exchange, skillset } = await converseInSession();
+  await exchange("session/load", { cwd: "/project", sessionId: "s" }, {});
+  expect(skillset.openCount()).toBe(1);
+});
+
+test("requests before initialize pass, and no session is opened for them", async () => {
+  const { exchange, atAgent, atEditor, settle, skillset } = converse();
+  await exchange("session/new", { cwd: "/project" }, { sessionId: "s" });
+  await settle();
+  expect(atAgent).toHaveLength(1);
+  expect(atEditor).toHaveLength(1);
+  expect(skillset.openCount()).toBe(0);
+});
+
+test("initialize and session/new sent without waiting for answers are understood", async () => {
+  const { editor, agent, settle, take } = converse();
+  await editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  await editor({ id: 1, method: "session/new", params: { cwd: "/project" } });
+  agent({ id: 0, result: { protocolVersion: 1 } });
+  agent({ id: 1, result: { sessionId: "s" } });
+  await settle();
+  expect(take().map(commandNames)).toEqual([["pdf", "csv"]]);
+});
+
+test("an agent that never answers costs a bounded number of sessions", async () => {
+  const { exchange, editor, skillset } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  for (let id = 0; id < 1_000; id++) await editor({ id, method: "session/new", params: { cwd: "/project" } });
+  expect(skillset.opened).toHaveLength(1_000);
+  expect(skillset.openCount()).toBe(256);
+});
+
+test("two requests with one id are answered in their order", async () => {
+  const { exchange, editor, agent, settle, atEditor } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  await editor({ id: 7, method: "session/load", params: { cwd: "/a", sessionId: "first" } });
+  await editor({ id: 7, method: "session/load", params: { cwd: "/b", sessionId: "second" } });
+  agent({ id: 7, error: { code: 1, message: "no" } });
+  agent({ id: 7, result: {} });
+  await settle();
+  expect(atEditor.at(-1)?.params).toMatchObject({ sessionId: "second" });
+});
+
+test("problems are told to who opted in, when they change", async () => {
+  const problem = {
+    code: "name-missing",
+    severity: "warning",
+    file: "/a",
+    line: 1,
+    column: 1,
+    message: "m",
+    fix: "f",
+  } as const;
+  const { settle, atEditor, skillset } = await converseInSession(clients.optedIn);
+  const told = (): unknown[] =>
+    atEditor.filter(({ method }) => method === "_acp-skills/problems").map(({ params }) => params);
+  await settle();
+  expect(told()).toEqual([]);
+  skillset.set([], [problem]);
+  skillset.set([], [{ ...problem }]);
+  expect(told()).toEqual([{ sessionId: "s", problems: [problem] }]);
+  skillset.set([], []);
+  expect(told()).toHaveLength(2);
+  const plain = await converseInSession();
+  await plain.settle();
+  plain.skillset.set([], [problem]);
+  expect(plain.atEditor.every(({ method }) => method !== "_acp-skills/problems")).toBe(true);
+});
+
+test("a relative cwd is told once on the log, and as a notice where those are shown", async () => {
+  const skillset = memorySkillset([offer("pdf")], { problems: ["The directory x is relative."] });
+  const { exchange, settle, take, logged } = await converseInSession(clients.notices, { skillset });
+  await exchange("session/new", { cwd: "x" }, { sessionId: "t" });
+  await settle();
+  const notices = take("notice");
+  expect(notices).toHaveLength(2);
+  expect(notices[0]).toMatchObject({ severity: "warning", description: "The directory x is relative." });
+  expect(logged).toEqual([expect.stringContaining("The directory x is relative.")]);
+  const plain = await converseInSession({}, { skillset });
+  await plain.settle();
+  expect(plain.take("notice")).toEqual([]);
+});
+
+test("when skills cannot be opened at all chat goes on, and it is told once", async () => {
+  const skillset = {
+    ...memorySkillset(),
+    openSession: () => {
+      throw new Error("disk on fire");
+    },
+  };
+  const { settle, take, editor, atAgent, logged } = await converseInSession(clients.notices, { skillset });
+  await settle();
+  expect(take("notice")).toMatchObject([{ description: "Skills cannot be read: disk on fire" }]);
+  await editor(prompt("/pdf"));
+  expect(atAgent.at(-1)).toEqual(prompt("/pdf"));
+  expect(logged).toHaveLength(1);
+});
+
+test("a prompt that calls a skill of ours carries its instructions", async () => {
+  const { editor, atAgent } = await converseInSession({}, {}, { promptCapabilities: { embeddedContext: true } });
+  await editor(prompt("/pdf read it", { type: "image", data: "" }));
+  expect(atAgent.at(-1)?.params).toMatchObject({
+    prompt: [
+      { type: "resource", resource: { uri: "file:///skills/pdf/SKILL.md", mimeType: "text/markdown" } },
+      { type: "text", text: "read it" },
+      { type: "image" },
+    ],
+  });
+});
+
+test("a skill that the agent shows itself is the agent's to run", async () => {
+  const { editor, agent, atAgent } = await converseInSession();
+  agent(listCommands("pdf"));
+  await editor(prompt("/pdf read it"));
+  expect(atAgent.at(-1)).toEqual(prompt("/pdf read it"));
+});
+
+test("a call that comes before the skills are read waits for them, but not for ever", async () => {
+  const skillset = memorySkillset([offer("pdf")], { isReady: false });
+  const { editor, atAgent, clock } = await converseInSession({}, { skillset });
+  const waiting = editor(prompt("/pdf read it"));
+  clock.pass(2_000);
+  await waiting;
+  expect(atAgent.at(-1)).not.toEqual(prompt("/pdf read it"));
+  const patient = await converseInSession({}, { skillset: memorySkillset([], { isReady: false }) });
+  const sent = patient.editor(prompt("/pdf read it"));
+  patient.clock.pass(2_000);
+  await sent;
+  expect(patient.atAgent.at(-1)).toEqual(prompt("/pdf read it"));
+});
+
+test("a skill that cannot be read leaves the prompt as it is", async () => {
+  const { editor, atAgent, logged } = await converseInSession(
+    {},
+    { readInstructions: () => Promise.reject(new Error("gone")) },
+  );
+  await editor(prompt("/pdf read it"));
+  expect(atAgent.at(-1)).toEqual(prompt("/pdf read it"));
+  expect(logged).toEqual([expect.stringMatching(/^warning: .*pdf.*gone/)]);
+});
+
+test("an agent that serves skills itself is left alone", async () => {
+  const { exchange, settle, take, interceptor } = converse();
+  const agentCapabilities = { _meta: { "acp-skills": { version: "1", tools: [], update: [] } } };
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities });
+  await exchange("session/new", { cwd: "/project" }, { sessionId: "s" });
+  await settle();
+  expect(take()).toEqual([]);
+  expect(interceptor.agentInterest()).toEqual([]);
+});
+
+test("with emit none nothing is looked at", async () => {
+  const { interceptor, atEditor, settle } = await converseInSession(clients.optedIn, { emit: "none" });
+  await settle();
+  expect(interceptor.editorInterest()).toEqual([]);
+  expect(interceptor.agentInterest()).toEqual([]);
+  expect(atEditor).toEqual([
+    { id: 1, result: { protocolVersion: 1, agentCapabilities: {} } },
+    { id: 2, result: { sessionId: "s" } },
+  ]);
+});
+
+test("messages of ours never carry an id", async () => {
+  const { settle, atEditor } = await converseInSession({ ...clients.optedIn, session: { notices: {} } });
+  atEditor.splice(0);
+  await settle();
+  expect(atEditor.length).toBeGreaterThan(0);
+  expect(atEditor.every((message) => !("id" in message))).toBe(true);
+});
+
+test("after close nothing is sent and everything is released", async () => {
+  const { interceptor, settle, take, skillset, editor } = await converseInSession();
+  await editor({ id: 8, method: "session/new", params: { cwd: "/x" } });
+  interceptor.close();
+  await settle();
+  skillset.set([]);
+  expect(take()).toEqual([]);
+  expect(skillset.openCount()).toBe(0);
+});
+
+test("a fault of ours never stops a message and is told once", async () => {
+  const conversation = await converseInSession();
+  const broken = {
+    ...offer("bad"),
+    get skill(): never {
+      throw new Error("broken skill");
+    },
+  };
+  await conversation.settle();
+  conversation.atEditor.splice(0);
+  conversation.skillset.set([broken]);
+  conversation.agent(listCommands("init"));
+  conversation.agent(listCommands("init"));
+  expect(conversation.atEditor).toEqual([listCommands("init"), listCommands("init")]);
+  expect(conversation.logged).toHaveLength(1);
+  expect(conversation.logged[0]).toContain("broken skill");
+});
+
+test("no JSON value, from either side, is stopped or changed unless it is one of ours", () => {
+  const interceptor = openInterceptor({
+    skillset: memorySkillset(),
+    settings: { emit: "auto", version: "1", clock: systemClock, log: () => undefined },
+    readInstructions: () => Promise.reject(new Error("not asked for")),
+    send: () => {
+      throw new Error("nothing to send");
+    },
+  });
+  const envelope = fc.record({
+    id: fc.jsonValue(),
+    method: fc.constantFrom("initialize", "session/update", "x"),
+    params: fc.jsonValue(),
+  });
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), envelope), (message) => {
+      expect(interceptor.fromEditor(message)).toEqual({ forward: true });
+      expect(interceptor.fromAgent(message)).toEqual({ forward: true });
+    }),
+  );
+});
+
+test("replies with a null id, batches and cancellations pass untouched", async () => {
+  const conversation = await converseInSession();
+  const messages = [
+    { id: null, error: { code: -32600, message: "?" } },
+    [{ id: 1, method: "session/new" }],
+    { method: "$/cancel_request", params: { requestId: 2 } },
+  ] as unknown as Message[];
+  conversation.atAgent.splice(0);
+  for (const message of messages) await conversation.editor(message);
+  expect(conversation.atAgent).toEqual(messages);
+});

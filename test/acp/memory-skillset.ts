@@ -1,0 +1,90 @@
+import type { SessionDirectories, SessionSkills, Skillset } from "../../src/skillset.ts";
+import type { Problem } from "../../src/skills/problem.ts";
+import type { OfferedSkill, Skill, Snapshot } from "../../src/skills/skill.ts";
+
+/** A skill as a catalog offers it, with as little said about it as possible. */
+export function offer(name: string, facts: Partial<Skill> = {}): OfferedSkill {
+  const slug = name.replaceAll(".", "-");
+  const skill: Skill = {
+    name,
+    slug,
+    version: "1.0.0",
+    kind: "instruction",
+    namespace: name.split(".")[0] ?? name,
+    description: `What ${name} does.`,
+    tags: [],
+    metadata: {},
+    dialect: "agent-skills",
+    directory: `/skills/${slug}`,
+    file: `/skills/${slug}/SKILL.md`,
+    ...facts,
+  };
+  return { skill, sources: ["/skills"], problems: [], versions: [skill] };
+}
+
+/** A skillset whose catalog changes when the test says so. */
+export interface MemorySkillset extends Skillset {
+  /** What sessions were opened with, in order. */
+  readonly opened: readonly SessionDirectories[];
+  readonly openCount: () => number;
+  set(skills: readonly OfferedSkill[], problems?: readonly Problem[]): void;
+  becomeReady(): Promise<void>;
+}
+
+export function memorySkillset(
+  skills: readonly OfferedSkill[] = [],
+  options: { readonly problems?: readonly string[]; readonly isReady?: boolean } = {},
+): MemorySkillset {
+  let snapshot: Snapshot = { skills, problems: [] };
+  let openCount = 0;
+  const opened: SessionDirectories[] = [];
+  const listeners = new Set<() => void>();
+  let resolveReady: (snapshot: Snapshot) => void = () => undefined;
+  const ready = new Promise<Snapshot>((resolve) => {
+    resolveReady = resolve;
+  });
+  if (options.isReady ?? true) resolveReady(snapshot);
+
+  function openSession(directories: SessionDirectories): SessionSkills {
+    opened.push(directories);
+    openCount += 1;
+    let isOpen = true;
+    return {
+      problems: options.problems ?? [],
+      catalog: {
+        get snapshot() {
+          return snapshot;
+        },
+        ready,
+        onChange(listener) {
+          const change = { added: [], removed: [], changed: [] };
+          const tell = (): void => {
+            listener(snapshot, change);
+          };
+          listeners.add(tell);
+          return () => listeners.delete(tell);
+        },
+        find: (name) => snapshot.skills.find(({ skill }) => skill.slug === name || skill.name === name),
+      },
+      close() {
+        if (isOpen) openCount -= 1;
+        isOpen = false;
+      },
+    };
+  }
+
+  return {
+    opened,
+    openCount: () => openCount,
+    openSession,
+    set(next, problems = []) {
+      snapshot = { skills: next, problems };
+      for (const listener of listeners) listener();
+    },
+    async becomeReady() {
+      resolveReady(snapshot);
+      await ready;
+    },
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { amendValue } from "../../src/acp/amend.ts";
+import { advertise, chooseForms, negotiate } from "../../src/acp/negotiation.ts";
+import { emitForms } from "../../src/options.ts";
+
+const v1 = { protocolVersion: 1, agentCapabilities: {} };
+const v2 = { protocolVersion: 2, capabilities: {} };
+
+test.each([
+  ["the version in the response counts", { protocolVersion: 2 }, v1, { protocol: 1 }],
+  ["a v2 response", { protocolVersion: 2 }, v2, { protocol: 2, notices: true }],
+  ["no version at all", {}, {}, { protocol: 1 }],
+  ["no params", undefined, null, { protocol: 1, optedIn: false, notices: false, embeddedContext: false }],
+  ["opt-in by true", { clientCapabilities: { _meta: { "acp-skills": true } } }, v1, { optedIn: true }],
+  ["opt-in by an object", { clientCapabilities: { _meta: { "acp-skills": {} } } }, v1, { optedIn: true }],
+  ["refusal by false", { clientCapabilities: { _meta: { "acp-skills": false } } }, v1, { optedIn: false }],
+  ["opt-in in v2", { capabilities: { _meta: { "acp-skills": true } } }, v2, { optedIn: true }],
+  ["the capability of the future", { clientCapabilities: { session: { skills: {} } } }, v1, { optedIn: true }],
+  ["AIR", { clientCapabilities: { _meta: { jetbrains: { air: {} } } } }, v1, { jetbrains: true, optedIn: false }],
+  ["notices", { clientCapabilities: { session: { notices: {} } } }, v1, { notices: true }],
+  ["no notices", { clientCapabilities: { session: { notices: null } } }, v1, { notices: false }],
+  [
+    "embedded context in v1",
+    {},
+    { protocolVersion: 1, agentCapabilities: { promptCapabilities: { embeddedContext: true } } },
+    { embeddedContext: true },
+  ],
+  [
+    "embedded context in v2",
+    {},
+    { protocolVersion: 2, capabilities: { session: { prompt: { embeddedContext: {} } } } },
+    { embeddedContext: true },
+  ],
+  [
+    "an agent that has us already",
+    {},
+    { protocolVersion: 1, agentCapabilities: { _meta: { "acp-skills": { version: "1" } } } },
+    { alreadyServed: true },
+  ],
+])("negotiation: %s", (_case, params, result, expected) => {
+  expect(negotiate(params, result)).toMatchObject(expected);
+});
+
+test.each(
+  emitForms.flatMap((emit) =>
+    ([1, 2] as const).flatMap((protocol) => [true, false].map((optedIn) => ({ emit, protocol, optedIn }))),
+  ),
+)("forms of %j", ({ emit, protocol, optedIn }) => {
+  const forms = chooseForms({ ...negotiate({}, {}), protocol, optedIn }, emit);
+  const auto = optedIn ? "available_skills_update" : protocol === 2 ? "_available_skills_update" : undefined;
+  const skillsUpdate = { auto, rfd: "available_skills_update", commands: undefined, none: undefined }[emit];
+  const commands = emit === "auto" || emit === "commands";
+  expect(forms).toEqual({ skillsUpdate, commands, problems: optedIn && emit !== "none" });
+});
+
+const advert = { version: "1.2.3", tools: [], update: ["available_skills_update", "available_commands_update"] };
+
+test.each([
+  [{ protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: { _meta: { "acp-skills": advert } } }],
+  [
+    { protocolVersion: 1, agentCapabilities: { loadSession: true } },
+    { protocolVersion: 1, agentCapabilities: { loadSession: true, _meta: { "acp-skills": advert } } },
+  ],
+  [
+    { protocolVersion: 1, agentCapabilities: { _meta: null } },
+    { protocolVersion: 1, agentCapabilities: { _meta: { "acp-skills": advert } } },
+  ],
+  [
+    { protocolVersion: 2, capabilities: { _meta: { a: 1 } } },
+    { protocolVersion: 2, capabilities: { _meta: { a: 1, "acp-skills": advert } } },
+  ],
+  [
+    { protocolVersion: 1, agentCapabilities: "odd" },
+    { protocolVersion: 1, agentCapabilities: "odd" },
+  ],
+])("the advertisement joins %j", (result, expected) => {
+  const negotiation = negotiate({ clientCapabilities: { _meta: { "acp-skills": true } } }, result);
+  const response = { id: 1, result };
+  const amendments = advertise(response, negotiation, chooseForms(negotiation, "auto"), "1.2.3");
+  expect(amendValue(response, amendments)).toEqual({ id: 1, result: expected });
+});
+
+test("a result that is no object is left alone", () => {
+  const negotiation = negotiate({}, null);
+  expect(advertise({ id: 1, result: null }, negotiation, chooseForms(negotiation, "auto"), "1")).toEqual([]);
+});

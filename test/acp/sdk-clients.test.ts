@@ -1,0 +1,176 @@
+import * as stable from "@agentclientprotocol/sdk";
+import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
+import * as unstable from "@agentclientprotocol/sdk/unstable";
+import * as old from "@zed-industries/agent-client-protocol";
+import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vitest";
+import { interceptStream } from "../../src/acp/intercept-stream.ts";
+import { type EmitForm, readOptions } from "../../src/options.ts";
+import { manualClock } from "../manual-clock.ts";
+import { memorySkillset, offer } from "./memory-skillset.ts";
+import { streamPair } from "./stream-pair.ts";
+
+interface Params {
+  readonly update: { readonly sessionUpdate: string; readonly [field: string]: unknown };
+  readonly _meta?: unknown;
+}
+
+/** A real client, reduced to what all of them do. */
+interface Editor {
+  readonly open: () => Promise<void>;
+  readonly prompt: () => Promise<unknown>;
+}
+
+type OpenEditor = (stream: stable.Stream, optsIn: boolean, received: (params: Params) => void) => Editor;
+
+const skillsMeta = { "acp-skills": true };
+const words = { type: "text", text: "hello" } as const;
+
+/** The two entry points have types of their own, but one and the same client. */
+function appOf({ client }: Pick<typeof stable, "client">): OpenEditor {
+  return (stream, optsIn, received) => {
+    const { agent } = client({ name: "editor" })
+      .onNotification("session/update", ({ params }) => {
+        received(params);
+      })
+      .connect(stream);
+    return {
+      async open() {
+        const clientCapabilities = optsIn ? { _meta: skillsMeta } : {};
+        await agent.request("initialize", { protocolVersion: 1, clientCapabilities });
+        await agent.request("session/new", { cwd: "/p", mcpServers: [] });
+      },
+      prompt: () => agent.request("session/prompt", { sessionId: "s", prompt: [words] }),
+    };
+  };
+}
+
+const openV2: OpenEditor = (stream, optsIn, received) => {
+  const { agent } = v2
+    .client({ name: "editor" })
+    .onNotification("session/update", ({ params }) => {
+      received(params);
+    })
+    .connect(stream);
+  return {
+    async open() {
+      const capabilities = optsIn ? { _meta: skillsMeta } : {};
+      await agent.request("initialize", { protocolVersion: 2, info: { name: "editor", version: "1" }, capabilities });
+      await agent.request("session/new", { cwd: "/p", mcpServers: [] });
+    },
+    prompt: () => agent.request("session/prompt", { sessionId: "s", prompt: [words] }),
+  };
+};
+
+const openOld: OpenEditor = (stream, optsIn, received) => {
+  const editor = new old.ClientSideConnection(
+    () => ({
+      sessionUpdate(params) {
+        received(params);
+        return Promise.resolve();
+      },
+      requestPermission: () => Promise.resolve({ outcome: { outcome: "cancelled" } }),
+    }),
+    stream as never,
+  );
+  return {
+    async open() {
+      const clientCapabilities = optsIn ? { _meta: skillsMeta } : {};
+      await editor.initialize({ protocolVersion: 1, clientCapabilities });
+      await editor.newSession({ cwd: "/p", mcpServers: [] });
+    },
+    prompt: () => editor.prompt({ sessionId: "s", prompt: [words] }),
+  };
+};
+
+const editors = {
+  "2.4": { open: appOf(stable), protocol: 1, delivers: [] },
+  "2.4 unstable": { open: appOf(unstable as unknown as typeof stable), protocol: 1, delivers: [] },
+  "2.4 v2": { open: openV2, protocol: 2, delivers: ["_available_skills_update", "available_skills_update"] },
+  "0.4.5": { open: openOld, protocol: 1, delivers: [] },
+} as const;
+
+/** An agent of raw messages that speaks one version of the protocol and says one thing. */
+async function serve(stream: stable.Stream, protocol: 1 | 2): Promise<void> {
+  const writer = stream.writable.getWriter();
+  const send = (message: object): Promise<void> => writer.write({ jsonrpc: "2.0", ...message } as stable.AnyMessage);
+  const type = protocol === 2 ? { type: "command" } : {};
+  const v2Initialized = { protocolVersion: 2, info: { name: "agent", version: "1" }, capabilities: { session: {} } };
+  for await (const message of stream.readable) {
+    if (!("method" in message) || !("id" in message)) continue;
+    const { id } = message;
+    if (message.method === "initialize")
+      await send({ id, result: protocol === 2 ? v2Initialized : { protocolVersion: 1, agentCapabilities: {} } });
+    if (message.method === "session/new") await send({ id, result: { sessionId: "s" } });
+    if (message.method === "session/prompt") {
+      const availableCommands = [{ ...type, name: "init", description: "The agent's own." }];
+      const update = { sessionUpdate: "available_commands_update", availableCommands };
+      await send({ method: "session/update", params: { sessionId: "s", update } });
+      await send({ id, result: protocol === 2 ? { messageId: "m" } : { stopReason: "end_turn" } });
+    }
+  }
+}
+
+let errors: MockInstance<typeof console.error>;
+beforeEach(() => {
+  errors = vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => {
+  errors.mockRestore();
+});
+
+/** Opens a session, lets its skills arrive, changes them, and has a turn; returns all updates the client delivered. */
+async function talk(name: keyof typeof editors, optsIn: boolean, emit: EmitForm): Promise<Params[]> {
+  const { open, protocol } = editors[name];
+  const [editorSide, agentSide] = streamPair();
+  const skillset = memorySkillset([offer("pdf", { license: "MIT" })]);
+  const clock = manualClock();
+  void serve(interceptStream(agentSide, skillset, readOptions({ clock, emit })), protocol);
+  const received: Params[] = [];
+  const editor = open(editorSide, optsIn, (params) => received.push(params));
+  await editor.open();
+  clock.pass(50);
+  await new Promise(setImmediate);
+  skillset.set([offer("pdf", { license: "MIT" }), offer("csv")]);
+  await editor.prompt();
+  await new Promise(setImmediate);
+  return received;
+}
+
+const names = ({ update }: Params): string[] =>
+  ((update["availableCommands"] ?? []) as { name: string }[]).map(({ name }) => name);
+const kinds = (received: Params[]): Set<string> => new Set(received.map(({ update }) => update.sessionUpdate));
+
+const cases = (Object.keys(editors) as (keyof typeof editors)[]).flatMap((name) =>
+  [false, true].flatMap((optsIn) =>
+    (["auto", "rfd", "commands", "none"] as const).map((emit) => ({ name, optsIn, emit })),
+  ),
+);
+
+test.each(cases)(
+  "a client of $name is whole after every form: opt-in $optsIn, emit $emit",
+  async ({ name, optsIn, emit }) => {
+    const received = await talk(name, optsIn, emit);
+    const { protocol, delivers } = editors[name];
+    const bare = optsIn || emit === "rfd" ? "available_skills_update" : "_available_skills_update";
+    const isSent = emit === "rfd" || (emit === "auto" && (optsIn || protocol === 2));
+    const isDelivered = (delivers as readonly string[]).includes(bare);
+
+    expect(kinds(received)).toEqual(new Set([...(isSent && isDelivered ? [bare] : []), "available_commands_update"]));
+    // A client that does not know the kind says so on its console, once for each, and goes on.
+    expect(errors.mock.calls.length > 0).toBe(isSent && !isDelivered);
+    const last = received.findLast(({ update }) => update.sessionUpdate === "available_commands_update");
+    expect(last && names(last)).toEqual(emit === "auto" || emit === "commands" ? ["init", "pdf", "csv"] : ["init"]);
+  },
+);
+
+test.each(Object.keys(editors) as (keyof typeof editors)[])(
+  "a client of %s finds the whole list in the _meta of a command list",
+  async (name) => {
+    const [first] = await talk(name, false, "commands");
+    const places = [first?.update["_meta"], first?._meta].map(
+      (meta) => (meta as { "acp-skills"?: { availableSkills: unknown } } | undefined)?.["acp-skills"]?.availableSkills,
+    );
+    const list = [expect.objectContaining({ name: "pdf", license: "MIT" })];
+    expect(places).toEqual(name === "0.4.5" ? [undefined, list] : [list, list]);
+  },
+);

@@ -1,0 +1,261 @@
+import { EventEmitter } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ExitStatus } from "../../src/acp/start-agent.ts";
+import { wrapCommand, type WrapCommandOptions } from "../../src/acp/wrap-command.ts";
+import type { Clock } from "../../src/clock.ts";
+import { isSkillsError } from "../../src/errors.ts";
+import { manualClock } from "../manual-clock.ts";
+
+const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+let root = "";
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "acp-skills-wrap-"));
+  mkdirSync(join(root, "pdf"));
+  writeFileSync(join(root, "pdf", "SKILL.md"), "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead it well.\n");
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+interface Wrapped {
+  readonly input: PassThrough;
+  readonly output: PassThrough;
+  readonly signals: EventEmitter;
+  readonly ended: Promise<ExitStatus>;
+  readonly logged: string[];
+  readonly received: () => string;
+  readonly write: (message: unknown) => void;
+  /** Resolves when the editor has received this text. */
+  readonly until: (text: string) => Promise<void>;
+}
+
+/** The scripted agent as a real process behind the wrapper. */
+function wrap(manner: string[] = [], more: Partial<WrapCommandOptions> & { clock?: Clock } = {}): Wrapped {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const signals = new EventEmitter();
+  const logged: string[] = [];
+  let received = "";
+  let check = (): void => undefined;
+  output.on("data", (bytes: Buffer) => {
+    received += bytes.toString();
+    check();
+  });
+  const { clock, ...rest } = more;
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: [script, ...manner],
+    input,
+    output,
+    signals,
+    options: {
+      skills: [root],
+      defaultRoots: false,
+      log: (level, text) => logged.push(`${level}: ${text}`),
+      ...(clock !== undefined && { clock }),
+    },
+    ...rest,
+  });
+  return {
+    input,
+    output,
+    signals,
+    ended,
+    logged,
+    received: () => received,
+    write: (message) => input.write(`${JSON.stringify(message)}\n`),
+    until: (text) =>
+      new Promise((resolve) => {
+        check = () => {
+          if (received.includes(text)) resolve();
+        };
+        check();
+      }),
+  };
+}
+
+async function inSession(wrapped: Wrapped): Promise<void> {
+  wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  wrapped.write({ id: 1, method: "session/new", params: { cwd: root, mcpServers: [] } });
+  await wrapped.until('"sessionId":"session-1"');
+}
+
+function say(words: string, id = 2): object {
+  return { id, method: "session/prompt", params: { sessionId: "session-1", prompt: [{ type: "text", text: words }] } };
+}
+
+test("skills arrive as commands, and a call brings its instructions to the agent", async () => {
+  const wrapped = wrap(["embedded", "commands=init"]);
+  await inSession(wrapped);
+  await wrapped.until('"name":"pdf"');
+  wrapped.write(say("/pdf echo"));
+  await wrapped.until("end_turn");
+  wrapped.input.end();
+  expect(await wrapped.ended).toEqual({ exitCode: 0 });
+  expect(wrapped.received()).toContain("Read it well.");
+  expect(wrapped.logged).toEqual([]);
+});
+
+test("no update is overtaken by the response that follows it", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("update 2000; commands a; update 2000"));
+  await wrapped.until("end_turn");
+  wrapped.input.end();
+  await wrapped.ended;
+  const lines = wrapped.received().trimEnd().split("\n");
+  const texts = lines.flatMap((line) => /"text":"\.*(\d+)"/.exec(line)?.[1] ?? []);
+  expect(texts.map(Number)).toEqual([...Array(2000).keys(), ...Array(2000).keys()]);
+  expect(lines.findIndex((line) => line.includes("end_turn"))).toBe(
+    lines.findLastIndex((line) => line.includes('"text":"')) + 1,
+  );
+});
+
+test("a message of 20 MB passes", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("huge 20000000"));
+  await wrapped.until("end_turn");
+  wrapped.input.end();
+  await wrapped.ended;
+  expect(wrapped.received()).toContain("x".repeat(20_000_000));
+});
+
+test("the agent's exit code is passed on, also while stdin is open", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("die 7"));
+  expect(await wrapped.ended).toEqual({ exitCode: 7 });
+  expect(wrapped.logged).toEqual(["error: The agent ended with exit code 7."]);
+});
+
+test("death by signal is passed on", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("kill SIGKILL"));
+  expect(await wrapped.ended).toEqual({ exitCode: 137, signal: "SIGKILL" });
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s is forwarded to the agent", async (signal) => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.signals.emit(signal, signal);
+  expect(await wrapped.ended).toMatchObject({ signal });
+  expect(wrapped.signals.listenerCount(signal)).toBe(0);
+});
+
+test("garbage passes and is told once", async () => {
+  const wrapped = wrap(["banner"]);
+  await inSession(wrapped);
+  wrapped.input.end();
+  await wrapped.ended;
+  expect(wrapped.received().startsWith("Welcome to the scripted agent!\n")).toBe(true);
+  expect(wrapped.logged).toEqual([expect.stringContaining("not JSON")]);
+});
+
+test("an agent that ignores the end of stdin is told to go, then made to", async () => {
+  const clock = manualClock();
+  const wrapped = wrap(["stubborn"], { clock });
+  await inSession(wrapped);
+  wrapped.input.end();
+  await new Promise((resolve) => wrapped.input.once("close", resolve));
+  await new Promise(setImmediate);
+  clock.pass(5_000);
+  clock.pass(5_000);
+  expect(await wrapped.ended).toMatchObject({ signal: "SIGKILL" });
+});
+
+test("when the editor is gone the agent ends too", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.output.destroy(new Error("EPIPE"));
+  expect(await wrapped.ended).toEqual({ exitCode: 0 });
+});
+
+test.each(["linux", "win32"] as const)("a command that is not found is a sentence and 127 (%s)", async (platform) => {
+  const wrapped = wrap([], { command: "no-such-agent", platform });
+  expect(await wrapped.ended).toEqual({ exitCode: 127 });
+  expect(wrapped.logged).toEqual([expect.stringMatching(/^error: The agent command "no-such-agent" was not found/)]);
+});
+
+test.skipIf(process.platform === "win32")("a file that is not executable is a sentence and 126", async () => {
+  const file = join(root, "agent");
+  writeFileSync(file, "");
+  chmodSync(file, 0o644);
+  const wrapped = wrap([], { command: file });
+  expect(await wrapped.ended).toEqual({ exitCode: 126 });
+  expect(wrapped.logged).toEqual([expect.stringContaining("not an executable file")]);
+});
+
+test("the way of Windows, through execa, passes messages and exit codes alike", async () => {
+  const wrapped = wrap([], { platform: "win32" });
+  await inSession(wrapped);
+  await wrapped.until('"name":"pdf"');
+  wrapped.write(say("die 3"));
+  expect(await wrapped.ended).toEqual({ exitCode: 3 });
+});
+
+test("an agent that answers nothing ends with the editor", async () => {
+  const wrapped = wrap(["mute"]);
+  wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  wrapped.input.end();
+  expect(await wrapped.ended).toEqual({ exitCode: 0 });
+});
+
+/** A clock on which the silence after an agent's end passes at once. */
+function impatientClock(): Clock {
+  return {
+    now: () => 0,
+    after(_ms, callback) {
+      const timer = setImmediate(callback);
+      return () => {
+        clearImmediate(timer);
+      };
+    },
+  };
+}
+
+test.skipIf(process.platform === "win32")(
+  "a child of the agent that holds its stdout open is not waited for",
+  async () => {
+    const wrapped = wrap([], { command: "sh", args: ["-c", "echo '{}'; sleep 5 & exit 4"], clock: impatientClock() });
+    expect(await wrapped.ended).toEqual({ exitCode: 4 });
+    expect(wrapped.received()).toBe("{}\n");
+  },
+);
+
+test("an editor that reads slowly gets everything, also after the agent's end", async () => {
+  const marker = join(root, "ended");
+  const words = "process.stdout.write('x'.repeat(60_000) + '\\n' + 'y'.repeat(60_000));";
+  const output = new PassThrough();
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: ["-e", `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(marker)}, "")); ${words}`],
+    input: new PassThrough(),
+    output,
+    signals: new EventEmitter(),
+    options: { skills: [root], defaultRoots: false, clock: impatientClock() },
+  });
+  while (!existsSync(marker)) await new Promise(setImmediate);
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  let received = 0;
+  output.on("data", (bytes: Buffer) => (received += bytes.length));
+  expect(await ended).toEqual({ exitCode: 0 });
+  expect(received).toBe(120_001);
+});
+
+test("options that are wrong are refused before anything is started", async () => {
+  const refused = wrapCommand({
+    command: "no-such-agent",
+    input: new PassThrough(),
+    output: new PassThrough(),
+    options: { emit: "loud" } as never,
+  });
+  await expect(refused).rejects.toSatisfy((error) => isSkillsError(error) && error.code === "INVALID_OPTIONS");
+});

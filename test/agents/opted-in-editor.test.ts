@@ -1,0 +1,45 @@
+import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
+import { expect, onTestFinished, test } from "vitest";
+import { skillsOptIn } from "../../src/client/advertisement.ts";
+import { observeSkills } from "../../src/client/observe-skills.ts";
+import type { SkillsUpdate } from "../../src/client/skills-update.ts";
+import { openMockModel } from "./mock-model.ts";
+import { makePlayground, removeSkill, writeSkill } from "./playground.ts";
+import { claude } from "./real-agents.ts";
+import { startWrapped } from "./wrapped-process.ts";
+
+const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
+
+test("an editor that opted in observes the skills around Claude as they are edited and removed", async () => {
+  const playground = await makePlayground();
+  onTestFinished(playground.remove);
+  await writeSkill(playground.explicitSkills, skill);
+  const model = await openMockModel();
+  onTestFinished(model.close);
+  const wrapped = await startWrapped(claude, playground, { modelUrl: model.url });
+  onTestFinished(async () => {
+    await wrapped.close();
+  });
+  const observed: SkillsUpdate[] = [];
+  const stream = observeSkills(wrapped.stream, (update) => {
+    observed.push(update);
+    wrapped.lookAgain();
+  });
+  const { agent } = client({ name: "opted-in-editor" })
+    .onNotification(methods.client.session.update, () => undefined)
+    .connect(stream);
+  await agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: { _meta: { ...skillsOptIn } },
+  });
+  await agent.request(methods.agent.session.new, { cwd: playground.project, mcpServers: [] });
+
+  const descriptions = () => observed.at(-1)?.skills.map(({ description }) => description);
+  await wrapped.until("the skill", () => descriptions()?.join() === "Rhymes.");
+  await writeSkill(playground.explicitSkills, { ...skill, description: "Rhymes better." });
+  await wrapped.until("the edited skill", () => descriptions()?.join() === "Rhymes better.");
+  await removeSkill(playground.explicitSkills, skill.name);
+  await wrapped.until("an empty list", () => descriptions()?.length === 0);
+
+  expect(await wrapped.close()).toBe(0);
+});

@@ -1,0 +1,63 @@
+// npm run bench [-- --corpus DIR] [--only NAME] [--json]: each figure beside its floor or peer, as a ratio from one run.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { readSamples } from "./corpus.js";
+import { measureEdits } from "./edits.js";
+import { measureListing } from "./list.js";
+import { measurePassThrough } from "./pass-through.js";
+import { toLine, toMarkdown } from "./report.js";
+import { measureStart } from "./start.js";
+import { measureWatching } from "./watch.js";
+
+/** @import { Sample } from "./corpus.js" */
+/** @import { Row } from "./report.js" */
+
+/**
+ * What a figure gets.
+ * @typedef {object} Bench
+ * @property {string} folder of its own, removed at the end
+ * @property {readonly Sample[]} samples
+ * @property {string} bin the command that is measured
+ * @property {(sentence: string) => void} say
+ */
+
+/** @type {Record<string, (bench: Bench) => Promise<Row[]>>} */
+const figures = {
+  list: measureListing,
+  watch: measureWatching,
+  edits: measureEdits,
+  "pass-through": measurePassThrough,
+  start: measureStart,
+};
+
+const { values } = parseArgs({
+  options: { corpus: { type: "string" }, only: { type: "string" }, json: { type: "boolean", default: false } },
+});
+const chosen = Object.entries(figures).filter(([name]) => values.only === undefined || values.only === name);
+if (chosen.length === 0) throw new Error(`--only takes one of ${Object.keys(figures).join(", ")}.`);
+
+const folder = mkdtempSync(join(tmpdir(), "acp-skills-bench-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.on(signal, () => process.exit(1));
+
+const say = (/** @type {string} */ sentence) => void process.stderr.write(`  ${sentence}\n`);
+const samples = readSamples(values.corpus);
+const bin = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+/** @type {Row[]} */
+const rows = [];
+for (const [name, measure] of chosen) {
+  process.stderr.write(`${name}\n`);
+  const own = mkdtempSync(join(folder, `${name}-`));
+  const found = await measure({ folder: own, samples, bin, say });
+  rmSync(own, { recursive: true });
+  for (const row of found) say(toLine(row));
+  rows.push(...found);
+}
+
+const input = `skills made from ${samples.length.toLocaleString("en")} ${values.corpus === undefined ? "invented" : "real"} ones`;
+process.stdout.write(values.json ? `${JSON.stringify(rows, undefined, 2)}\n` : `\n${toMarkdown(rows, input)}`);
+// A process of ours that did not end would keep this one waiting; its parent's end tells it.
+process.exit();

@@ -1,0 +1,47 @@
+// The floor of noticing an edit: fs.watch on a root and its directories, and the head of what changed, as it is, at once.
+import { readdirSync, readFileSync, watch } from "node:fs";
+import { join } from "node:path";
+
+const [, , root = ""] = process.argv;
+/** @type {Map<string, import("node:fs").FSWatcher>} */
+const watchers = new Map();
+
+watch(root, (_event, name) => name !== null && look(name));
+for (const name of readdirSync(root)) add(name);
+process.stdout.write("watching\n");
+process.stdin.resume().on("end", () => process.exit());
+
+/** @param {string} name */
+function add(name) {
+  const watcher = watch(join(root, name), () => tell(name));
+  watcher.on("error", () => remove(name));
+  watchers.set(name, watcher);
+}
+
+/** @param {string} name */
+function remove(name) {
+  watchers.get(name)?.close();
+  watchers.delete(name);
+}
+
+/** @param {string} name */
+function look(name) {
+  remove(name);
+  try {
+    add(name);
+  } catch {
+    // It is gone, as `tell` says.
+  }
+  tell(name);
+}
+
+/** @param {string} name */
+function tell(name) {
+  let text = "";
+  try {
+    text = readFileSync(join(root, name, "SKILL.md"), "utf8").slice(0, 4096);
+  } catch {
+    // What cannot be read shows nothing.
+  }
+  process.stdout.write(`${JSON.stringify({ _update: name, text })}\n`);
+}

@@ -1,0 +1,48 @@
+// One way to notice change in a root of many skills, measured from inside: prints {"milliseconds", "bytes"}.
+import { readdirSync, watch } from "node:fs";
+import { join } from "node:path";
+
+const [, , way = "", root = ""] = process.argv;
+
+const started = performance.now();
+const kept = await open();
+const milliseconds = performance.now() - started;
+await new Promise((resolve) => setTimeout(resolve, 50));
+globalThis.gc?.();
+globalThis.gc?.();
+process.stdout.write(JSON.stringify({ milliseconds, bytes: process.memoryUsage.rss() }));
+process.exit(kept.length > 0 ? 0 : 1);
+
+async function open() {
+  switch (way) {
+    case "nothing":
+      return [way];
+    case "floor":
+      return [root, ...readdirSync(root).map((name) => join(root, name))].map((path) => watch(path, () => undefined));
+    case "peer": {
+      const { watch: watchByChokidar } = await import("chokidar");
+      const watcher = watchByChokidar(root, { ignoreInitial: true });
+      await new Promise((resolve) => watcher.on("ready", () => resolve(undefined)));
+      return [watcher];
+    }
+    case "listed":
+    case "watched": {
+      const { openCatalog } = await import("../../../dist/skills/catalog.js");
+      const { diskSkillFiles } = await import("../../../dist/skills/disk-skill-files.js");
+      const { openNativeWatcher } = await import("../../../dist/skills/native-watcher.js");
+      const { systemClock } = await import("../../../dist/clock.js");
+      const catalog = openCatalog({
+        roots: [{ path: root, origin: "explicit" }],
+        files: diskSkillFiles(),
+        clock: systemClock,
+        log: () => undefined,
+        ...(way === "watched" && { openWatcher: openNativeWatcher }),
+      });
+      const { skills } = await catalog.ready;
+      if (skills.length === 0) throw new Error("The catalog is empty.");
+      return [catalog];
+    }
+    default:
+      throw new Error(`There is no way called ${way}.`);
+  }
+}

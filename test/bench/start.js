@@ -1,0 +1,74 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { writeCorpus } from "./corpus.js";
+import { alternate, summarise, summariseDifference } from "./measure.js";
+import { openRawEditor } from "./raw-editor.js";
+
+/** @import { Bench } from "./main.js" */
+/** @import { Row } from "./report.js" */
+
+const agent = [process.execPath, fileURLToPath(new URL("processes/raw-agent.js", import.meta.url))];
+const pipe = [process.execPath, fileURLToPath(new URL("processes/byte-pipe.js", import.meta.url)), ...agent];
+
+/**
+ * From spawn until initialize is answered, and until the editor was told the session's skills.
+ * @param {Bench} bench
+ * @returns {Promise<Row[]>}
+ */
+export async function measureStart({ folder, samples, bin }) {
+  const { root } = writeCorpus(folder, samples, 200);
+  const cwd = join(folder, "project");
+  mkdirSync(cwd);
+  const wrapper = [process.execPath, bin, "--no-default-roots", "--skills", root, "--", ...agent];
+  const start = (/** @type {string[]} */ command) => () => timeToInitialized(command);
+  const runs = await alternate({ ours: start(wrapper), pipe: start(pipe), agent: start(agent) }, 15);
+  const told = await alternate({ ours: () => timeToSkills(wrapper, cwd) }, 7);
+  const added = summariseDifference(runs.ours, runs.agent);
+  return [
+    {
+      what: "spawn → initialize answered, added to the agent alone, 200 skills",
+      unit: "ms",
+      ours: added,
+      floor: { is: "byte pipe", value: summariseDifference(runs.pipe, runs.agent) },
+      target: "≤ +120 ms",
+      holds: added.median <= 120,
+      note: `the agent alone: ${summarise(runs.agent).median.toFixed(0)} ms`,
+    },
+    {
+      what: "spawn → 200 skills at the editor, 50 ms of waiting included",
+      unit: "ms",
+      ours: summarise(told.ours),
+    },
+  ];
+}
+
+/** @param {readonly string[]} command */
+async function timeToInitialized(command) {
+  const started = performance.now();
+  const editor = openRawEditor(command);
+  await editor.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const milliseconds = performance.now() - started;
+  await editor.close();
+  return milliseconds;
+}
+
+/**
+ * @param {readonly string[]} command
+ * @param {string} cwd
+ */
+async function timeToSkills(command, cwd) {
+  const started = performance.now();
+  const editor = openRawEditor(command);
+  /** @type {Promise<number>} */
+  const told = new Promise((resolve) =>
+    editor.onLine((line, arrived) => {
+      if (line.includes("available_commands_update")) resolve(arrived - started);
+    }),
+  );
+  await editor.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  await editor.request("session/new", { cwd, mcpServers: [] });
+  const milliseconds = await told;
+  await editor.close();
+  return milliseconds;
+}

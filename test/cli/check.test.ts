@@ -1,0 +1,188 @@
+import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import type { Problem } from "../../src/skills/problem.ts";
+import { runCli } from "./run-cli.ts";
+import { skillText, useTemporaryProject } from "./temporary-project.ts";
+
+const project = useTemporaryProject();
+const fixtures = fileURLToPath(new URL("../fixtures/skills", import.meta.url));
+
+async function check(...args: string[]) {
+  return await runCli(["check", ...args], { cwd: project.directory });
+}
+
+async function problemsOf(...args: string[]) {
+  const { code, stdout, stderr } = await check("--reporter", "json", ...args);
+  const { problems, checked, fixed } = JSON.parse(stdout) as {
+    problems: readonly Problem[];
+    checked: number;
+    fixed: readonly unknown[];
+  };
+  return { code, stderr, codes: problems.map(({ code: rule }) => rule), problems, checked, fixed };
+}
+
+const unquoted = "---\nname: pdf\ndescription: Use when: reading PDF\n---\nBody: stays\n";
+
+test("valid skills exit 0", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("pdf"));
+  expect(await check("skills")).toEqual({ code: 0, stdout: "1 skill checked: no problems\n", stderr: "" });
+});
+
+test("an error exits 1, with a code frame that points at line and column", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  const { code, stdout, stderr } = await check("skills");
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  expect(stdout).toContain(
+    [
+      "skills/pdf/SKILL.md:2:7 error name-not-lowercase",
+      "  the name PDF is not lowercase",
+      "    1 | ---",
+      "  > 2 | name: PDF",
+      "      |       ^",
+      "    3 | description: Does PDF. Use when PDF is asked for.",
+      "  fix: Write it as pdf.",
+    ].join("\n"),
+  );
+  expect(stdout).toMatch(/^1 skill checked: 2 errors$/m);
+});
+
+test("warnings alone exit 0", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  expect(await problemsOf("skills", "--level", "lenient")).toMatchObject({
+    code: 0,
+    problems: [{ severity: "warning" }, { severity: "warning" }],
+  });
+});
+
+test("the level decides which rules count", async () => {
+  project.write("skills/a/SKILL.md", skillText("a").replace("---\n\n", "version: 1\n---\n\n"));
+  expect(await problemsOf("skills")).toMatchObject({ code: 1, codes: ["field-unexpected"] });
+  expect(await problemsOf("skills", "--level", "wire")).toMatchObject({ code: 0, codes: [] });
+});
+
+test.each([["skills/pdf/SKILL.md"], ["skills/pdf"], ["skills"], ["."], [""]])(
+  "PATH %j may be a file, a skill's directory, or one that holds many",
+  async (given) => {
+    project.write("skills/pdf/SKILL.md", skillText("PDF"));
+    const found = await problemsOf(...(given === "" ? [] : [given]));
+    expect(found).toMatchObject({ code: 1, checked: 1, codes: ["name-not-lowercase", "name-directory-mismatch"] });
+  },
+);
+
+test("a SKILL.md is checked without the skills below it", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("pdf"));
+  project.write("skills/pdf/inner/SKILL.md", skillText("Wrong"));
+  expect(await problemsOf("skills/pdf/SKILL.md")).toMatchObject({ code: 0, checked: 1, codes: [] });
+  expect(await problemsOf("skills/pdf")).toMatchObject({ code: 1, checked: 2 });
+});
+
+test("a version's directory is checked against the skill's name", async () => {
+  project.write("skills/pdf/1.2.0/SKILL.md", skillText("pdf"));
+  project.write("skills/pdf/1.3.0/SKILL.md", skillText("Pdf"));
+  expect(await problemsOf("skills/pdf/1.2.0")).toMatchObject({ code: 0, checked: 1 });
+  expect(await problemsOf("skills/pdf/1.2.0/SKILL.md")).toMatchObject({ code: 0, checked: 1 });
+});
+
+test("the project's own skills are found from its directory, also where they are ignored", async () => {
+  project.write(".gitignore", ".claude\n.agents\n");
+  project.write(".claude/skills/pdf/SKILL.md", skillText("pdf"));
+  project.write(".agents/skills/docx/SKILL.md", skillText("docx"));
+  expect(await problemsOf()).toMatchObject({ code: 0, checked: 2, codes: [] });
+});
+
+test("a PATH that does not exist or holds no skill exits 1", async () => {
+  mkdirSync(project.at("empty"));
+  project.write("notes.md", "");
+  const missing = await problemsOf("missing");
+  expect(missing).toMatchObject({
+    code: 1,
+    checked: 0,
+    problems: [{ severity: "error", file: project.at("missing") }],
+  });
+  expect(await check("empty")).toMatchObject({ code: 1, stderr: "acp-skills: empty: no skill found\n" });
+  expect(await check("notes.md")).toMatchObject({
+    code: 1,
+    stderr: "acp-skills: notes.md: neither a directory nor a file called SKILL.md\n",
+  });
+});
+
+test("two skills with one slug are found in one root, not across projects", async () => {
+  project.write("one/skills/pdf/SKILL.md", skillText("pdf"));
+  project.write("two/skills/pdf/SKILL.md", skillText("pdf"));
+  expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 2, codes: [] });
+  project.write("two/skills/documents/pdf/SKILL.md", skillText("pdf"));
+  expect(await problemsOf(".")).toMatchObject({ code: 1, checked: 3, codes: ["slug-collision"] });
+});
+
+test("text that is not UTF-8 is found in the body too", async () => {
+  const bytes = Buffer.concat([Buffer.from(skillText("pdf")), Buffer.from([0x63, 0xe9, 0x0a])]);
+  project.write("skills/pdf/SKILL.md", bytes);
+  expect(await problemsOf("skills")).toMatchObject({
+    code: 1,
+    problems: [{ code: "invalid-utf8", line: 9, column: 2 }],
+  });
+});
+
+test("the reporters for machines keep stdout to themselves", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  const github = await check("skills", "--reporter", "github");
+  expect(github.stdout).toMatch(
+    /^::error file=skills\/pdf\/SKILL\.md,line=2,col=7,title=name-not-lowercase::the name PDF is not lowercase\. .*\n/,
+  );
+  const sarif = await check("skills", "--reporter=sarif");
+  expect(sarif).toMatchObject({ code: 1, stderr: "" });
+  expect(JSON.parse(sarif.stdout)).toMatchObject({ version: "2.1.0", runs: [{ results: [{}, {}] }] });
+});
+
+test("--fix repairs in place, keeps mode and body, and a second time does nothing", async () => {
+  const file = project.write("skills/pdf/SKILL.md", unquoted);
+  chmodSync(file, 0o640);
+  expect(await problemsOf("skills", "--fix")).toMatchObject({
+    code: 0,
+    codes: [],
+    fixed: [{ file, codes: ["yaml-unquoted-colon"] }],
+  });
+  const text = readFileSync(file, "utf8");
+  expect(text).toBe(unquoted.replace("Use when: reading PDF", "'Use when: reading PDF'"));
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+  expect(readdirSync(project.at("skills", "pdf"))).toEqual(["SKILL.md"]);
+  expect(await problemsOf("skills", "--fix")).toMatchObject({ code: 0, fixed: [] });
+  expect(readFileSync(file, "utf8")).toBe(text);
+});
+
+test("--fix follows a linked SKILL.md inside the given paths, and writes nothing outside them", async () => {
+  const inside = project.write("skills/shared/pdf.md", unquoted);
+  const outside = project.write("elsewhere/docx.md", unquoted.replace("pdf", "docx"));
+  mkdirSync(project.at("skills", "pdf"));
+  mkdirSync(project.at("skills", "docx"));
+  symlinkSync("../shared/pdf.md", project.at("skills", "pdf", "SKILL.md"));
+  symlinkSync("../../elsewhere/docx.md", project.at("skills", "docx", "SKILL.md"));
+  const { code, stderr, fixed } = await problemsOf("skills", "--fix");
+  expect(code).toBe(1);
+  expect(fixed).toEqual([{ file: inside, codes: ["yaml-unquoted-colon"] }]);
+  expect(stderr).toBe(`acp-skills: ${outside} was not fixed: it lies outside the given paths\n`);
+  expect(readFileSync(outside, "utf8")).toContain("description: Use when: reading");
+});
+
+test("--fix leaves the display name beside a skill.toml alone", async () => {
+  const text = "---\nname: Leads\n---\n";
+  const file = project.write("skills/leads/SKILL.md", text);
+  project.write(
+    "skills/leads/skill.toml",
+    'name = "leads"\nversion = "1.0.0"\ndescription = "Leads."\nkind = "instruction"\n',
+  );
+  await check("skills", "--fix");
+  expect(readFileSync(file, "utf8")).toBe(text);
+});
+
+test("--fix over every fixture repairs something, breaks nothing, and is done after one time", async () => {
+  cpSync(fixtures, project.at("fixtures"), { recursive: true });
+  const before = await problemsOf("fixtures");
+  const first = await problemsOf("fixtures", "--fix");
+  expect(first.fixed.length).toBeGreaterThan(0);
+  expect(first.problems.length).toBeLessThan(before.problems.length);
+  const second = await problemsOf("fixtures", "--fix");
+  expect(second.fixed).toEqual([]);
+  expect(second.problems).toEqual(first.problems);
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { version } from "../../src/version.ts";
+import { runCli } from "./run-cli.ts";
+import { useTemporaryProject } from "./temporary-project.ts";
+
+const project = useTemporaryProject();
+
+async function run(...args: string[]) {
+  return await runCli(args, { cwd: project.directory });
+}
+
+test("--help and -h print the whole help on stdout", async () => {
+  const help = await run("--help");
+  expect(help).toMatchObject({ code: 0, stderr: "" });
+  expect(help.stdout).toMatch(/^Usage: acp-skills \[options\] -- AGENT/m);
+  for (const command of ["list", "show NAME", "check [PATH…]"]) expect(help.stdout).toContain(`acp-skills ${command}`);
+  expect(await run("-h")).toEqual(help);
+});
+
+test.each([
+  ["list", ["--skills DIR", "--cwd DIR", "--no-default-roots", "--json"]],
+  ["show", ["--skills DIR", "--cwd DIR", "--no-default-roots", "--json"]],
+  ["check", ["--level spec|wire|lenient", "--reporter pretty|json|github|sarif", "--fix", "--watch"]],
+])("%s --help names each of its options", async (command, options) => {
+  const { code, stdout, stderr } = await run(command, "--help");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  for (const option of options) expect(stdout).toContain(`  ${option} `);
+});
+
+test("--version prints the version", async () => {
+  expect(await run("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+});
+
+test.each([
+  [[], "acp-skills: no agent to run; write: acp-skills [options] -- AGENT [ARG…] (see acp-skills --help)\n"],
+  [["--"], "acp-skills: no agent to run; write: acp-skills [options] -- AGENT [ARG…] (see acp-skills --help)\n"],
+  [["lst"], "acp-skills: unknown command lst; did you mean list? (see acp-skills --help)\n"],
+  [
+    ["my-agent", "acp"],
+    "acp-skills: unknown command my-agent; to run an agent, write: acp-skills -- my-agent acp (see acp-skills --help)\n",
+  ],
+  [
+    ["--skills", "x", "list"],
+    "acp-skills: the command comes first; write: acp-skills list … (see acp-skills --help)\n",
+  ],
+  [["--emitt", "rfd", "--", "x"], "acp-skills: unknown option --emitt; did you mean --emit? (see acp-skills --help)\n"],
+  [
+    ["--emit", "rdf", "--", "x"],
+    "acp-skills: --emit needs one of auto, rfd, commands, none, not rdf; did you mean rfd? (see acp-skills --help)\n",
+  ],
+  [["list", "--jsn"], "acp-skills: unknown option --jsn; did you mean --json? (see acp-skills list --help)\n"],
+  [["list", "extra"], "acp-skills: unexpected argument extra (see acp-skills list --help)\n"],
+  [["show"], "acp-skills: NAME is missing (see acp-skills show --help)\n"],
+  [["show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills show --help)\n"],
+  [
+    ["check", "--level", "specc"],
+    "acp-skills: --level needs one of spec, wire, lenient, not specc; did you mean spec? (see acp-skills check --help)\n",
+  ],
+  [["check", "--\u001b[31m"], "acp-skills: unknown option --\\u{1b}[31m (see acp-skills check --help)\n"],
+])("usage: acp-skills %j is refused in one line with exit code 2", async (args, stderr) => {
+  expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr });
+});

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { openFileLog, openStderrLog } from "../../src/cli/open-log.ts";
+import { useTemporaryProject } from "./temporary-project.ts";
+
+const project = useTemporaryProject();
+
+test("stderr gets warnings and errors, a line each, with nothing a terminal would obey", () => {
+  const lines: string[] = [];
+  const log = openStderrLog((line) => lines.push(line));
+  log("info", "quiet");
+  log("warning", "two\nlines \u001b[2J");
+  log("error", "bad");
+  expect(lines).toEqual(["acp-skills: two lines \\u{1b}[2J\n", "acp-skills: bad\n"]);
+});
+
+test("a file gets everything, and only errors go elsewhere too", () => {
+  const aside: string[] = [];
+  const log = openFileLog(
+    project.at("log"),
+    (_level, message) => aside.push(message),
+    () => new Date(0),
+  );
+  log("info", "one");
+  log("error", "two");
+  expect(readFileSync(project.at("log"), "utf8")).toBe(
+    "1970-01-01T00:00:00.000Z info one\n1970-01-01T00:00:00.000Z error two\n",
+  );
+  expect(aside).toEqual(["two"]);
+});
+
+test.skipIf(process.platform !== "linux")("a file that takes no more is told of once, and nothing is lost", () => {
+  const aside: string[] = [];
+  const log = openFileLog(
+    "/dev/full",
+    (_level, message) => aside.push(message),
+    () => new Date(0),
+  );
+  log("warning", "one");
+  log("warning", "two");
+  expect(aside).toEqual([expect.stringContaining("cannot be written any more"), "one", "two"]);
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { runCli } from "./run-cli.ts";
+import { skillText, useTemporaryProject } from "./temporary-project.ts";
+
+const project = useTemporaryProject();
+
+async function show(...args: string[]) {
+  return await runCli(["show", ...args], { cwd: project.directory });
+}
+
+const manifest = `name = "sales.leads.sync"
+version = "1.2.0"
+description = "Syncs leads."
+kind = "instruction"
+`;
+
+test("--json tells everything but the body", async () => {
+  const file = project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
+  project.write(".agents/skills/pdf/scripts/run.py", "print(1)\n");
+  project.write(".agents/skills/pdf/.hidden", "x");
+  const { code, stdout, stderr } = await show("pdf", "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const shown = JSON.parse(stdout) as Record<string, unknown>;
+  expect(shown).toMatchObject({
+    name: "pdf",
+    path: file,
+    digest: expect.stringMatching(/^(sha256:)?[0-9a-f]{64}$/) as unknown,
+    dialect: "agent-skills",
+    sources: [project.at(".agents", "skills")],
+    versions: [{ version: "0.0.0", path: file }],
+    files: [
+      { path: "SKILL.md", size_bytes: Buffer.byteLength(skillText("pdf")) },
+      { path: "scripts/run.py", size_bytes: 9 },
+    ],
+    problems: [],
+  });
+  expect((await show("pdf", "--json")).stdout).toBe(stdout);
+});
+
+test("text has the fields, the files and the body, with nothing a terminal would obey", async () => {
+  project.write(".agents/skills/pdf/SKILL.md", `${skillText("pdf")}\u001b[2J\ttab\n`);
+  const { code, stdout, stderr } = await show("pdf");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/^name +pdf$/m);
+  expect(stdout).toMatch(/^path +\.agents\/skills\/pdf\/SKILL\.md$/m);
+  expect(stdout).toMatch(/^file +SKILL\.md +\d+ bytes$/m);
+  expect(stdout).toContain("\n# pdf\n\nDo it.\n\\u{1b}[2J\ttab\n");
+  expect(stdout).not.toContain("\u001b");
+});
+
+test("the dotted name and the slug find the same skill", async () => {
+  project.write(".agents/skills/sales-leads-sync/SKILL.md", "---\nname: Leads\n---\nBody.\n");
+  project.write(".agents/skills/sales-leads-sync/skill.toml", manifest);
+  const dotted = await show("sales.leads.sync", "--json");
+  expect(dotted.code).toBe(0);
+  expect(JSON.parse(dotted.stdout)).toMatchObject({
+    name: "sales-leads-sync",
+    dialect: "skills-protocol",
+    manifest: { version: "1.2.0" },
+  });
+  expect((await show("sales-leads-sync", "--json")).stdout).toBe(dotted.stdout);
+});
+
+test("an unknown name exits 1 and names the nearest ones", async () => {
+  project.write(".agents/skills/commit-message/SKILL.md", skillText("commit-message"));
+  project.write(".agents/skills/commit-review/SKILL.md", skillText("commit-review"));
+  expect(await show("comit-message")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "acp-skills: no skill is called comit-message; did you mean commit-message?\n",
+  });
+  expect((await show("zebra")).stderr).toBe("acp-skills: no skill is called zebra\n");
+});
+
+test("problems of the skill are shown with their places", async () => {
+  project.write(".agents/skills/pdf/SKILL.md", skillText("PDF"));
+  const { code, stdout } = await show("pdf");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^warning +\.agents\/skills\/pdf\/SKILL\.md:2:7 name-not-lowercase: /m);
+});

@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach } from "vitest";
+
+export interface TemporaryProject {
+  readonly directory: string;
+  /** Writes a file below the directory and returns its absolute path. */
+  write(file: string, content: string | Uint8Array): string;
+  at(...segments: string[]): string;
+}
+
+/** A directory of its own for each test of a file. */
+export function useTemporaryProject(): TemporaryProject {
+  let directory = "";
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-cli-")));
+  });
+  afterEach(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return {
+    get directory() {
+      return directory;
+    },
+    write(file, content) {
+      const target = path.join(directory, file);
+      mkdirSync(path.dirname(target), { recursive: true });
+      writeFileSync(target, content);
+      return target;
+    },
+    at(...segments) {
+      return path.join(directory, ...segments);
+    },
+  };
+}
+
+/** A SKILL.md without fault, for the directory `name`. */
+export function skillText(name: string, description = `Does ${name}. Use when ${name} is asked for.`): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nDo it.\n`;
+}

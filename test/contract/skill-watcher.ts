@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { openCatalog } from "../../src/skills/catalog.ts";
+import type { Catalog } from "../../src/skills/catalog.ts";
+import type { SkillFiles } from "../../src/skills/skill-files.ts";
+import type { OpenSkillWatcher } from "../../src/skills/skill-watcher.ts";
+import type { Snapshot } from "../../src/skills/skill.ts";
+
+/** A tree that changes, and what watches it; the verbs take paths below `root`. */
+export interface WatchedTree {
+  /** An existing, empty directory: its real path. */
+  readonly root: string;
+  readonly files: SkillFiles;
+  readonly openWatcher: OpenSkillWatcher;
+  write(file: string, content: string): void;
+  makeDirectory(directory: string): void;
+  remove(target: string): void;
+  rename(from: string, to: string): void;
+  link(link: string, target: string): void;
+  close(): Promise<void>;
+}
+
+export function skillText(name: string, description: string): string {
+  return `---\nname: ${name}\ndescription: ${description}\n---\nBody.\n`;
+}
+
+/** What every adapter of the port `SkillWatcher` promises: no change goes unnoticed by the catalog that uses it. */
+export function describeSkillWatcher(adapter: string, openTree: () => WatchedTree): void {
+  describe(`${adapter} keeps the contract of SkillWatcher`, () => {
+    let tree: WatchedTree;
+    let catalog: Catalog | undefined;
+    beforeEach(() => {
+      tree = openTree();
+    });
+    afterEach(async () => {
+      await catalog?.close();
+      await tree.close();
+      catalog = undefined;
+    });
+
+    const save = (name: string, description: string, file = `skills/${name}/SKILL.md`): void => {
+      tree.write(file, skillText(name, description));
+    };
+    async function open(...roots: string[]): Promise<Catalog> {
+      const { files, openWatcher } = tree;
+      catalog = openCatalog({
+        roots: roots.map((root) => ({ path: `${tree.root}/${root}`, origin: "project" })),
+        files,
+        openWatcher,
+        clock: systemClock,
+        log: (_level, message) => {
+          throw new Error(message);
+        },
+      });
+      await catalog.ready;
+      return catalog;
+    }
+    const openSkills = (): Promise<Catalog> => open("skills");
+
+    it("sees an edit in place", async () => {
+      save("a", "one");
+      const skills = await openSkills();
+      save("a", "two");
+      await until(skills, { a: "two" });
+    });
+
+    it("sees a file that is emptied first and written later, and never shows it empty", async () => {
+      save("a", "one");
+      const skills = await openSkills();
+      const seen: Listed[] = [];
+      skills.onChange((snapshot) => seen.push(listed(snapshot)));
+      tree.write("skills/a/SKILL.md", "");
+      save("a", "two");
+      await until(skills, { a: "two" });
+      expect(seen).toEqual([{ a: "two" }]);
+    });
+
+    it("sees an atomic save, again and again", async () => {
+      save("a", "0");
+      const skills = await openSkills();
+      for (const round of ["1", "2", "3", "4"]) {
+        save("a", round, "skills/a/.SKILL.md.tmp");
+        tree.rename("skills/a/.SKILL.md.tmp", "skills/a/SKILL.md");
+        await until(skills, { a: round });
+      }
+    });
+
+    it("sees a save that moves the old file away, and never shows it gone", async () => {
+      save("a", "one");
+      const skills = await openSkills();
+      const seen: Listed[] = [];
+      skills.onChange((snapshot) => seen.push(listed(snapshot)));
+      tree.rename("skills/a/SKILL.md", "skills/a/SKILL.md~");
+      save("a", "two");
+      tree.remove("skills/a/SKILL.md~");
+      await until(skills, { a: "two" });
+      expect(seen).toEqual([{ a: "two" }]);
+    });
+
+    it("sees skills come, and edits right after", async () => {
+      tree.makeDirectory("skills");
+      const skills = await openSkills();
+      save("a", "one");
+      save("a", "two");
+      await until(skills, { a: "two" });
+      save("a", "three");
+      save("b", "one", "skills/group/b/SKILL.md");
+      await until(skills, { a: "three", b: "one" });
+      save("b", "two", "skills/group/b/SKILL.md");
+      await until(skills, { a: "three", b: "two" });
+    });
+
+    it("sees a skill renamed, and goes on watching it", async () => {
+      save("a", "one");
+      const skills = await openSkills();
+      tree.rename("skills/a", "skills/b");
+      await until(skills, { a: "one" }, "skills/b/SKILL.md");
+      save("b", "two");
+      await until(skills, { b: "two" });
+    });
+
+    it("sees skills go", async () => {
+      save("a", "one");
+      save("b", "one");
+      const skills = await openSkills();
+      tree.remove("skills/a");
+      await until(skills, { b: "one" });
+      tree.remove("skills/b/SKILL.md");
+      await until(skills, {});
+    });
+
+    it("sees a directory that was replaced by another one of the same name", async () => {
+      save("a", "one");
+      save("a", "two", "other/SKILL.md");
+      const skills = await openSkills();
+      tree.rename("skills/a", "old");
+      tree.rename("other", "skills/a");
+      await until(skills, { a: "two" });
+      save("a", "three");
+      await until(skills, { a: "three" });
+    });
+
+    it("sees a root that did not exist, however far its path has to grow", async () => {
+      tree.makeDirectory("project");
+      const skills = await open("project/.agents/skills");
+      tree.makeDirectory("project/unrelated");
+      tree.makeDirectory("project/.agents");
+      tree.makeDirectory("project/.agents/skills");
+      save("a", "one", "project/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "one" });
+      save("a", "two", "project/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "two" });
+    });
+
+    it("sees a root removed and made anew, and one moved away", async () => {
+      save("a", "one", "p/.agents/skills/a/SKILL.md");
+      const skills = await open("p/.agents/skills");
+      tree.remove("p/.agents/skills");
+      await until(skills, {});
+      save("a", "two", "p/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "two" });
+      tree.rename("p/.agents", "p/.gone");
+      await until(skills, {});
+      save("b", "one", "p/.agents/skills/b/SKILL.md");
+      await until(skills, { b: "one" });
+      save("b", "two", "p/.agents/skills/b/SKILL.md");
+      await until(skills, { b: "two" });
+    });
+
+    it("sees edits behind links, to files and to directories", async () => {
+      save("a", "one", "elsewhere/a.md");
+      save("b", "one", "far/b/SKILL.md");
+      tree.makeDirectory("skills");
+      tree.makeDirectory("skills/a");
+      tree.link("skills/a/SKILL.md", `${tree.root}/elsewhere/a.md`);
+      tree.link("skills/b", `${tree.root}/far/b`);
+      const skills = await openSkills();
+      expect(listed(skills.snapshot)).toEqual({ a: "one", b: "one" });
+      save("a", "two", "elsewhere/a.md");
+      await until(skills, { a: "two", b: "one" });
+      save("b", "two", "far/b/SKILL.md");
+      await until(skills, { a: "two", b: "two" });
+      tree.remove("far/b");
+      await until(skills, { a: "two" });
+      save("b", "three", "far/b/SKILL.md");
+      await until(skills, { a: "two", b: "three" });
+    });
+
+    it("loses none of many mixed edits", async () => {
+      const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
+      for (const name of names) save(name, "0");
+      const skills = await openSkills();
+      const expected: Listed = Object.fromEntries(names.map((name) => [name, "0"]));
+      for (let edit = 1; edit <= 300; edit++) {
+        const name = names[(edit * 7) % names.length] ?? "";
+        const description = String(edit);
+        if (!(name in expected)) tree.makeDirectory(`skills/${name}`);
+        switch (edit % 5) {
+          case 0:
+          case 1:
+            save(name, description);
+            break;
+          case 2:
+            tree.write(`skills/${name}/SKILL.md`, "");
+            save(name, description);
+            break;
+          case 3:
+            save(name, description, `skills/${name}/tmp`);
+            tree.rename(`skills/${name}/tmp`, `skills/${name}/SKILL.md`);
+            break;
+          default:
+            tree.remove(`skills/${name}`);
+        }
+        if (edit % 5 === 4) Reflect.deleteProperty(expected, name);
+        else expected[name] = description;
+        if (edit % 25 === 0) await until(skills, expected);
+        else await new Promise((resolve) => setImmediate(resolve));
+      }
+      await until(skills, expected);
+    });
+
+    it("hints no more after it was closed", async () => {
+      save("a", "one");
+      const hints: string[] = [];
+      const watcher = tree.openWatcher(
+        (directory) => hints.push(directory),
+        () => undefined,
+      );
+      watcher.add(`${tree.root}/skills/a`);
+      await watcher.close();
+      const before = hints.length;
+      watcher.add(`${tree.root}/skills`);
+      const skills = await openSkills();
+      save("a", "two");
+      await until(skills, { a: "two" });
+      expect(hints).toHaveLength(before);
+    });
+  });
+}
+
+/** Description by slug. */
+export type Listed = Record<string, string>;
+
+export function listed(snapshot: Snapshot): Listed {
+  return Object.fromEntries(snapshot.skills.map(({ skill }) => [skill.slug, skill.description]));
+}
+
+/** Resolves when the catalog lists exactly that, with one skill in `file` if given; the test's timeout is the limit. */
+export async function until(catalog: Catalog, expected: Listed, file = ""): Promise<void> {
+  const wanted = sorted(expected);
+  await new Promise<void>((resolve) => {
+    const check = (snapshot: Snapshot): void => {
+      if (sorted(listed(snapshot)) !== wanted) return;
+      if (file !== "" && !snapshot.skills.some(({ skill }) => skill.file.endsWith(file))) return;
+      stop();
+      resolve();
+    };
+    const stop = catalog.onChange(check);
+    check(catalog.snapshot);
+  });
+}
+
+function sorted(skills: Listed): string {
+  return JSON.stringify(Object.entries(skills).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

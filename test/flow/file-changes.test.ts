@@ -1,0 +1,47 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openTracedConversation } from "./traced-conversation.ts";
+
+const isCommands = (line: string): boolean => line.includes('"available_commands_update"');
+
+test("walk 2: a file changes, and the editor is told once for each change", async () => {
+  const { project, ask, until, trace, close } = openTracedConversation();
+  const skills = join(project, ".agents", "skills");
+  await ask("initialize", { protocolVersion: 1, clientCapabilities: { _meta: { "acp-skills": true } } });
+  let told = until(isCommands);
+  await ask("session/new", { cwd: project, mcpServers: [] });
+  await told;
+
+  told = until(isCommands);
+  mkdirSync(join(project, "draft"));
+  writeFileSync(join(project, "draft", "SKILL.md"), "---\nname: greet\ndescription: Says hello.\n---\nHello!\n");
+  renameSync(join(project, "draft"), join(skills, "greet"));
+  await told;
+
+  told = until(isCommands);
+  writeFileSync(join(skills, "greet", "SKILL.md"), "---\nname: greet\ndescription: Says goodbye.\n---\nBye!\n");
+  await told;
+
+  told = until(isCommands);
+  rmSync(join(skills, "commit-message"), { recursive: true });
+  await told;
+
+  await close();
+  expect(trace).toMatchInlineSnapshot(`
+    [
+      "> {"id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"_meta":{"acp-skills":true}}}}",
+      "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":false},"_meta":{"acp-skills":{"version":"0.0.0","tools":[],"update":["available_skills_update","available_commands_update"]}}}}}",
+      "> {"id":2,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}",
+      "< {"id":2,"result":{"sessionId":"session-1"}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_skills_update","availableSkills":"commit-message"}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"commit-message","_meta":{"acp-skills":"AvailableSkill"}}],"_meta":{"acp-skills":{"availableSkills":"commit-message"}}},"_meta":{"acp-skills":{"availableSkills":"commit-message"}}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_skills_update","availableSkills":"commit-message greet"}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"commit-message","_meta":{"acp-skills":"AvailableSkill"}},{"name":"greet","_meta":{"acp-skills":"AvailableSkill"}}],"_meta":{"acp-skills":{"availableSkills":"commit-message greet"}}},"_meta":{"acp-skills":{"availableSkills":"commit-message greet"}}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_skills_update","availableSkills":"commit-message greet"}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"commit-message","_meta":{"acp-skills":"AvailableSkill"}},{"name":"greet","_meta":{"acp-skills":"AvailableSkill"}}],"_meta":{"acp-skills":{"availableSkills":"commit-message greet"}}},"_meta":{"acp-skills":{"availableSkills":"commit-message greet"}}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_skills_update","availableSkills":"greet"}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"greet","_meta":{"acp-skills":"AvailableSkill"}}],"_meta":{"acp-skills":{"availableSkills":"greet"}}},"_meta":{"acp-skills":{"availableSkills":"greet"}}}}",
+    ]
+  `);
+});

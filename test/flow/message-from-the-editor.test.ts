@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { openTracedConversation } from "./traced-conversation.ts";
+
+test("walk 1: a message from the editor reaches the agent unchanged, unless it calls a skill", async () => {
+  const { project, ask, until, trace, close } = openTracedConversation(["embedded", "commands=init"]);
+  const say = (text: string): Promise<void> =>
+    ask("session/prompt", { sessionId: "session-1", prompt: [{ type: "text", text }] });
+  await ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const skillsArrive = until((line) => line.includes('"commit-message"'));
+  await ask("session/new", { cwd: project, mcpServers: [] });
+  await skillsArrive;
+  await ask("_vendor/anything", { n: 1 });
+  await say("/init echo");
+  await say("/commit-message echo");
+  await close();
+  expect(trace).toMatchInlineSnapshot(`
+    [
+      "> {"id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}",
+      "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":true},"_meta":{"acp-skills":{"version":"0.0.0","tools":[],"update":["available_commands_update"]}}}}}",
+      "> {"id":2,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}",
+      "< {"id":2,"result":{"sessionId":"session-1"}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init"}]}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init"},{"name":"commit-message","_meta":{"acp-skills":"AvailableSkill"}}],"_meta":{"acp-skills":{"availableSkills":"commit-message"}}},"_meta":{"acp-skills":{"availableSkills":"commit-message"}}}}",
+      "> {"id":3,"method":"_vendor/anything","params":{"n":1}}",
+      "< {"id":3,"result":{}}",
+      "> {"id":4,"method":"session/prompt","params":{"sessionId":"session-1","prompt":[{"type":"text","text":"/init echo"}]}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init"},{"name":"commit-message","_meta":{"acp-skills":"AvailableSkill"}}],"_meta":{"acp-skills":{"availableSkills":"commit-message"}}},"_meta":{"acp-skills":{"availableSkills":"commit-message"}}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"[{\\"type\\":\\"text\\",\\"text\\":\\"/init echo\\"}]"}}}}",
+      "< {"id":4,"result":{"stopReason":"end_turn"}}",
+      "> {"id":5,"method":"session/prompt","params":{"sessionId":"session-1","prompt":[{"type":"text","text":"/commit-message echo"}]}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"[{\\"type\\":\\"resource\\",\\"resource\\":{\\"uri\\":\\"file:///project/.agents/skills/commit-message/SKILL.md\\",\\"mimeType\\":\\"text/markdown\\",\\"text\\":\\"# Commit message\\\\n\\\\n1. Read \`git diff --cached\`. If nothing is staged, say so and stop.\\\\n2. First line: imperative mood, at most 72 characters, no full stop.\\\\n3. Then a blank line and the reason for the change, not a list of files.\\\\n4. Match the tone of the last ten subjects of \`git log --format=%s\`.\\\\n\\\\nBase directory of this skill: /project/.agents/skills/commit-message\\\\n\\"}},{\\"type\\":\\"text\\",\\"text\\":\\"echo\\"}]"}}}}",
+      "< {"id":5,"result":{"stopReason":"end_turn"}}",
+    ]
+  `);
+});

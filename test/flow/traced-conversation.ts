@@ -1,0 +1,85 @@
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { wrapCommand } from "../../src/acp/wrap-command.ts";
+
+const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+const skill = fileURLToPath(new URL("../../examples/skills/commit-message", import.meta.url));
+
+/** An editor on the wrapped scripted agent, in a project with one skill; every message is written down. */
+export interface TracedConversation {
+  readonly project: string;
+  /** One line a message: `>` from the editor, `<` to the editor. */
+  readonly trace: string[];
+  readonly ask: (method: string, params: object) => Promise<void>;
+  /** Resolves with the next message to the editor of which this holds. */
+  readonly until: (holds: (line: string) => boolean) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export function openTracedConversation(manner: readonly string[] = []): TracedConversation {
+  const project = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-flow-")));
+  mkdirSync(join(project, ".agents", "skills"), { recursive: true });
+  cpSync(skill, join(project, ".agents", "skills", "commit-message"), { recursive: true });
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const trace: string[] = [];
+  const waiting = new Set<{ readonly holds: (line: string) => boolean; readonly resolve: () => void }>();
+  let rest = "";
+  output.on("data", (bytes: Buffer) => {
+    const lines = (rest + bytes.toString()).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      trace.push(`< ${summarise(line, project)}`);
+      for (const one of waiting) {
+        if (!one.holds(line)) continue;
+        waiting.delete(one);
+        one.resolve();
+      }
+    }
+  });
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: [script, ...manner],
+    input,
+    output,
+    options: { home: join(project, "home"), version: "0.0.0", log: (level, text) => trace.push(`! ${level}: ${text}`) },
+  });
+  let lastId = 0;
+
+  const until = (holds: (line: string) => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      waiting.add({ holds, resolve });
+    });
+  return {
+    project,
+    trace,
+    until,
+    async ask(method, params) {
+      const id = ++lastId;
+      const line = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+      trace.push(`> ${summarise(line, project)}`);
+      const answered = until((answer) => answer.includes(`"id":${id},`));
+      input.write(`${line}\n`);
+      await answered;
+    },
+    async close() {
+      input.end();
+      await ended;
+      rmSync(project, { recursive: true });
+    },
+  };
+}
+
+/** A message as a person would tell it: paths made equal everywhere, the long lists shortened to their names. */
+function summarise(line: string, project: string): string {
+  const message = JSON.parse(line.replaceAll(project, "/project"), (key: string, value: unknown) => {
+    if (key === "jsonrpc" || key === "description" || key === "input") return undefined;
+    if (key === "availableSkills") return (value as { name: string }[]).map(({ name }) => name).join(" ");
+    if (key === "acp-skills" && typeof value === "object" && value !== null && "name" in value) return "AvailableSkill";
+    return value;
+  }) as object;
+  return JSON.stringify(message);
+}

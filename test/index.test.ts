@@ -1,0 +1,37 @@
+import { expect, expectTypeOf, test } from "vitest";
+import type { AgentConnector, Stream } from "@agentclientprotocol/sdk";
+import { AgentSideConnection, ndJsonStream } from "@zed-industries/agent-client-protocol";
+import * as acpSkills from "../src/index.ts";
+
+test("the public surface is this list", () => {
+  expect(Object.keys(acpSkills).sort()).toEqual([
+    "SkillsError",
+    "isSkillsError",
+    "observeSkills",
+    "readAdvertisement",
+    "readSkillsUpdate",
+    "skillsOptIn",
+    "withSkills",
+    "wrapCommand",
+    "wrapStream",
+  ]);
+});
+
+test("the types fit both generations of the SDK", () => {
+  expectTypeOf(acpSkills.withSkills).parameter(0).toEqualTypeOf<AgentConnector>();
+  expectTypeOf(acpSkills.withSkills).returns.toEqualTypeOf<AgentConnector>();
+  const wrapNew = (stream: Stream): Stream => acpSkills.wrapStream(stream);
+  const observeNew = (stream: Stream): Stream => acpSkills.observeSkills(stream, () => undefined);
+  const wrapOld = (stream: ReturnType<typeof ndJsonStream>): ConstructorParameters<typeof AgentSideConnection>[1] =>
+    acpSkills.wrapStream(stream);
+  expect([wrapNew, observeNew, wrapOld]).toHaveLength(3);
+});
+
+test("an error is recognised by its brand, also when it comes from another copy of the package", () => {
+  const error = new acpSkills.SkillsError("CLOSED", "closed", { cause: 1, facts: { a: 1 } });
+  expect(acpSkills.isSkillsError(error)).toBe(true);
+  expect(acpSkills.isSkillsError({ [Symbol.for("acp-skills.error")]: true })).toBe(true);
+  expect(acpSkills.isSkillsError(new Error("CLOSED"))).toBe(false);
+  expect(acpSkills.isSkillsError(undefined)).toBe(false);
+  expect(error).toMatchObject({ code: "CLOSED", cause: 1, facts: { a: 1 } });
+});

@@ -1,0 +1,35 @@
+import type { Clock } from "../src/clock.ts";
+
+/** Time that passes only when a test says so. */
+export interface ManualClock extends Clock {
+  /** Lets time pass, and fires in order what falls due. */
+  pass(milliseconds: number): void;
+  readonly pending: number;
+}
+
+export function manualClock(): ManualClock {
+  const timers = new Set<{ at: number; callback: () => void }>();
+  let time = 0;
+  return {
+    now: () => time,
+    after(milliseconds, callback) {
+      const timer = { at: time + milliseconds, callback };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    pass(milliseconds) {
+      const end = time + milliseconds;
+      for (;;) {
+        const [next] = [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+        if (next === undefined) break;
+        timers.delete(next);
+        time = Math.max(time, next.at);
+        next.callback();
+      }
+      time = end;
+    },
+    get pending() {
+      return timers.size;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { isSkillsError } from "../src/errors.ts";
+import { readOptions } from "../src/options.ts";
+import { version } from "../src/version.ts";
+
+function fault(options: unknown): { code: string; message: string; facts: Readonly<Record<string, unknown>> } {
+  try {
+    readOptions(options);
+  } catch (error) {
+    if (isSkillsError(error)) return error;
+    throw error;
+  }
+  throw new Error("accepted");
+}
+
+test("without options everything has its default", () => {
+  expect(readOptions()).toMatchObject({
+    skills: [],
+    defaultRoots: true,
+    emit: "auto",
+    clock: systemClock,
+    home: homedir(),
+    version,
+  });
+});
+
+test("directories are made absolute at once, for the process may move", () => {
+  expect(readOptions({ skills: ["a", "/b"] }).skills).toEqual([resolve("a"), resolve("/b")]);
+});
+
+test("an undefined option is as good as none", () => {
+  expect(readOptions({ emit: undefined, skills: undefined })).toMatchObject({ emit: "auto", skills: [] });
+});
+
+test.each([
+  [{ skils: [] }, { option: "skils", nearest: "skills" }, /skils.*Did you mean "skills"/],
+  [{ defaultroots: false }, { option: "defaultroots", nearest: "defaultRoots" }, /Did you mean "defaultRoots"/],
+  [{ zzzzzzzzzz: 1 }, { option: "zzzzzzzzzz" }, /expected one of skills, defaultRoots/],
+  [{ emit: "comands" }, { option: "emit", nearest: "commands" }, /auto, rfd, commands, none, got "comands"/],
+  [{ emit: 1 }, { option: "emit" }, /got number/],
+  [{ skills: "dir" }, { option: "skills" }, /array of directory paths, got "dir"/],
+  [{ skills: [1] }, { option: "skills" }, /array of directory paths/],
+  [{ defaultRoots: "no" }, { option: "defaultRoots" }, /true or false/],
+  [{ log: {} }, { option: "log" }, /function/],
+  [{ clock: { now: 1 } }, { option: "clock" }, /after\(ms, callback\)/],
+  [{ home: "" }, { option: "home" }, /non-empty string/],
+  [[], { option: "options" }, /an object/],
+  [null, { option: "options" }, /got null/],
+])("%j is refused: the option, what was expected, and the nearest name", (options, facts, message) => {
+  const { code, message: text, facts: given } = fault(options);
+  expect(code).toBe("INVALID_OPTIONS");
+  expect(text).toMatch(message);
+  expect(given).toMatchObject(facts);
+});

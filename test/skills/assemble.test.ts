@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { assemble } from "../../src/skills/assemble.ts";
+import type { Root } from "../../src/skills/roots.ts";
+import type { Snapshot } from "../../src/skills/skill.ts";
+import { found, foundSkill, record } from "./found-skills.ts";
+
+const first: Root = { path: "/one", origin: "project" };
+const second: Root = { path: "/two", origin: "user" };
+
+function codes({ problems }: Snapshot): string[] {
+  return problems.map(({ code, severity, file }) => `${severity} ${code} ${file}`);
+}
+
+describe("assemble", () => {
+  it("orders skills by code point and gives each its sources", () => {
+    const snapshot = assemble(
+      found(
+        foundSkill("/one/b", [first, second], "b"),
+        foundSkill("/one/a-b", [first], "a-b"),
+        foundSkill("/one/a", [first], "a"),
+      ),
+    );
+    expect(snapshot.skills.map(({ skill, sources }) => [skill.slug, ...sources])).toEqual([
+      ["a", "/one"],
+      ["a-b", "/one"],
+      ["b", "/one", "/two"],
+    ]);
+    expect(snapshot.problems).toEqual([]);
+  });
+
+  it("lets the first root win, and reports the skill it shadows", () => {
+    const snapshot = assemble(found(foundSkill("/one/a", [first], "a"), foundSkill("/two/a", [second], "a")));
+    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/a"]);
+    expect(codes(snapshot)).toEqual(["warning skill-shadowed /two/a/SKILL.md"]);
+  });
+
+  it("lets the first path of a root win a slug, and reports the other", () => {
+    const snapshot = assemble(found(foundSkill("/one/A", [first], "A"), foundSkill("/one/a", [first], "a")));
+    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/A"]);
+    expect(codes(snapshot)).toContain("error slug-collision /one/a/SKILL.md");
+  });
+
+  it("keeps skills whose names differ, and does not let a broken one hide another", () => {
+    const broken = { record: record("/one/a", "no frontmatter"), roots: [first] };
+    const snapshot = assemble(found(broken, foundSkill("/two/a", [second], "a")));
+    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/two/a"]);
+    expect(codes(snapshot)).toEqual(["error frontmatter-missing /one/a/SKILL.md"]);
+  });
+
+  it("offers the newest version, prereleases only when there is nothing else", () => {
+    const versions = (...all: string[]): Snapshot =>
+      assemble(found(...all.map((version) => foundSkill(`/one/a/${version}`, [first], "a", version))));
+    const released = versions("1.0.0", "1.10.0", "1.9.0", "2.0.0-rc.1");
+    expect(released.skills[0]?.skill.version).toBe("1.10.0");
+    expect(released.skills[0]?.versions.map(({ version }) => version)).toEqual([
+      "2.0.0-rc.1",
+      "1.10.0",
+      "1.9.0",
+      "1.0.0",
+    ]);
+    expect(versions("1.0.0-alpha", "1.0.0-beta").skills[0]?.skill.version).toBe("1.0.0-beta");
+    expect(released.problems.filter(({ code }) => code === "slug-collision")).toEqual([]);
+  });
+
+  it("reports a version that is there twice", () => {
+    const twice = [
+      foundSkill("/one/a/1.0.0", [first], "a", "1.0.0"),
+      foundSkill("/one/a/1.0.1", [first], "a", "1.0.0"),
+    ];
+    const snapshot = assemble(found(...twice));
+    expect(snapshot.skills[0]?.versions).toHaveLength(1);
+    expect(codes(snapshot)).toContain("error slug-collision /one/a/1.0.1/SKILL.md");
+  });
+
+  it("attaches a skill's problems to it and lists them with all others", () => {
+    const snapshot = assemble({
+      skills: [foundSkill("/one/x", [first], "a")],
+      findings: [{ code: "unreadable", file: "/one/y", line: 1, column: 1, message: "m", fix: "f" }],
+    });
+    expect(snapshot.skills[0]?.problems.map(({ code }) => code)).toEqual(["name-directory-mismatch"]);
+    expect(snapshot.problems.map(({ code }) => code)).toEqual(["unreadable", "name-directory-mismatch"]);
+  });
+
+  it("keeps the very offers that did not change", () => {
+    const before = assemble(found(foundSkill("/one/a", [first], "a"), foundSkill("/one/b", [first], "b")));
+    const after = assemble(
+      found(foundSkill("/one/a", [first], "a"), foundSkill("/one/b", [first], "b", "2.0.0")),
+      before,
+    );
+    expect(after.skills[0]).toBe(before.skills[0]);
+    expect(after.skills[1]).not.toBe(before.skills[1]);
+  });
+
+  it("offers or reports every skill, and no slug twice", () => {
+    const name = fc.constantFrom("a", "b", "B", "a--b", "a-b");
+    const place = fc.tuple(fc.constantFrom(first, second), name, fc.constantFrom("", "/1.0.0", "/2.0.0"));
+    fc.assert(
+      fc.property(fc.array(place), (places) => {
+        const skills = places.map(([root, slug, version], index) =>
+          foundSkill(`${root.path}/${index}${version}`, [root], slug),
+        );
+        skills.sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
+        const { skills: offers, problems } = assemble(found(...skills));
+        const told = new Set([
+          ...offers.flatMap(({ versions }) => versions.map(({ file }) => file)),
+          ...problems.map(({ file }) => file),
+        ]);
+        expect(skills.every((skill) => told.has(`${skill.record.path}/SKILL.md`))).toBe(true);
+        expect(new Set(offers.map(({ skill }) => skill.slug)).size).toBe(offers.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,219 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { openCatalog } from "../../src/skills/catalog.ts";
+import type { CatalogOptions } from "../../src/skills/catalog.ts";
+import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import { memoryWatcher } from "../../src/skills/memory-watcher.ts";
+import { openNativeWatcher } from "../../src/skills/native-watcher.ts";
+import type { Change } from "../../src/skills/skill.ts";
+import { diskTree } from "../contract/disk-tree.ts";
+import { listed, skillText, until } from "../contract/skill-watcher.ts";
+import { manualClock } from "../manual-clock.ts";
+
+function open(options: Partial<CatalogOptions> & Pick<CatalogOptions, "files">) {
+  const clock = manualClock();
+  const logged: string[] = [];
+  const catalog = openCatalog({
+    roots: [{ path: "/s", origin: "explicit" }],
+    clock,
+    log: (_level, message) => logged.push(message),
+    ...options,
+  });
+  const changes: Change[] = [];
+  catalog.onChange((_snapshot, change) => changes.push(change));
+  return { catalog, clock, logged, changes };
+}
+const skill = (name: string, description = "Does."): Record<string, string> => ({
+  [`/s/${name}/SKILL.md`]: skillText(name, description),
+});
+/** Lets a look that has begun come to its end. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("catalog", () => {
+  it("is empty first and then ready, and tells nobody of its first snapshot", async () => {
+    const { catalog, changes } = open({ files: memorySkillFiles(skill("a")) });
+    const first = await catalog.ready;
+    expect(listed(first)).toEqual({ a: "Does." });
+    expect(catalog.snapshot).toBe(first);
+    expect(changes).toEqual([]);
+  });
+
+  it("finds by slug and by canonical name", async () => {
+    const { catalog } = open({
+      files: memorySkillFiles({
+        ...skill("sync"),
+        "/s/sync/skill.toml": 'name = "sales.sync"\nversion = "1.0.0"\ndescription = "Syncs."\nkind = "instruction"\n',
+      }),
+    });
+    await catalog.ready;
+    expect(catalog.find("sales-sync")?.skill.version).toBe("1.0.0");
+    expect(catalog.find("sales.sync")).toBe(catalog.find("sales-sync"));
+    expect(catalog.find("sync")).toBeUndefined();
+    expect(catalog.find("constructor")).toBeUndefined();
+  });
+
+  it("reloads everything, tells a change once, and keeps the very snapshot when nothing changed", async () => {
+    const files = memorySkillFiles({ ...skill("a"), ...skill("b") });
+    const { catalog, changes } = open({ files });
+    const first = await catalog.ready;
+    expect(await catalog.reload()).toBe(first);
+    files.write("/s/a/SKILL.md", skillText("a", "Other."));
+    files.remove("/s/b");
+    const second = await catalog.reload();
+    expect(listed(second)).toEqual({ a: "Other." });
+    expect(listed(first)).toEqual({ a: "Does.", b: "Does." });
+    expect(changes).toHaveLength(1);
+    expect(changes[0]?.changed.map(({ after }) => after.skill.slug)).toEqual(["a"]);
+    expect(changes[0]?.removed.map(({ skill: { slug } }) => slug)).toEqual(["b"]);
+  });
+
+  it("tells of a difference in problems alone", async () => {
+    const files = memorySkillFiles(skill("a"));
+    const { catalog, changes } = open({ files });
+    await catalog.ready;
+    files.write("/s/b/SKILL.md", "nothing");
+    expect((await catalog.reload()).problems.map(({ code }) => code)).toEqual(["frontmatter-missing"]);
+    expect(changes).toEqual([{ added: [], removed: [], changed: [] }]);
+  });
+
+  it("keeps serving the old snapshot when reading fails, says so once, and recovers", async () => {
+    const files = memorySkillFiles(skill("a"));
+    let broken = false;
+    const list: typeof files.list = (directory) => {
+      if (broken) throw new TypeError("a bug");
+      return files.list(directory);
+    };
+    const { catalog, logged, changes } = open({ files: { ...files, list } });
+    const first = await catalog.ready;
+    broken = true;
+    expect(await catalog.reload()).toBe(first);
+    expect(await catalog.reload()).toBe(first);
+    expect(logged).toEqual(["Reading the skills failed, so the last list keeps serving: a bug"]);
+    broken = false;
+    files.write("/s/b/SKILL.md", skillText("b", "New."));
+    expect(listed(await catalog.reload())).toEqual({ a: "Does.", b: "New." });
+    expect(changes).toHaveLength(1);
+  });
+
+  it("is ready with a problem even when nothing can be read at all", async () => {
+    const list = (): never => {
+      throw new TypeError("a bug");
+    };
+    const { catalog } = open({ files: { ...memorySkillFiles({ "/s/x": "" }), list } });
+    expect(await catalog.ready).toMatchObject({ skills: [], problems: [{ code: "unreadable", message: "a bug" }] });
+    const missing = open({ files: memorySkillFiles() });
+    expect(await missing.catalog.ready).toMatchObject({ skills: [], problems: [{ code: "unreadable", file: "/s" }] });
+  });
+
+  it("makes one update of a burst, and passes on that watches ran out", async () => {
+    const files = memorySkillFiles();
+    for (let index = 0; index < 200; index++) files.write(`/s/s${index}/SKILL.md`, skillText(`s${index}`, "Does."));
+    const watcher = memoryWatcher();
+    files.onTouch((directory, name) => watcher.touch(directory, name));
+    const { catalog, clock, changes, logged } = open({ files, openWatcher: watcher.open });
+    await catalog.ready;
+    for (let index = 0; index < 200; index++) {
+      files.write(`/s/s${index}/SKILL.md`, skillText(`s${index}`, "Checked out."));
+      clock.pass(1);
+    }
+    await turn();
+    expect(changes).toHaveLength(0);
+    clock.pass(60);
+    await turn();
+    expect(changes.map(({ changed }) => changed.length)).toEqual([200]);
+    watcher.degrade("no watches left");
+    expect(logged).toEqual(["no watches left"]);
+  });
+
+  it("believes that a skill is gone only after 40 ms", async () => {
+    const files = memorySkillFiles({ ...skill("a"), ...skill("b") });
+    const watcher = memoryWatcher();
+    files.onTouch((directory, name) => watcher.touch(directory, name));
+    const read: string[] = [];
+    const list: typeof files.list = (directory) => {
+      read.push(directory);
+      return files.list(directory);
+    };
+    const { catalog, clock, changes } = open({ files: { ...files, list }, openWatcher: watcher.open });
+    await catalog.ready;
+    read.length = 0;
+    files.remove("/s/a");
+    clock.pass(8);
+    await turn();
+    expect(listed(catalog.snapshot)).toEqual({ a: "Does.", b: "Does." });
+    clock.pass(40);
+    await turn();
+    expect(listed(catalog.snapshot)).toEqual({ b: "Does." });
+    expect(read).toEqual(["/s", "/s/a", "/s"]);
+    expect(changes).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("tells nobody after it was closed, and keeps the last snapshot readable", async () => {
+    const files = memorySkillFiles(skill("a"));
+    const watcher = memoryWatcher();
+    files.onTouch((directory, name) => watcher.touch(directory, name));
+    const { catalog, clock, changes } = open({ files, openWatcher: watcher.open });
+    await catalog.ready;
+    files.write("/s/a/SKILL.md", skillText("a", "Late."));
+    await catalog.close();
+    await catalog.close();
+    clock.pass(1000);
+    await turn();
+    expect(changes).toEqual([]);
+    expect(watcher.isClosed).toBe(true);
+    expect(listed(catalog.snapshot)).toEqual({ a: "Does." });
+    expect(clock.pending).toBe(0);
+  });
+
+  it("tells no listener that left", async () => {
+    const files = memorySkillFiles(skill("a"));
+    const { catalog } = open({ files });
+    let told = 0;
+    const leave = catalog.onChange(() => told++);
+    await catalog.ready;
+    leave();
+    files.remove("/s/a");
+    await catalog.reload();
+    expect(told).toBe(0);
+  });
+
+  it("follows git from one branch to another", async () => {
+    const tree = diskTree(openNativeWatcher);
+    const git = (...words: string[]): void => {
+      const identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
+      execFileSync("git", [...identity, ...words], { cwd: tree.root, stdio: "ignore" });
+    };
+    const names = Array.from({ length: 150 }, (_, index) => `s${index}`);
+    const save = (description: string): void => {
+      for (const name of names) tree.write(`skills/${name}/SKILL.md`, skillText(name, description));
+    };
+    const all = (description: string): Record<string, string> =>
+      Object.fromEntries(names.map((name) => [name, description]));
+    git("init", "-b", "one");
+    save("one");
+    git("add", ".");
+    git("commit", "-m", "one");
+    git("checkout", "-b", "two");
+    save("two");
+    git("commit", "-a", "-m", "two");
+    const catalog = openCatalog({
+      roots: [{ path: `${tree.root}/skills`, origin: "project" }],
+      files: tree.files,
+      openWatcher: openNativeWatcher,
+      clock: systemClock,
+      log: () => undefined,
+    });
+    await catalog.ready;
+    let updates = 0;
+    catalog.onChange(() => updates++);
+    git("checkout", "one");
+    await until(catalog, all("one"));
+    git("checkout", "two");
+    await until(catalog, all("two"));
+    expect(updates).toBeLessThan(names.length / 5);
+    await catalog.close();
+    await tree.close();
+  });
+});

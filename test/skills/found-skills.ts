@@ -1,0 +1,32 @@
+import type { Found, FoundSkill } from "../../src/skills/found.ts";
+import { parseSkill } from "../../src/skills/parse-skill.ts";
+import type { DirectoryRecord } from "../../src/skills/read-directory.ts";
+import type { Root } from "../../src/skills/roots.ts";
+import { skillText } from "../contract/skill-watcher.ts";
+
+/** The record of a directory with this SKILL.md. */
+export function record(path: string, text = skillText(path.split("/").at(-1) ?? "", "Does.")): DirectoryRecord {
+  const [expectedName, file] = [path.split("/").at(-1) ?? "", `${path}/SKILL.md`];
+  const parsed = parseSkill({ directory: path, expectedName, file, head: Buffer.from(text), whole: true });
+  return {
+    path,
+    expectedName,
+    isSkill: true,
+    ...parsed,
+    identity: path,
+    children: [],
+    dangling: [],
+    ignoreText: "",
+    elsewhere: [],
+  };
+}
+
+/** A skill called `name` of this version, found in `path`. */
+export function foundSkill(path: string, roots: readonly Root[], name: string, version?: string): FoundSkill {
+  const metadata = version === undefined ? "" : `metadata:\n  version: ${version}\n`;
+  return { record: record(path, `---\nname: ${name}\ndescription: Does.\n${metadata}---\n`), roots };
+}
+
+export function found(...skills: FoundSkill[]): Found {
+  return { skills, findings: [] };
+}

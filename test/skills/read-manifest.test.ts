@@ -1,0 +1,148 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readManifest } from "../../src/skills/read-manifest.ts";
+import { rules } from "../../src/skills/rules.ts";
+
+const file = "/skills/sync/skill.toml";
+const head = 'name = "sales.leads.sync"\nversion = "1.0.0"\ndescription = "Syncs leads."\n';
+const action = `${head}kind = "action"\n[runtime]\nlanguage = "python"\nentrypoint = "main.py"\n`;
+const instruction = `${head}kind = "instruction"\n`;
+const found = (text: string) =>
+  readManifest(text, file).findings.map(({ code, line, column }) => `${code} ${line}:${column}`);
+
+test("a manifest is read whole and frozen through", () => {
+  const { manifest, findings } = readManifest(
+    `${action}[inputs.sheet]\ntype = "blob"\nrequired = true\n[permissions]\nproject = "read"\n`,
+    file,
+  );
+  expect(findings).toEqual([]);
+  expect(manifest).toEqual({
+    name: "sales.leads.sync",
+    version: "1.0.0",
+    description: "Syncs leads.",
+    kind: "action",
+    runtime: { language: "python", entrypoint: "main.py", export: "main" },
+    inputs: { sheet: { type: "blob", required: true } },
+    permissions: { project: "read" },
+  });
+  expect(Object.isFrozen(manifest?.inputs?.sheet)).toBe(true);
+});
+
+test("unknown keys are kept, and warned about", () => {
+  const { manifest, findings } = readManifest(`homepage = "x"\n${action}[runtime.extra]\na = 1\n`, file);
+  expect(manifest).toMatchObject({ homepage: "x", runtime: { extra: { a: 1 } } });
+  expect(findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
+    "manifest-key-unknown 1",
+    "manifest-key-unknown 9",
+  ]);
+});
+
+test.each([
+  ["https://example.org", true],
+  ["https://*.example.org", true],
+  ["https://example.org:8443", true],
+  ["http://example.org", false],
+  ["https://", false],
+  ["https://*", false],
+  ["https://a.*.org", false],
+  ["https://example.org/path", false],
+  ["https://user@example.org", false],
+  ["https://EXAMPLE.org", false],
+  ["*", false],
+])("the network entry %s is accepted: %s", (entry, accepted) => {
+  const text = `${instruction}[permissions]\nnetwork = ["${entry}"]\n`;
+  expect(found(text)).toEqual(accepted ? [] : ["manifest-network-invalid 6:11"]);
+});
+
+test.each([
+  ["main.py", true],
+  ["scripts/main.py", true],
+  ["../main.py", false],
+  ["a/../../main.py", false],
+  ["/main.py", false],
+  ["./main.py", false],
+  ["a//main.py", false],
+  ["~/main.py", false],
+  ["C:/main.py", false],
+  ["a\\\\main.py", false],
+  ["a\\u0000.py", false],
+  ["..", false],
+])("the entrypoint %s stays inside: %s", (entrypoint, inside) => {
+  expect(found(action.replace("main.py", entrypoint))).toEqual(inside ? [] : ["manifest-entrypoint-outside 7:14"]);
+});
+
+test.each([
+  ["sales", true],
+  ["sales.leads", true],
+  ["sales.leads.sync", true],
+  ["sale", false],
+  ["leads", false],
+  ["sales.leads.sync.more", false],
+])("the namespace %s fits sales.leads.sync: %s", (namespace, fits) => {
+  expect(found(`${instruction}namespace = "${namespace}"\n`)).toEqual(fits ? [] : ["manifest-namespace-mismatch 5:13"]);
+});
+
+test.each([
+  ["a.b@^1", true],
+  ["a.b@1.2.3", true],
+  ["a@~1.2", true],
+  ["a.b", true],
+  ["a-b@^1", false],
+  ["a.b@", false],
+  ["a.b@latest", false],
+  ["A.b@^1", false],
+])("the dependency %s is accepted: %s", (entry, accepted) => {
+  const text = `${instruction}[dependencies]\nskills = ["${entry}"]\n`;
+  expect(found(text)).toEqual(accepted ? [] : ["manifest-dependency-invalid 6:10"]);
+});
+
+test("what is not TOML is told with its place", () => {
+  expect(found(`${head}kind = action\n`)).toEqual(["manifest-syntax 4:8"]);
+  expect(found(`${head}name = "again"\n`)).toEqual(["manifest-syntax 4:1"]);
+  expect(found(`\ufeff${instruction}`)).toEqual([]);
+});
+
+test("a manifest whose description is only too long still counts", () => {
+  const { manifest, findings } = readManifest(instruction.replace("Syncs leads.", "😀".repeat(1025)), file);
+  expect(manifest?.description).toBe("😀".repeat(1024));
+  expect(findings.map(({ code }) => code)).toEqual(["description-too-long"]);
+});
+
+test("whatever the text, there is a manifest or a reason why not", () => {
+  const lines = [
+    ...instruction.split("\n"),
+    ...action.split("\n"),
+    ...[
+      "[inputs.a]",
+      'type = "string"',
+      "[permissions]",
+      "secrets = [1]",
+      "tags = {}",
+      "a.b.c = 1",
+      "[[inputs]]",
+      "__proto__ = 1",
+    ],
+    ...[
+      "default = 1979-05-27T07:32:00Z",
+      "n = 99999999999999999999",
+      's = """',
+      "x = [1,",
+      "runtime = 1",
+      "limits = { timeout_ms = -1 }",
+    ],
+  ];
+  let read = 0;
+  fc.assert(
+    fc.property(
+      fc.constantFrom("", instruction, instruction, action),
+      fc.array(fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...lines) }, fc.string()), { maxLength: 6 }),
+      (start, rest) => {
+        const { manifest, findings } = readManifest(start + rest.join("\n"), file);
+        expect(manifest === undefined).toBe(findings.some(({ code }) => rules[code].lenient === "error"));
+        if (manifest !== undefined) read++;
+      },
+    ),
+    { numRuns: 1000 },
+  );
+  expect(read).toBeGreaterThan(20);
+});

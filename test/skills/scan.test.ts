@@ -1,0 +1,267 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import type { MemorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import type { Found } from "../../src/skills/found.ts";
+import { openScan } from "../../src/skills/scan.ts";
+import type { ScanOptions } from "../../src/skills/scan.ts";
+import { runInSlices } from "../../src/skills/slices.ts";
+import { diskTree } from "../contract/disk-tree.ts";
+import { skillText } from "../contract/skill-watcher.ts";
+
+const now = (): number => 0;
+
+function run(scan: ReturnType<typeof openScan>): Promise<Found> {
+  return runInSlices(scan.run(), { now, slice: Infinity });
+}
+async function find(files: MemorySkillFiles, options: Partial<ScanOptions> = {}): Promise<Found> {
+  return run(openScan({ roots: [{ path: "/s", origin: "explicit" }], files, ...options }));
+}
+/** Path of each skill's directory, with its roots. */
+function places(found: Found): string[] {
+  return found.skills.map(({ record, roots }) => `${record.path} ${roots.map((root) => root.path).join(",")}`);
+}
+function codes(found: Found): string[] {
+  const own = found.skills.flatMap(({ record }) => record.findings);
+  return [...found.findings, ...own].map(({ code, file }) => `${code} ${file}`);
+}
+function tree(...skills: string[]): MemorySkillFiles {
+  return memorySkillFiles(
+    Object.fromEntries(skills.map((file) => [file, skillText(nameOf(file), "It does a thing.")])),
+  );
+}
+/** What the skill of a file should be called. */
+function nameOf(file: string): string {
+  return file.split("/").at(-2) ?? "";
+}
+
+describe("scan", () => {
+  it("finds skills at any depth up to six, inside skills too, ordered by path", async () => {
+    const files = tree("/s/b/SKILL.md", "/s/a/SKILL.md", "/s/a/inner/SKILL.md", "/s/1/2/3/4/5/six/SKILL.md");
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/1/2/3/4/5/six /s", "/s/a /s", "/s/a/inner /s", "/s/b /s"]);
+    expect(codes(found)).toEqual([]);
+  });
+
+  it("takes a root that is itself a skill", async () => {
+    expect(places(await find(tree("/s/SKILL.md")))).toEqual(["/s /s"]);
+  });
+
+  it("reports a skill that lies too deep, and nothing where there is none", async () => {
+    const files = tree("/s/1/2/3/4/5/6/seven/SKILL.md");
+    files.makeDirectory("/s/a/b/c/d/e/f/g");
+    const found = await find(files);
+    expect(places(found)).toEqual([]);
+    expect(codes(found)).toEqual(["too-deep /s/1/2/3/4/5/6/seven/SKILL.md"]);
+  });
+
+  it("prefers SKILL.md to skill.md, and takes skill.md where it is alone", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/a/skill.md", "/s/b/skill.md");
+    const found = await find(files);
+    expect(found.skills.map(({ record }) => record.skill?.file)).toEqual(["/s/a/SKILL.md", "/s/b/skill.md"]);
+    expect(codes(found)).toEqual(["file-name-lowercase /s/b/skill.md"]);
+  });
+
+  it("does not look into node_modules, .git and their like, but into other directories with a dot", async () => {
+    const files = tree(
+      "/s/node_modules/a/SKILL.md",
+      "/s/.git/b/SKILL.md",
+      "/s/.venv/c/SKILL.md",
+      "/s/.system/d/SKILL.md",
+    );
+    expect(places(await find(files))).toEqual(["/s/.system/d /s"]);
+  });
+
+  it("skips what ignore files name, a deeper file and .ignore deciding last", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md", "/s/c/d/SKILL.md", "/s/c/e/SKILL.md", "/s/f/SKILL.md");
+    files.write("/s/.gitignore", "/a/\nd\nf\n*.md\n");
+    files.write("/s/.ignore", "!f/\n");
+    files.write("/s/c/.gitignore", "!d\ne\n");
+    expect(places(await find(files))).toEqual(["/s/b /s", "/s/c/d /s", "/s/f /s"]);
+  });
+
+  it("follows links to directories and files, and names a skill found twice once, with both roots", async () => {
+    const files = tree("/s/a/SKILL.md", "/far/b/SKILL.md");
+    files.link("/s/b", "/far/b");
+    files.link("/s/again", "/s/a");
+    files.link("/t/a", "/s/a");
+    files.link("/t/c/SKILL.md", "/far/b/SKILL.md");
+    const roots = ["/s", "/t"].map((path) => ({ path, origin: "explicit" }) as const);
+    const found = await find(files, { roots });
+    expect(places(found)).toEqual(["/s/a /s,/t", "/far/b /s,/t"]);
+    expect(codes(found)).toEqual([]);
+  });
+
+  it("takes the name by which a linked skill was found as the one it should have", async () => {
+    const files = memorySkillFiles({ "/far/checkout/SKILL.md": skillText("pdf", "Reads.") });
+    files.link("/s/pdf", "/far/checkout");
+    expect(codes(await find(files))).toEqual([]);
+  });
+
+  it("reads two roots of the same real path once", async () => {
+    const files = tree("/real/a/SKILL.md");
+    files.link("/s", "/real");
+    files.link("/t", "/real");
+    const roots = ["/s", "/t"].map((path) => ({ path, origin: "project" }) as const);
+    expect(places(await find(files, { roots }))).toEqual(["/real/a /s,/t"]);
+  });
+
+  it("is never caught in a loop of links, and reports the link that leads up", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/x/y/SKILL.md");
+    files.link("/s/a/up", "/s");
+    files.link("/s/x/self", "/s/x");
+    files.link("/s/above", "/");
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/a /s", "/s/x/y /s"]);
+    expect(codes(found).sort()).toEqual([
+      "directory-loop /s/a/up",
+      "directory-loop /s/above",
+      "directory-loop /s/x/self",
+    ]);
+  });
+
+  it("reports each thing that is no readable skill, and loses nothing else", async () => {
+    const files = tree("/s/good/SKILL.md");
+    files.makeDirectory("/s/directory/SKILL.md");
+    files.makeOther("/s/fifo/SKILL.md");
+    files.link("/s/gone/SKILL.md", "/nowhere");
+    files.link("/s/dangling", "/nowhere");
+    files.link("/s/.#lock", "someone@somewhere");
+    files.deny("/s/closed");
+    files.write("/s/empty/SKILL.md", "");
+    files.write("/s/skill-as-file", "x");
+    const found = await find(files);
+    expect(found.skills.flatMap(({ record }) => record.skill?.slug ?? [])).toEqual(["good"]);
+    expect(codes(found).sort()).toEqual([
+      "dangling-symlink /s/dangling",
+      "dangling-symlink /s/gone/SKILL.md",
+      "frontmatter-missing /s/empty/SKILL.md",
+      "not-a-regular-file /s/directory/SKILL.md",
+      "not-a-regular-file /s/fifo/SKILL.md",
+      "unreadable /s/closed",
+    ]);
+  });
+
+  it("reports an explicit root that is missing, and a root that is a file; a missing default root is nothing", async () => {
+    const files = memorySkillFiles({ "/file": "x" });
+    const found = await find(files, {
+      roots: [
+        { path: "/missing", origin: "explicit" },
+        { path: "/file", origin: "explicit" },
+        { path: "/default", origin: "project" },
+      ],
+    });
+    expect(codes(found)).toEqual(["unreadable /missing", "unreadable /file"]);
+  });
+
+  it("takes the version from the directory <skill>/<version>/, and the name from the one above", async () => {
+    const files = memorySkillFiles({
+      "/s/pdf/1.2.0/SKILL.md": skillText("pdf", "Reads."),
+      "/s/pdf/2.0.0-beta.1/SKILL.md": skillText("pdf", "Reads more."),
+    });
+    const found = await find(files);
+    expect(found.skills.map(({ record }) => record.skill?.version)).toEqual(["1.2.0", "2.0.0-beta.1"]);
+    expect(codes(found)).toEqual([]);
+  });
+
+  it("counts directories without a skill, not skills, and says where it stopped", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const files = tree(...names.map((name) => `/s/${name}/SKILL.md`));
+    for (const name of names) files.makeDirectory(`/s/x/${name}`);
+    for (const name of names) files.makeDirectory(`/s/a/${name}`);
+    const limits = { depth: 6, directories: 3, insideSkill: 2 };
+    const found = await find(files, { limits });
+    expect(found.skills).toHaveLength(6);
+    expect(codes(found).sort()).toEqual(["too-many-directories /s", "too-many-directories /s/a"]);
+  });
+
+  it("reads more of a file only while its frontmatter is incomplete", async () => {
+    const long = `---\nname: long\ndescription: Long.\nmetadata:\n${"  key: value\n".repeat(1)}${"# x\n".repeat(5000)}---\n`;
+    const files = memorySkillFiles({
+      "/s/long/SKILL.md": long,
+      "/s/body/SKILL.md": `${skillText("body", "b")}${"x".repeat(99_999)}`,
+    });
+    const limits: string[] = [];
+    const head: MemorySkillFiles["head"] = (file, limit) => {
+      limits.push(`${file} ${limit}`);
+      return files.head(file, limit);
+    };
+    const found = await find({ ...files, head });
+    expect(codes(found)).toEqual([]);
+    expect(limits).toEqual([
+      "/s/body/SKILL.md 4096",
+      "/s/long/SKILL.md 4096",
+      "/s/long/SKILL.md 8192",
+      "/s/long/SKILL.md 16384",
+      "/s/long/SKILL.md 32768",
+    ]);
+  });
+
+  it("reads a manifest beside SKILL.md", async () => {
+    const files = memorySkillFiles({
+      "/s/sync/SKILL.md": skillText("Sync", "Shown."),
+      "/s/sync/skill.toml": 'name = "sales.sync"\nversion = "1.0.0"\ndescription = "Syncs."\nkind = "instruction"\n',
+    });
+    const { skills } = await find(files);
+    expect(skills[0]?.record.skill).toMatchObject({
+      name: "sales.sync",
+      slug: "sales-sync",
+      dialect: "skills-protocol",
+    });
+  });
+
+  it("reads only what is stale again, and watches each directory before it reads it", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md", "/s/b/inner/SKILL.md");
+    const log: string[] = [];
+    const list: MemorySkillFiles["list"] = (directory) => {
+      log.push(`list ${directory}`);
+      return files.list(directory);
+    };
+    const scan = openScan({
+      roots: [{ path: "/s", origin: "explicit" }],
+      files: { ...files, list },
+      onDirectory: (directory) => log.push(`watch ${directory}`),
+      onForgotten: (directory) => log.push(`forget ${directory}`),
+    });
+    await run(scan);
+    expect(log).toEqual([
+      "watch /s",
+      "watch /s",
+      "list /s",
+      ...["/s/a", "/s/b", "/s/b/inner"].flatMap((directory) => [`watch ${directory}`, `list ${directory}`]),
+    ]);
+    log.length = 0;
+    expect(scan.markStale("/s/a", "SKILL.md")).toBe(true);
+    expect(scan.markStale("/elsewhere", "x")).toBe(false);
+    expect((await run(scan)).skills).toHaveLength(3);
+    expect(log).toEqual(["watch /s", "watch /s/a", "list /s/a"]);
+    log.length = 0;
+    files.remove("/s/b");
+    scan.markStale("/s", "b");
+    expect(places(await run(scan))).toEqual(["/s/a /s"]);
+    expect(log).toEqual(["watch /s", "watch /s", "list /s", "forget /s/b", "forget /s/b/inner"]);
+    log.length = 0;
+    scan.markAllStale();
+    await run(scan);
+    expect(log.filter((line) => line.startsWith("list"))).toEqual(["list /s", "list /s/a"]);
+  });
+
+  it("reads a FIFO, a device and an odd name on a real disk without waiting", async () => {
+    const disk = diskTree(() => ({ add: () => undefined, remove: () => undefined, close: () => Promise.resolve() }));
+    disk.write("good/SKILL.md", skillText("good", "Good."));
+    disk.makeDirectory("fifo");
+    execFileSync("mkfifo", [`${disk.root}/fifo/SKILL.md`]);
+    disk.makeDirectory("device");
+    disk.link("device/SKILL.md", "/dev/zero");
+    disk.link("circle", "circle");
+    const scan = openScan({ roots: [{ path: disk.root, origin: "explicit" }], files: disk.files });
+    const found = await run(scan);
+    expect(found.skills.flatMap(({ record }) => record.skill?.slug ?? [])).toEqual(["good"]);
+    expect(
+      codes(found)
+        .map((line) => line.replace(disk.root, ""))
+        .sort(),
+    ).toEqual(["dangling-symlink /circle", "not-a-regular-file /device/SKILL.md", "not-a-regular-file /fifo/SKILL.md"]);
+    await disk.close();
+  });
+});

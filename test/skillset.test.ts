@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import { readOptions } from "../src/options.ts";
+import type { Catalog } from "../src/skills/catalog.ts";
+import type { Snapshot } from "../src/skills/skill.ts";
+import { type OpenRoots, openSkillset, type Skillset } from "../src/skillset.ts";
+
+const nothing: Snapshot = { skills: [], problems: [] };
+
+interface Opened {
+  readonly skillset: Skillset;
+  /** The roots of every catalog that was opened. */
+  readonly opened: (readonly string[])[];
+  readonly closed: () => number;
+  readonly logged: string[];
+}
+
+function open(closing: () => Promise<void> = () => Promise.resolve()): Opened {
+  const opened: (readonly string[])[] = [];
+  const logged: string[] = [];
+  let closed = 0;
+  const openRoots: OpenRoots = (roots): Catalog => {
+    opened.push(roots.map(({ path }) => path));
+    return {
+      snapshot: nothing,
+      ready: Promise.resolve(nothing),
+      reload: () => Promise.resolve(nothing),
+      onChange: () => () => undefined,
+      find: () => undefined,
+      close() {
+        closed += 1;
+        return closing();
+      },
+    };
+  };
+  const settings = readOptions({ home: "/home", log: (_level: string, text: string) => logged.push(text) });
+  return { skillset: openSkillset(settings, openRoots), opened, closed: () => closed, logged };
+}
+
+test("a session's roots are its directories and the home", () => {
+  const { skillset, opened } = open();
+  skillset.openSession({ cwd: "/project", additionalDirectories: ["/more"] });
+  expect(opened).toEqual([
+    [
+      "/project/.agents/skills",
+      "/project/.claude/skills",
+      "/more/.agents/skills",
+      "/more/.claude/skills",
+      "/home/.agents/skills",
+      "/home/.claude/skills",
+    ],
+  ]);
+});
+
+test("sessions with equal roots share a catalog, closed when the last of them closes", () => {
+  const { skillset, opened, closed } = open();
+  const first = skillset.openSession({ cwd: "/project" });
+  const second = skillset.openSession({ cwd: "/project" });
+  expect(opened).toHaveLength(1);
+  expect(second.catalog).toBe(first.catalog);
+  first.close();
+  first.close();
+  expect(closed()).toBe(0);
+  second.close();
+  expect(closed()).toBe(1);
+  skillset.openSession({ cwd: "/project" });
+  expect(opened).toHaveLength(2);
+});
+
+test("sessions with other roots have their own", () => {
+  const { skillset, opened } = open();
+  skillset.openSession({ cwd: "/a" });
+  skillset.openSession({ cwd: "/b" });
+  expect(opened).toHaveLength(2);
+});
+
+test("a relative directory is a sentence for people; the others still serve", () => {
+  const { skillset, opened } = open();
+  const { problems } = skillset.openSession({ cwd: "project" });
+  expect(problems).toEqual([expect.stringContaining('"project" is not an absolute path')]);
+  expect(opened[0]).toContain("/home/.agents/skills");
+});
+
+test("closing the skillset closes every catalog", async () => {
+  const { skillset, closed } = open();
+  skillset.openSession({ cwd: "/a" });
+  skillset.openSession({ cwd: "/b" });
+  await skillset.close();
+  expect(closed()).toBe(2);
+});
+
+test("a catalog that cannot be closed is told on the log", async () => {
+  const { skillset, logged } = open(() => Promise.reject(new Error("stuck")));
+  skillset.openSession({ cwd: "/a" }).close();
+  await new Promise(setImmediate);
+  expect(logged).toEqual([expect.stringContaining("stuck")]);
+});
