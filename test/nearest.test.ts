@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nearest } from "../src/nearest.ts";
+import { nearest, nearestNames } from "../src/nearest.ts";
 
 const names = ["pdf", "docx-reports", "commit-message", "commit-review"];
 
@@ -16,4 +17,54 @@ test("a part of a name finds it", () => {
 test("nothing close means no name", () => {
   expect(nearest("zebra", names, 3)).toEqual([]);
   expect(nearest("", names, 3)).toEqual([]);
+});
+
+const tools = ["list_skills", "describe_skill", "read_skill_file", "create_blob", "read_blob"];
+
+test.each([
+  ["list_skill", "list_skills"],
+  ["LIST_SKILLS", "list_skills"],
+  ["raed_blob", "read_blob"],
+  ["blob", "read_blob"],
+  ["describe_skil", "describe_skill"],
+])("the name nearest to %s is %s", (word, name) => {
+  expect(nearestNames(word, tools)[0]).toBe(name);
+});
+
+test("a swap of neighbours is one edit", () => {
+  expect(nearestNames("abdc", ["abcdxx", "axyd", "abcd"])[0]).toBe("abcd");
+});
+
+test("gives as many as there are, at most the count, and none of none", () => {
+  expect(nearestNames("nothing like it", tools)).toHaveLength(5);
+  expect(nearestNames("list", tools, 2)).toHaveLength(2);
+  expect(nearestNames("list", [])).toEqual([]);
+});
+
+test("equal distances keep the order of the names", () => {
+  expect(nearestNames("a", ["c", "b", "d"])).toEqual(["c", "b", "d"]);
+});
+
+test("early ends change nothing: the best of many are the best of all, ranked", () => {
+  const word = fc.string({ maxLength: 8, unit: fc.constantFrom("a", "b", "c") });
+  fc.assert(
+    fc.property(
+      word,
+      fc.uniqueArray(word, { maxLength: 30 }),
+      fc.integer({ min: 1, max: 10 }),
+      (wanted, all, count) => {
+        expect(nearestNames(wanted, all, count)).toEqual(nearestNames(wanted, all, all.length + 1).slice(0, count));
+      },
+    ),
+  );
+});
+
+test("a name that is there comes first, and no text is too long", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string({ maxLength: 300 }), { minLength: 1 }), fc.nat(), (all, at) => {
+      const wanted = all[at % all.length] ?? "";
+      const [first = ""] = nearestNames(wanted, all);
+      expect(first.slice(0, 128).toLowerCase()).toBe(wanted.slice(0, 128).toLowerCase());
+    }),
+  );
 });

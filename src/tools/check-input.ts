@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { SkillsError } from "../errors.ts";
-import { nearestNames } from "../nearest-names.ts";
+import { nearestNames } from "../nearest.ts";
 import type { Tool } from "./tool.ts";
 
 /** One input that is not as it should be (CONTRACT C-2.3). */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
-import { nearestNames } from "../nearest-names.ts";
+import { nearestNames } from "../nearest.ts";
 import { runInSlices } from "../skills/slices.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./content.ts";

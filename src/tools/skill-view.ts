@@ -1,5 +1,5 @@
 import { SkillsError } from "../errors.ts";
-import { nearestNames } from "../nearest-names.ts";
+import { nearestNames } from "../nearest.ts";
 import { isPrerelease } from "../skills/skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../skills/skill.ts";
 import { guideSkill } from "./guide/guide.ts";

@@ -3,7 +3,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import { toInternalError } from "../internal-error.ts";
 import type { Log } from "../log.ts";
-import { nearestNames } from "../nearest-names.ts";
+import { nearestNames } from "../nearest.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";
 import { checkInput } from "./check-input.ts";
 import { diskSkillBytes } from "./disk-skill-bytes.ts";
