@@ -17,7 +17,7 @@ const mayImport = {
   client: ["wire"],
   acp: ["skills", "wire", ...hallway.filter((file) => file !== "index.ts")],
   mcp: ["skills", "blobs", "tools", "wire", ...hallway.filter((file) => file !== "index.ts")],
-  cli: ["skills", "wire", "acp", "mcp", ...hallway.filter((file) => file !== "index.ts")],
+  cli: ["skills", "blobs", "tools", "wire", "acp", "mcp", ...hallway.filter((file) => file !== "index.ts")],
 };
 const zones = Object.entries(mayImport).flatMap(([room, allowed]) =>
   [...rooms, ...hallway]

@@ -1,5 +1,6 @@
 const longestCompared = 128;
 const shortestPart = 3;
+const partDistance = 0.5;
 const width = longestCompared + 1;
 const [rowA, rowB, rowC] = [new Uint16Array(width), new Uint16Array(width), new Uint16Array(width)];
 
@@ -38,7 +39,7 @@ function distanceBetween(wanted: string, name: string, limit: number): number {
   if (wanted === name) return 0;
   const isPart =
     Math.min(wanted.length, name.length) >= shortestPart && (name.includes(wanted) || wanted.includes(name));
-  if (isPart) return 1 - 1 / (1 + Math.abs(wanted.length - name.length));
+  if (isPart) return partDistance;
   return Math.abs(wanted.length - name.length) >= limit ? limit : editDistance(wanted, name, limit);
 }
 

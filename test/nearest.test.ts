@@ -25,7 +25,7 @@ test.each([
   ["list_skill", "list_skills"],
   ["LIST_SKILLS", "list_skills"],
   ["raed_blob", "read_blob"],
-  ["blob", "read_blob"],
+  ["file", "read_skill_file"],
   ["describe_skil", "describe_skill"],
 ])("the name nearest to %s is %s", (word, name) => {
   expect(nearestNames(word, tools)[0]).toBe(name);
