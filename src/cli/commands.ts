@@ -103,6 +103,12 @@ export const commands = {
       "Exits 1 when there is an error, or when a PATH does not exist or holds no skill; warnings alone exit 0.",
     ],
   },
+  mcp: {
+    usage: "mcp [options]",
+    summary: "Serve the skills and their tools to any MCP client, over stdio.",
+    options: { ...roots, help },
+    notes: [defaultRoots, "Ends when the client closes stdin."],
+  },
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof commands;

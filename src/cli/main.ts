@@ -25,6 +25,15 @@ async function run(argv: readonly string[]): Promise<number> {
         const { runCheck } = await import("./check.ts");
         return await runCheck(positionals, options, await openTerminal());
       });
+    case "mcp":
+      return await withArguments(name, commands.mcp, rest, async ({ options }) => {
+        const { runMcp } = await import("./mcp.ts");
+        return await runMcp(options);
+      });
+    case "mcp-bridge": {
+      const { runMcpBridge } = await import("./mcp-bridge.ts");
+      return await runMcpBridge();
+    }
     default:
       return await wrap(argv);
   }
@@ -53,7 +62,7 @@ async function wrap(argv: readonly string[]): Promise<number> {
 }
 
 async function withArguments<Given extends Command>(
-  name: "list" | "show" | "check",
+  name: "list" | "show" | "check" | "mcp",
   command: Given,
   argv: readonly string[],
   perform: (given: Arguments<Given>) => Promise<number>,
