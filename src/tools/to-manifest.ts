@@ -1,18 +1,10 @@
 import type { Skill } from "../skills/skill.ts";
 import { toJsonObject } from "./to-json.ts";
 
-const manifests = new WeakMap<Skill, Readonly<Record<string, unknown>>>();
-
-/** A skill's manifest as JSON (CONTRACT C-3.2): of `skill.toml`, or put together from the frontmatter. Made once a skill. */
-export function toManifest(skill: Skill): Readonly<Record<string, unknown>> {
-  const known = manifests.get(skill);
-  if (known !== undefined) return known;
-  const manifest =
-    skill.manifest === undefined
-      ? fromFrontmatter(skill)
-      : toJsonObject({ ...skill.manifest, namespace: skill.namespace });
-  manifests.set(skill, manifest);
-  return manifest;
+/** A skill's manifest as JSON (CONTRACT C-3.2): of `skill.toml`, or put together from the frontmatter. New at every call. */
+export function toManifest(skill: Skill): Record<string, unknown> {
+  const { manifest, namespace } = skill;
+  return manifest === undefined ? fromFrontmatter(skill) : toJsonObject({ ...manifest, namespace });
 }
 
 function fromFrontmatter(skill: Skill): Record<string, unknown> {

@@ -149,6 +149,29 @@ test.each([
   expect(described.digest).toBeTypeOf("string");
 });
 
+test("of more files than are counted there is no digest", async () => {
+  const files = (count: number) => {
+    const all: Record<string, string> = agentSkill("pdf");
+    for (let index = 0; index < count; index++) all[`/skills/pdf/a${index}`] = "";
+    return all;
+  };
+  expect((await describeIt(files(4095), { name: "pdf" })).digest).toBeTypeOf("string");
+  const described = await describeIt(files(4096), { name: "pdf" });
+  expect(described.digest).toBeUndefined();
+  expect(described.files).toHaveLength(512);
+});
+
+test("an answer is the caller's own: changing it changes no other", async () => {
+  const { call } = await openTools(protocolSkill("sales.leads"));
+  const ask = async () => ((await call("describe_skill", { name: "sales.leads" })) as { skill: Described }).skill;
+  const first = await ask();
+  const before = structuredClone(first);
+  Object.assign(first.manifest, { name: "changed" });
+  (first.files as unknown[]).length = 0;
+  (first.versions as string[]).push("9.9.9");
+  expect(await ask()).toEqual(before);
+});
+
 test("full adds SKILL.md as it is", async () => {
   const text = "---\nname: pdf\ndescription: Does it.\n---\r\n# Ünï\r\n\n";
   expect((await describeIt({ "/skills/pdf/SKILL.md": text }, { name: "pdf", detail: "full" })).skill_md_content).toBe(
