@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 /** What a call came to: an answer, or an error as the wire has it (CONTRACT C-2.3). */
-export type DoorReply =
-  { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };
+type DoorReply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };
 
 /** One way in, opened over the skills of {@link doorSkills}, with an empty blob store. */
 export interface OpenDoor {

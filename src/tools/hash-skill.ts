@@ -98,7 +98,7 @@ export function openSkillHasher(): SkillHasher {
 }
 
 /** The directory of a skill is not where it was when the skill was read. */
-export function gone(): SkillsError {
+function gone(): SkillsError {
   const hint = "List the skills again.";
   return new SkillsError("SKILL_NOT_READY", "The skill has just changed on disk.", { facts: { hint } });
 }

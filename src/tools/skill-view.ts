@@ -6,7 +6,7 @@ import { guideSkill } from "./guide/guide.ts";
 import { indexOf, placeOf } from "./skill-index.ts";
 
 /** A skill as one caller sees it. */
-export interface SeenSkill {
+interface SeenSkill {
   /** The version that counts. */
   readonly skill: Skill;
   /** All that are visible, newest first; never empty. */

@@ -22,18 +22,18 @@ export interface McpTool {
   readonly annotations: ToolAnnotations;
 }
 
-export interface OpenAiTool {
+interface OpenAiTool {
   readonly type: "function";
   readonly function: { readonly name: ToolName; readonly description: string; readonly parameters: ObjectSchema };
 }
 
-export interface AnthropicTool {
+interface AnthropicTool {
   readonly name: ToolName;
   readonly description: string;
   readonly input_schema: ObjectSchema;
 }
 
-export interface PlainTool {
+interface PlainTool {
   readonly name: ToolName;
   readonly description: string;
   readonly parameters: ObjectSchema;

@@ -45,7 +45,7 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
-export interface ToolOutcome<Output> {
+interface ToolOutcome<Output> {
   readonly output: Output;
   /** The skill that was used, for the ledger. */
   readonly skill?: Skill;

@@ -4,7 +4,7 @@ import { toInternalError } from "../internal-error.ts";
 import type { InternalErrorOptions } from "../internal-error.ts";
 
 /** One input that is not as it should be: a JSON pointer into the parameters, what was expected, and what was found. */
-export interface Violation {
+interface Violation {
   readonly field: string;
   readonly expected: string;
   readonly actual: unknown;

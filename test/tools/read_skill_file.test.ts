@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -182,6 +183,33 @@ describe("on disk", () => {
     link("skills/a", "a2");
     expect(await refusal(read("secret"))).toMatchObject({ code: "INVALID_PATH" });
     expect(await refusal(call("describe_skill", { name: "a" }))).toMatchObject({ code: "SKILL_NOT_READY" });
+  });
+
+  test("what describe_skill lists can be read, with just these bytes", async () => {
+    write("skills/a/docs/é ü.md", "text");
+    write("skills/a/docs/deep/er/f.bin", "\0");
+    write("skills/a/docs/back\\slash");
+    write("skills/a/~tilde");
+    write(`skills/a/${"long/".repeat(102)}12`);
+    write(`skills/a/${"long/".repeat(102)}123`);
+    link("skills/a/docs/link", "deep/er/f.bin");
+    const { read, call } = await openDisk();
+    const described = (await call("describe_skill", { name: "a" })) as {
+      skill: { files: { path: string; size_bytes: number; sha256: string }[] };
+    };
+    const { files } = described.skill;
+    expect(files.map((file) => file.path)).toEqual([
+      "SKILL.md",
+      "docs/deep/er/f.bin",
+      "docs/link",
+      "docs/é ü.md",
+      `${"long/".repeat(102)}12`,
+    ]);
+    for (const { path, size_bytes, sha256 } of files) {
+      const { content, encoding } = (await read(path)) as { content: string; encoding: string };
+      const bytes = Buffer.from(content, encoding === "utf-8" ? "utf8" : "base64");
+      expect([bytes.length, createHash("sha256").update(bytes).digest("hex")]).toEqual([size_bytes, sha256]);
+    }
   });
 
   test("no refusal names a path of this machine", async () => {
