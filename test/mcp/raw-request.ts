@@ -34,7 +34,8 @@ export async function rawRequest(address: LoopbackAddress, options: RawOptions =
     "content-type": "application/json",
     ...options.headers,
   };
-  const headers = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const headers: NodeJS.Dict<string> = {};
+  for (const [name, value] of Object.entries<string | undefined>(given)) if (value !== undefined) headers[name] = value;
   return await new Promise((resolve, reject) => {
     const { method = "POST", path = pathname } = options;
     const sent = request({ host: hostname, port, method, path, headers, setHost: false, agent: false }, (response) => {
