@@ -17,6 +17,7 @@ export function interceptBytes(skillset: Skillset, settings: Settings, write: (l
     skillset,
     settings,
     readInstructions,
+    startedAt: Date.now(),
     send(message) {
       write(Buffer.from(`${JSON.stringify(message)}\n`));
     },
