@@ -52,7 +52,19 @@ export function toCommandList(commands: readonly unknown[], { annotated, added }
   return [...own, ...added];
 }
 
+const commandsMade = new WeakMap<OfferedSkill, Map<string, JsonRecord>>();
+
+/** Made once a skill and dialect, so that it is encoded once too. */
 function toCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
+  const made = commandsMade.get(offered) ?? new Map<string, JsonRecord>();
+  commandsMade.set(offered, made);
+  const key = `${dialect.protocol} ${dialect.jetbrains}`;
+  const command = made.get(key) ?? makeCommand(offered, dialect);
+  made.set(key, command);
+  return command;
+}
+
+function makeCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
   const { skill } = offered;
   const hint = toHint(offered);
   const isV2 = dialect.protocol === 2;

@@ -52,8 +52,13 @@ const untouched: Verdict = { forward: true };
 const nothing: Interest = [];
 /** A slash may be escaped in JSON, and some serialisers do. */
 const editorMethods: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
-const lists: Interest = [methods.availableCommandsUpdate];
-const listsAndResponses: Interest = [methods.availableCommandsUpdate, '"result"', '"error"'];
+/**
+ * A piece of `available_commands_update`: short, and with a first letter that is rare in text, it is found four times as
+ * fast as the whole. What has it by chance is parsed and passed on.
+ */
+const listPiece = "_comma";
+const lists: Interest = [listPiece];
+const listsAndResponses: Interest = [listPiece, '"result"', '"error"'];
 const toldLimit = 1_000;
 const pendingLimit = 256;
 /** Agents list their commands also before the session's response; so many sessions that we do not know are remembered. */

@@ -80,8 +80,9 @@ export function openSession(context: SessionContext): Session {
   }
 
   function tellProblems(problems: readonly Problem[]): void {
+    if (!forms.problems) return;
     const text = JSON.stringify(problems);
-    if (!forms.problems || text === toldProblems) return;
+    if (text === toldProblems) return;
     toldProblems = text;
     send(problemsMessage(id, problems));
   }

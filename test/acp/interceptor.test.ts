@@ -402,6 +402,13 @@ test("with emit none nothing is looked at", async () => {
   ]);
 });
 
+test("what is searched for in the agent's bytes stands in every list of commands", async () => {
+  const { interceptor } = await converseInSession();
+  const interest = interceptor.agentInterest();
+  expect(interest).toHaveLength(1);
+  expect("available_commands_update").toContain(interest[0]);
+});
+
 test("messages of ours never carry an id", async () => {
   const { settle, atEditor } = await converseInSession({ ...clients.optedIn, session: { notices: {} } });
   atEditor.splice(0);
