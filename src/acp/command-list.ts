@@ -2,6 +2,7 @@ import type { OfferedSkill } from "../skills/skill.ts";
 import { metaKey } from "../wire/methods.ts";
 import { type JsonRecord, isRecord } from "./raw-message.ts";
 import { projectSkill } from "./projection.ts";
+import { placeInAgentList, shownNames, type ShownSkills } from "./shown-skills.ts";
 
 /** How commands are spelt for one editor. */
 export interface CommandDialect {
@@ -11,16 +12,10 @@ export interface CommandDialect {
 
 /** What an agent's list of commands becomes when skills join it (A-7). */
 export interface MergedCommands {
-  /** The new `_meta` of commands the agent already has, by their place in its list. */
+  /** New fields of commands the agent already has, by their place in its list. */
   readonly annotated: ReadonlyMap<number, JsonRecord>;
   /** One command for each skill that the agent does not show itself; they follow the agent's own. */
   readonly added: readonly JsonRecord[];
-}
-
-/** The place of the command under which the agent itself shows a skill; -1 where it does not. */
-export function placeInAgentList(commands: readonly unknown[], { skill }: OfferedSkill): number {
-  const names = [skill.slug, `$${skill.slug}`, `skill:${skill.slug}`, skill.name];
-  return commands.findIndex((command) => isRecord(command) && names.includes(String(command["name"])));
 }
 
 /** Merges skills into the agent's own commands, which keep their place and win a name. */
@@ -28,16 +23,22 @@ export function mergeCommands(
   commands: readonly unknown[],
   skills: readonly OfferedSkill[],
   dialect: CommandDialect,
+  isOutdated: ShownSkills["isOutdated"],
 ): MergedCommands {
   const annotated = new Map<number, JsonRecord>();
   const added: JsonRecord[] = [];
   const places = new Map(commands.map((command, index) => [isRecord(command) ? command["name"] : undefined, index]));
   for (const offered of skills) {
-    const { slug, name } = offered.skill;
-    const isShown = [slug, `$${slug}`, `skill:${slug}`, name].some((shown) => places.has(shown));
+    const isShown = shownNames(offered.skill).some((name) => places.has(name));
     const place = isShown ? placeInAgentList(commands, offered) : -1;
-    if (place === -1) added.push(toCommand(offered, dialect));
-    else annotated.set(place, { ...metaOf(commands[place]), ...toMeta(offered, dialect, metaOf(commands[place])) });
+    if (place === -1) {
+      added.push(toCommand(offered, dialect));
+      continue;
+    }
+    const command = commands[place];
+    const _meta = { ...metaOf(command), ...toMeta(offered, dialect, metaOf(command)) };
+    const { description } = offered.skill;
+    annotated.set(place, { ...(isOutdated(command, offered.skill) && { description }), _meta });
   }
   return { annotated, added };
 }
@@ -45,13 +46,25 @@ export function mergeCommands(
 /** The whole list, for an update of our own. */
 export function toCommandList(commands: readonly unknown[], { annotated, added }: MergedCommands): readonly unknown[] {
   const own = commands.map((command, index) => {
-    const meta = annotated.get(index);
-    return meta === undefined || !isRecord(command) ? command : { ...command, _meta: meta };
+    const fields = annotated.get(index);
+    return fields === undefined || !isRecord(command) ? command : { ...command, ...fields };
   });
   return [...own, ...added];
 }
 
+const commandsMade = new WeakMap<OfferedSkill, Map<string, JsonRecord>>();
+
+/** Made once a skill and dialect, so that it is encoded once too. */
 function toCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
+  const made = commandsMade.get(offered) ?? new Map<string, JsonRecord>();
+  commandsMade.set(offered, made);
+  const key = `${dialect.protocol} ${dialect.jetbrains}`;
+  const command = made.get(key) ?? makeCommand(offered, dialect);
+  made.set(key, command);
+  return command;
+}
+
+function makeCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
   const { skill } = offered;
   const hint = toHint(offered);
   const isV2 = dialect.protocol === 2;
@@ -76,9 +89,9 @@ function toHint({ skill }: OfferedSkill): string {
 function toMeta(offered: OfferedSkill, { jetbrains }: CommandDialect, existing: JsonRecord): JsonRecord {
   const ours = { [metaKey]: projectSkill(offered) };
   if (!jetbrains) return ours;
-  const air = { kind: "skill", skillPath: offered.skill.file };
   const theirs = isRecord(existing["jetbrains"]) ? existing["jetbrains"] : {};
-  return { ...ours, jetbrains: { ...theirs, air } };
+  const air = isRecord(theirs["air"]) ? theirs["air"] : { version: 1 };
+  return { ...ours, jetbrains: { ...theirs, air: { ...air, kind: "skill", skillPath: offered.skill.file } } };
 }
 
 function metaOf(command: unknown): JsonRecord {

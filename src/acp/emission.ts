@@ -47,7 +47,9 @@ export function commandsAmendments(
   const list = ["params", "update", "availableCommands"];
   const value = { availableSkills };
   return [
-    ...[...annotated].map(([place, meta]) => ({ path: [...list, place, "_meta"], value: meta })),
+    ...[...annotated].flatMap(([place, fields]) =>
+      Object.entries(fields).map(([field, value]) => ({ path: [...list, place, field], value })),
+    ),
     ...(added.length === 0 ? [] : [{ path: list, at: commands.length, remove: 0, insert: added }]),
     metaAmendment(update, ["params", "update"], value),
     metaAmendment(params, ["params"], value),

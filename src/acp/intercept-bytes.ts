@@ -1,5 +1,6 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
+import { encodeMessage } from "./encode-message.ts";
 import { openInterceptor } from "./interceptor.ts";
 import { type Direction, passBlock } from "./pass-block.ts";
 import { readInstructions } from "./read-instructions.ts";
@@ -17,8 +18,9 @@ export function interceptBytes(skillset: Skillset, settings: Settings, write: (l
     skillset,
     settings,
     readInstructions,
+    startedAt: Date.now(),
     send(message) {
-      write(Buffer.from(`${JSON.stringify(message)}\n`));
+      write(encodeMessage(message));
     },
   });
   const fromEditor: Direction = {

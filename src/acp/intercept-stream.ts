@@ -24,6 +24,7 @@ export function interceptStream<Message>(
     skillset,
     settings,
     readInstructions,
+    startedAt: Date.now(),
     send(message) {
       toEditor?.enqueue(message as Message);
     },

@@ -10,6 +10,7 @@ import { openPendingRequests } from "./pending-requests.ts";
 import { findInvocation, type Instructions, type Invocation, rewritePrompt } from "./prompt.ts";
 import { type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
 import { openSession, type Session } from "./session.ts";
+import { openShownSkills } from "./shown-skills.ts";
 
 /** What becomes of a message that passes through. */
 export type Verdict =
@@ -36,6 +37,8 @@ export interface InterceptorOptions {
   readonly skillset: Skillset;
   readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock">;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
+  /** When this connection began, in milliseconds since 1970: an agent may show skills as they were then. */
+  readonly startedAt: number;
   /** Puts a message of ours on its way to the editor, behind what was forwarded before. Called outside of fromAgent only. */
   readonly send: (message: Notification) => void;
 }
@@ -49,19 +52,26 @@ const untouched: Verdict = { forward: true };
 const nothing: Interest = [];
 /** A slash may be escaped in JSON, and some serialisers do. */
 const editorMethods: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
-const lists: Interest = [methods.availableCommandsUpdate];
-const listsAndResponses: Interest = [methods.availableCommandsUpdate, '"result"', '"error"'];
+/**
+ * A piece of `available_commands_update`: short, and with a first letter that is rare in text, it is found four times as
+ * fast as the whole. What has it by chance is parsed and passed on.
+ */
+const listPiece = "_comma";
+const lists: Interest = [listPiece];
+const listsAndResponses: Interest = [listPiece, '"result"', '"error"'];
 const toldLimit = 1_000;
 const pendingLimit = 256;
 /** Agents list their commands also before the session's response; so many sessions that we do not know are remembered. */
 const unknownLimit = 64;
 
 /** Opens an interceptor for one connection. */
-export function openInterceptor({ skillset, settings, readInstructions, send }: InterceptorOptions): Interceptor {
+export function openInterceptor(options: InterceptorOptions): Interceptor {
+  const { skillset, settings, readInstructions, startedAt, send } = options;
   const { emit, version, log, clock } = settings;
   const sessions = new Map<string, Session>();
   const listedEarly = new Map<string, readonly unknown[]>();
   const told = new Set<string>();
+  const shownSkills = openShownSkills();
   const pending = openPendingRequests<Pending>(pendingLimit, release);
   let negotiated: { readonly negotiation: Negotiation; readonly forms: Forms } | undefined;
   let isOpen = emit !== "none";
@@ -151,6 +161,7 @@ export function openInterceptor({ skillset, settings, readInstructions, send }: 
       skills,
       ...agreed,
       agentCommands,
+      shown: shownSkills,
       clock,
       send: sendWhileOpen,
       tellOnce,
@@ -188,10 +199,15 @@ export function openInterceptor({ skillset, settings, readInstructions, send }: 
   }
 
   async function invoke(session: Session, invocation: Invocation): Promise<Verdict> {
-    const offered = await session.findOwn(invocation.name);
-    if (offered === undefined) return untouched;
+    const found = await session.find(invocation.name);
+    if (found === undefined) return untouched;
+    const { offered, shown } = found;
+    // A name that the agent gave to something else is its own; the skill still has its dollar sign.
+    if (shown === "as-other" && invocation.sigil === "/") return untouched;
     try {
       const instructions = await readInstructions(offered.skill);
+      // What the agent shows is its own to run, unless it may have read it before an edit.
+      if (shown === "as-skill" && instructions.changedAt <= startedAt) return untouched;
       const embeddedContext = negotiated?.negotiation.embeddedContext ?? false;
       return { forward: true, amendments: rewritePrompt(invocation, offered, instructions, embeddedContext) };
     } catch (error) {
@@ -223,7 +239,8 @@ export function openInterceptor({ skillset, settings, readInstructions, send }: 
       try {
         const read = readMessage(message);
         if (read.kind !== "request") return untouched;
-        if (read.method === methods.sessionPrompt) return lookAtPrompt(read.params);
+        if (read.method === methods.sessionPrompt || read.method === methods.sessionSteering)
+          return lookAtPrompt(read.params);
         editorAsked(read.id, read.method, read.params);
         return untouched;
       } catch (error) {

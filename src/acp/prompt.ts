@@ -13,6 +13,8 @@ export interface Instructions {
   readonly files: readonly string[];
   /** True when `files` is only the beginning. */
   readonly moreFiles: boolean;
+  /** When SKILL.md was last changed: milliseconds since 1970. */
+  readonly changedAt: number;
 }
 
 /** The call of a skill, found in a prompt. */
@@ -21,12 +23,14 @@ export interface Invocation {
   readonly place: number;
   /** As the user wrote it: a slug or a dotted name. */
   readonly name: string;
+  readonly sigil: "/" | "$";
   /** What follows the name. */
   readonly words: string;
   readonly block: JsonRecord;
 }
 
-const call = /^[/$]([a-z0-9]+(?:[.-][a-z0-9]+)*)(?:\s+|$)/;
+/** Agents trim a prompt before they look for a command, and so do we. */
+const call = /^\s*([/$])([a-z0-9]+(?:[.-][a-z0-9]+)*)(?:\s+|$)/;
 
 /** Finds `/name` or `$name` at the start of the first text block of a prompt (A-9). */
 export function findInvocation(prompt: unknown): Invocation | undefined {
@@ -35,9 +39,9 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
   const block: unknown = prompt[place];
   if (!isRecord(block) || typeof block["text"] !== "string") return undefined;
   const match = call.exec(block["text"]);
-  const name = match?.[1];
+  const name = match?.[2];
   if (match === null || name === undefined) return undefined;
-  return { place, name, words: block["text"].slice(match[0].length), block };
+  return { place, name, sigil: match[1] === "$" ? "$" : "/", words: block["text"].slice(match[0].length), block };
 }
 
 /** Puts a skill's instructions in the place of its call, before the user's own words; every other block stays. */
@@ -50,7 +54,7 @@ export function rewritePrompt(
   const text = toText(skill.directory, skill.file, instructions);
   const uri = pathToFileURL(skill.file).href;
   const given = embeddedContext
-    ? { type: "resource", resource: { uri, mimeType: "text/markdown", text } }
+    ? { type: "resource", resource: { uri, mimeType: "text/markdown", text }, annotations: { audience: ["assistant"] } }
     : { type: "text", text: `Instructions of the skill "${skill.slug}" (${skill.file}):\n\n${text}` };
   const said = words.trim() === "" ? `Use the skill "${skill.slug}".` : words;
   return [{ path: ["params", "prompt"], at: place, remove: 1, insert: [given, { ...block, text: said }] }];

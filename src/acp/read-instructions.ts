@@ -16,17 +16,17 @@ const notListed = new Set(["node_modules", "__pycache__"]);
 
 /** Reads a skill at the moment it is used. Throws where SKILL.md is not a readable regular file. */
 export async function readInstructions(skill: Skill): Promise<Instructions> {
-  const [{ text, whole }, listing, { readSkillDocument }] = await Promise.all([
+  const [{ text, whole, changedAt }, listing, { readSkillDocument }] = await Promise.all([
     readHead(skill.file, frontmatterLimit + bodyLimit),
     listFiles(skill.directory),
     import("../skills/skill-document.ts"),
   ]);
   const body = Buffer.from(readSkillDocument(text).body);
   const kept = body.length > bodyLimit ? cutAtCharacter(body, bodyLimit) : body;
-  return { body: kept.toString(), truncated: !whole || kept.length < body.length, ...listing };
+  return { body: kept.toString(), truncated: !whole || kept.length < body.length, changedAt, ...listing };
 }
 
-async function readHead(file: string, limit: number): Promise<{ text: string; whole: boolean }> {
+async function readHead(file: string, limit: number): Promise<{ text: string; whole: boolean; changedAt: number }> {
   const handle = await open(file, openFlags);
   try {
     const stats = await handle.stat();
@@ -40,7 +40,11 @@ async function readHead(file: string, limit: number): Promise<{ text: string; wh
     }
     const whole = stats.size <= limit;
     const bytes = buffer.subarray(0, length);
-    return { text: (whole ? bytes : cutAtCharacter(bytes, bytes.length - 4)).toString(), whole };
+    return {
+      text: (whole ? bytes : cutAtCharacter(bytes, bytes.length - 4)).toString(),
+      whole,
+      changedAt: Math.max(stats.mtimeMs, stats.ctimeMs),
+    };
   } finally {
     await handle.close();
   }

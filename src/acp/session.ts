@@ -4,7 +4,7 @@ import type { Problem } from "../skills/problem.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import type { AvailableSkill } from "../wire/available-skill.ts";
 import type { Amendment } from "./amend.ts";
-import { mergeCommands, placeInAgentList, toCommandList } from "./command-list.ts";
+import { mergeCommands, toCommandList } from "./command-list.ts";
 import {
   commandsAmendments,
   commandsNotification,
@@ -16,6 +16,7 @@ import {
 import { describeFailure } from "./failure.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import { isSameList, projectSkill } from "./projection.ts";
+import type { Shown, ShownSkills } from "./shown-skills.ts";
 
 /** Editors drop updates of a session they have just been told of. */
 const settlingTime = 50;
@@ -28,6 +29,7 @@ export interface SessionContext {
   readonly negotiation: Negotiation;
   readonly forms: Forms;
   readonly agentCommands: readonly unknown[];
+  readonly shown: ShownSkills;
   readonly clock: Clock;
   readonly send: (message: Notification) => void;
   /** Logs a sentence unless it was logged before. */
@@ -44,14 +46,14 @@ export interface Session {
   agentCommands(): readonly unknown[];
   /** The user's turn begins. What was sent before the first one may have been missed. */
   promptArrived(): void;
-  /** A skill of ours by slug or canonical name; waits for the first reading of the disk. */
-  findOwn(name: string): Promise<OfferedSkill | undefined>;
+  /** A skill by slug or canonical name, and whether the agent shows it itself; waits for the first reading of the disk. */
+  find(name: string): Promise<{ readonly offered: OfferedSkill; readonly shown: Shown } | undefined>;
   close(): void;
 }
 
 /** Opens a session whose response is on its way to the editor. */
 export function openSession(context: SessionContext): Session {
-  const { id, skills, negotiation, forms, clock, send, tellOnce, fault } = context;
+  const { id, skills, negotiation, forms, shown, clock, send, tellOnce, fault } = context;
   const { catalog } = skills;
   let { agentCommands } = context;
   let isOpen = true;
@@ -73,13 +75,14 @@ export function openSession(context: SessionContext): Session {
   function tellCommands(offered: readonly OfferedSkill[], available: readonly AvailableSkill[]): void {
     if (!forms.commands || isSameList(toldCommands, available)) return;
     toldCommands = available;
-    const commands = toCommandList(agentCommands, mergeCommands(agentCommands, offered, negotiation));
+    const commands = toCommandList(agentCommands, mergeCommands(agentCommands, offered, negotiation, shown.isOutdated));
     send(commandsNotification(id, commands, available));
   }
 
   function tellProblems(problems: readonly Problem[]): void {
+    if (!forms.problems) return;
     const text = JSON.stringify(problems);
-    if (!forms.problems || text === toldProblems) return;
+    if (text === toldProblems) return;
     toldProblems = text;
     send(problemsMessage(id, problems));
   }
@@ -97,6 +100,7 @@ export function openSession(context: SessionContext): Session {
     try {
       const offered = catalog.snapshot.skills;
       const available = offered.map(projectSkill);
+      shown.learn(agentCommands, offered);
       tellSkills(available);
       tellCommands(offered, available);
       tellProblems(catalog.snapshot.problems);
@@ -122,11 +126,15 @@ export function openSession(context: SessionContext): Session {
   return {
     agentListed(commands, message) {
       agentCommands = commands;
-      if (!isReady || !isSettled || !forms.commands) return [];
+      if (!isReady) return [];
       const offered = catalog.snapshot.skills;
-      toldCommands = offered.map(projectSkill);
+      shown.learn(commands, offered);
+      if (!forms.commands) return [];
+      const available = offered.map(projectSkill);
+      // Before the session has settled an editor may drop even this; it is told again then.
+      if (isSettled) toldCommands = available;
       if (offered.length === 0) return [];
-      return commandsAmendments(message, mergeCommands(commands, offered, negotiation), toldCommands);
+      return commandsAmendments(message, mergeCommands(commands, offered, negotiation, shown.isOutdated), available);
     },
     agentCommands: () => agentCommands,
     promptArrived() {
@@ -139,10 +147,10 @@ export function openSession(context: SessionContext): Session {
       }
       tell();
     },
-    async findOwn(name) {
+    async find(name) {
       if (!isReady) await withinTime(catalog.ready, clock);
       const offered = catalog.find(name);
-      return offered === undefined || placeInAgentList(agentCommands, offered) !== -1 ? undefined : offered;
+      return offered && { offered, shown: shown.how(agentCommands, offered) };
     },
     close() {
       isOpen = false;

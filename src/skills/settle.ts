@@ -18,7 +18,7 @@ export interface Settle {
   close(): void;
 }
 
-const ordinaryPace: SettlePace = { quiet: 8, burstQuiet: 60, longest: 1000, fewDirectories: 4 };
+const ordinaryPace: SettlePace = { quiet: 6, burstQuiet: 60, longest: 1000, fewDirectories: 4 };
 
 /** `look` must not throw. */
 export function openSettle(clock: Clock, look: () => void, pace: SettlePace = ordinaryPace): Settle {

@@ -8,6 +8,8 @@ export const sessionFork = "session/fork";
 export const sessionClose = "session/close";
 export const sessionDelete = "session/delete";
 export const sessionPrompt = "session/prompt";
+/** Claude's extension: more words of the user during a turn, in the shape of a prompt. */
+export const sessionSteering = "_session/steering";
 export const sessionUpdate = "session/update";
 
 /** `sessionUpdate` kinds. */

@@ -10,7 +10,11 @@ const merge = (
   commands: unknown[],
   skills = [pdf],
   dialect: { protocol: 1 | 2; jetbrains: boolean } = v1,
-): readonly unknown[] => toCommandList(commands, mergeCommands(commands, skills, dialect));
+): readonly unknown[] =>
+  toCommandList(
+    commands,
+    mergeCommands(commands, skills, dialect, () => false),
+  );
 
 test("a skill is one command, after the agent's own", () => {
   expect(merge([own("init")])).toEqual([
@@ -49,6 +53,21 @@ test("for JetBrains each command says that it is a skill, and where it lies", ()
     { _meta: { jetbrains: { other: 1, air: { kind: "skill", skillPath: "/skills/pdf/SKILL.md" } } } },
     { _meta: { jetbrains: { air: { kind: "skill", skillPath: "/skills/csv/SKILL.md" } } } },
   ]);
+});
+
+test("an agent's own words for JetBrains stay", () => {
+  const commands = [{ ...own("pdf"), _meta: { jetbrains: { air: { version: 3, kind: "skill", icon: "x" } } } }];
+  const [command] = merge(commands, [pdf], { protocol: 1, jetbrains: true });
+  const air = { version: 3, kind: "skill", icon: "x", skillPath: "/skills/pdf/SKILL.md" };
+  expect(command).toMatchObject({ _meta: { jetbrains: { air } } });
+});
+
+test("a skill that was edited since the agent read it is shown as it is now", () => {
+  const merged = toCommandList(
+    [own("pdf")],
+    mergeCommands([own("pdf")], [pdf], v1, () => true),
+  );
+  expect(merged).toMatchObject([{ name: "pdf", description: "What pdf does." }]);
 });
 
 test("what the agent lists beside commands stays as it is", () => {

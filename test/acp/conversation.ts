@@ -57,7 +57,8 @@ export function converse(
     },
     readInstructions:
       options.readInstructions ??
-      (() => Promise.resolve({ body: "Do it well.", truncated: false, files: [], moreFiles: false })),
+      (() => Promise.resolve({ body: "Do it well.", truncated: false, files: [], moreFiles: false, changedAt: 0 })),
+    startedAt: 1,
     send: (message) => atEditor.push(message),
   });
   const pass = (message: Message, verdict: Verdict, to: Message[]): void => {

@@ -95,21 +95,29 @@ test("the agent's own list is merged in place, and again when skills change", as
   expect(take().map(commandNames)).toEqual([["init", "$pdf", "zip"]]);
 });
 
-test.each(["before the session's response", "within the 50 ms"])(
-  "a list that comes %s passes as it is and is merged afterwards",
-  async (moment) => {
-    const { editor, agent, exchange, atEditor, take, settle } = converse();
-    await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
-    await editor({ id: 9, method: "session/new", params: { cwd: "/project" } });
-    if (moment.startsWith("before")) agent(listCommands("init"));
-    agent({ id: 9, result: { sessionId: "s" } });
-    if (moment.startsWith("within")) agent(listCommands("init"));
-    expect(atEditor).toContainEqual(listCommands("init"));
-    take();
-    await settle();
-    expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
-  },
-);
+test("a list that comes before the session's response passes as it is and is merged afterwards", async () => {
+  const { editor, agent, exchange, atEditor, take, settle } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  await editor({ id: 9, method: "session/new", params: { cwd: "/project" } });
+  agent(listCommands("init"));
+  agent({ id: 9, result: { sessionId: "s" } });
+  expect(atEditor).toContainEqual(listCommands("init"));
+  take();
+  await settle();
+  expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
+});
+
+test("a list that comes within the 50 ms is merged in place, and told again when they are over", async () => {
+  const { editor, agent, exchange, take, settle } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  await editor({ id: 9, method: "session/new", params: { cwd: "/project" } });
+  agent({ id: 9, result: { sessionId: "s" } });
+  await Promise.resolve();
+  agent(listCommands("init"));
+  expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
+  await settle();
+  expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
+});
 
 test("the commands in a v2 response are the agent's own list", async () => {
   const { exchange, settle, take } = converse();
@@ -296,11 +304,57 @@ test("a prompt that calls a skill of ours carries its instructions", async () =>
   });
 });
 
-test("a skill that the agent shows itself is the agent's to run", async () => {
+const shows = (name: string, description: string): Message => ({
+  method: "session/update",
+  params: {
+    sessionId: "s",
+    update: { sessionUpdate: "available_commands_update", availableCommands: [{ name, description }] },
+  },
+});
+
+test.each([
+  ["pdf", "What pdf does."],
+  ["pdf", "What pdf does. (project)"],
+  ["pdf", "What pdf…"],
+  ["$pdf", "anything"],
+  ["skill:pdf", "anything"],
+])("a skill that the agent shows itself as %s, %j, is the agent's to run", async (name, description) => {
   const { editor, agent, atAgent } = await converseInSession();
-  agent(listCommands("pdf"));
+  agent(shows(name, description));
+  for (const words of ["/pdf read it", "$pdf read it"]) {
+    await editor(prompt(words));
+    expect(atAgent.at(-1)).toEqual(prompt(words));
+  }
+});
+
+test("a command of the agent's that only has a skill's name keeps the slash; the skill has the dollar sign", async () => {
+  const { editor, agent, atAgent } = await converseInSession();
+  agent(shows("pdf", "Prints the page."));
   await editor(prompt("/pdf read it"));
   expect(atAgent.at(-1)).toEqual(prompt("/pdf read it"));
+  await editor(prompt("$pdf read it"));
+  expect(JSON.stringify(atAgent.at(-1))).toContain("Do it well.");
+});
+
+test("a skill edited since the agent started is brought fresh, though the agent shows it, and so is its description", async () => {
+  const changed = { body: "New text.", truncated: false, files: [], moreFiles: false, changedAt: 2 };
+  const { editor, agent, atAgent, skillset, take, settle } = await converseInSession(
+    {},
+    { readInstructions: () => Promise.resolve(changed) },
+  );
+  await settle();
+  agent(shows("pdf", "What pdf does."));
+  take();
+  skillset.set([offer("pdf", { description: "Edited." })]);
+  expect(take()).toMatchObject([{ availableCommands: [{ name: "pdf", description: "Edited." }] }]);
+  await editor(prompt("/pdf read it"));
+  expect(JSON.stringify(atAgent.at(-1))).toContain("New text.");
+});
+
+test("words that steer a turn can call a skill too", async () => {
+  const { editor, atAgent } = await converseInSession();
+  await editor({ ...prompt("/pdf read it"), method: "_session/steering" });
+  expect(JSON.stringify(atAgent.at(-1))).toContain("Do it well.");
 });
 
 test("a call that comes before the skills are read waits for them, but not for ever", async () => {
@@ -348,6 +402,13 @@ test("with emit none nothing is looked at", async () => {
   ]);
 });
 
+test("what is searched for in the agent's bytes stands in every list of commands", async () => {
+  const { interceptor } = await converseInSession();
+  const interest = interceptor.agentInterest();
+  expect(interest).toHaveLength(1);
+  expect("available_commands_update").toContain(interest[0]);
+});
+
 test("messages of ours never carry an id", async () => {
   const { settle, atEditor } = await converseInSession({ ...clients.optedIn, session: { notices: {} } });
   atEditor.splice(0);
@@ -389,6 +450,7 @@ test("no JSON value, from either side, is stopped or changed unless it is one of
     skillset: memorySkillset(),
     settings: { emit: "auto", version: "1", clock: systemClock, log: () => undefined },
     readInstructions: () => Promise.reject(new Error("not asked for")),
+    startedAt: 0,
     send: () => {
       throw new Error("nothing to send");
     },

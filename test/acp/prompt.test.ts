@@ -5,10 +5,17 @@ import { findInvocation, type Instructions, rewritePrompt } from "../../src/acp/
 import { offer } from "./memory-skillset.ts";
 
 const text = (words: string): object => ({ type: "text", text: words });
-const instructions: Instructions = { body: "# How\n\nDo it.\n", truncated: false, files: ["a.md"], moreFiles: false };
+const instructions: Instructions = {
+  body: "# How\n\nDo it.\n",
+  truncated: false,
+  files: ["a.md"],
+  moreFiles: false,
+  changedAt: 0,
+};
 
 test.each([
   ["/pdf", "pdf", ""],
+  [" \n/pdf x", "pdf", "x"],
   ["$pdf", "pdf", ""],
   ["/pdf read x", "pdf", "read x"],
   ["/pdf\n\nread\nx ", "pdf", "read\nx "],
@@ -20,7 +27,7 @@ test.each([
 
 test.each([
   "pdf",
-  " /pdf",
+  "x /pdf",
   "/",
   "/ pdf",
   "/pdf/x",
@@ -75,6 +82,7 @@ test("the instructions come first, then the user's words; other blocks stay", ()
         mimeType: "text/markdown",
         text: "# How\n\nDo it.\n\nBase directory of this skill: /skills/pdf\n\nFiles in it:\n- a.md\n",
       },
+      annotations: { audience: ["assistant"] },
     },
     { type: "text", text: "read x", annotations: { priority: 1 } },
   ]);

@@ -35,6 +35,7 @@ test("the body comes without its frontmatter, with the files beside it", async (
     truncated: false,
     files: ["reference.md", "scripts/run.py"],
     moreFiles: false,
+    changedAt: expect.closeTo(Date.now(), -5) as number,
   });
 });
 

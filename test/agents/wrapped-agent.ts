@@ -145,6 +145,19 @@ export function describeWrappedAgent(agent: RealAgent): void {
       await writeSkill(ownSkills, sharedSkill);
     });
 
+    test("after an edit, the new text of a skill that the agent lists itself reaches the model", async () => {
+      const sessionId = await openSession([sharedSkill.name]);
+      const edited = { ...sharedSkill, description: "Edited again.", instructions: "The freshly edited instructions." };
+      await writeSkill(ownSkills, edited);
+      await editor.until("the edited description as the command's", () => {
+        return String(command(sessionId, sharedSkill.name)?.description).includes("Edited again.");
+      });
+      const turns = await asked(sessionId, `/${sharedSkill.name} for the parser`);
+      const invoked = turns.find((parts) => parts.join("\n").includes(edited.instructions));
+      expect(invoked?.join("\n"), JSON.stringify(turns)).toContain("for the parser");
+      await writeSkill(ownSkills, sharedSkill);
+    });
+
     test("an editor that did not opt in gets none of the messages that only opted-in editors understand", async () => {
       await editor.prompt(await openSession(), "hello");
       const told = editor.received.filter((message) => "method" in message).map((message) => JSON.stringify(message));

@@ -42,7 +42,7 @@ function inventFrontmatter(name, random, word) {
   const roll = random();
   const style = descriptionStyles.find(([limit]) => roll < limit)?.[1] ?? "plain";
   // Most are short and a few are very long: a log-normal length.
-  const length = Math.min(1_600, Math.round(60 + 125 * Math.exp(0.7 * normal(random))));
+  const length = Math.min(1_600, Math.round(60 + 145 * Math.exp(0.7 * normal(random))));
   const description = sentence(length, word);
   const lines = ["---", `name: ${name}`];
   switch (style) {

@@ -8,7 +8,7 @@ import { readSamples } from "./corpus.js";
 import { measureEdits } from "./edits.js";
 import { measureListing } from "./list.js";
 import { measurePassThrough } from "./pass-through.js";
-import { toLine, toMarkdown } from "./report.js";
+import { describeLoad, toLine, toMarkdown } from "./report.js";
 import { measureStart } from "./start.js";
 import { measureWatching } from "./watch.js";
 
@@ -44,6 +44,7 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.on(signal, () => process.exit(1));
 
 const say = (/** @type {string} */ sentence) => void process.stderr.write(`  ${sentence}\n`);
+const busy = describeLoad();
 const samples = readSamples(values.corpus);
 const bin = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 /** @type {Row[]} */
@@ -57,7 +58,7 @@ for (const [name, measure] of chosen) {
   rows.push(...found);
 }
 
-const input = `skills made from ${samples.length.toLocaleString("en")} ${values.corpus === undefined ? "invented" : "real"} ones`;
+const input = `skills made from ${samples.length.toLocaleString("en")} ${values.corpus === undefined ? "invented" : "real"} ones${busy}`;
 process.stdout.write(values.json ? `${JSON.stringify(rows, undefined, 2)}\n` : `\n${toMarkdown(rows, input)}`);
 // A process of ours that did not end would keep this one waiting; its parent's end tells it.
 process.exit();

@@ -1,4 +1,4 @@
-import { cpus, release } from "node:os";
+import { cpus, loadavg, release } from "node:os";
 
 /** @import { Summary } from "./measure.js" */
 
@@ -49,6 +49,12 @@ export function toMarkdown(rows, input) {
   ]);
   const lines = [heads, heads.map(() => "---"), ...body].map((cells) => `| ${cells.join(" | ")} |`);
   return `${describeRun(input)}\n\n${lines.join("\n")}\n`;
+}
+
+/** Says that the machine has other work to do, to be asked before the first figure; empty where it is quiet. */
+export function describeLoad() {
+  const [load = 0] = loadavg();
+  return load > cpus().length / 2 ? `; other work was under way (load ${load.toFixed(1)})` : "";
 }
 
 /** @param {string} input */

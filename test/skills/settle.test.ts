@@ -9,7 +9,7 @@ describe("settle", () => {
     return { clock, looks, settle: openSettle(clock, () => looks.push(clock.now())) };
   }
 
-  it("looks 8 ms after the last hint of an edit", () => {
+  it("looks 6 ms after the last hint of an edit", () => {
     const { clock, settle, looks } = start();
     settle.hint("/a");
     clock.pass(5);
@@ -17,7 +17,7 @@ describe("settle", () => {
     clock.pass(5);
     expect(looks).toEqual([]);
     clock.pass(100);
-    expect(looks).toEqual([13]);
+    expect(looks).toEqual([11]);
     expect(clock.pending).toBe(0);
   });
 
