@@ -5,12 +5,14 @@ import { runStdioShim } from "../../src/mcp/stdio-shim.ts";
 import { silentLog } from "../../src/log.ts";
 import { manualClock } from "../manual-clock.ts";
 import { describeDoors, doorSkills } from "../doors.ts";
-import type { DoorReply } from "../doors.ts";
+import type { OpenDoor as OpenWay } from "../doors.ts";
 import { openDoor } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
 import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";
 import { openStdioClient } from "./stdio-client.ts";
 import type { StdioClient } from "./stdio-client.ts";
+
+type DoorReply = Awaited<ReturnType<OpenWay["call"]>>;
 
 const openMcp = (): Promise<OpenDoor> =>
   openDoor(Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])));
@@ -24,9 +26,9 @@ function toReply({ result, error }: { readonly result?: Record<string, unknown>;
   return result.isError === true ? { error: content as { code: number; data: object } } : { result: content };
 }
 
-function callOver({ ask }: StdioClient): (tool: string, args: object) => Promise<DoorReply> {
+function callOver(client: StdioClient): (tool: string, args: object) => Promise<DoorReply> {
   let id = 0;
-  return async (tool, args) => toReply(await ask(legacyCall(tool, args, ++id) as { id: number }));
+  return async (tool, args) => toReply(await client.ask(legacyCall(tool, args, ++id) as { id: number }));
 }
 
 describeDoors("MCP over HTTP, before 2026-07-28", async () => {
