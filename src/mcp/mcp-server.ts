@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
@@ -8,6 +7,7 @@ import type { ToolContext } from "../tools/tool.ts";
 import type { ToolName } from "../tools/tool-names.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
+import { newErrorId } from "./error-id.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openSkillSource } from "./skill-source.ts";
 
@@ -94,8 +94,4 @@ function toErrorResult(error: WireError): CallToolResult {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.data);
   }
   return { content: [{ type: "text", text: JSON.stringify(error) }], structuredContent: { ...error }, isError: true };
-}
-
-function newErrorId(): string {
-  return `err_${randomBytes(8).toString("hex")}`;
 }

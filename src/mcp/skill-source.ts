@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { SkillCatalogError, SKILL_LIMITS, skillEntry } from "@modelcontextprotocol/server/ext/skills";
@@ -15,6 +14,7 @@ import { viewSkills } from "../tools/skill-view.ts";
 import type { SkillView } from "../tools/skill-view.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { newErrorId } from "./error-id.ts";
 import { listDirectory } from "./list-directory.ts";
 import { toMimeType } from "./mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
@@ -168,7 +168,6 @@ async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    const newErrorId = (): string => `err_${randomBytes(8).toString("hex")}`;
     const { code, message, data } = toWireError(error, { log, newErrorId });
     throw new ProtocolError(code, message, data);
   }

@@ -1,4 +1,3 @@
-import type { Readable } from "node:stream";
 import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
 import { systemClock } from "../../src/clock.ts";
 import { openLoopbackServer } from "../../src/mcp/loopback-server.ts";
@@ -50,11 +49,4 @@ export async function openDoor(
   const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version: "0.0.0-test" };
   const caller: McpCaller = { owner: "me", sessionId: "s1", skills: catalog };
   return { files, catalog, toolbox, door, caller, logged, server: openLoopbackServer(door) };
-}
-
-/** Everything a stream says, as text. */
-export async function readAll(stream: Readable): Promise<string> {
-  let text = "";
-  for await (const chunk of stream.setEncoding("utf8")) text += String(chunk);
-  return text;
 }
