@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { type Clock, systemClock } from "./clock.ts";
+import { defaultDataDirectory } from "./data-directory.ts";
 import { SkillsError } from "./errors.ts";
 import { type Log, silentLog } from "./log.ts";
 import { nearest } from "./nearest.ts";
@@ -23,6 +24,8 @@ export interface SkillsOptions {
   readonly clock?: Clock;
   /** The user's home directory. */
   readonly home?: string;
+  /** Where blobs and the ledger are kept. Default: `$ACP_SKILLS_HOME`, else the platform's place for a user's data. */
+  readonly dataDirectory?: string;
   /** The version advertised to the editor. */
   readonly version?: string;
 }
@@ -51,6 +54,7 @@ const rules: Readonly<Record<keyof SkillsOptions, Rule>> = {
   log: { expected: "a function (level, message)", accepts: (value) => typeof value === "function" },
   clock: { expected: "an object with now() and after(ms, callback)", accepts: isClock },
   home: aText,
+  dataDirectory: aText,
   version: aText,
 };
 
@@ -67,13 +71,16 @@ export function readOptions(options: unknown = {}): Settings {
     if (value !== undefined && !rule.accepts(value)) throw invalid(name, rule.expected, value);
   }
   const given = options as SkillsOptions;
+  const home = given.home ?? homedir();
+  const { platform, env } = process;
   return {
     skills: (given.skills ?? []).map((directory) => resolve(directory)),
     defaultRoots: given.defaultRoots ?? true,
     emit: given.emit ?? "auto",
     log: given.log ?? silentLog,
     clock: given.clock ?? systemClock,
-    home: given.home ?? homedir(),
+    home,
+    dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
     version: given.version ?? version,
   };
 }
