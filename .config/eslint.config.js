@@ -25,6 +25,7 @@ const mayImport = {
 const foundation = [
   "errors.ts",
   "internal-error.ts",
+  "error-id.ts",
   "clock.ts",
   "log.ts",
   "nearest.ts",

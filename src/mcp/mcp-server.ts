@@ -3,11 +3,10 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import { toolDefinitions } from "../tools/tool-definitions.ts";
 import type { McpTool, ObjectSchema } from "../tools/tool-definitions.ts";
-import type { ToolContext } from "../tools/tool.ts";
 import type { ToolName } from "../tools/tool-names.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
-import { newErrorId } from "./error-id.ts";
+import { newErrorId } from "../error-id.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openSkillSource } from "./skill-source.ts";
 
@@ -22,13 +21,13 @@ export interface ServerOptions {
  */
 export function openMcpServers(door: McpDoor, caller: McpCaller): (options: ServerOptions) => McpServer {
   const { toolbox, log, version } = door;
-  const context: ToolContext = { ...caller, door: "mcp" };
   const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
   const skills = showsSkills(caller.tools) ? openExtension(door, caller) : undefined;
 
   async function call(name: string, args: unknown, signal: AbortSignal): Promise<CallToolResult> {
     try {
-      return toResult(await toolbox.call(name, args, context, signal));
+      // Anew for each call: which session calls may be known only after the door was opened.
+      return toResult(await toolbox.call(name, args, { ...caller, door: "mcp" }, signal));
     } catch (error) {
       // Whoever gave up is not told.
       signal.throwIfAborted();

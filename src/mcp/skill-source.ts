@@ -14,7 +14,7 @@ import { viewSkills } from "../tools/skill-view.ts";
 import type { SkillView } from "../tools/skill-view.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { newErrorId } from "./error-id.ts";
+import { newErrorId } from "../error-id.ts";
 import { listDirectory } from "./list-directory.ts";
 import { toMimeType } from "./mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
