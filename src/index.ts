@@ -5,6 +5,7 @@ export { readAdvertisement, skillsOptIn } from "./client/advertisement.ts";
 export { observeSkills } from "./client/observe-skills.ts";
 export { readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
+export { openSkills } from "./open-skills.ts";
 
 export type { MessageStream } from "./acp/intercept-stream.ts";
 export type { ExitStatus } from "./acp/start-agent.ts";
@@ -14,5 +15,9 @@ export type { SkillsUpdate } from "./client/skills-update.ts";
 export type { Clock } from "./clock.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./log.ts";
+export type { OpenSkillsOptions, Skills, SkillsCallOptions } from "./open-skills.ts";
 export type { EmitForm, SkillsOptions } from "./options.ts";
+export type { Skill } from "./skills/skill.ts";
+export type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
+export type { ServedToolName, ToolOutput } from "./tools/tool-output.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";

@@ -120,11 +120,7 @@ function isClock(value: unknown): boolean {
   return typeof now === "function" && typeof after === "function";
 }
 
-function invalid(
-  name: string,
-  { expected, choices = [] }: Omit<OptionRule, "accepts">,
-  value: unknown,
-): SkillsError {
+function invalid(name: string, { expected, choices = [] }: Omit<OptionRule, "accepts">, value: unknown): SkillsError {
   const near = typeof value === "string" ? nearest(value, choices)[0] : undefined;
   const got = typeof value === "string" ? JSON.stringify(value) : value === null ? "null" : typeof value;
   const message = `Option ${name}: expected ${expected}, got ${got}.`;
