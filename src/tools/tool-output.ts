@@ -1,10 +1,10 @@
+import type * as z from "zod";
 import type { createBlob } from "./create_blob.ts";
 import type { describeSkill } from "./describe_skill.ts";
 import type { listSkills } from "./list_skills.ts";
 import type { loadSkillsProtocolGuide } from "./load_skills_protocol_guide.ts";
 import type { readBlob } from "./read_blob.ts";
 import type { readSkillFile } from "./read_skill_file.ts";
-import type { Tool } from "./tool.ts";
 
 interface Served {
   readonly list_skills: typeof listSkills;
@@ -19,4 +19,4 @@ interface Served {
 export type ServedToolName = keyof Served;
 
 /** What a tool answers. */
-export type ToolOutput<Name extends ServedToolName> = Served[Name] extends Tool<never, infer Output> ? Output : never;
+export type ToolOutput<Name extends ServedToolName> = z.infer<Served[Name]["output"]>;

@@ -3,7 +3,7 @@ import { toWireError } from "../../src/wire/error-table.ts";
 import { describeDoors, doorSkills } from "../doors.ts";
 import { openTools } from "./open-tools.ts";
 
-describeDoors("in process", async () => {
+describeDoors("of the toolbox itself", async () => {
   const { call } = await openTools(
     Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])),
   );
