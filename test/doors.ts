@@ -229,7 +229,7 @@ export function describeDoors(door: string, open: () => Promise<OpenDoor>): void
       } finally {
         await close();
       }
-    });
+    }, 60_000); // A door may be a process for each call.
   });
 }
 

@@ -13,6 +13,8 @@ export interface Terminal {
   readonly columns: number | undefined;
   /** Prints results in pieces. Resolves when the reader has taken them. */
   print(pieces: Iterable<string>): Promise<void>;
+  /** Passes bytes to stdout as they are, whatever they do to a terminal. */
+  pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** One line on stderr, made safe. */
   tell(sentence: string): void;
 }
@@ -43,6 +45,11 @@ export function openTerminal(): Terminal {
         if (!flowing) await new Promise<void>((resolve) => stdout.once("drain", resolve));
       }
       if (gathered !== "") stdout.write(gathered);
+    },
+    async pass(chunks) {
+      for await (const chunk of chunks) {
+        if (!stdout.write(chunk)) await new Promise<void>((resolve) => stdout.once("drain", resolve));
+      }
     },
     tell(sentence) {
       stderr.write(`acp-skills: ${safeText(sentence)}\n`);
