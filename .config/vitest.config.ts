@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
+    globalSetup: ["test/data-home.ts"],
     include: ["test/**/*.test.ts"],
     exclude: ["test/agents/**", "**/node_modules/**", "**/dist/**"],
     testTimeout: 20_000,

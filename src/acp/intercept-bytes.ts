@@ -1,5 +1,6 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
+import { openAgentTools } from "./agent-tools.ts";
 import { encodeMessage } from "./encode-message.ts";
 import { openInterceptor } from "./interceptor.ts";
 import { type Direction, passBlock } from "./pass-block.ts";
@@ -9,18 +10,33 @@ import { readInstructions } from "./read-instructions.ts";
 export interface ByteInterceptor {
   readonly passFromEditor: (block: Buffer) => Buffer[] | Promise<Buffer[]>;
   readonly passFromAgent: (block: Buffer) => Buffer[] | Promise<Buffer[]>;
-  readonly close: () => void;
+  /** Resolves when what was served is gone. */
+  readonly close: () => Promise<void>;
 }
 
-/** `write` puts a whole line on its way to the editor, behind what came before. */
-export function interceptBytes(skillset: Skillset, settings: Settings, write: (line: Buffer) => void): ByteInterceptor {
+/** Each puts a whole line on its way, behind what came before. */
+export interface LineSinks {
+  readonly toEditor: (line: Buffer) => void;
+  readonly toAgent: (line: Buffer) => void;
+}
+
+export function interceptBytes(
+  skillset: Skillset,
+  settings: Settings,
+  { toEditor, toAgent }: LineSinks,
+  tools = settings.tools === "none" ? undefined : openAgentTools(settings),
+): ByteInterceptor {
   const interceptor = openInterceptor({
     skillset,
     settings,
+    tools,
     readInstructions,
     startedAt: Date.now(),
     send(message) {
-      write(encodeMessage(message));
+      toEditor(encodeMessage(message));
+    },
+    reply(message) {
+      toAgent(encodeMessage(message));
     },
   });
   const fromEditor: Direction = {
@@ -38,7 +54,10 @@ export function interceptBytes(skillset: Skillset, settings: Settings, write: (l
   return {
     passFromEditor: (block) => passBlock(block, fromEditor),
     passFromAgent: (block) => passBlock(block, fromAgent),
-    close: interceptor.close,
+    async close() {
+      interceptor.close();
+      await tools?.close();
+    },
   };
 }
 

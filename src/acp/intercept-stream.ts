@@ -1,5 +1,6 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
+import { openAgentTools } from "./agent-tools.ts";
 import { amendValue } from "./amend.ts";
 import { openInterceptor, type Verdict } from "./interceptor.ts";
 import { readInstructions } from "./read-instructions.ts";
@@ -20,17 +21,26 @@ export function interceptStream<Message>(
   settings: Settings,
 ): MessageStream<Message> {
   let toEditor: TransformStreamDefaultController<Message> | undefined;
+  let toAgent: TransformStreamDefaultController<Message> | undefined;
+  const tools = settings.tools === "none" ? undefined : openAgentTools(settings);
   const interceptor = openInterceptor({
     skillset,
     settings,
+    tools,
     readInstructions,
     startedAt: Date.now(),
     send(message) {
       toEditor?.enqueue(message as Message);
     },
+    reply(message) {
+      toAgent?.enqueue(message as Message);
+    },
   });
 
   const inbound = new TransformStream<Message, Message>({
+    start(controller) {
+      toAgent = controller;
+    },
     async transform(message, controller) {
       pass(message, await interceptor.fromEditor(message), controller);
     },
@@ -47,6 +57,7 @@ export function interceptStream<Message>(
   // Errors reach the agent and the editor through the streams themselves.
   const release = (): void => {
     interceptor.close();
+    void tools?.close();
   };
   stream.readable.pipeTo(inbound.writable).then(release, release);
   outbound.readable.pipeTo(stream.writable).then(release, release);

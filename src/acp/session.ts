@@ -16,7 +16,10 @@ import {
 import { describeFailure } from "./failure.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import { isSameList, projectSkill } from "./projection.ts";
+import type { SessionTools } from "./session-tools.ts";
 import type { Shown, ShownSkills } from "./shown-skills.ts";
+import { toTaught } from "./teaching.ts";
+import { withinTime } from "./within-time.ts";
 
 /** Editors drop updates of a session they have just been told of. */
 const settlingTime = 50;
@@ -26,6 +29,8 @@ const readingTime = 2_000;
 export interface SessionContext {
   readonly id: string;
   readonly skills: SessionSkills;
+  /** What its model has of our tools, where they are served to it. */
+  readonly tools: SessionTools | undefined;
   readonly negotiation: Negotiation;
   readonly forms: Forms;
   readonly agentCommands: readonly unknown[];
@@ -40,6 +45,8 @@ export interface SessionContext {
 
 /** One session that the editor knows of: what it was told, and when it is told more. */
 export interface Session {
+  readonly catalog: SessionSkills["catalog"];
+  readonly tools: SessionTools | undefined;
   /** The agent sent its own list of commands: remembers it, and returns how that message is to be amended. */
   agentListed(commands: readonly unknown[], message: unknown): Amendment[];
   /** The agent's own commands, as it listed them last. */
@@ -48,12 +55,14 @@ export interface Session {
   promptArrived(): void;
   /** A skill by slug or canonical name, and whether the agent shows it itself; waits for the first reading of the disk. */
   find(name: string): Promise<{ readonly offered: OfferedSkill; readonly shown: Shown } | undefined>;
+  /** What its model is to be told at the beginning of this turn, and how to note that it was. */
+  lesson(): { readonly text: string; readonly told: () => void } | undefined;
   close(): void;
 }
 
 /** Opens a session whose response is on its way to the editor. */
 export function openSession(context: SessionContext): Session {
-  const { id, skills, negotiation, forms, shown, clock, send, tellOnce, fault } = context;
+  const { id, skills, tools, negotiation, forms, shown, clock, send, tellOnce, fault } = context;
   const { catalog } = skills;
   let { agentCommands } = context;
   let isOpen = true;
@@ -124,6 +133,8 @@ export function openSession(context: SessionContext): Session {
   );
 
   return {
+    catalog,
+    tools,
     agentListed(commands, message) {
       agentCommands = commands;
       if (!isReady) return [];
@@ -148,24 +159,17 @@ export function openSession(context: SessionContext): Session {
       tell();
     },
     async find(name) {
-      if (!isReady) await withinTime(catalog.ready, clock);
+      if (!isReady) await withinTime(catalog.ready, clock, readingTime);
       const offered = catalog.find(name);
       return offered && { offered, shown: shown.how(agentCommands, offered) };
     },
+    lesson: () => (isReady ? tools?.lessons?.next(toTaught(catalog.snapshot.skills)) : undefined),
     close() {
       isOpen = false;
+      tools?.close();
       stopTimer();
       stopListening();
       skills.close();
     },
   };
-}
-
-async function withinTime(work: Promise<unknown>, clock: Clock): Promise<void> {
-  let stop = (): void => undefined;
-  const timeout = new Promise<void>((resolve) => {
-    stop = clock.after(readingTime, resolve);
-  });
-  await Promise.race([work, timeout]);
-  stop();
 }

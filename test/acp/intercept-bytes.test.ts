@@ -16,12 +16,19 @@ interface Wire {
   readonly clock: ManualClock;
 }
 
-function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" = "auto"): Wire {
+function wire(
+  skillset = memorySkillset([offer("pdf")]),
+  emit: "auto" | "none" = "auto",
+  tools: "auto" | "none" = "none",
+): Wire {
   const sent: string[] = [];
   const logged: string[] = [];
   const clock = manualClock();
-  const settings = readOptions({ emit, clock, log: (_level: string, text: string) => logged.push(text) });
-  const bytes = interceptBytes(skillset, settings, (line) => sent.push(line.toString()));
+  const settings = readOptions({ emit, tools, clock, log: (_level: string, text: string) => logged.push(text) });
+  const bytes = interceptBytes(skillset, settings, {
+    toEditor: (line) => sent.push(line.toString()),
+    toAgent: (line) => sent.push(line.toString()),
+  });
   const through =
     (pass: (block: Buffer) => Buffer[] | Promise<Buffer[]>) =>
     async (text: string, sizes: Iterator<number> = [][Symbol.iterator]()): Promise<string> => {
@@ -81,7 +88,10 @@ test.each([
 
 test("bytes that are not UTF-8 pass as they are", async () => {
   const settings = readOptions({});
-  const { passFromAgent } = interceptBytes(memorySkillset(), settings, () => undefined);
+  const { passFromAgent } = interceptBytes(memorySkillset(), settings, {
+    toEditor: () => undefined,
+    toAgent: () => undefined,
+  });
   const line = Buffer.from([0xff, 0xfe, 0x7b, 0x7d, 10]);
   expect(Buffer.concat(await passFromAgent(line))).toEqual(line);
 });

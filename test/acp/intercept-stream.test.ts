@@ -17,7 +17,7 @@ function mount(): Ends {
   const [editor, inner] = streamPair();
   const skillset = memorySkillset([offer("pdf")]);
   const clock = manualClock();
-  return { editor, agent: interceptStream(inner, skillset, readOptions({ clock })), skillset, clock };
+  return { editor, agent: interceptStream(inner, skillset, readOptions({ clock, tools: "none" })), skillset, clock };
 }
 
 const message = (fields: object): AnyMessage => ({ jsonrpc: "2.0", ...fields }) as AnyMessage;

@@ -11,7 +11,7 @@
 //   banner (garbage first)  stubborn (ignores the end of stdin and SIGTERM)  mute (answers nothing)  refuse (no session is made)
 import { createInterface } from "node:readline";
 
-/** @typedef {{ type: string, text: string }} Block */
+/** @typedef {{ type: string, text: string, annotations?: object }} Block */
 /** @typedef {{ sessionId: string, prompt: Block[] }} Params */
 /** @typedef {{ id?: string | number, method?: string, params: Params }} Message */
 
@@ -96,6 +96,12 @@ function obey(sessionId, sentence, prompt) {
 }
 
 /**
+ * The user's own words: what is annotated is meant for the model.
+ * @param {Block} block
+ */
+const isSaid = ({ type, annotations }) => type === "text" && annotations === undefined;
+
+/**
  * @param {string} method
  * @param {Params} params
  * @param {(result: unknown) => void} answer
@@ -126,7 +132,7 @@ function serve(method, params, answer) {
       return;
     }
     case "session/prompt": {
-      const words = params.prompt.findLast(({ type }) => type === "text")?.text ?? "";
+      const words = params.prompt.findLast(isSaid)?.text ?? "";
       if (isV2) answer({ messageId: "u1" });
       const isAnswered = words
         .split("; ")
