@@ -1,3 +1,4 @@
+export { reportToolCall } from "./acp/report-tool-call.ts";
 export { withSkills } from "./acp/with-skills.ts";
 export { wrapCommand } from "./acp/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
@@ -8,6 +9,7 @@ export { SkillsError, isSkillsError } from "./errors.ts";
 export { openSkills } from "./open-skills.ts";
 
 export type { MessageStream } from "./acp/intercept-stream.ts";
+export type { ReportOptions } from "./acp/report-tool-call.ts";
 export type { ExitStatus } from "./acp/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/wrap-command.ts";
 export type { SkillsAdvertisement } from "./client/advertisement.ts";
@@ -16,7 +18,7 @@ export type { Clock } from "./clock.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./log.ts";
 export type { OpenSkillsOptions, Skills, SkillsCallOptions } from "./open-skills.ts";
-export type { EmitForm, SkillsOptions } from "./options.ts";
+export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
 export type { Skill } from "./skills/skill.ts";
 export type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
 export type { ServedToolName, ToolOutput } from "./tools/tool-output.ts";

@@ -11,6 +11,7 @@ test("the public surface is this list", () => {
     "openSkills",
     "readAdvertisement",
     "readSkillsUpdate",
+    "reportToolCall",
     "skillsOptIn",
     "withSkills",
     "wrapCommand",

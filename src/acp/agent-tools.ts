@@ -10,9 +10,9 @@ type SessionCatalog = SessionSkills["catalog"];
 export interface SessionServer {
   readonly address: ServerAddress;
   /** Says which session it is. What the model does before, it does for a session of its own. */
-  begin(sessionId: string): void;
+  readonly begin: (sessionId: string) => void;
   /** May be called more than once; never throws. */
-  close(): void;
+  readonly close: () => void;
 }
 
 /** Who calls a tool for an editor. */
@@ -34,8 +34,8 @@ export interface AgentTools {
 
 /** What is needed of `toolkit.ts`. */
 export interface ToolkitModule {
-  openToolkit(settings: Settings): Pick<Toolkit, "toolbox" | "openMcp" | "close">;
-  ownerOf(sessionId: string | undefined): string;
+  readonly openToolkit: (settings: Settings) => Pick<Toolkit, "toolbox" | "openMcp" | "close">;
+  readonly ownerOf: (sessionId: string | undefined) => string;
 }
 
 /** The bridge is the command line of this very package. */

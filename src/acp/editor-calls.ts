@@ -58,8 +58,8 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
   async function call(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     const tool = toToolName(method);
     if (!isRecord(params)) return await tools.call(tool, params, findCaller(tool, undefined), signal);
-    const { sessionId, _meta, ...args } = params;
-    return await tools.call(tool, args, findCaller(tool, sessionId), signal);
+    const args = Object.fromEntries(Object.entries(params).filter(([key]) => key !== "sessionId" && key !== "_meta"));
+    return await tools.call(tool, args, findCaller(tool, params["sessionId"]), signal);
   }
 
   function findCaller(tool: string, sessionId: unknown): EditorCaller {

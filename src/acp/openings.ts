@@ -59,7 +59,7 @@ export function openOpenings({ skillset, tools, settings, negotiation, tellOnce 
 
   async function equip(opening: Opening, params: JsonRecord, served: AgentTools): Promise<readonly Amendment[]> {
     const agreed = await withinTime(negotiation(), clock, answerTime);
-    if (opening.isOver) return [];
+    if (isOver(opening)) return [];
     const transport = agreed && chooseTransport(agreed, settings.tools);
     if (agreed === undefined || transport === undefined) {
       const why = agreed === undefined ? "its agent did not say what it takes" : "its agent takes none";
@@ -70,7 +70,7 @@ export function openOpenings({ skillset, tools, settings, negotiation, tellOnce 
     const options = { tools: served, catalog, negotiation: agreed, transport, teach, clock };
     const equipped = await equipSession(params, opening.sessionId, options);
     if (equipped === undefined) return [];
-    if (opening.isOver) {
+    if (isOver(opening)) {
       equipped.tools.close();
       return [];
     }
@@ -96,4 +96,9 @@ export function openOpenings({ skillset, tools, settings, negotiation, tellOnce 
       opening.skills.close();
     },
   };
+}
+
+/** It changes while we wait. */
+function isOver(opening: Opening): boolean {
+  return opening.isOver;
 }

@@ -15,8 +15,8 @@ export interface SessionTools {
   readonly server: KnownServer;
   /** Undefined where nothing is to be told. */
   readonly lessons: Lessons | undefined;
-  begin(sessionId: string): void;
-  close(): void;
+  readonly begin: (sessionId: string) => void;
+  readonly close: () => void;
 }
 
 export interface EquipOptions {

@@ -58,6 +58,13 @@ export const commands = {
         choices: ["auto", "rfd", "commands", "none"],
         help: "Which forms the editor is sent. Default: auto, those it understands.",
       },
+      tools: {
+        type: "string",
+        choices: ["auto", "stdio", "none"],
+        help: "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
+      },
+      "no-teach": { type: "boolean", help: "Do not tell the model which skills there are; it may still list them." },
+      "no-approve": { type: "boolean", help: "Leave the agent's requests to use read-only tools to the editor." },
       help,
       version: { type: "boolean", help: "Show the version." },
     },

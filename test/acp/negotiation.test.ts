@@ -76,11 +76,16 @@ test.each([
 ])("the advertisement joins %j", (result, expected) => {
   const negotiation = negotiate({ clientCapabilities: { _meta: { "acp-skills": true } } }, result);
   const response = { id: 1, result };
-  const amendments = advertise(response, negotiation, chooseForms(negotiation, "auto"), { version: "1.2.3", tools: ["a"] });
+  const amendments = advertise(response, negotiation, chooseForms(negotiation, "auto"), {
+    version: "1.2.3",
+    tools: ["a"],
+  });
   expect(amendValue(response, amendments)).toEqual({ id: 1, result: expected });
 });
 
 test("a result that is no object is left alone", () => {
   const negotiation = negotiate({}, null);
-  expect(advertise({ id: 1, result: null }, negotiation, chooseForms(negotiation, "auto"), { version: "1", tools: [] })).toEqual([]);
+  expect(
+    advertise({ id: 1, result: null }, negotiation, chooseForms(negotiation, "auto"), { version: "1", tools: [] }),
+  ).toEqual([]);
 });
