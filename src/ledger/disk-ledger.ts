@@ -56,14 +56,19 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
 
   function openLast(): OpenFile {
     const numbers = fileNumbers(directory);
-    const last = openFile(numbers.at(-1) ?? 1);
-    if (fstatSync(last.descriptor).size < maxFileBytes) return last;
-    closeSync(last.descriptor);
-    const next = openFile(last.number + 1);
-    for (const old of numbers) {
-      if (old < last.number) rmSync(fileOf(directory, old), { force: true });
+    const highest = numbers.at(-1) ?? 1;
+    let file = openFile(highest);
+    if (fstatSync(file.descriptor).size >= maxFileBytes) {
+      closeSync(file.descriptor);
+      file = openFile(highest + 1);
+      for (const old of numbers) {
+        if (old < highest) rmSync(fileOf(directory, old), { force: true });
+      }
     }
-    return next;
+    // While we looked, others may have gone further; what is written to a file that is left behind does not last.
+    if (fileNumbers(directory).at(-1) === file.number) return file;
+    closeSync(file.descriptor);
+    return openLast();
   }
 
   function openFile(number: number): OpenFile {

@@ -3,10 +3,17 @@ import type { LedgerEntry } from "./ledger.ts";
 /** Texts from outside, such as session ids, are cut to this, so that a line has a bound. */
 const maxTextLength = 256;
 
-/** An entry as a line of JSON with its line end, in at most a few KiB. */
+/** An entry as a line of JSON with its line end, in at most a few KiB. Throws for a time that is none. */
 export function toLedgerLine(entry: LedgerEntry): string {
-  const { at, tool, skill, sessionId, door } = cutTexts(entry);
-  return `${JSON.stringify({ at: new Date(at).toISOString(), tool, skill, session_id: sessionId, door })}\n`;
+  const { at, tool, skill, sessionId, door } = entry;
+  const line = {
+    at: new Date(at).toISOString(),
+    tool: cut(tool),
+    ...(skill !== undefined && { skill: cut(skill) }),
+    ...(sessionId !== undefined && { session_id: cut(sessionId) }),
+    door: cut(door),
+  };
+  return `${JSON.stringify(line)}\n`;
 }
 
 /** What a line says. Undefined for one that is torn, damaged, or from somewhere else. */
@@ -23,16 +30,8 @@ export function fromLedgerLine(line: string): LedgerEntry | undefined {
   };
 }
 
-/** The same entry with every text in bounds. */
-export function cutTexts({ at, tool, skill, sessionId, door }: LedgerEntry): LedgerEntry {
-  const cut = (text: string): string => text.slice(0, maxTextLength);
-  return {
-    at,
-    tool: cut(tool),
-    ...(skill !== undefined && { skill: cut(skill) }),
-    ...(sessionId !== undefined && { sessionId: cut(sessionId) }),
-    door: cut(door),
-  };
+function cut(text: string): string {
+  return text.slice(0, maxTextLength);
 }
 
 function parse(line: string): Partial<Record<string, unknown>> {
