@@ -9,7 +9,7 @@ export interface RawAnswer {
   readonly message: { readonly id?: unknown; readonly result?: Record<string, unknown>; readonly error?: RawError };
 }
 
-export interface RawError {
+interface RawError {
   readonly code: number;
   readonly message: string;
   readonly data?: Record<string, unknown>;
