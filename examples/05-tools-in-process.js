@@ -23,8 +23,7 @@ const { skills: rows } = await skills.call("list_skills", { detail: "summary" },
 for (const row of rows) console.log(`${row.name} ${row.version}`);
 
 const { skill } = await skills.call("describe_skill", { name: "release-notes" }, session);
-assert("files" in skill);
-const paths = skill.files.map(({ path }) => path);
+const paths = skill.files?.map(({ path }) => path);
 assert.deepEqual(paths, ["SKILL.md", "references/sections.md"]);
 
 const file = await skills.call("read_skill_file", { name: "release-notes", path: "references/sections.md" }, session);

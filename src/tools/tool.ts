@@ -51,7 +51,7 @@ interface ToolOutcome<Output> {
   readonly skill?: Skill;
 }
 
-export interface Tool<Input = unknown, Output = unknown> {
+interface ToolFacts<Input, Output> {
   readonly name: ToolName;
   readonly title: string;
   /** What the model reads: the seed's words. */
@@ -59,10 +59,17 @@ export interface Tool<Input = unknown, Output = unknown> {
   readonly input: z.ZodType<Input>;
   readonly output: z.ZodType<Output>;
   readonly annotations: ToolAnnotations;
+}
+
+interface ToolWork<Input, Output> {
   run(context: RunContext, input: Input, signal: AbortSignal): ToolOutcome<Output> | Promise<ToolOutcome<Output>>;
 }
 
-/** Returns its argument; ties the types of `run` to the two schemas. */
-export function defineTool<Input, Output>(tool: Tool<Input, Output>): Tool<Input, Output> {
+export interface Tool<Input = unknown, Output = unknown> extends ToolFacts<Input, Output>, ToolWork<Input, Output> {}
+
+/** Returns its argument; the two schemas decide what `run` takes and gives. */
+export function defineTool<Input, Output>(
+  tool: ToolFacts<Input, Output> & ToolWork<NoInfer<Input>, NoInfer<Output>>,
+): Tool<Input, Output> {
   return tool;
 }
