@@ -19,10 +19,10 @@ export function interceptStream<Message>(
   stream: MessageStream<Message>,
   skillset: Skillset,
   settings: Settings,
+  tools = settings.tools === "none" ? undefined : openAgentTools(settings),
 ): MessageStream<Message> {
   let toEditor: TransformStreamDefaultController<Message> | undefined;
   let toAgent: TransformStreamDefaultController<Message> | undefined;
-  const tools = settings.tools === "none" ? undefined : openAgentTools(settings);
   const interceptor = openInterceptor({
     skillset,
     settings,
