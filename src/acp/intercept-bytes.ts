@@ -3,13 +3,13 @@ import type { Skillset } from "../skillset.ts";
 import { openAgentTools } from "./agent-tools.ts";
 import { encodeMessage } from "./encode-message.ts";
 import { openInterceptor } from "./interceptor.ts";
-import { type Direction, passBlock } from "./pass-block.ts";
+import { type Direction, type Flush, passBlock } from "./pass-block.ts";
 import { readInstructions } from "./read-instructions.ts";
 
 /** An interceptor over newline-delimited JSON: takes blocks of whole lines, gives back the bytes to write. */
 export interface ByteInterceptor {
-  readonly passFromEditor: (block: Buffer) => Buffer[] | Promise<Buffer[]>;
-  readonly passFromAgent: (block: Buffer) => Buffer[] | Promise<Buffer[]>;
+  readonly passFromEditor: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  readonly passFromAgent: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
   /** Resolves when what was served is gone. */
   readonly close: () => Promise<void>;
 }
@@ -52,8 +52,8 @@ export function interceptBytes(
     fault: faultReport(settings),
   };
   return {
-    passFromEditor: (block) => passBlock(block, fromEditor),
-    passFromAgent: (block) => passBlock(block, fromAgent),
+    passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
+    passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
     async close() {
       interceptor.close();
       await tools?.close();

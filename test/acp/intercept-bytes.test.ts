@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentTools } from "../../src/acp/agent-tools.ts";
-import { interceptBytes } from "../../src/acp/intercept-bytes.ts";
+import { type ByteInterceptor, interceptBytes } from "../../src/acp/intercept-bytes.ts";
 import { openLineBlocks } from "../../src/acp/line-blocks.ts";
 import { readOptions } from "../../src/options.ts";
 import { cut } from "./cut.ts";
@@ -37,14 +37,15 @@ function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" =
   };
   const bytes = interceptBytes(skillset, settings, sinks, tools);
   const through =
-    (pass: (block: Buffer) => Buffer[] | Promise<Buffer[]>) =>
+    (pass: ByteInterceptor["passFromEditor"]) =>
     async (text: string, sizes: Iterator<number> = [][Symbol.iterator]()): Promise<string> => {
       const lines = openLineBlocks();
       const out: Buffer[] = [];
+      const flush = (pieces: readonly Buffer[]): void => void out.push(...pieces);
       for (const chunk of cut(Buffer.from(text), sizes))
-        for (const block of lines.push(chunk)) out.push(...(await pass(block)));
+        for (const block of lines.push(chunk)) out.push(...(await pass(block, flush)));
       const rest = lines.rest();
-      if (rest !== undefined) out.push(...(await pass(rest)));
+      if (rest !== undefined) out.push(...(await pass(rest, flush)));
       return Buffer.concat(out).toString();
     };
   const [fromEditor, fromAgent] = [through(bytes.passFromEditor), through(bytes.passFromAgent)];
@@ -101,7 +102,7 @@ test("bytes that are not UTF-8 pass as they are", async () => {
     toAgent: () => undefined,
   });
   const line = Buffer.from([0xff, 0xfe, 0x7b, 0x7d, 10]);
-  expect(Buffer.concat(await passFromAgent(line))).toEqual(line);
+  expect(Buffer.concat(await passFromAgent(line, () => undefined))).toEqual(line);
 });
 
 test("messages of 20 MB pass, both ways, in time linear in their length", async () => {

@@ -11,7 +11,7 @@ interface Params {
   readonly systemPrompt?: { readonly content: readonly { readonly text: string }[] };
   readonly prompt?: readonly Record<string, unknown>[];
 }
-const lastAtAgent = ({ atAgent }: Conversation): Params => (atAgent.at(-1)?.params ?? {}) as Params;
+const lastAtAgent = ({ atAgent }: Conversation): Params => atAgent.at(-1)?.params ?? {};
 /** What the model was told with the last prompt, beside the user's words. */
 const taughtWith = (conversation: Conversation): unknown => JSON.stringify(lastAtAgent(conversation).prompt?.slice(1));
 

@@ -12,12 +12,25 @@ export interface ModelRequest {
 export interface MockModel {
   /** Base address without a trailing slash; Anthropic's paths start at `/v1`, OpenAI's too. */
   readonly url: string;
+  /**
+   * The model calls these tools one after another, as soon as it is asked something and has one of that name, whatever an agent puts
+   * before the name; then it answers as always. An input may be made from the results so far.
+   */
+  readonly plan: (calls: readonly PlannedCall[]) => void;
+  /** What came of the planned calls, as the model was told. */
+  readonly results: readonly string[];
   /** Everything asked so far, in order. */
   readonly requests: readonly ModelRequest[];
   readonly close: () => Promise<void>;
 }
 
-/** What the model always says. */
+/** A tool that the model is to call. */
+export interface PlannedCall {
+  readonly tool: string;
+  readonly input: object | ((results: readonly string[]) => object);
+}
+
+/** What the model says when it has no tool to call. */
 export const reply = "The mock model has answered.";
 
 /** Paths that ask the model for an answer; all others are bookkeeping. */
@@ -26,16 +39,40 @@ const completionsPath = "/v1/chat/completions";
 
 /**
  * Opens a model on loopback that speaks Anthropic's Messages API and OpenAI's chat completions, streamed or whole.
- * It answers every question with the same sentence, and keeps what it was asked.
+ * It answers every question with the same sentence, or with a call that was planned, and keeps what it was asked.
  */
 export async function openMockModel(): Promise<MockModel> {
   const requests: ModelRequest[] = [];
+  const waiting: PlannedCall[] = [];
+  const results: string[] = [];
+  let isCalled = false;
+  let lastId = 0;
+
+  /** The tool that this question is answered with, if one is due. */
+  function chooseCall(body: unknown): ToolUse | undefined {
+    const names = offeredTools(body);
+    if (isCalled) {
+      const result = lastToolResult(body);
+      // Agents ask beside their turns too, for a title for example.
+      if (result === undefined) return undefined;
+      results.push(result);
+      isCalled = false;
+    }
+    const [next] = waiting;
+    const name = next && names.find((offered) => offered.endsWith(`_${next.tool}`));
+    if (next === undefined || name === undefined) return undefined;
+    waiting.shift();
+    isCalled = true;
+    const input = typeof next.input === "function" ? next.input(results) : next.input;
+    return { id: `call_${++lastId}`, name, input };
+  }
+
   const server = createServer((request, response) => {
     readJson(request)
       .then((body) => {
         const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
         requests.push({ method: request.method ?? "GET", path, body });
-        send(response, answer(path, body));
+        send(response, answer(path, body, chooseCall));
       })
       .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
@@ -43,6 +80,12 @@ export async function openMockModel(): Promise<MockModel> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    results,
+    plan(calls) {
+      waiting.splice(0, waiting.length, ...calls);
+      results.splice(0);
+      isCalled = false;
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -79,13 +122,44 @@ interface Event {
   readonly data: unknown;
 }
 
-function answer(path: string, body: unknown): Answer {
+interface ToolUse {
+  readonly id: string;
+  readonly name: string;
+  readonly input: object;
+}
+
+interface ModelBody {
+  readonly tools?: readonly { readonly name?: string; readonly function?: { readonly name: string } }[];
+  readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
+}
+
+/** The names of the tools in a question to either API. */
+function offeredTools(body: unknown): readonly string[] {
+  const { tools = [] } = (body ?? {}) as ModelBody;
+  return tools.map((tool) => tool.function?.name ?? tool.name ?? "");
+}
+
+/** The result of a tool with which a question ends. */
+function lastToolResult(body: unknown): string | undefined {
+  const last = ((body ?? {}) as ModelBody).messages?.findLast(({ role }) => role !== "system");
+  if (last?.role === "tool") return textOf(last.content);
+  if (!Array.isArray(last?.content)) return undefined;
+  const block = (last.content as { type: string; content?: unknown }[]).find(({ type }) => type === "tool_result");
+  return block && textOf(block.content);
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return Array.isArray(content) ? content.map(({ text }: { text?: string }) => text ?? "").join("") : "";
+}
+
+function answer(path: string, body: unknown, chooseCall: (body: unknown) => ToolUse | undefined): Answer {
   const { model = "mock", stream = false } = (body ?? {}) as { model?: string; stream?: boolean };
   switch (path) {
     case messagesPath:
-      return stream ? { events: messageEvents(model) } : { status: 200, json: message(model) };
+      return stream ? { events: messageEvents(model, chooseCall(body)) } : { status: 200, json: message(model) };
     case completionsPath:
-      return stream ? { events: completionEvents(model) } : { status: 200, json: completion(model) };
+      return stream ? { events: completionEvents(model, chooseCall(body)) } : { status: 200, json: completion(model) };
     case "/v1/messages/count_tokens":
       return { status: 200, json: { input_tokens: 1 } };
     case "/v1/models":
@@ -118,7 +192,8 @@ function message(model: string): object {
   };
 }
 
-function messageEvents(model: string): Event[] {
+function messageEvents(model: string, call: ToolUse | undefined): Event[] {
+  if (call !== undefined) return toolUseEvents(model, call);
   const events = [
     { type: "message_start", message: { ...message(model), content: [], stop_reason: null } },
     { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
@@ -130,19 +205,45 @@ function messageEvents(model: string): Event[] {
   return events.map((data) => ({ name: data.type, data }));
 }
 
+function toolUseEvents(model: string, { id, name, input }: ToolUse): Event[] {
+  const events = [
+    { type: "message_start", message: { ...message(model), content: [], stop_reason: null } },
+    { type: "content_block_start", index: 0, content_block: { type: "tool_use", id, name, input: {} } },
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
+    },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null }, usage },
+    { type: "message_stop" },
+  ];
+  return events.map((data) => ({ name: data.type, data }));
+}
+
 function completion(model: string): object {
   const choice = { index: 0, message: { role: "assistant", content: reply }, finish_reason: "stop" };
   return { id: "chatcmpl-mock", object: "chat.completion", created: 0, model, choices: [choice] };
 }
 
-function completionEvents(model: string): Event[] {
+function completionEvents(model: string, call: ToolUse | undefined): Event[] {
   const chunk = (delta: object, finishReason: string | null) => ({
     ...{ id: "chatcmpl-mock", object: "chat.completion.chunk", created: 0, model },
     choices: [{ index: 0, delta, finish_reason: finishReason }],
   });
+  const toolCall = call && {
+    ...{ index: 0, id: call.id, type: "function" },
+    function: { name: call.name, arguments: JSON.stringify(call.input) },
+  };
+  const said = toolCall ? { content: null, tool_calls: [toolCall] } : { content: reply };
   return [
-    { data: chunk({ role: "assistant", content: reply }, null) },
-    { data: { ...chunk({}, "stop"), usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } } },
+    { data: chunk({ role: "assistant", ...said }, null) },
+    {
+      data: {
+        ...chunk({}, toolCall ? "tool_calls" : "stop"),
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      },
+    },
     { data: "[DONE]" },
   ];
 }
