@@ -52,7 +52,7 @@ export async function openMockModel(): Promise<MockModel> {
   function chooseCall(body: unknown): ToolUse | undefined {
     const names = offeredTools(body);
     if (isCalled) {
-      const result = lastToolResult(body);
+      const result = toolResult(body, `call_${lastId}`);
       // Agents ask beside their turns too, for a title for example.
       if (result === undefined) return undefined;
       results.push(result);
@@ -130,7 +130,7 @@ interface ToolUse {
 
 interface ModelBody {
   readonly tools?: readonly { readonly name?: string; readonly function?: { readonly name: string } }[];
-  readonly messages?: readonly { readonly role: string; readonly content: unknown }[];
+  readonly messages?: readonly { readonly role: string; readonly content: unknown; readonly tool_call_id?: string }[];
 }
 
 /** The names of the tools in a question to either API. */
@@ -139,13 +139,18 @@ function offeredTools(body: unknown): readonly string[] {
   return tools.map((tool) => tool.function?.name ?? tool.name ?? "");
 }
 
-/** The result of a tool with which a question ends. */
-function lastToolResult(body: unknown): string | undefined {
-  const last = ((body ?? {}) as ModelBody).messages?.findLast(({ role }) => role !== "system");
-  if (last?.role === "tool") return textOf(last.content);
-  if (!Array.isArray(last?.content)) return undefined;
-  const block = (last.content as { type: string; content?: unknown }[]).find(({ type }) => type === "tool_result");
-  return block && textOf(block.content);
+/** What came of one call, in a question to either API. */
+function toolResult(body: unknown, id: string): string | undefined {
+  const { messages = [] } = (body ?? {}) as ModelBody;
+  const results = messages.flatMap((message) => {
+    if (message.role === "tool") return [{ id: message.tool_call_id, content: message.content }];
+    if (!Array.isArray(message.content)) return [];
+    return (message.content as { tool_use_id?: string; content?: unknown }[]).map(({ tool_use_id, content }) => {
+      return { id: tool_use_id, content };
+    });
+  });
+  const found = results.find((result) => result.id === id);
+  return found && textOf(found.content);
 }
 
 function textOf(content: unknown): string {
