@@ -12,7 +12,7 @@ export const emitForms = ["auto", "rfd", "commands", "none"] as const;
 /** In which form skills are told to the editor: as negotiated, only the RFD's update, only as commands, or not at all. */
 export type EmitForm = (typeof emitForms)[number];
 
-export const toolForms = ["auto", "stdio", "none"] as const;
+const toolForms = ["auto", "stdio", "none"] as const;
 
 /** How tools are served: to the editor and, as the agent takes MCP servers, to the model; the latter over stdio only; or not at all. */
 export type ToolForm = (typeof toolForms)[number];

@@ -24,10 +24,12 @@ export interface MockModel {
   readonly close: () => Promise<void>;
 }
 
+type Input = Readonly<Record<string, unknown>>;
+
 /** A tool that the model is to call. */
-export interface PlannedCall {
+interface PlannedCall {
   readonly tool: string;
-  readonly input: object | ((results: readonly string[]) => object);
+  readonly input: Input | ((results: readonly string[]) => Input);
 }
 
 /** What the model says when it has no tool to call. */
@@ -125,7 +127,7 @@ interface Event {
 interface ToolUse {
   readonly id: string;
   readonly name: string;
-  readonly input: object;
+  readonly input: Input;
 }
 
 interface ModelBody {
