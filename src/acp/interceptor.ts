@@ -5,6 +5,7 @@ import * as methods from "../wire/methods.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import type { Amendment } from "./amend.ts";
 import { approve } from "./approval.ts";
+import { openEarlyLists } from "./early-lists.ts";
 import { openEditorCalls, type Response } from "./editor-calls.ts";
 import type { Notification } from "./emission.ts";
 import { advertise, chooseForms, type Forms, negotiate, type Negotiation } from "./negotiation.ts";
@@ -16,6 +17,7 @@ import { isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.
 import { servedTools } from "./served-tools.ts";
 import { openSession, type Session } from "./session.ts";
 import { openShownSkills } from "./shown-skills.ts";
+import { toldOnce } from "./told-once.ts";
 
 /** What becomes of a message that passes through. */
 export type Verdict =
@@ -74,9 +76,7 @@ const permissionPiece = "_permission";
 const lists = [listPiece];
 const listsAndPermissions = [listPiece, permissionPiece];
 const responses = ['"result"', '"error"'];
-const toldLimit = 1_000;
 const pendingLimit = 256;
-/** Agents list their commands also before the session's response; so many sessions that we do not know are remembered. */
 const unknownLimit = 64;
 
 /** Opens an interceptor for one connection. */
@@ -84,8 +84,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
   const { skillset, settings, tools, readInstructions, startedAt, send, reply } = options;
   const { emit, version, log, clock, approveReadOnly } = settings;
   const sessions = new Map<string, Session>();
-  const listedEarly = new Map<string, readonly unknown[]>();
-  const told = new Set<string>();
+  const earlyLists = openEarlyLists(unknownLimit);
+  const tellOnce = toldOnce(log);
   const shownSkills = openShownSkills();
   const pending = openPendingRequests<Pending>(pendingLimit, release);
   let negotiated: { readonly negotiation: Negotiation; readonly forms: Forms } | undefined;
@@ -99,16 +99,6 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
   const answered = new Promise<void>((resolve) => {
     whenNegotiated = resolve;
   });
-
-  function isNew(message: string): boolean {
-    if (told.has(message) || told.size >= toldLimit) return false;
-    told.add(message);
-    return true;
-  }
-
-  function tellOnce(level: "info" | "warning", message: string): void {
-    if (isNew(message)) log(level, message);
-  }
 
   async function awaitNegotiation(): Promise<Negotiation | undefined> {
     if (isAsked) await answered;
@@ -166,7 +156,9 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
   /** Answers in the editor's place where we may (A-13). */
   function permissionAsked(id: string | number, params: JsonRecord): Verdict {
     const session = sessions.get(textOf(params["sessionId"]) ?? "");
-    const server = approveReadOnly ? session?.tools?.server : undefined;
+    // An answer of ours has its id spelt anew: not every number survives that (A-3).
+    const isExact = typeof id === "string" || Number.isSafeInteger(id);
+    const server = approveReadOnly && isExact ? session?.tools?.server : undefined;
     const approval = server && approve(params, server);
     if (approval === undefined) return untouched;
     const { tool, optionId } = approval;
@@ -208,10 +200,10 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     opening.isOver = true;
     ofSession?.begin(id);
     const inResponse = recordAt({ result }, "result")?.["availableCommands"];
+    const listedEarly = earlyLists.take(id);
     const agentCommands = Array.isArray(inResponse)
       ? (inResponse as unknown[])
-      : (listedEarly.get(id) ?? sessions.get(id)?.agentCommands() ?? []);
-    listedEarly.delete(id);
+      : (listedEarly ?? sessions.get(id)?.agentCommands() ?? []);
     const session = openSession({
       id,
       skills,
@@ -242,16 +234,13 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       return untouched;
     const session = sessions.get(id);
     if (session !== undefined) return { forward: true, amendments: session.agentListed(commands, message) };
-    listedEarly.delete(id);
-    listedEarly.set(id, commands);
-    const [oldest] = listedEarly.keys();
-    if (listedEarly.size > unknownLimit && oldest !== undefined) listedEarly.delete(oldest);
+    earlyLists.remember(id, commands);
     return untouched;
   }
 
   function failed(error: unknown): Verdict {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    if (isNew(message)) log("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`);
+    tellOnce("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`, message);
     return untouched;
   }
 
@@ -262,7 +251,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     for (const request of pending.takeAll()) release(request);
     for (const session of sessions.values()) session.close();
     sessions.clear();
-    listedEarly.clear();
+    earlyLists.clear();
   }
 
   return {

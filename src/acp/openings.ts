@@ -39,8 +39,8 @@ export interface Openings {
   release(opening: Opening): void;
 }
 
-/** An editor may open a session without waiting for the answer to `initialize`; for so long we do. */
-const answerTime = 5_000;
+/** An editor may open a session without waiting for the answer to `initialize`. We do: agents take their time to boot. */
+const answerTime = 60_000;
 
 export function openOpenings({ skillset, tools, settings, negotiation, tellOnce }: OpeningsOptions): Openings {
   const { teach, clock } = settings;

@@ -343,3 +343,9 @@ test("with emit none the editor is told nothing, but tools are advertised and se
   });
   expect(tools.servers).toHaveLength(1);
 });
+
+test("a request whose id does not survive being spelt anew goes to the editor", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  conversation.agent(asks(2 ** 53, listing));
+  expect(conversation.atEditor.at(-1)).toEqual(asks(2 ** 53, listing));
+});
