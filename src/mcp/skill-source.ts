@@ -16,7 +16,7 @@ import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { newErrorId } from "../error-id.ts";
 import { listDirectory } from "./list-directory.ts";
-import { toMimeType } from "./mime-type.ts";
+import { toMimeType } from "../tools/mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
 
 /** How many skills one page of `skills/list` looks at: each of them is read and hashed. */

@@ -1,4 +1,5 @@
 import type { Skill } from "../skills/skill.ts";
+import { permissionsOf } from "./permissions-of.ts";
 import { toJsonObject } from "./to-json.ts";
 
 /** A skill's manifest as JSON (CONTRACT C-3.2): of `skill.toml`, or put together from the frontmatter. New at every call. */
@@ -9,7 +10,7 @@ export function toManifest(skill: Skill): Record<string, unknown> {
 
 function fromFrontmatter(skill: Skill): Record<string, unknown> {
   const { name, version, description, kind, namespace, tags, license, compatibility, allowedTools } = skill;
-  const permissions = permissionsOf(skill);
+  const permissions = toDeclared(skill);
   return {
     name,
     version,
@@ -24,22 +25,12 @@ function fromFrontmatter(skill: Skill): Record<string, unknown> {
   };
 }
 
-/** What `metadata` asks for (CONTRACT C-1.4); without it, a skill's scripts get nothing. */
-function permissionsOf({ metadata }: Skill): Record<string, unknown> {
-  const network = words(metadata["acp-skills-network"]);
-  const secrets = words(metadata["acp-skills-secrets"]);
-  const project = metadata["acp-skills-project"]?.trim();
+/** What `metadata` asks for (CONTRACT C-1.4), without what it does not. */
+function toDeclared(skill: Skill): Record<string, unknown> {
+  const { network, secrets, project } = permissionsOf(skill);
   return {
     ...(network.length > 0 && { network }),
     ...(secrets.length > 0 && { secrets }),
-    ...(project !== undefined && isProject(project) && { project }),
+    ...(project !== "none" && { project }),
   };
-}
-
-function isProject(text: string): boolean {
-  return text === "none" || text === "read" || text === "write";
-}
-
-function words(text = ""): string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
 }

@@ -3,6 +3,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { HashedSkill } from "./hash-skill.ts";
+import type { Runs } from "./runs/runs.ts";
 import type { ToolLimits } from "./limits.ts";
 import type { SkillSource } from "./skill-source.ts";
 import type { SkillView } from "./skill-view.ts";
@@ -22,6 +23,10 @@ export interface ToolContext {
   readonly visible?: (skill: Skill) => boolean;
   /** The tools this caller has; any other behaves exactly as one that is not there. Default: all. */
   readonly tools?: readonly ToolName[];
+  /** The session's directory: what a skill with permission for the project works on. */
+  readonly project?: string;
+  /** Told what code prints while it runs, as text. Must not throw. */
+  readonly onPrint?: (text: string) => void;
 }
 
 /** What a tool works with during one call. */
@@ -35,6 +40,12 @@ export interface RunContext {
   /** The source that holds a skill's files. */
   readonly sourceOf: (skill: Skill) => SkillSource;
   readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
+  /** Undefined where nothing is executed. */
+  readonly runs: Runs | undefined;
+  readonly project: string | undefined;
+  readonly onPrint: ((text: string) => void) | undefined;
+  /** Told of every skill that code inside a run called. */
+  readonly onNested: (skill: Skill) => void;
 }
 
 /** MCP's hints about a tool. */

@@ -5,12 +5,14 @@ import { toInternalError } from "../internal-error.ts";
 import type { Log } from "../log.ts";
 import { nearestNames } from "../nearest.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";
+import type { Skill } from "../skills/skill.ts";
 import { checkInput } from "./check-input.ts";
 import { diskSkillBytes } from "./disk-skill-bytes.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
 import { openSkillHasher } from "./hash-skill.ts";
 import { defaultLimits } from "./limits.ts";
+import type { Runs } from "./runs/runs.ts";
 import type { ToolLimits } from "./limits.ts";
 import type { SkillSource } from "./skill-source.ts";
 import { viewSkills } from "./skill-view.ts";
@@ -34,6 +36,8 @@ export interface ToolboxOptions {
   /** Where the files of skills are. Default: on disk. */
   readonly source?: SkillSource;
   readonly log: Log;
+  /** Without it, the tools that execute answer SANDBOX_UNAVAILABLE. */
+  readonly runs?: Runs;
   /** Told of every use, for the ledger. */
   readonly onUse?: (use: ToolUse) => void;
   /** What the blob store was opened with. */
@@ -56,14 +60,15 @@ export interface Toolbox {
 const never = new AbortController().signal;
 
 export function openToolbox(options: ToolboxOptions): Toolbox {
-  const { blobs, log, onUse, limits = defaultLimits, now = Date.now } = options;
+  const { blobs, log, runs, onUse, limits = defaultLimits, now = Date.now } = options;
   const source = options.source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const random = options.random ?? ((bytes: Uint8Array) => void randomFillSync(bytes));
   const newErrorId = (): string => `err_${Buffer.from(filled(random, 8)).toString("hex")}`;
   const hasher = openSkillHasher();
   const guideFor = openGuides(limits);
 
-  function toRunContext({ owner, skills, visible, tools: names }: ToolContext): RunContext {
+  function toRunContext(context: ToolContext): RunContext {
+    const { owner, skills, visible, tools: names, project, onPrint } = context;
     const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
     const sourceOf: RunContext["sourceOf"] = (skill) => (skill === guideSkill.skill ? guide().source : source);
     return {
@@ -74,6 +79,12 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       guide,
       sourceOf,
       hashFiles: (skill, signal) => hasher.hash(sourceOf(skill), skill.directory, signal),
+      runs,
+      project,
+      onPrint,
+      onNested: (skill) => {
+        report(toUse("execute_skill", skill, context));
+      },
     };
   }
 
@@ -85,14 +96,18 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     signal.throwIfAborted();
     const { output, skill } = await tool.run(toRunContext(context), input, signal);
     checkOutput(tool, output);
-    report({
-      tool: tool.name,
-      ...(skill !== undefined && { skill: skill.name }),
-      ...(context.sessionId !== undefined && { sessionId: context.sessionId }),
-      door: context.door,
-      at: now(),
-    });
+    report(toUse(tool.name, skill, context));
     return output;
+  }
+
+  function toUse(tool: ToolName, skill: Skill | undefined, { sessionId, door }: ToolContext): ToolUse {
+    return {
+      tool,
+      ...(skill !== undefined && { skill: skill.name }),
+      ...(sessionId !== undefined && { sessionId }),
+      door,
+      at: now(),
+    };
   }
 
   function report(use: ToolUse): void {

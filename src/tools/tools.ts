@@ -1,9 +1,11 @@
 import { createBlob } from "./create_blob.ts";
 import { describeSkill } from "./describe_skill.ts";
+import { executeSkill } from "./execute_skill.ts";
 import { listSkills } from "./list_skills.ts";
 import { loadSkillsProtocolGuide } from "./load_skills_protocol_guide.ts";
 import { readBlob } from "./read_blob.ts";
 import { readSkillFile } from "./read_skill_file.ts";
+import { runCode } from "./run_code.ts";
 import type { ToolName } from "./tool-names.ts";
 import type { Tool } from "./tool.ts";
 
@@ -12,6 +14,8 @@ const tools: readonly Tool[] = Object.freeze([
   listSkills,
   describeSkill,
   readSkillFile,
+  executeSkill,
+  runCode,
   createBlob,
   readBlob,
   loadSkillsProtocolGuide,

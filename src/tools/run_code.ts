@@ -1,0 +1,52 @@
+import * as z from "zod";
+import { SkillsError } from "../errors.ts";
+import type { Arguments } from "./runs/check-args.ts";
+import { planCodeRun } from "./runs/plan-code-run.ts";
+import { runResult } from "./runs/run-result.ts";
+import { runOf } from "./runs/run-of.ts";
+import { defineTool } from "./tool.ts";
+import { wholeNumber } from "./whole-number.ts";
+
+export const runCode = defineTool({
+  name: "run_code",
+  title: "Run code",
+  description: "Execute LLM-written code in a sandbox with specified skills and blobs mounted.",
+  input: z.strictObject({
+    language: z.string().meta({ enum: ["python"] }).describe("Programming language (MVP: python only)"),
+    code: z.string().describe("Source code to execute"),
+    entrypoint: z.string().default("main").describe("Function name to call"),
+    args: z.record(z.string(), z.unknown()).optional().describe("Arguments to pass to entrypoint function"),
+    mount_skills: z.array(z.string()).optional().describe("Skill names to mount in sandbox"),
+    input_blobs: z.array(z.string()).optional().describe("Blob IDs to mount in sandbox"),
+    limits: z
+      .strictObject({ timeout_ms: wholeNumber({ least: 1 }).optional() })
+      .optional()
+      .describe("Execution limits"),
+  }),
+  output: runResult,
+  annotations: Object.freeze({
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: true,
+  }),
+  async run(context, { language, code, entrypoint, args, mount_skills, input_blobs, limits }, signal) {
+    if (language !== "python") throw unsupported(language);
+    const plan = await planCodeRun(context, {
+      code,
+      entrypoint,
+      args: args as Arguments | undefined,
+      mountSkills: mount_skills,
+      inputBlobs: input_blobs,
+      timeoutMs: limits?.timeout_ms,
+    });
+    return { output: await runOf(context, plan, signal) };
+  },
+});
+
+function unsupported(language: string): SkillsError {
+  const message = `Code in ${JSON.stringify(language.slice(0, 40))} cannot be run.`;
+  return new SkillsError("UNSUPPORTED_LANGUAGE", message, {
+    facts: { available: ["python"], hint: "Write it in Python." },
+  });
+}

@@ -1,0 +1,89 @@
+import { isBlobId } from "../../blobs/blob-id.ts";
+import type { Json } from "../../sandbox/sandbox.ts";
+import type { Manifest } from "../../skills/manifest.ts";
+import { nearestNames } from "../../nearest.ts";
+import { invalidInput } from "../check-input.ts";
+import type { Violation } from "../check-input.ts";
+
+export type Arguments = Readonly<Record<string, Json>>;
+
+interface Checked {
+  /** With the manifest's defaults filled in. */
+  readonly args: Arguments;
+  /** Ids that an argument of type `blob` names. */
+  readonly blobs: readonly string[];
+}
+
+/** Holds arguments against the `inputs` of a manifest (CONTRACT C-1.4). Throws VALIDATION_ERROR that lists every violation. */
+export function checkArgs(tool: string, args: Arguments, inputs: Manifest["inputs"]): Checked {
+  if (inputs === undefined) return { args, blobs: [] };
+  const declared = Object.entries(inputs);
+  const names = declared.map(([name]) => name);
+  const unknown = Object.keys(args).filter((name) => !Object.hasOwn(inputs, name));
+  const violations: Violation[] = unknown.map((name) => ({
+    field: pointer(name),
+    expected: `one of the skill's inputs: ${names.slice(0, maxNamed).join(", ") || "it has none"}`,
+    actual: shown(args[name]),
+  }));
+  const whole: Record<string, Json> = {};
+  const blobs: string[] = [];
+  for (const [name, { type, required = false, default: preset, enum: choices }] of declared) {
+    const value = Object.hasOwn(args, name) ? args[name] : (preset as Json | undefined);
+    if (value === undefined) {
+      if (required) violations.push({ field: pointer(name), expected: typeWords[type], actual: null });
+      continue;
+    }
+    whole[name] = value;
+    if (!isOfType(value, type)) violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
+    else if (choices && !choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value))) {
+      const expected = `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
+      violations.push({ field: pointer(name), expected, actual: shown(value) });
+    } else if (type === "blob" && typeof value === "string") blobs.push(value);
+  }
+  if (violations.length === 0) return { args: whole, blobs };
+  const [misspelt] = unknown;
+  const available = misspelt === undefined ? [] : nearestNames(misspelt, names);
+  const near = available[0] === undefined ? {} : { hint: `Did you mean ${available[0]}?`, available };
+  throw invalidInput(tool, violations, near);
+}
+
+const maxNamed = 10;
+
+type ArgumentType = NonNullable<Manifest["inputs"]>[string]["type"];
+
+const typeWords: Readonly<Record<ArgumentType, string>> = {
+  string: "a string",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "an object",
+  array: "an array",
+  blob: "the id of a blob, such as create_blob gives",
+};
+
+function isOfType(value: Json, type: ArgumentType): boolean {
+  switch (type) {
+    case "integer":
+      return Number.isInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "blob":
+      return typeof value === "string" && isBlobId(value);
+    case "string":
+    case "number":
+    case "boolean":
+      return typeof value === type;
+  }
+}
+
+function pointer(name: string): string {
+  return `/args/${name.replace(/~/g, "~0").replace(/\//g, "~1")}`;
+}
+
+function shown(value: Json | undefined): unknown {
+  if (typeof value === "string") return value.length > 80 ? `${value.slice(0, 80)}…` : value;
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
+  return value ?? null;
+}

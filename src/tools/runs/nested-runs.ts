@@ -1,0 +1,65 @@
+import type { Clock } from "../../clock.ts";
+import { isSkillsError } from "../../errors.ts";
+import type { Json, RunHost } from "../../sandbox/sandbox.ts";
+import { SkillCallError } from "./skill-call-error.ts";
+import { maxNestedRuns, maxNesting } from "./run-limits.ts";
+import type { RunPlan } from "./run-plan.ts";
+import type { EndedRun, RunCaller } from "./runs.ts";
+
+/** The skills that code inside a run calls, each in a sandbox of its own (CONTRACT C-5.5). */
+export interface NestedRuns {
+  readonly call: RunHost["callSkill"];
+  /** Blobs that such runs made, so far. */
+  readonly blobs: () => readonly string[];
+}
+
+export interface NestingOptions {
+  readonly plan: RunPlan;
+  readonly caller: RunCaller;
+  readonly clock: Clock;
+  readonly run: (plan: RunPlan, caller: RunCaller, signal: AbortSignal, nested: NestedRuns) => Promise<EndedRun>;
+}
+
+/** What all depths of one run share. */
+interface Budget {
+  runs: number;
+  readonly deadline: number;
+}
+
+export function openNestedRuns(options: NestingOptions): NestedRuns {
+  const budget = { runs: 0, deadline: options.clock.now() + options.plan.limits.timeoutMs };
+  return atDepth(options, options.plan, 1, budget);
+}
+
+function atDepth(options: NestingOptions, plan: RunPlan, depth: number, budget: Budget): NestedRuns {
+  const { caller, clock, run } = options;
+  const made: string[] = [];
+
+  async function call(name: string, args: Json, signal: AbortSignal): Promise<Json> {
+    const skill = plan.brokered.find((brokered) => brokered.name === name);
+    if (skill === undefined) throw new SkillCallError("SkillNotFoundError", `There is no skill ${JSON.stringify(name.slice(0, 128))} to call.`);
+    if (depth > maxNesting) throw new SkillCallError("NestingLimitError", `Skills call one another at most ${maxNesting} deep.`);
+    if (++budget.runs > maxNestedRuns) throw new SkillCallError("NestingLimitError", `One run calls at most ${maxNestedRuns} skills.`);
+    caller.onNested?.(skill);
+    const inner = await caller.planSkill(skill, args, Math.max(1, budget.deadline - clock.now()));
+    const below = atDepth(options, inner, depth + 1, budget);
+    const { runId, end, result } = await run(inner, caller, signal, below);
+    made.push(...result.output_blobs);
+    if (end.type === "returned") return end.value;
+    const { type, message } = result.error ?? { type: "SkillError", message: result.summary };
+    throw new SkillCallError(type, message, runId);
+  }
+
+  return {
+    async call(name, args, signal) {
+      try {
+        return await call(name, args, signal);
+      } catch (error) {
+        // A refusal is told to the code inside as it would be to a model; everything else is ours to report.
+        if (isSkillsError(error) && error.code !== "INTERNAL") throw new SkillCallError(error.code, error.message);
+        throw error;
+      }
+    },
+    blobs: () => made,
+  };
+}

@@ -1,0 +1,143 @@
+import { SkillsError } from "../../errors.ts";
+import { nearestNames } from "../../nearest.ts";
+import type { Json, Program } from "../../sandbox/sandbox.ts";
+import type { Skill } from "../../skills/skill.ts";
+import { runInSlices } from "../../skills/slices.ts";
+import { invalidInput } from "../check-input.ts";
+import { permissionsOf } from "../permissions-of.ts";
+import type { RunContext } from "../tool.ts";
+import { walkSkill } from "../walk-skill.ts";
+import { checkArgs } from "./check-args.ts";
+import type { Arguments } from "./check-args.ts";
+import { dependenciesOf } from "./dependencies-of.ts";
+import { neededBy, requirementsFile } from "./prepare-run.ts";
+import { checkDepth, findBlobs } from "./run-arguments.ts";
+import { limitsOf } from "./run-limits.ts";
+import type { RunPlan } from "./run-plan.ts";
+
+export interface SkillRunRequest {
+  readonly args?: Arguments | undefined;
+  readonly inputBlobs?: readonly string[] | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** What is left of the run that this one is part of. */
+  readonly leftMs?: number | undefined;
+  readonly script?: string | undefined;
+}
+
+const tool = "execute_skill";
+
+/** Checks a request to run a skill (CONTRACT C-5.2, C-5.6). Throws what is wrong with the request itself. */
+export async function planSkillRun(context: RunContext, skill: Skill, request: SkillRunRequest): Promise<RunPlan> {
+  const { args: given = {}, script } = request;
+  checkDepth(tool, given);
+  if (script !== undefined) return await planScript(context, skill, script, request);
+  if (skill.kind === "instruction") throw notExecutable(skill);
+  const { args, blobs } = checkArgs(tool, given, skill.manifest?.inputs);
+  return await toPlan(context, skill, { type: "skill", skill: skill.name, args }, {
+    ...request,
+    inputBlobs: [...(request.inputBlobs ?? []), ...blobs],
+  });
+}
+
+async function toPlan(context: RunContext, skill: Skill, program: Program, request: SkillRunRequest): Promise<RunPlan> {
+  const { inputBlobs = [], timeoutMs, leftMs } = request;
+  const args: Json = program.type === "script" ? program.argv : program.args;
+  const blobs = await findBlobs(context, tool, inputBlobs, args);
+  const dependencies = dependenciesOf(skill, context.skills);
+  // What a skill depends on never runs with that skill's permissions.
+  const isPlain = neededBy(permissionsOf(skill)).length === 0;
+  const importable = await splitByNeeds(context, dependencies);
+  return {
+    skill,
+    program,
+    mounted: [skill, ...(isPlain ? importable.mounted : [])],
+    brokered: isPlain ? importable.brokered : dependencies,
+    blobs,
+    ...limitsOf({ timeoutMs, leftMs }, skill),
+  };
+}
+
+/** Skills that other code can import as they are, and those that need a sandbox of their own (CONTRACT C-5.5). */
+export async function splitByNeeds(
+  context: RunContext,
+  skills: readonly Skill[],
+): Promise<{ readonly mounted: readonly Skill[]; readonly brokered: readonly Skill[] }> {
+  const mounted: Skill[] = [];
+  const brokered: Skill[] = [];
+  for (const skill of skills) {
+    const isApart = neededBy(permissionsOf(skill)).length > 0 || hasRequirements(context, skill) || dependsOnOthers(skill);
+    (skill.kind === "action" && isApart ? brokered : mounted).push(skill);
+  }
+  return { mounted, brokered };
+}
+
+function hasRequirements({ sourceOf }: RunContext, skill: Skill): boolean {
+  const { files, bytes } = sourceOf(skill);
+  const real = files.resolve(`${skill.directory}/${requirementsFile}`);
+  return real !== undefined && bytes.stamp(real) !== undefined;
+}
+
+function dependsOnOthers({ manifest }: Skill): boolean {
+  return (manifest?.dependencies?.skills ?? []).length > 0;
+}
+
+const languages: Readonly<Record<string, "python" | "bash" | "node">> = { py: "python", sh: "bash", js: "node", mjs: "node" };
+
+async function planScript(context: RunContext, skill: Skill, script: string, request: SkillRunRequest): Promise<RunPlan> {
+  const { files } = context.sourceOf(skill);
+  const walk = await runInSlices(walkSkill(files, skill.directory), { now: () => performance.now(), slice: 3 });
+  const scripts = walk.files.map(({ path }) => path).filter(isScript);
+  if (!scripts.includes(script)) {
+    const available = nearestNames(script, scripts);
+    const message = `The skill ${skill.name} has no script ${JSON.stringify(script.slice(0, 512))} that can be run.`;
+    const hint = scripts.length === 0 ? "It has no scripts." : "describe_skill lists them.";
+    throw new SkillsError("FILE_NOT_FOUND", message, { facts: { available, hint } });
+  }
+  const { argv, stdin } = scriptArguments(request.args ?? {});
+  const language = languages[script.slice(script.lastIndexOf(".") + 1)] ?? "bash";
+  const program: Program = {
+    type: "script",
+    skill: skill.name,
+    file: script,
+    language,
+    argv,
+    ...(stdin !== undefined && { stdin }),
+  };
+  return await toPlan(context, skill, program, request);
+}
+
+/** A file under `scripts/` in a language that runs. */
+export function isScript(path: string): boolean {
+  return /^scripts\/.+\.(?:py|sh|js|mjs)$/.test(path);
+}
+
+const maxArgv = 256;
+
+function scriptArguments(args: Arguments): { readonly argv: readonly string[]; readonly stdin?: string } {
+  const { argv = [], stdin, ...others } = args;
+  const [unknown] = Object.keys(others);
+  const isArgv = Array.isArray(argv) && argv.length <= maxArgv && argv.every(isArgument);
+  if (unknown !== undefined) {
+    const expected = "argv and stdin only: a script takes its arguments as text";
+    throw invalidInput(tool, [{ field: `/args/${unknown}`, expected, actual: "another name" }], { available: ["argv", "stdin"] });
+  }
+  if (!isArgv) {
+    const expected = `an array of at most ${maxArgv} strings without NUL`;
+    throw invalidInput(tool, [{ field: "/args/argv", expected, actual: "something else" }]);
+  }
+  if (stdin !== undefined && typeof stdin !== "string") {
+    throw invalidInput(tool, [{ field: "/args/stdin", expected: "a string", actual: typeof stdin }]);
+  }
+  return { argv: argv as readonly string[], ...(stdin !== undefined && { stdin }) };
+}
+
+function isArgument(value: unknown): boolean {
+  return typeof value === "string" && !value.includes("\0");
+}
+
+function notExecutable({ name }: Skill): SkillsError {
+  const hint = `Call describe_skill with name ${JSON.stringify(name)} and detail "full" and follow what it says; a file under scripts/ runs with the parameter script.`;
+  return new SkillsError("NOT_EXECUTABLE", `The skill ${name} is an instruction: it is to be read, not executed.`, {
+    facts: { hint },
+  });
+}

@@ -1,0 +1,141 @@
+import { SkillsError } from "../../errors.ts";
+import type { MountedBlob, MountedSkill, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { Grants, Permission } from "../../trust/grants.ts";
+import { permissionsOf } from "../permissions-of.ts";
+import type { Permissions } from "../permissions-of.ts";
+import { mountSkill } from "./mount-skill.ts";
+import { maxMountedBytes } from "./run-limits.ts";
+import type { RunPlan } from "./run-plan.ts";
+import type { RunCaller } from "./runs.ts";
+
+/** What runs are made of, besides what a caller asks for. */
+export interface RunMeans {
+  /** Throws SANDBOX_UNAVAILABLE where nothing isolates. */
+  readonly sandbox: () => Promise<Sandbox>;
+  readonly grants: Grants;
+  /** The value of a secret, for one skill; undefined where none is configured. */
+  readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
+  /** Where the packages are that a requirements file asks for; undefined where they were not installed. */
+  readonly findPackages: (requirements: Uint8Array) => Promise<string | undefined>;
+}
+
+/** The file whose packages `acp-skills install` builds. */
+export const requirementsFile = "code/requirements.txt";
+
+/** Checks everything that is checked before a run starts, and puts the run together (CONTRACT C-5.2). */
+export async function prepareRun(
+  plan: RunPlan,
+  caller: RunCaller,
+  means: RunMeans,
+  runId: string,
+): Promise<{ readonly sandbox: Sandbox; readonly run: SandboxRun }> {
+  const { skill, program, limits, brokered } = plan;
+  const permissions = skill === undefined ? undefined : permissionsOf(skill);
+  if (skill && permissions) checkGrants(skill, permissions, means.grants);
+  const project = projectOf(skill, permissions, caller);
+  const secrets = skill && permissions ? await readSecrets(skill, permissions.secrets, means) : {};
+  const skills = await mountAll(plan.mounted, caller);
+  const packages = skill && (await findPackages(skill, skills, means));
+  const run: SandboxRun = {
+    runId,
+    program,
+    skills,
+    brokered: brokered.map(({ name }) => name),
+    blobs: plan.blobs.map(({ id, kind, size }): MountedBlob => ({ id, kind, size, read: () => caller.blobs.read(caller.owner, id) })),
+    secrets,
+    network: permissions?.network ?? [],
+    limits,
+    ...(project !== undefined && { project }),
+    ...(packages !== undefined && { packages }),
+  };
+  const sandbox = await means.sandbox();
+  const refusal = sandbox.refuses(run);
+  if (refusal !== undefined) {
+    const hint = "acp-skills doctor tells what this machine can do.";
+    throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
+  }
+  return { sandbox, run };
+}
+
+/** What a skill needs a person's word for. */
+export function neededBy({ network, secrets, project }: Permissions): readonly Permission[] {
+  return [
+    ...(network.length > 0 ? (["network"] as const) : []),
+    ...(secrets.length > 0 ? (["secrets"] as const) : []),
+    ...(project === "none" ? [] : ([`project-${project}`] as const)),
+  ];
+}
+
+function checkGrants({ name }: Skill, permissions: Permissions, grants: Grants): void {
+  const missing = grants.missing(name, neededBy(permissions));
+  if (missing.length === 0) return;
+  const wants = [
+    missing.includes("network") ? `the network (${permissions.network.join(", ")})` : "",
+    missing.includes("secrets") ? `secrets (${permissions.secrets.join(", ")})` : "",
+    missing.includes("project-read") ? "to read the project" : "",
+    missing.includes("project-write") ? "to read and change the project" : "",
+  ].filter((want) => want !== "");
+  const hint = `A person can grant it with --grant ${name}:${missing.join(",")}`;
+  throw new SkillsError("PERMISSION_DENIED", `The skill ${name} asks for ${wants.join(" and ")}, which was not granted.`, {
+    facts: { hint },
+  });
+}
+
+function projectOf(
+  skill: Skill | undefined,
+  permissions: Permissions | undefined,
+  { project }: RunCaller,
+): SandboxRun["project"] {
+  if (skill === undefined || permissions === undefined || permissions.project === "none") return undefined;
+  if (project !== undefined) return { directory: project, writable: permissions.project === "write" };
+  const message = `The skill ${skill.name} works on a project, and this call belongs to none.`;
+  throw new SkillsError("PERMISSION_DENIED", message, { facts: { hint: "Call it in a session that has a directory." } });
+}
+
+async function readSecrets(
+  { name: skill }: Skill,
+  names: readonly string[],
+  { readSecret }: RunMeans,
+): Promise<Record<string, string>> {
+  const secrets: Record<string, string> = {};
+  const missing: string[] = [];
+  for (const name of names) {
+    const value = await readSecret(name, skill);
+    if (value === undefined) missing.push(name);
+    else secrets[name] = value;
+  }
+  if (missing.length === 0) return secrets;
+  const hint = "A person can set it in the environment, in the file that --secrets-file names, or in the system's keychain.";
+  throw new SkillsError("SECRET_MISSING", `The skill ${skill} needs ${missing.join(", ")}, which is not configured.`, {
+    facts: { hint },
+  });
+}
+
+async function mountAll(skills: readonly Skill[], { sourceOf }: RunCaller): Promise<MountedSkill[]> {
+  const mounted: MountedSkill[] = [];
+  let room = maxMountedBytes;
+  for (const skill of skills) {
+    const mount = await mountSkill(sourceOf(skill), skill, room);
+    room -= mount.files.reduce((sum, { size }) => sum + size, 0);
+    mounted.push(mount);
+  }
+  return mounted;
+}
+
+async function findPackages(
+  { name }: Skill,
+  mounted: readonly MountedSkill[],
+  means: RunMeans,
+): Promise<string | undefined> {
+  const file = mounted.find((mount) => mount.name === name)?.files.find(({ path }) => path === requirementsFile);
+  if (file === undefined) return undefined;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of file.read()) chunks.push(chunk);
+  const directory = await means.findPackages(Buffer.concat(chunks));
+  if (directory !== undefined) return directory;
+  const message = `The packages of the skill ${name} are not installed.`;
+  throw new SkillsError("SKILL_NOT_READY", message, {
+    facts: { hint: `A person can install them with: acp-skills install ${name}`, retryable: false },
+  });
+}

@@ -1,0 +1,89 @@
+import { parseBlobKind } from "../../blobs/blob-kind.ts";
+import { isSkillsError } from "../../errors.ts";
+import type { RunHost } from "../../sandbox/sandbox.ts";
+import { toMimeType } from "../mime-type.ts";
+import { keepBytes } from "./kept-bytes.ts";
+import type { KeptBytes } from "./kept-bytes.ts";
+import type { Mask } from "./mask.ts";
+import { toPlainText } from "./plain-text.ts";
+import { maxLogBytes } from "./run-limits.ts";
+import type { RunPlan } from "./run-plan.ts";
+import type { RunCaller } from "./runs.ts";
+
+/** What a run printed and made, as it happened. */
+export interface RunRecord {
+  readonly host: RunHost;
+  /** Everything printed, in the order in which it arrived; masked. Ends the recording. */
+  readonly log: () => { readonly text: string; readonly isCut: boolean };
+  /** Of a script; masked. */
+  readonly stream: (name: "stdout" | "stderr") => KeptBytes;
+  /** Ids, in the order in which they were made. */
+  readonly blobs: readonly string[];
+  readonly files: readonly { readonly path: string; readonly blobId: string }[];
+  /** Files that could not be kept, and why. */
+  readonly refused: readonly { readonly path: string; readonly why: string }[];
+}
+
+export interface RecordOptions {
+  readonly plan: RunPlan;
+  readonly caller: RunCaller;
+  readonly mask: Mask;
+  readonly callSkill: RunHost["callSkill"];
+}
+
+/** What a script's streams may have before their middles are dropped. */
+const maxStreamBytes = 8 * 1024 * 1024;
+
+export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): RunRecord {
+  const { owner, blobs: store, onPrint } = caller;
+  const isScript = plan.program.type === "script";
+  const printed = keepBytes(maxLogBytes);
+  const kept = { stdout: keepBytes(maxStreamBytes), stderr: keepBytes(maxStreamBytes) };
+  const masked = { stdout: mask.stream(), stderr: mask.stream() };
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const blobs: string[] = [];
+  const files: { path: string; blobId: string }[] = [];
+  const refused: { path: string; why: string }[] = [];
+
+  function take(stream: "stdout" | "stderr", bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    printed.push(bytes);
+    if (isScript) kept[stream].push(bytes);
+    const text = onPrint && toPlainText(decoders[stream].decode(bytes, { stream: true }));
+    if (text !== undefined && text !== "") onPrint?.(text);
+  }
+
+  async function keep(kind: string, content: AsyncIterable<Uint8Array>): Promise<string> {
+    const { id } = await store.put(owner, kind, mask.iterable(content));
+    blobs.push(id);
+    return id;
+  }
+
+  return {
+    host: {
+      print: (stream, bytes) => take(stream, masked[stream].push(bytes)),
+      async createBlob(kind, content) {
+        const parsed = parseBlobKind(kind);
+        return await keep(parsed?.base64 === false ? parsed.kind : "application/octet-stream", content);
+      },
+      callSkill,
+      async output(path, _size, content) {
+        try {
+          files.push({ path, blobId: await keep(toMimeType(path), content) });
+        } catch (error) {
+          if (!isSkillsError(error) || error.code === "INTERNAL") throw error;
+          refused.push({ path, why: error.message });
+        }
+      },
+    },
+    log() {
+      take("stdout", masked.stdout.end());
+      take("stderr", masked.stderr.end());
+      return { text: toPlainText(printed.read().toString("utf8")), isCut: printed.isCut };
+    },
+    stream: (name) => kept[name],
+    blobs,
+    files,
+    refused,
+  };
+}

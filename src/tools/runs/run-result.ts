@@ -1,0 +1,32 @@
+import * as z from "zod";
+
+/** How a run ended, as every door tells it (CONTRACT C-5.1). */
+export const runResult = z.strictObject({
+  status: z.enum(["completed", "failed"]),
+  run_id: z.string().describe("Stable identifier for this run"),
+  summary: z.string().describe("Human-readable result description"),
+  output: z.unknown().optional().describe("Small JSON output (max 4KB); a larger one is in the blob that it names"),
+  error: z
+    .strictObject({
+      type: z.string(),
+      message: z.string(),
+      code: z.string().optional(),
+      details: z.record(z.string(), z.unknown()).optional(),
+    })
+    .optional()
+    .describe("Present when the run failed"),
+  output_blobs: z.array(z.string()).describe("Blob IDs created during execution"),
+  logs_preview: z.string().describe("Truncated execution logs (max 2KB)"),
+  logs_blob: z.string().optional().describe("The whole log, when the preview is cut"),
+  version: z.string().optional().describe("Of the skill that ran"),
+  duration_ms: z.number(),
+  limits_applied: z.strictObject({
+    timeout_ms: z.number(),
+    memory_mb: z.number(),
+    isolation: z.string(),
+    clamped: z.literal(true).optional().describe("Present when less time was given than was asked for"),
+  }),
+});
+
+export type RunResult = z.infer<typeof runResult>;
+export type RunFailure = NonNullable<RunResult["error"]>;

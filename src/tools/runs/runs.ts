@@ -1,0 +1,121 @@
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { Clock } from "../../clock.ts";
+import type { Json, RunEnd, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { SkillSource } from "../skill-source.ts";
+import { openMask } from "./mask.ts";
+import { openNestedRuns } from "./nested-runs.ts";
+import type { NestedRuns } from "./nested-runs.ts";
+import { prepareRun } from "./prepare-run.ts";
+import type { RunMeans } from "./prepare-run.ts";
+import { recordRun } from "./run-recorder.ts";
+import type { RunPlan } from "./run-plan.ts";
+import { openRunQueue } from "./run-queue.ts";
+import type { RunResult } from "./run-result.ts";
+import { toRunResult } from "./to-run-result.ts";
+
+/** Who asks for a run, and what of theirs it may touch. */
+export interface RunCaller {
+  readonly owner: string;
+  readonly blobs: BlobStore;
+  readonly sourceOf: (skill: Skill) => SkillSource;
+  /** The session's directory. */
+  readonly project?: string;
+  /** Told of text as it is printed. Must not throw. */
+  readonly onPrint?: (text: string) => void;
+  /** The plan for a skill that code inside calls. Throws as execute_skill does. */
+  readonly planSkill: (skill: Skill, args: Json, leftMs: number) => Promise<RunPlan>;
+  /** Told of every run of a skill that code inside called, for the ledger. */
+  readonly onNested?: (skill: Skill) => void;
+}
+
+/** What a run would be, without running it. */
+export interface CheckedRun {
+  readonly isolation: string;
+  readonly run: SandboxRun;
+}
+
+/** Carries runs out (CONTRACT C-5). */
+export interface Runs {
+  /** Everything that is checked before a run starts. Throws PERMISSION_DENIED, SECRET_MISSING, SKILL_NOT_READY or SANDBOX_UNAVAILABLE. */
+  check(plan: RunPlan, caller: RunCaller): Promise<CheckedRun>;
+  /**
+   * Checks and runs. Once user code was started, the outcome is a result, whatever happens; before, it throws as `check` does, or
+   * RUNTIME_BUSY. Rejects with the reason of `signal`.
+   */
+  run(plan: RunPlan, caller: RunCaller, signal: AbortSignal): Promise<RunResult>;
+}
+
+export interface RunsOptions extends RunMeans {
+  readonly clock: Clock;
+  /** Runs at one time. */
+  readonly concurrency: number;
+  readonly maxWaiting: number;
+  readonly newRunId: () => string;
+}
+
+/** A run that is over, with what was recorded of it. */
+export interface EndedRun {
+  readonly runId: string;
+  readonly end: RunEnd;
+  readonly result: RunResult;
+}
+
+export function openRuns(options: RunsOptions): Runs {
+  const { clock, concurrency, maxWaiting, newRunId } = options;
+  const queue = openRunQueue({ concurrency, maxWaiting });
+
+  async function runPrepared(
+    { sandbox, run }: { readonly sandbox: Sandbox; readonly run: SandboxRun },
+    { plan, caller, nested }: { readonly plan: RunPlan; readonly caller: RunCaller; readonly nested: NestedRuns },
+    signal: AbortSignal,
+  ): Promise<EndedRun> {
+    const mask = openMask(Object.values(run.secrets));
+    const record = recordRun({ plan, caller, mask, callSkill: nested.call });
+    const release = await holdAll(caller, plan);
+    const start = clock.now();
+    try {
+      const end = await sandbox.run(run, record.host, signal);
+      // Whoever asked has gone: there is nobody to be told.
+      if (end.type === "cancelled") signal.throwIfAborted();
+      const durationMs = Math.max(0, Math.round(clock.now() - start));
+      const nestedBlobs = nested.blobs();
+      const facts = { run, plan, caller, mask, nestedBlobs, durationMs, isolation: sandbox.tier };
+      return { runId: run.runId, end: mask.end(end), result: await toRunResult(end, record, facts) };
+    } finally {
+      await release();
+    }
+  }
+
+  /** The whole of one run, at one depth of nesting. */
+  async function runPlan(plan: RunPlan, caller: RunCaller, signal: AbortSignal, nested: NestedRuns): Promise<EndedRun> {
+    const prepared = await prepareRun(plan, caller, options, newRunId());
+    return await runPrepared(prepared, { plan, caller, nested }, signal);
+  }
+
+  return {
+    async check(plan, caller) {
+      const { sandbox, run } = await prepareRun(plan, caller, options, newRunId());
+      return { isolation: sandbox.tier, run };
+    },
+    async run(plan, caller, signal) {
+      // Before the wait as well: a refusal should not have to queue.
+      const prepared = await prepareRun(plan, caller, options, newRunId());
+      const leave = await queue.enter(caller.owner, signal);
+      try {
+        const nested = openNestedRuns({ plan, caller, clock, run: runPlan });
+        return (await runPrepared(prepared, { plan, caller, nested }, signal)).result;
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+/** No sweep removes a blob that a run has mounted. */
+async function holdAll({ blobs, owner }: RunCaller, plan: RunPlan): Promise<() => Promise<void>> {
+  const releases = await Promise.all(plan.blobs.map(({ id }) => blobs.hold(owner, id)));
+  return async () => {
+    await Promise.all(releases.map((release) => release()));
+  };
+}

@@ -1,0 +1,121 @@
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Mask } from "./mask.ts";
+import { toPlainText, toPreview } from "./plain-text.ts";
+import { maxOutputBytes, maxPreviewBytes } from "./run-limits.ts";
+import type { RunPlan } from "./run-plan.ts";
+import type { RunRecord } from "./run-recorder.ts";
+import type { RunFailure, RunResult } from "./run-result.ts";
+import type { RunCaller } from "./runs.ts";
+import { toRunFailure } from "./to-run-failure.ts";
+
+export interface RunFacts {
+  readonly run: SandboxRun;
+  readonly plan: RunPlan;
+  readonly caller: RunCaller;
+  readonly mask: Mask;
+  readonly nestedBlobs: readonly string[];
+  readonly durationMs: number;
+  readonly isolation: string;
+}
+
+const longestSummary = 1000;
+const mebibyte = 1024 * 1024;
+
+/** What the caller is told of a run that is over (CONTRACT C-5.1). Keeps as blobs what is too long to be told. */
+export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFacts): Promise<RunResult> {
+  const { run, plan, caller, mask, durationMs, isolation, nestedBlobs } = facts;
+  const { text, isCut } = record.log();
+  const logs = toPreview(text, maxPreviewBytes);
+  const outcome = await toOutcome(end, record, facts);
+  const logsBlob = logs === text && !isCut ? undefined : await keepIfPossible(caller, "text/plain", Buffer.from(text));
+  const own = end.type === "returned" ? await ownedOf(end.outputBlobs ?? [], caller) : [];
+  return {
+    ...outcome,
+    run_id: run.runId,
+    summary: mask.text(outcome.summary),
+    output_blobs: [...new Set([...record.blobs, ...nestedBlobs, ...own])],
+    logs_preview: logs,
+    ...(logsBlob !== undefined && { logs_blob: logsBlob }),
+    ...(plan.skill !== undefined && { version: plan.skill.version }),
+    duration_ms: durationMs,
+    limits_applied: {
+      timeout_ms: run.limits.timeoutMs,
+      memory_mb: run.limits.memoryBytes / mebibyte,
+      isolation,
+      ...(plan.clamped && { clamped: true }),
+    },
+  };
+}
+
+type Outcome = Pick<RunResult, "status" | "summary" | "output" | "error">;
+
+async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts): Promise<Outcome> {
+  const failure = toRunFailure(end, record, facts);
+  if (failure !== undefined) return failed(failure);
+  const value = end.type === "returned" ? facts.mask.json(end.value) : await scriptOutput(record, facts);
+  const output = await toOutput(value, facts.caller);
+  const given = end.type === "returned" ? end.summary : undefined;
+  return { status: "completed", output, summary: toSummary(given ?? `Completed.${filesIn(record)}`) };
+}
+
+function failed(error: RunFailure): Outcome {
+  return { status: "failed", error, summary: toSummary(`${error.type}: ${error.message}`) };
+}
+
+function filesIn({ files }: RunRecord): string {
+  const named = files.slice(0, 10).map(({ path, blobId }) => `${path} is ${blobId}`);
+  return named.length === 0 ? "" : ` Of its files, ${named.join(", ")}.`;
+}
+
+/** One short text, without what steers a terminal. */
+function toSummary(text: string): string {
+  const characters = Array.from(toPlainText(text).trim());
+  return characters.length > longestSummary ? `${characters.slice(0, longestSummary - 1).join("")}…` : characters.join("");
+}
+
+/** A value as it is where it is small, else where it is kept. */
+async function toOutput(value: Json, caller: RunCaller): Promise<Json> {
+  const text = JSON.stringify(value);
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxOutputBytes) return value;
+  return await spilled(bytes, "application/json", toPreview(text, previewBytes), caller);
+}
+
+const previewBytes = 1024;
+
+async function spilled(bytes: Uint8Array, kind: string, preview: string, caller: RunCaller): Promise<Json> {
+  const blobId = await keepIfPossible(caller, kind, bytes);
+  return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
+}
+
+/** `{exit_code, stdout, stderr}`; what is too long of it is kept, the longer stream first (C-5.6). */
+async function scriptOutput(record: RunRecord, { caller }: RunFacts): Promise<Json> {
+  const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
+  const output: Record<string, Json> = {
+    exit_code: 0,
+    stdout: toPlainText(streams.stdout.toString("utf8")),
+    stderr: toPlainText(streams.stderr.toString("utf8")),
+  };
+  const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
+  for (const name of longestFirst) {
+    if (Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes) break;
+    output[name] = await spilled(streams[name], "text/plain", toPreview(String(output[name]), previewBytes), caller);
+  }
+  return output;
+}
+
+/** A full store must not take the result away from a run that is over. */
+async function keepIfPossible({ blobs, owner }: RunCaller, kind: string, bytes: Uint8Array): Promise<string | undefined> {
+  try {
+    return (await blobs.put(owner, kind, bytes)).id;
+  } catch {
+    return undefined; // The preview that stands in its place says that there was more.
+  }
+}
+
+/** Of the ids that a program names as its output, those that the caller can read. */
+async function ownedOf(ids: readonly string[], { blobs, owner }: { blobs: BlobStore; owner: string }): Promise<string[]> {
+  const found = await Promise.all(ids.slice(0, 256).map((id) => blobs.stat(owner, id).then((blob) => blob.id).catch(() => undefined)));
+  return found.filter((id) => id !== undefined);
+}

@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { keepBytes } from "../../../src/tools/runs/kept-bytes.ts";
+
+test("however a stream is cut into pieces, what is kept of it is its beginning and its end", () => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 }), fc.integer({ min: 2, max: 60 }), (pieces, limit) => {
+      const whole = Buffer.concat(pieces);
+      const kept = keepBytes(limit);
+      for (const piece of pieces) kept.push(piece);
+      expect(kept.size).toBe(whole.length);
+      expect(kept.isCut).toBe(whole.length > limit);
+      const read = kept.read();
+      if (whole.length <= limit) expect(read).toEqual(whole);
+      else {
+        const head = Math.floor(limit / 2);
+        const tail = limit - head;
+        expect(read.subarray(0, head)).toEqual(whole.subarray(0, head));
+        expect(read.subarray(read.length - tail)).toEqual(whole.subarray(whole.length - tail));
+        expect(read.subarray(head, read.length - tail).toString()).toBe(`\n… ${whole.length - limit} bytes left out …\n`);
+      }
+    }),
+  );
+});
+
+test("many small pieces beyond the limit do not add up", () => {
+  const kept = keepBytes(1000);
+  for (let index = 0; index < 100_000; index++) kept.push(Buffer.from(String(index % 10)));
+  expect(kept.read().toString().startsWith("0123456789")).toBe(true);
+  expect(kept.read().toString().endsWith("6789")).toBe(true);
+  expect(kept.read().length).toBeLessThan(1100);
+});
+
+test("a piece may be used again after it was pushed", () => {
+  const kept = keepBytes(10);
+  const piece = Buffer.from("abcd");
+  kept.push(piece);
+  piece.fill(0);
+  expect(kept.read().toString()).toBe("abcd");
+});
