@@ -61,8 +61,8 @@ const rules: Readonly<Record<keyof SkillsOptions, Rule>> = {
 export function readOptions(options: unknown = {}): Settings {
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalid("options", "an object", options);
+  refuseUnknown(options, Object.keys(rules));
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(rules, name)) throw unknownOption(name);
     const rule = rules[name as keyof SkillsOptions];
     if (value !== undefined && !rule.accepts(value)) throw invalid(name, rule.expected, value);
   }
@@ -76,6 +76,11 @@ export function readOptions(options: unknown = {}): Settings {
     home: given.home ?? homedir(),
     version: given.version ?? version,
   };
+}
+
+/** Throws a SkillsError INVALID_OPTIONS for the first option that has none of these names. */
+export function refuseUnknown(options: object, names: readonly string[]): void {
+  for (const name of Object.keys(options)) if (!names.includes(name)) throw unknownOption(name, names);
 }
 
 function isClock(value: unknown): boolean {
@@ -93,8 +98,7 @@ function invalid(name: string, expected: string, value: unknown): SkillsError {
   });
 }
 
-function unknownOption(name: string): SkillsError {
-  const names = Object.keys(rules);
+function unknownOption(name: string, names: readonly string[]): SkillsError {
   const [near] = nearest(name, names);
   const message = `Unknown option ${JSON.stringify(name)}: expected one of ${names.join(", ")}.`;
   return new SkillsError("INVALID_OPTIONS", near === undefined ? message : `${message} Did you mean "${near}"?`, {

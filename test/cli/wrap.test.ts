@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync } from "node:fs";
+import { once } from "node:events";
 import { expect, test } from "vitest";
-import { runCli } from "./run-cli.ts";
+import { runCli, startCli } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -62,3 +63,33 @@ test.skipIf(process.platform === "win32")("an agent that dies by a signal takes 
   const { code } = await wrap(["--", process.execPath, "-e", 'process.kill(process.pid, "SIGKILL")']);
   expect(code).toBeNull();
 });
+
+test("an editor that stops reading stderr ends nothing", async () => {
+  const cwd = project.directory;
+  const child = startCli(["--skills", "missing", "--", process.execPath, "-e", `console.log("not json"); ${echo}`], {
+    cwd,
+  });
+  child.stderr.destroy();
+  const ended = once(child, "close");
+  child.stdin.write('{"id":0,"method":"initialize","params":{"protocolVersion":1}}\n');
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  await once(child.stdout, "data");
+  child.stdin.end("last\n");
+  expect(await ended).toEqual([0, null]);
+  expect(stdout).toMatch(/last\n$/);
+});
+
+test.skipIf(process.platform === "win32")(
+  "an agent that closes its stdout gives the editor the end of ours",
+  async () => {
+    const child = startCli(["--", "sh", "-c", "echo '{}'; exec 1>&-; cat; exit 3"], { cwd: project.directory });
+    const ended = once(child, "close");
+    let stdout = "";
+    child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
+    await once(child.stdout, "end");
+    expect(stdout).toBe("{}\n");
+    // Its stdin is closed in turn, which ends cat.
+    expect(await ended).toEqual([3, null]);
+  },
+);
