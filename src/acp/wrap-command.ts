@@ -82,9 +82,9 @@ async function connect(
   const toldToGo = new Promise<void>((resolve) => {
     tellToGo = resolve;
   });
-  let hasExited = false;
+  const ended = { agent: false, output: false };
   const forward = (signal: NodeJS.Signals): void => {
-    if (hasExited) tellToGo();
+    if (ended.agent) tellToGo();
     else agent.kill(signal);
   };
   for (const signal of forwardedSignals) signals.on(signal, forward);
@@ -96,20 +96,19 @@ async function connect(
     const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
     agent.stdout.off("readable", keep);
     const ending = endWithEditor(agent, fromEditor, output, clock);
-    let isOutputEnded = false;
     void fromAgent.ended.then(async () => {
       // An agent that says no more has nothing to be asked, and its editor nothing to wait for.
       interceptor.close();
       ending.leave();
       await flush(output);
-      if (hasExited) return;
-      isOutputEnded = true;
+      if (ended.agent) return;
+      ended.output = true;
       endOutput?.();
     });
     const status = await agent.exited;
-    hasExited = true;
+    ended.agent = true;
     ending.stop();
-    if (!isOutputEnded) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
+    if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
     interceptor.close();
     fromEditor.stop();
     fromAgent.stop();
