@@ -10,50 +10,51 @@ import type { Finding } from "./rules.ts";
 import { byNewestVersion, isPrerelease, isVersion } from "./skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "./skill.ts";
 
-/** The skill that has a slug, and its other versions. */
-interface Family {
-  readonly winner: FoundSkill;
-  others: FoundSkill[];
-}
-
-const noProblems: readonly Problem[] = Object.freeze([]);
-const noOthers: FoundSkill[] = [];
+const none: readonly never[] = Object.freeze([]);
 
 /**
  * Found skills to a snapshot, by precedence (C-1.6): the first root wins, and within a root the first path. What loses is
  * a problem, never silently gone. Offers equal to those of `before` are taken from there.
  */
 export function assemble({ skills, findings }: Found, before?: Snapshot): Snapshot {
-  const families = new Map<string, Family>();
+  const winners = new Map<string, FoundSkill>();
+  /** Further versions of winners. */
+  const others = new Map<string, readonly FoundSkill[]>();
   const problems = toProblems(findings, "lenient");
+  const ownProblems = new Map<FoundSkill, readonly Problem[]>();
   for (const found of skills) {
     const { findings: own, skill } = found.record;
-    if (own.length > 0) problems.push(...toProblems(own, "lenient"));
+    if (own.length > 0) {
+      const reported = Object.freeze(toProblems(own, "lenient"));
+      ownProblems.set(found, reported);
+      problems.push(...reported);
+    }
     if (skill === undefined) continue;
-    const family = families.get(skill.slug);
-    if (family === undefined) {
-      families.set(skill.slug, { winner: found, others: noOthers });
+    const winner = winners.get(skill.slug);
+    if (winner === undefined) {
+      winners.set(skill.slug, found);
       continue;
     }
+    const family = [winner, ...(others.get(skill.slug) ?? none)];
     const finding = refusal(family, found, skill);
     if (finding !== undefined) problems.push(...toProblems([finding], "lenient"));
-    else family.others = [...family.others, found];
+    else others.set(skill.slug, [...family.slice(1), found]);
   }
   const known = new Map(before?.skills.map((offer) => [offer.skill.slug, offer]));
   const sources = new Map<readonly Root[], readonly string[]>();
   const offers: OfferedSkill[] = [];
-  for (const [slug, { winner, others }] of families) {
-    const members = others.length === 0 ? [winner] : [winner, ...others].sort(byNewest);
-    const chosen = members.length === 1 ? winner : (members.find(isRelease) ?? members[0] ?? winner);
-    const { roots, record } = chosen;
+  for (const [slug, winner] of winners) {
+    const further = others.get(slug);
+    const members = further && [winner, ...further].sort(byNewest);
+    const { roots, record } = members?.find(isRelease) ?? members?.[0] ?? winner;
     if (record.skill === undefined) continue;
     const places = sources.get(roots) ?? Object.freeze(roots.map((root) => root.path));
     sources.set(roots, places);
     const offer: OfferedSkill = Object.freeze({
       skill: record.skill,
       sources: places,
-      problems: problemsOf(members),
-      versions: Object.freeze(members.flatMap((member) => member.record.skill ?? [])),
+      problems: members === undefined ? (ownProblems.get(winner) ?? none) : problemsOf(members, ownProblems),
+      versions: Object.freeze(members === undefined ? [record.skill] : versionsOf(members)),
     });
     const same = known.get(slug);
     offers.push(same !== undefined && isSameOffer(same, offer) ? same : offer);
@@ -63,12 +64,13 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
 }
 
 /** Why a skill does not join the family that has its slug already. */
-function refusal({ winner, others }: Family, found: FoundSkill, skill: Skill): Finding | undefined {
-  const first = winner.record.skill;
-  if (first === undefined) return undefined;
+function refusal(family: readonly FoundSkill[], found: FoundSkill, skill: Skill): Finding | undefined {
+  const [winner] = family;
+  const first = winner?.record.skill;
+  if (winner === undefined || first === undefined) return undefined;
   if (found.roots[0] !== winner.roots[0]) return shadowed(skill, first);
   if (versionsDirectory(found) !== versionsDirectory(winner)) return slugCollision(skill, first);
-  const twin = [winner, ...others].find((member) => member.record.skill?.version === skill.version)?.record.skill;
+  const twin = family.find((member) => member.record.skill?.version === skill.version)?.record.skill;
   return twin && versionCollision(skill, twin);
 }
 
@@ -85,7 +87,13 @@ function isRelease({ record }: FoundSkill): boolean {
   return record.skill !== undefined && !isPrerelease(record.skill.version);
 }
 
-function problemsOf(members: readonly FoundSkill[]): readonly Problem[] {
-  if (members.every(({ record }) => record.findings.length === 0)) return noProblems;
-  return Object.freeze(members.flatMap(({ record }) => toProblems(record.findings, "lenient")));
+function versionsOf(members: readonly FoundSkill[]): Skill[] {
+  return members.flatMap(({ record }) => record.skill ?? []);
+}
+
+function problemsOf(
+  members: readonly FoundSkill[],
+  own: ReadonlyMap<FoundSkill, readonly Problem[]>,
+): readonly Problem[] {
+  return Object.freeze(members.flatMap((member) => own.get(member) ?? none));
 }
