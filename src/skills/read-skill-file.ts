@@ -50,12 +50,12 @@ export function readSkillFile(files: SkillFiles, place: SkillPlace): ParsedSkill
 /** Reads as much of a file as its frontmatter takes. */
 function readHead(
   files: SkillFiles,
-  text: Omit<SkillText, "head" | "whole">,
+  { directory, expectedName, file }: Omit<SkillText, "head" | "whole">,
   manifest: ManifestReading | undefined,
 ): ParsedSkill {
   for (let limit = headBytes; ; limit = Math.min(limit * 2, maxFrontmatterBytes)) {
-    const { bytes, whole } = files.head(text.file, limit);
-    const parsed = parseSkill({ ...text, head: bytes, whole }, manifest);
+    const { bytes, whole } = files.head(file, limit);
+    const parsed = parseSkill({ directory, expectedName, file, head: bytes, whole }, manifest);
     if (whole || limit >= maxFrontmatterBytes) return parsed;
     if (!parsed.findings.some(({ code }) => code === "frontmatter-too-long")) return parsed;
   }
