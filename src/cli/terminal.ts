@@ -34,18 +34,29 @@ export function openTerminal(): Terminal {
     paint: wantsColour(env, stdout.isTTY) ? colourPaint : plainPaint,
     columns: stdout.isTTY ? stdout.columns : undefined,
     async print(pieces) {
+      const write = openWriting(stdout);
       let gathered = "";
       for (const piece of pieces) {
         gathered += piece;
         if (gathered.length < writeSize) continue;
-        const flowing = stdout.write(gathered);
+        await write(gathered);
         gathered = "";
-        if (!flowing) await new Promise<void>((resolve) => stdout.once("drain", resolve));
       }
-      if (gathered !== "") stdout.write(gathered);
+      if (gathered !== "") await write(gathered);
     },
     tell(sentence) {
       stderr.write(`acp-skills: ${safeText(sentence)}\n`);
     },
+  };
+}
+
+/** Writes text through one buffer, which is used again when the reader has taken what it held. */
+function openWriting(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
+  let buffer = Buffer.alloc(0);
+  return (text) => {
+    const most = text.length * 3;
+    if (buffer.length < most) buffer = Buffer.allocUnsafeSlow(most);
+    const bytes = buffer.subarray(0, buffer.write(text));
+    return new Promise((resolve) => stream.write(bytes, () => resolve()));
   };
 }
