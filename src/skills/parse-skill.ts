@@ -2,11 +2,13 @@ import { checkFields, checkName, maxDescriptionLength } from "./check-frontmatte
 import type { ValueFault } from "./check-frontmatter.ts";
 import { cutCodePoints } from "./code-points.ts";
 import type { Manifest } from "./manifest.ts";
+import { readMetadata } from "./metadata.ts";
 import { toSlug } from "./names.ts";
 import { positionOf, readHead } from "./read-head.ts";
 import { rules } from "./rules.ts";
 import type { Finding } from "./rules.ts";
 import { nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";
+import type { OptionalFields } from "./skill-fields.ts";
 import type { Skill } from "./skill.ts";
 import { keyOffset } from "./text-position.ts";
 
@@ -97,20 +99,22 @@ function readAgentSkill(text: SkillText, values: Values, report: Report): Skill 
   }
   const description = readDescription(values, report);
   const optional = readOptional(values, report);
+  const metadata = readMetadata(values.metadata, report);
   if (slug === undefined || description === undefined) return undefined;
-  return Object.freeze({
+  const skill: Skill = {
     name: slug,
     slug,
-    version: nonBlank(optional.metadata.version) ?? "0.0.0",
+    version: nonBlank(metadata.version) ?? "0.0.0",
     kind: "instruction",
     namespace: slug,
     description,
-    ...optional,
     tags: readTags(values.tags),
+    metadata,
     dialect: "agent-skills",
     directory: text.directory,
     file: text.file,
-  });
+  };
+  return completed(skill, optional);
 }
 
 /** The manifest decides; the frontmatter adds what the manifest has no word for. */
@@ -118,18 +122,31 @@ function readProtocolSkill(text: SkillText, values: Values, manifest: Manifest, 
   const slug = toSlug(manifest.name);
   const description = cutCodePoints(manifest.description.trim(), maxDescriptionLength);
   if (slug === undefined || description === "") return undefined;
-  return Object.freeze({
+  const optional = readOptional(values, report);
+  const skill: Skill = {
     name: manifest.name,
     slug,
     version: manifest.version,
     kind: manifest.kind,
     namespace: manifest.namespace ?? manifest.name.split(".", 1)[0] ?? manifest.name,
     description,
-    ...readOptional(values, report),
     tags: manifest.tags === undefined ? readTags(values.tags) : Object.freeze([...manifest.tags]),
+    metadata: readMetadata(values.metadata, report),
     dialect: "skills-protocol",
     directory: text.directory,
     file: text.file,
     manifest,
-  });
+  };
+  return completed(skill, optional);
+}
+
+/** Assigned, not spread: a literal with spreads in it takes three times as long to make. */
+function completed(
+  skill: { -readonly [Key in keyof Skill]: Skill[Key] },
+  { license, compatibility, allowedTools }: OptionalFields,
+): Skill {
+  if (license !== undefined) skill.license = license;
+  if (compatibility !== undefined) skill.compatibility = compatibility;
+  if (allowedTools !== undefined) skill.allowedTools = allowedTools;
+  return Object.freeze(skill);
 }
