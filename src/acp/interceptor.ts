@@ -3,7 +3,9 @@ import type { SessionSkills, Skillset } from "../skillset.ts";
 import type { Skill } from "../skills/skill.ts";
 import * as methods from "../wire/methods.ts";
 import type { Amendment } from "./amend.ts";
+import { openEarlyCommands } from "./early-commands.ts";
 import type { Notification } from "./emission.ts";
+import { openProblemLog } from "./log-problems.ts";
 import { advertise, chooseForms, type Forms, negotiate, type Negotiation } from "./negotiation.ts";
 import { noSkills } from "./no-skills.ts";
 import { openPendingRequests } from "./pending-requests.ts";
@@ -11,6 +13,7 @@ import { findInvocation, type Instructions, type Invocation, rewritePrompt } fro
 import { type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
 import { openSession, type Session } from "./session.ts";
 import { openShownSkills } from "./shown-skills.ts";
+import { openToldOnce } from "./told-once.ts";
 
 /** What becomes of a message that passes through. */
 export type Verdict =
@@ -59,32 +62,20 @@ const editorMethods: Interest = ["session/", "session\\/", `"${methods.initializ
 const listPiece = "_comma";
 const lists: Interest = [listPiece];
 const listsAndResponses: Interest = [listPiece, '"result"', '"error"'];
-const toldLimit = 1_000;
 const pendingLimit = 256;
-/** Agents list their commands also before the session's response; so many sessions that we do not know are remembered. */
-const unknownLimit = 64;
 
 /** Opens an interceptor for one connection. */
 export function openInterceptor(options: InterceptorOptions): Interceptor {
   const { skillset, settings, readInstructions, startedAt, send } = options;
   const { emit, version, log, clock } = settings;
   const sessions = new Map<string, Session>();
-  const listedEarly = new Map<string, readonly unknown[]>();
-  const told = new Set<string>();
+  const listedEarly = openEarlyCommands();
+  const { isNew, tellOnce } = openToldOnce(log);
+  const logProblems = openProblemLog(log);
   const shownSkills = openShownSkills();
   const pending = openPendingRequests<Pending>(pendingLimit, release);
   let negotiated: { readonly negotiation: Negotiation; readonly forms: Forms } | undefined;
   let isOpen = emit !== "none";
-
-  function isNew(message: string): boolean {
-    if (told.has(message) || told.size >= toldLimit) return false;
-    told.add(message);
-    return true;
-  }
-
-  function tellOnce(message: string): void {
-    if (isNew(message)) log("warning", message);
-  }
 
   function release(request: Pending): void {
     if (request.kind === "open") request.skills.close();
@@ -139,6 +130,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       }
       case "open": {
         const id = request.sessionId ?? textOf(recordAt(message, "result")?.["sessionId"]);
+        if (negotiated === undefined)
+          tellOnce("A session was opened before initialize was answered, so it is shown no skills.");
         if (id === undefined || negotiated === undefined) release(request);
         else begin(id, request.skills, negotiated, result);
         return untouched;
@@ -151,11 +144,11 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
   }
 
   function begin(id: string, skills: SessionSkills, agreed: NonNullable<typeof negotiated>, result: unknown): void {
+    const early = listedEarly.take(id);
     const inResponse = recordAt({ result }, "result")?.["availableCommands"];
     const agentCommands = Array.isArray(inResponse)
       ? (inResponse as unknown[])
-      : (listedEarly.get(id) ?? sessions.get(id)?.agentCommands() ?? []);
-    listedEarly.delete(id);
+      : (early ?? sessions.get(id)?.agentCommands() ?? []);
     const session = openSession({
       id,
       skills,
@@ -165,6 +158,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       clock,
       send: sendWhileOpen,
       tellOnce,
+      logProblems,
       fault: failed,
     });
     sessions.get(id)?.close();
@@ -183,10 +177,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       return untouched;
     const session = sessions.get(id);
     if (session !== undefined) return { forward: true, amendments: session.agentListed(commands, message) };
-    listedEarly.delete(id);
-    listedEarly.set(id, commands);
-    const [oldest] = listedEarly.keys();
-    if (listedEarly.size > unknownLimit && oldest !== undefined) listedEarly.delete(oldest);
+    listedEarly.add(id, commands);
     return untouched;
   }
 

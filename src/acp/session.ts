@@ -34,6 +34,8 @@ export interface SessionContext {
   readonly send: (message: Notification) => void;
   /** Logs a sentence unless it was logged before. */
   readonly tellOnce: (message: string) => void;
+  /** Logs what is wrong with skills and was not logged before. */
+  readonly logProblems: (problems: readonly Problem[]) => void;
   /** Told of a fault of ours, so that it ends nothing else. */
   readonly fault: (error: unknown) => void;
 }
@@ -53,7 +55,7 @@ export interface Session {
 
 /** Opens a session whose response is on its way to the editor. */
 export function openSession(context: SessionContext): Session {
-  const { id, skills, negotiation, forms, shown, clock, send, tellOnce, fault } = context;
+  const { id, skills, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
   const { catalog } = skills;
   let { agentCommands } = context;
   let isOpen = true;
@@ -91,7 +93,8 @@ export function openSession(context: SessionContext): Session {
     const failure = describeFailure(skills.problems, catalog.snapshot);
     if (failure === undefined || isNoticed) return;
     isNoticed = true;
-    tellOnce(`${failure.title} ${failure.description}`);
+    // Of problems each is on the log already.
+    if (skills.problems.length > 0) tellOnce(`${failure.title} ${failure.description}`);
     if (negotiation.notices) send(noticeMessage(id, failure.title, failure.description));
   }
 
@@ -104,6 +107,7 @@ export function openSession(context: SessionContext): Session {
       tellSkills(available);
       tellCommands(offered, available);
       tellProblems(catalog.snapshot.problems);
+      logProblems(catalog.snapshot.problems);
       tellFailure();
     } catch (error) {
       fault(error);
