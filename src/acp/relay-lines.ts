@@ -56,6 +56,9 @@ export function relayLines(
     source.pause();
     pieces.push(...(await first));
     for (const block of others) pieces.push(...(await pass(block)));
+    // The source may have ended, in error, while it was paused; what came last was left then.
+    const rest = hasEnded ? lines.rest() : undefined;
+    if (rest !== undefined) pieces.push(...(await pass(rest)));
     isWaiting = false;
     write(pieces);
     if (hasEnded) finish();
