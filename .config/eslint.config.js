@@ -22,7 +22,7 @@ const mayImport = {
   client: ["wire"],
   acp: ["skills", "wire", "options.ts", "skillset.ts"],
   cli: ["skills", "wire", "options.ts", "skillset.ts", "acp"],
-  "index.ts": ["wire", "options.ts", "acp", "client"],
+  "index.ts": ["skills", "wire", "options.ts", "acp", "client"],
 };
 const foundation = ["errors.ts", "clock.ts", "log.ts", "nearest.ts", "version.ts"];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export { withSkills } from "./acp/with-skills.ts";
 export { wrapCommand } from "./acp/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
@@ -15,4 +16,5 @@ export type { Clock } from "./clock.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./log.ts";
 export type { EmitForm, SkillsOptions } from "./options.ts";
+export type { Problem } from "./skills/problem.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
