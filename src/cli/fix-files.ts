@@ -3,6 +3,7 @@ import { open, realpath, stat } from "node:fs/promises";
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { fixSkill } from "../skills/fix-skill.ts";
+import { isWithin } from "../skills/real-paths.ts";
 import type { RuleCode } from "../skills/rules.ts";
 import { replaceFile } from "./replace-file.ts";
 
@@ -34,7 +35,7 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
       if (text === undefined) continue;
       const repaired = fixSkill(text, { expectedName: await nameToMatch(skill) });
       if (repaired.text === text) continue;
-      if (!bounds.some((bound) => file === bound || file.startsWith(bound + path.sep))) {
+      if (!bounds.some((bound) => isWithin(file, bound))) {
         refusals.push(`${file} was not fixed: it lies outside the given paths`);
         continue;
       }

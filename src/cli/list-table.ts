@@ -1,3 +1,4 @@
+import { isWithin } from "../skills/real-paths.ts";
 import type { Root } from "../skills/roots.ts";
 import type { OfferedSkill, Snapshot } from "../skills/skill.ts";
 import { counted } from "./counted.ts";
@@ -21,7 +22,7 @@ export async function printTable(
     ...(errors > 0 ? [`${counted(errors, "problem")} that left something out`] : []),
     ...(errors < problems.length ? [counted(problems.length - errors, "warning")] : []),
   ];
-  const places = roots.filter(({ path }) => problems.some(({ file }) => file.startsWith(path)));
+  const places = roots.filter(({ path }) => problems.some(({ file }) => isWithin(file, path)));
   const shown = places.map(({ path }) => shownPath(path, terminal.cwd)).join(" ");
   terminal.tell(`${parts.join(", ")}; see acp-skills check --level lenient ${shown}`.trimEnd());
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import { byCodePoint } from "../skills/code-point-order.ts";
 import type { Problem } from "../skills/problem.ts";
 import type { DirectoryRecord } from "../skills/read-directory.ts";
+import { isWithin } from "../skills/real-paths.ts";
 import { toProblems } from "../skills/rules.ts";
 import type { Finding, Level } from "../skills/rules.ts";
 import { openScan } from "../skills/scan.ts";
@@ -104,16 +105,12 @@ function recordFindings({ findings }: DirectoryRecord): readonly Finding[] {
 
 function counts(directory: string, { within, alone }: CheckScope): boolean {
   if (within === undefined) return true;
-  return directory === within || (!alone && isBelow(directory, within));
+  return alone ? directory === within : isWithin(directory, within);
 }
 
 function concerns(file: string, { within, alone }: CheckScope): boolean {
   if (within === undefined) return true;
-  return alone ? path.dirname(file) === within : file === within || isBelow(file, within);
-}
-
-function isBelow(inner: string, outer: string): boolean {
-  return inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+  return alone ? path.dirname(file) === within : isWithin(file, within);
 }
 
 function toFixable(record: DirectoryRecord): FixableSkill {
