@@ -13,7 +13,7 @@ export type ListedSkill = AvailableSkill & {
 
 /** Keys come in a fixed order, so that equal skills give equal JSON. */
 export function toListedSkill(offered: OfferedSkill, digest?: string): ListedSkill {
-  const listed = toAvailableSkill(offered);
+  const listed = toAvailableSkill(offered, digest);
   return Object.assign(listed, {
     path: offered.skill.file,
     ...(digest !== undefined && { digest }),
