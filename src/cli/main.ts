@@ -1,11 +1,19 @@
 #!/usr/bin/env node
 import { commands } from "./commands.ts";
 import type { Command } from "./commands.ts";
+import { isSkillsError } from "../errors.ts";
 import { isUsageFault, parseArguments } from "./parse-arguments.ts";
 import type { Arguments } from "./parse-arguments.ts";
 
 /** Only what the command at hand needs is loaded: an agent must be started, and a list printed, without delay. */
-process.exitCode = await run(process.argv.slice(2));
+process.exitCode = await run(process.argv.slice(2)).catch(explain);
+
+/** What we refuse is a sentence; only a fault of ours has a stack. */
+async function explain(error: unknown): Promise<number> {
+  if (!isSkillsError(error)) throw error;
+  (await openTerminal()).tell(error.message);
+  return 1;
+}
 
 async function run(argv: readonly string[]): Promise<number> {
   const [name = "", ...rest] = argv;
@@ -48,6 +56,7 @@ async function wrap(argv: readonly string[]): Promise<number> {
     return await print(`${version}\n`);
   }
   if (command === undefined) return await refuse(`no agent to run; write: acp-skills ${commands.wrap.usage}`);
+  if (command === "") return await refuse("the agent's command is empty");
   const { runWrap } = await import("./wrap.ts");
   return await runWrap(command, args, given.options);
 }

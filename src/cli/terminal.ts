@@ -1,17 +1,21 @@
 import { homedir } from "node:os";
 import { colourPaint, plainPaint, wantsColour } from "./colour.ts";
 import type { Paint } from "./colour.ts";
+import { currentDirectory } from "./current-directory.ts";
 import { safeText } from "./safe-text.ts";
 
 /** The process as a command sees it: results go to stdout, everything else to stderr. */
 export interface Terminal {
+  /** Throws UNREADABLE where the current directory has been deleted. */
   readonly cwd: string;
   readonly home: string;
   /** For stdout. */
   readonly paint: Paint;
   /** Width of stdout; undefined where it is not a terminal, so that nothing need be cut. */
   readonly columns: number | undefined;
-  /** Prints results in pieces. Resolves when the reader has taken them. */
+  /** Aborted when nobody reads stdout any more (`| head`). */
+  readonly readerGone: AbortSignal;
+  /** Prints results in pieces. Resolves when the reader has taken them, or is gone. */
   print(pieces: Iterable<string>): Promise<void>;
   /** One line on stderr, made safe. */
   tell(sentence: string): void;
@@ -20,23 +24,31 @@ export interface Terminal {
 /** Pieces are gathered until they are worth a write. */
 const writeSize = 64 * 1024;
 
-/** The terminal of this process. A reader that goes away (`| head`) ends the process quietly. */
+/** The terminal of this process. A reader that goes away ends the printing, and changes no exit code. */
 export function openTerminal(): Terminal {
   const { stdout, stderr, env } = process;
+  const reader = new AbortController();
+  // What nobody reads any more is lost; that must end nothing.
+  stderr.on("error", () => undefined);
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit();
+    if (error.code === "EPIPE") reader.abort();
+    if (reader.signal.aborted) return;
     stderr.write(`acp-skills: stdout cannot be written: ${error.message}\n`);
     process.exit(1);
   });
   return {
-    cwd: process.cwd(),
+    get cwd() {
+      return currentDirectory();
+    },
     home: homedir(),
     paint: wantsColour(env, stdout.isTTY) ? colourPaint : plainPaint,
     columns: stdout.isTTY ? stdout.columns : undefined,
+    readerGone: reader.signal,
     async print(pieces) {
       const write = openWriting(stdout);
       let gathered = "";
       for (const piece of pieces) {
+        if (reader.signal.aborted) return;
         gathered += piece;
         if (gathered.length < writeSize) continue;
         await write(gathered);

@@ -11,14 +11,14 @@ export interface WatchCheckOptions {
   readonly check: (onDirectory: (directory: string) => void) => Promise<CheckOutcome>;
   readonly print: (outcome: CheckOutcome) => Promise<void>;
   readonly clock: Clock;
-  readonly terminal: Pick<Terminal, "tell">;
+  readonly terminal: Pick<Terminal, "tell" | "readerGone">;
   readonly openWatcher?: OpenSkillWatcher;
   /** Calls back when the person has seen enough. */
   readonly onInterrupt?: (stop: () => void) => void;
 }
 
 /**
- * Checks now, and again after every change, until interrupted. Prints the first outcome, and each one that differs from
+ * Checks now, and again after every change, until interrupted or nobody reads. Prints the first outcome, and each one that differs from
  * the one before or comes of a changed file. Resolves with whether the last one failed.
  */
 export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
@@ -37,6 +37,9 @@ export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
     },
   );
   onInterrupt(() => {
+    news.post("stopped");
+  });
+  terminal.readerGone.addEventListener("abort", () => {
     news.post("stopped");
   });
   // The clock's timers and a watcher's handles do not keep the process alive; this does.

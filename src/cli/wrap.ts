@@ -4,6 +4,7 @@ import { exitAs } from "../acp/exit-as.ts";
 import { wrapCommand } from "../acp/wrap-command.ts";
 import type { Log } from "../log.ts";
 import type { EmitForm, SkillsOptions } from "../options.ts";
+import { currentDirectory } from "./current-directory.ts";
 import { openFileLog, openStderrLog } from "./open-log.ts";
 
 /** What the wrapper is asked. */
@@ -31,7 +32,7 @@ export async function runWrap(command: string, args: readonly string[], given: W
   const options: SkillsOptions = {
     log,
     defaultRoots: given["no-default-roots"] !== true,
-    ...(given.skills !== undefined && { skills: given.skills.map((directory) => path.resolve(directory)) }),
+    ...(given.skills !== undefined && { skills: given.skills.map(toAbsolute) }),
     ...(given.emit !== undefined && { emit: given.emit }),
   };
   // While last words are awaited, only timers of the clock may be left, which do not keep the process alive; this does.
@@ -49,4 +50,8 @@ export async function runWrap(command: string, args: readonly string[], given: W
   });
   exitAs(status);
   process.exit();
+}
+
+function toAbsolute(directory: string): string {
+  return path.isAbsolute(directory) ? directory : path.resolve(currentDirectory(), directory);
 }
