@@ -204,6 +204,13 @@ test("the way of Windows, through execa, passes messages and exit codes alike", 
   expect(await wrapped.ended).toEqual({ exitCode: 3 });
 });
 
+test("the way of Windows ends an agent when it is told to", async () => {
+  const wrapped = wrap([], { platform: "win32" });
+  await inSession(wrapped);
+  wrapped.signals.emit("SIGTERM", "SIGTERM");
+  expect(await wrapped.ended).toMatchObject(process.platform === "win32" ? {} : { signal: "SIGTERM" });
+});
+
 test("an agent that answers nothing ends with the editor", async () => {
   const wrapped = wrap(["mute"]);
   wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
