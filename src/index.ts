@@ -7,7 +7,6 @@ export { observeSkills } from "./client/observe-skills.ts";
 export { readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
 
-export type { MessageStream } from "./acp/intercept-stream.ts";
 export type { ExitStatus } from "./acp/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/wrap-command.ts";
 export type { SkillsAdvertisement } from "./client/advertisement.ts";
@@ -18,3 +17,4 @@ export type { Log } from "./log.ts";
 export type { EmitForm, SkillsOptions } from "./options.ts";
 export type { Problem } from "./skills/problem.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
+export type { MessageStream } from "./wire/message-stream.ts";

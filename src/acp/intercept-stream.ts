@@ -1,14 +1,9 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
+import type { MessageStream } from "../wire/message-stream.ts";
 import { amendValue } from "./amend.ts";
 import { openInterceptor, type Verdict } from "./interceptor.ts";
 import { readInstructions } from "./read-instructions.ts";
-
-/** The stream of an ACP connection, of any SDK generation. */
-export interface MessageStream<Message> {
-  readonly readable: ReadableStream<Message>;
-  readonly writable: WritableStream<Message>;
-}
 
 /**
  * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Pressure, closing and
