@@ -190,3 +190,26 @@ test("keys called __proto__ and constructor are keys", () => {
   ]);
   expect(Object.getPrototypeOf(skill?.metadata)).toBe(Object.prototype);
 });
+
+const fixesOf = (text: string, directory: string) =>
+  Object.fromEntries(parse(text, directory).findings.map(({ code, fix }) => [code, fix]));
+
+test("the fix of a name is a name that is valid", () => {
+  expect(fixesOf("---\nname: My Bad Skill\ndescription: d\n---\n", "MyBad")).toEqual({
+    "name-not-lowercase": "Write it as my-bad-skill.",
+    "name-invalid-characters": "Write it as my-bad-skill.",
+    "name-directory-mismatch": "Rename one of them: the directory to my-bad-skill, or the name to mybad.",
+  });
+  expect(fixesOf("---\nname: pdf--tools\ndescription: d\n---\n", "PDF tools")).toEqual({
+    "name-hyphens": "Write it as pdf-tools.",
+    "name-directory-mismatch": "Rename both to pdf-tools.",
+  });
+});
+
+test.each([
+  ["descr: d", "Did you mean description? Else: Move descr into metadata, or remove it."],
+  ["description: d\ndescr: d", "Move descr into metadata, or remove it."],
+  ["description: d\nversion: 1", "Move version into metadata, or remove it."],
+])("the fix of an unknown field names a known one that is close and not there: %j", (fields, fix) => {
+  expect(fixesOf(`---\nname: pdf\n${fields}\n---\n`, "pdf")["field-unexpected"]).toBe(fix);
+});
