@@ -1,11 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
+import { openRegularFileSync } from "./open-regular-file.ts";
 import type { Entry, Head, SkillFiles } from "./skill-files.ts";
-
-/** Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither. */
-const openFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
 
 /** What nearly every directory of a skill holds, once for all of them. */
 const skillEntry: Entry = Object.freeze({ name: "SKILL.md", kind: "file", link: false });
@@ -47,13 +45,8 @@ export function diskSkillFiles(): SkillFiles {
 }
 
 function readHead(file: string, limit: number, { buffer, isRegular }: { buffer: Buffer; isRegular: boolean }): Head {
-  const descriptor = openSync(file, openFlags);
+  const descriptor = openRegularFileSync(file, { isRegular });
   try {
-    if (!isRegular && !fstatSync(descriptor).isFile()) {
-      throw new SkillsError("UNREADABLE", `${file} cannot be read: it is not a regular file.`, {
-        facts: { path: file },
-      });
-    }
     let length = 0;
     while (length < limit) {
       const wanted = limit - length;
