@@ -1,8 +1,9 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runCli, startCli } from "./run-cli.ts";
-import { useTemporaryProject } from "./temporary-project.ts";
+import { skillText, useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
@@ -62,6 +63,24 @@ test("a log that cannot be opened is a usage error, and the agent is not started
 test.skipIf(process.platform === "win32")("an agent that dies by a signal takes the wrapper with it", async () => {
   const { code } = await wrap(["--", process.execPath, "-e", 'process.kill(process.pid, "SIGKILL")']);
   expect(code).toBeNull();
+});
+
+test("a mistyped --skills is told of, although there are other skills", async () => {
+  project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
+  const agent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+  const child = startCli(["--skills", "skils", "--", process.execPath, agent], { cwd: project.directory });
+  const ended = once(child, "close");
+  const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+  child.stdout.resume();
+  send({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  send({ id: 1, method: "session/new", params: { cwd: project.directory, mcpServers: [] } });
+  const [told] = (await once(child.stderr, "data")) as [Buffer];
+  child.stdin.end();
+  await ended;
+  const place = project.at("skils");
+  expect(told.toString()).toBe(
+    `acp-skills: ${place}:1:1 unreadable: ${place} does not exist. Create it, or name another directory.\n`,
+  );
 });
 
 test("an editor that stops reading stderr ends nothing", async () => {
