@@ -58,7 +58,7 @@ export const commands = {
         help: "Which forms the editor is sent. Default: auto, those it understands.",
       },
       help,
-      version: { type: "boolean", help: "Show the version." },
+      version: { type: "boolean", short: "v", help: "Show the version." },
     },
     notes: [
       "Everything after -- is the agent's command. Its exit code is ours; 127: not found, 126: not executable.",

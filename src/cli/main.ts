@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { commands } from "./commands.ts";
-import type { Command } from "./commands.ts";
+import type { Command, CommandName } from "./commands.ts";
 import { isSkillsError } from "../errors.ts";
 import { isUsageFault, parseArguments } from "./parse-arguments.ts";
 import type { Arguments } from "./parse-arguments.ts";
@@ -33,6 +33,8 @@ async function run(argv: readonly string[]): Promise<number> {
         const { runCheck } = await import("./check.ts");
         return await runCheck(positionals, options, await openTerminal());
       });
+    case "help":
+      return await tellAbout(rest);
     default:
       return await wrap(argv);
   }
@@ -48,8 +50,7 @@ async function wrap(argv: readonly string[]): Promise<number> {
     return await refuse(explainStray(own) ?? given.usageFault);
   }
   if (given.options.help === true) {
-    const { helpForAll } = await import("./help.ts");
-    return await print(helpForAll());
+    return await tellAbout(given.positionals);
   }
   if (given.options.version === true) {
     const { version } = await import("../version.ts");
@@ -59,6 +60,19 @@ async function wrap(argv: readonly string[]): Promise<number> {
   if (command === "") return await refuse("the agent's command is empty");
   const { runWrap } = await import("./wrap.ts");
   return await runWrap(command, args, given.options);
+}
+
+/** Help for the first command that is named, or for all. */
+async function tellAbout([name]: readonly string[]): Promise<number> {
+  const { helpForAll, helpForCommand } = await import("./help.ts");
+  if (name === undefined || name.startsWith("-")) return await print(helpForAll());
+  if (isCommandName(name)) return await print(helpForCommand(name));
+  const { explainStray } = await import("./explain-stray.ts");
+  return await refuse(explainStray([name]) ?? `unknown command ${name}`);
+}
+
+function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(commands, name);
 }
 
 async function withArguments<Given extends Command>(

@@ -28,8 +28,22 @@ test.each([
   for (const option of options) expect(stdout).toContain(`  ${option} `);
 });
 
+test("help is found by every usual way", async () => {
+  const all = await run("--help");
+  expect(await run("help")).toEqual(all);
+  const list = await run("list", "--help");
+  expect(await run("help", "list")).toEqual(list);
+  expect(await run("--help", "list")).toEqual(list);
+  expect(await run("help", "lst")).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "acp-skills: unknown command lst; did you mean list? (see acp-skills --help)\n",
+  });
+});
+
 test("--version prints the version", async () => {
   expect(await run("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  expect(await run("-v")).toEqual(await run("--version"));
 });
 
 test.each([
