@@ -16,6 +16,7 @@ import type { CheckScope } from "./check-scope.ts";
 import { findCollisions } from "./find-collisions.ts";
 import { fixFiles } from "./fix-files.ts";
 import type { FixableSkill, FixOutcome } from "./fix-files.ts";
+import { shownPath } from "./shown-path.ts";
 
 export interface CheckOptions {
   readonly paths: readonly string[];
@@ -54,7 +55,7 @@ export async function runCheckOnce(options: CheckOptions): Promise<CheckOutcome>
     repairs = await fixFiles(found.records.map(toFixable), bounds);
     if (repairs.fixed.length > 0) found = await search(scopes, options);
   }
-  complaints.push(...found.emptyScopes.map(({ given }) => `${given}: no skill found`));
+  complaints.push(...found.emptyScopes.map((scope) => nothingThere(scope, cwd)));
   const bodies = level === "spec" ? found.records.flatMap(bodyFault) : [];
   const problems = [...toProblems([...found.findings, ...bodies], level), ...found.collisions].sort(byPlace);
   return {
@@ -63,6 +64,10 @@ export async function runCheckOnce(options: CheckOptions): Promise<CheckOutcome>
     failed: complaints.length > 0 || problems.some(({ severity }) => severity === "error"),
     stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
   };
+}
+
+function nothingThere({ lookedIn }: CheckScope, cwd: string): string {
+  return `no skills found in ${lookedIn.map((place) => shownPath(place, cwd)).join(", ")}`;
 }
 
 interface Search {

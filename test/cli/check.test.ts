@@ -103,7 +103,11 @@ test("a PATH that does not exist or holds no skill exits 1", async () => {
     checked: 0,
     problems: [{ severity: "error", file: project.at("missing") }],
   });
-  expect(await check("empty")).toMatchObject({ code: 1, stderr: "acp-skills: empty: no skill found\n" });
+  expect(await check("empty")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "acp-skills: no skills found in empty, empty/.agents/skills, empty/.claude/skills\n",
+  });
   expect(await check("notes.md")).toMatchObject({
     code: 1,
     stderr: "acp-skills: notes.md: neither a directory nor a file called SKILL.md\n",
@@ -204,5 +208,5 @@ test.each([[], ["--watch"]])("a reader that goes away changes no exit code (%j)"
   let stderr = "";
   child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
   expect(await once(child, "close")).toEqual([1, null]);
-  expect(stderr).toBe("");
+  expect(stderr).toBe(args.length === 0 ? "" : "acp-skills: watching 1 skill; Ctrl-C ends\n");
 });
