@@ -144,6 +144,7 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
       if (name !== undefined) {
         const target = joinPath(directory, name);
         markTree(target);
+        concerns ||= roots.some((root) => root.path === target);
         return markDirectoryStale(target) || concerns;
       }
       markTree(directory);

@@ -123,10 +123,10 @@ export function openScan(options: ScanOptions): Scan {
       return known.record;
     }
     const previous = known?.record;
-    let now = readDirectory(directory, expectedName, { files, onDirectory, previous });
+    let now = readDirectory(directory, expectedName, { files, onDirectory });
     if (now === needsManifestReader) {
       yield loadManifestReader();
-      now = readDirectory(directory, expectedName, { files, onDirectory, previous });
+      now = readDirectory(directory, expectedName, { files, onDirectory });
     }
     if (now === needsManifestReader) throw new Error("the reader of skill.toml was not loaded");
     const record = previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openNativeWatcher, openWatcher } from "../../src/skills/native-watcher.ts";
-import type { WatchDirectory } from "../../src/skills/native-watcher.ts";
+import type { WatchDirectory } from "../../src/skills/watch-handle.ts";
 import { memoryWatcher } from "../../src/skills/memory-watcher.ts";
 import { diskTree } from "../contract/disk-tree.ts";
 import { describeSkillWatcher } from "../contract/skill-watcher.ts";
