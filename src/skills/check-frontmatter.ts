@@ -1,6 +1,7 @@
 import { countCodePoints } from "./code-points.ts";
 import { nearest } from "../nearest.ts";
-import { isSlug, maxNameLength, toSlug } from "./names.ts";
+import { maxFaultsOfRule } from "./fit-faults.ts";
+import { isSlug, longestNormalised, maxNameLength, toSlug } from "./names.ts";
 import type { RuleCode } from "./rules.ts";
 
 /** A rule broken by a value, before it is known where that value stands. */
@@ -75,9 +76,11 @@ function fieldsWithout(values: object): string[] {
 
 /** Reports each top-level key the specification does not know. */
 export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
+  let count = 0;
   for (const key of Object.keys(values)) {
     if (specificationFields.has(key)) continue;
-    const [close] = key.length > maxNameLength ? [] : nearest(key, fieldsWithout(values));
+    const isShown = ++count <= maxFaultsOfRule;
+    const [close] = key.length > maxNameLength || !isShown ? [] : nearest(key, fieldsWithout(values));
     report({
       code: "field-unexpected",
       key,

@@ -1,16 +1,17 @@
 import { checkFields, checkName, maxDescriptionLength } from "./check-frontmatter.ts";
 import type { ValueFault } from "./check-frontmatter.ts";
 import { cutCodePoints } from "./code-points.ts";
+import { fitFaults } from "./fit-faults.ts";
+import { openKeyOffsets } from "./key-offsets.ts";
 import type { Manifest } from "./manifest.ts";
 import { readMetadata } from "./metadata.ts";
 import { toSlug } from "./names.ts";
-import { positionOf, readHead } from "./read-head.ts";
+import { readHead } from "./read-head.ts";
 import { rules } from "./rules.ts";
 import type { Finding } from "./rules.ts";
 import { nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";
 import type { OptionalFields } from "./skill-fields.ts";
 import type { Skill } from "./skill.ts";
-import { keyOffset } from "./text-position.ts";
 
 /** A SKILL.md as it was found. */
 export interface SkillText {
@@ -48,7 +49,7 @@ const noFindings: readonly Finding[] = [];
  * hold the closing fence: read more (up to {@link maxFrontmatterBytes}) and parse again.
  */
 export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
-  const { values, source, findings } = readHead(text, manifest);
+  const { values, source, positionOf, findings } = readHead(text, manifest);
   const faults: ValueFault[] = [];
   const report = (fault: ValueFault): void => {
     faults.push(fault);
@@ -58,8 +59,9 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
       ? values && readAgentSkill(text, values, report)
       : manifest.manifest && readProtocolSkill(text, values ?? {}, manifest.manifest, report);
   if (faults.length === 0 && findings.length === 0) return { skill, findings: noFindings };
-  for (const { code, key, child, message, fix } of faults) {
-    findings.push({ code, file: text.file, ...positionOf(source, keyOffset(source, key, child)), message, fix });
+  const offsetOf = openKeyOffsets(source);
+  for (const { code, key, child, message, fix } of fitFaults(faults)) {
+    findings.push({ code, file: text.file, ...positionOf(offsetOf(key, child)), message, fix });
   }
   findings.sort(byPlace);
   const offered = !findings.some(({ code }) => rules[code].lenient === "error");
