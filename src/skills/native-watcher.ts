@@ -4,6 +4,7 @@ import { followLast, followPath, isSameWay, noWay } from "./follow-path.ts";
 import type { Way } from "./follow-path.ts";
 import { openPathGuards } from "./path-guards.ts";
 import { openPollingWatcher } from "./polling-watcher.ts";
+import { shareWatcher } from "./shared-watcher.ts";
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "./skill-watcher.ts";
 import { handlesOf } from "./watch-handle.ts";
 import type { WatchDirectory, WatchHandle } from "./watch-handle.ts";
@@ -27,6 +28,19 @@ const maxLooks = 5;
 
 /** Watches through `fs.watch`, one directory at a time: a recursive watch loses files after an atomic save. */
 export const openNativeWatcher: OpenSkillWatcher = (hint, degraded) => openWatcher(hint, degraded, {});
+
+/** Watchers that share one fallback, and say only once that it is needed. */
+export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWatcher {
+  const openFallback = shareWatcher(options.openFallback ?? openPollingWatcher);
+  let isTold = false;
+  return (hint, degraded) => {
+    const tellOnce = (message: string): void => {
+      if (!isTold) degraded(message);
+      isTold = true;
+    };
+    return openWatcher(hint, tellOnce, { ...options, openFallback });
+  };
+}
 
 /** For tests: a native watcher with parts of the system replaced. */
 export function openWatcher(
