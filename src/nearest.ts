@@ -12,7 +12,9 @@ export function nearest(word: string, names: readonly string[], count = 1): stri
 
 function distanceTo(wanted: string, name: string, allowed: number): number {
   const contained = wanted.length >= 3 && (name.includes(wanted) || wanted.includes(name));
-  const edits = editDistance(wanted, name);
+  // The lengths alone tell that so many edits are needed, and comparing costs a hundred times more.
+  const isFar = Math.abs(wanted.length - name.length) > allowed;
+  const edits = isFar ? allowed + 1 : editDistance(wanted, name);
   return contained ? Math.min(edits, allowed) : edits;
 }
 

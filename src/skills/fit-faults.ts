@@ -1,5 +1,5 @@
 import { cutCodePoints } from "./code-points.ts";
-import { withoutControls } from "./control-characters.ts";
+import { hasControls, withoutControls } from "./control-characters.ts";
 
 /** The most findings of one rule that a file gets: nobody reads more, and each takes time and goes to the editor. */
 export const maxFaultsOfRule = 20;
@@ -16,7 +16,8 @@ interface AnyFault {
  * Bounds what a file can make us say. Keeps the first faults of each rule, in their order, of which the last one tells how
  * many more there are; shortens texts and takes out what they quote that nobody should be sent.
  */
-export function fitFaults<Fault extends AnyFault>(faults: readonly Fault[]): Fault[] {
+export function fitFaults<Fault extends AnyFault>(faults: readonly Fault[]): readonly Fault[] {
+  if (faults.length <= maxFaultsOfRule) return faults.every(isFit) ? faults : faults.map(fit);
   const counts = new Map<string, number>();
   const kept = faults.filter(({ code }) => {
     const count = (counts.get(code) ?? 0) + 1;
@@ -25,16 +26,21 @@ export function fitFaults<Fault extends AnyFault>(faults: readonly Fault[]): Fau
   });
   const shown = new Map<string, number>();
   return kept.map((fault) => {
-    const { code, message, fix } = fault;
+    const { code } = fault;
     const count = (shown.get(code) ?? 0) + 1;
     shown.set(code, count);
     const more = count === maxFaultsOfRule ? (counts.get(code) ?? 0) - count : 0;
-    return {
-      ...fault,
-      message: fitText(message) + (more > 0 ? `; and ${more} more of this kind` : ""),
-      fix: fitText(fix),
-    };
+    const fitted = fit(fault);
+    return more > 0 ? { ...fitted, message: `${fitted.message}; and ${more} more of this kind` } : fitted;
   });
+}
+
+function isFit({ message, fix }: AnyFault): boolean {
+  return message.length <= longestText && fix.length <= longestText && !hasControls(message) && !hasControls(fix);
+}
+
+function fit<Fault extends AnyFault>(fault: Fault): Fault {
+  return isFit(fault) ? fault : { ...fault, message: fitText(fault.message), fix: fitText(fault.fix) };
 }
 
 function fitText(text: string): string {

@@ -58,7 +58,7 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
     add("invalid-utf8", message, "Save the file as UTF-8.", line, column);
   }
   const { values, faults } = readYaml(source);
-  for (const { code, offset, message, fix } of faults.length === 0 ? faults : fitFaults(faults)) {
+  for (const { code, offset, message, fix } of fitFaults(faults)) {
     if (code === "frontmatter-not-a-mapping") return withoutValues(code, message, fix, 2);
     const { line, column } = positionOf(offset);
     add(code, message, fix, line, column);

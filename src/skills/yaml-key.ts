@@ -25,7 +25,7 @@ export function yamlKeyAt(text: string, start: number, stops = ""): YamlKey | un
   if (isLineEnd(text, start) || isBlank(text, start) || notFirst.includes(text.charAt(start))) return undefined;
   if (text[start] === "-" && (isLineEnd(text, start + 1) || isBlank(text, start + 1))) return undefined;
   for (let index = start; index < limit && !isLineEnd(text, index); index++) {
-    if (stops.includes(text.charAt(index))) return undefined;
+    if (stops !== "" && stops.includes(text.charAt(index))) return undefined;
     if (isKeyColon(text, index)) {
       return { key: text.slice(start, index).trimEnd(), value: skipBlanks(text, index + 1) };
     }
@@ -49,13 +49,15 @@ export function skipBlanks(text: string, from: number): number {
 }
 
 export function isLineEnd(text: string, at: number): boolean {
-  return at >= text.length || text[at] === "\n" || text[at] === "\r";
+  const code = text.charCodeAt(at);
+  return code === 0x0a || code === 0x0d || at >= text.length;
 }
 
 function isKeyColon(text: string, at: number): boolean {
-  return text[at] === ":" && (isBlank(text, at + 1) || isLineEnd(text, at + 1));
+  return text.charCodeAt(at) === 0x3a && (isBlank(text, at + 1) || isLineEnd(text, at + 1));
 }
 
 function isBlank(text: string, at: number): boolean {
-  return text[at] === " " || text[at] === "\t";
+  const code = text.charCodeAt(at);
+  return code === 0x20 || code === 0x09;
 }
