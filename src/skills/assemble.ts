@@ -6,20 +6,30 @@ import type { Found, FoundSkill } from "./found.ts";
 import type { Problem } from "./problem.ts";
 import type { Root } from "./roots.ts";
 import { toProblems } from "./rules.ts";
-import type { Finding } from "./rules.ts";
+import type { Finding, RuleCode } from "./rules.ts";
 import { byNewestVersion, isPrerelease, isVersion } from "./skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "./skill.ts";
 
 const none: readonly never[] = Object.freeze([]);
+const malformedName: ReadonlySet<RuleCode> = new Set([
+  "name-missing",
+  "name-too-long",
+  "name-not-lowercase",
+  "name-invalid-characters",
+  "name-hyphens",
+  "name-not-ascii",
+] satisfies RuleCode[]);
 
 /**
- * Found skills to a snapshot, by precedence (C-1.6): the first root wins, and within a root the first path. What loses is
- * a problem, never silently gone. Offers equal to those of `before` are taken from there.
+ * Found skills to a snapshot, by precedence (C-1.6): the first root wins, within a root the best name, then the first path.
+ * What loses is a problem, never silently gone. Offers equal to those of `before` are taken from there.
  */
 export function assemble({ skills, findings }: Found, before?: Snapshot): Snapshot {
-  const winners = new Map<string, FoundSkill>();
-  /** Further versions of winners. */
-  const others = new Map<string, readonly FoundSkill[]>();
+  /** By slug: the skill that is there first. */
+  const firsts = new Map<string, FoundSkill>();
+  /** All that have the same slug, where there are several. */
+  const rivals = new Map<string, FoundSkill[]>();
+  const families = new Map<string, readonly FoundSkill[]>();
   const problems = toProblems(findings, "lenient");
   const ownProblems = new Map<FoundSkill, readonly Problem[]>();
   for (const found of skills) {
@@ -30,30 +40,30 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
       problems.push(...reported);
     }
     if (skill === undefined) continue;
-    const winner = winners.get(skill.slug);
-    if (winner === undefined) {
-      winners.set(skill.slug, found);
-      continue;
-    }
-    const family = [winner, ...(others.get(skill.slug) ?? none)];
-    const finding = refusal(family, found, skill);
-    if (finding !== undefined) problems.push(...toProblems([finding], "lenient"));
-    else others.set(skill.slug, [...family.slice(1), found]);
+    const first = firsts.get(skill.slug);
+    const others = rivals.get(skill.slug);
+    if (first === undefined) firsts.set(skill.slug, found);
+    else if (others === undefined) rivals.set(skill.slug, [first, found]);
+    else others.push(found);
+  }
+  for (const [slug, all] of rivals) {
+    const { family, refused } = settleRivals(all);
+    problems.push(...toProblems(refused, "lenient"));
+    families.set(slug, family);
   }
   const known = new Map(before?.skills.map((offer) => [offer.skill.slug, offer]));
   const sources = new Map<readonly Root[], readonly string[]>();
   const offers: OfferedSkill[] = [];
-  for (const [slug, winner] of winners) {
-    const further = others.get(slug);
-    const members = further && [winner, ...further].sort(byNewest);
-    const { roots, record } = members?.find(isRelease) ?? members?.[0] ?? winner;
+  for (const [slug, first] of firsts) {
+    const members = families.get(slug)?.toSorted(byNewest);
+    const { roots, record } = members?.find(isRelease) ?? members?.[0] ?? first;
     if (record.skill === undefined) continue;
     const places = sources.get(roots) ?? Object.freeze(roots.map((root) => root.path));
     sources.set(roots, places);
     const offer: OfferedSkill = Object.freeze({
       skill: record.skill,
       sources: places,
-      problems: members === undefined ? (ownProblems.get(winner) ?? none) : problemsOf(members, ownProblems),
+      problems: members === undefined ? (ownProblems.get(first) ?? none) : problemsOf(members, ownProblems),
       versions: Object.freeze(members === undefined ? [record.skill] : versionsOf(members)),
     });
     const same = known.get(slug);
@@ -63,11 +73,43 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
   return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems) });
 }
 
+/** Of skills with one slug, the one that wins with its further versions, and why each of the others does not join them. */
+function settleRivals(rivals: readonly FoundSkill[]): { family: readonly FoundSkill[]; refused: readonly Finding[] } {
+  const family: FoundSkill[] = [];
+  const refused: Finding[] = [];
+  for (const found of byPrecedence(rivals)) {
+    const finding = refusal(family, found);
+    if (finding === undefined) family.push(found);
+    else refused.push(finding);
+  }
+  return { family, refused };
+}
+
+/** The first root's before the others; of those, the directories with the best name first. */
+function byPrecedence(rivals: readonly FoundSkill[]): FoundSkill[] {
+  const root = rivals[0]?.roots[0];
+  const grades = new Map<string, number>();
+  for (const found of rivals) {
+    if (found.roots[0] !== root) continue;
+    const directory = versionsDirectory(found);
+    grades.set(directory, Math.min(gradeOf(found), grades.get(directory) ?? Infinity));
+  }
+  const grade = (found: FoundSkill): number =>
+    found.roots[0] === root ? (grades.get(versionsDirectory(found)) ?? Infinity) : Infinity;
+  return rivals.toSorted((a, b) => (grade(a) < grade(b) ? -1 : Number(grade(a) > grade(b))));
+}
+
+/** Faultless before a good name, and that before one from which the slug had to be made. */
+function gradeOf({ record: { findings } }: FoundSkill): number {
+  if (findings.length === 0) return 0;
+  return findings.some(({ code }) => malformedName.has(code)) ? 2 : 1;
+}
+
 /** Why a skill does not join the family that has its slug already. */
-function refusal(family: readonly FoundSkill[], found: FoundSkill, skill: Skill): Finding | undefined {
+function refusal(family: readonly FoundSkill[], found: FoundSkill): Finding | undefined {
   const [winner] = family;
-  const first = winner?.record.skill;
-  if (winner === undefined || first === undefined) return undefined;
+  const [first, skill] = [winner?.record.skill, found.record.skill];
+  if (winner === undefined || first === undefined || skill === undefined) return undefined;
   if (found.roots[0] !== winner.roots[0]) return shadowed(skill, first);
   if (versionsDirectory(found) !== versionsDirectory(winner)) return slugCollision(skill, first);
   const twin = family.find((member) => member.record.skill?.version === skill.version)?.record.skill;
