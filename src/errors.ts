@@ -1,6 +1,5 @@
 /** The closed list of codes a caller may switch on. */
-export type SkillsErrorCode =
-  "INVALID_OPTIONS" | "UNREADABLE" | "AGENT_NOT_FOUND" | "AGENT_NOT_EXECUTABLE";
+export type SkillsErrorCode = "INVALID_OPTIONS" | "UNREADABLE" | "AGENT_NOT_FOUND" | "AGENT_NOT_EXECUTABLE";
 
 const brand = Symbol.for("acp-skills.error");
 

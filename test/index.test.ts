@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
 import type { AgentConnector, Stream } from "@agentclientprotocol/sdk";
-import { AgentSideConnection, ndJsonStream } from "@zed-industries/agent-client-protocol";
+import type { AgentSideConnection, ndJsonStream } from "@zed-industries/agent-client-protocol";
 import * as acpSkills from "../src/index.ts";
 
 test("the public surface is this list", () => {
