@@ -304,7 +304,8 @@ test.each(["limit", "signal"] as const)("an editor that reads nothing is not wai
     command: process.execPath,
     args: ["-e", "process.stdout.write('x'.repeat(60_000)); process.exitCode = 3"],
     input: new PassThrough(),
-    output: new PassThrough(),
+    // Less than the agent writes, whatever the default of this Node is.
+    output: new PassThrough({ highWaterMark: 16_384 }),
     signals,
     options: { skills: [root], defaultRoots: false, clock },
   });
