@@ -9,7 +9,7 @@ import { toSlug } from "./names.ts";
 import { readHead } from "./read-head.ts";
 import { rules } from "./rules.ts";
 import type { Finding } from "./rules.ts";
-import { nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";
+import { cleanFields, nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";
 import type { OptionalFields } from "./skill-fields.ts";
 import type { Skill } from "./skill.ts";
 
@@ -49,11 +49,12 @@ const noFindings: readonly Finding[] = [];
  * hold the closing fence: read more (up to {@link maxFrontmatterBytes}) and parse again.
  */
 export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
-  const { values, source, positionOf, findings } = readHead(text, manifest);
+  const { values: found, isClean, source, positionOf, findings } = readHead(text, manifest);
   const faults: ValueFault[] = [];
   const report = (fault: ValueFault): void => {
     faults.push(fault);
   };
+  const values = isClean ? found : found && cleanFields(found, report);
   const skill =
     manifest === undefined
       ? values && readAgentSkill(text, values, report)

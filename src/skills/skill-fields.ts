@@ -2,11 +2,27 @@ import { readAllowedTools } from "./allowed-tools.ts";
 import { maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
 import type { ValueFault } from "./check-frontmatter.ts";
 import { countCodePoints, cutCodePoints } from "./code-points.ts";
+import { cleanValue, controlsIn } from "./control-characters.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 type Report = (fault: ValueFault) => void;
 
 const noTags: readonly string[] = Object.freeze<string[]>([]);
+
+const cleanedFields = ["description", "license", "compatibility", "allowed-tools", "metadata", "tags"];
+
+/** The values without control characters in the fields that are sent on; each field that had some is reported. */
+export function cleanFields(values: Values, report: Report): Values {
+  const result = { ...values };
+  for (const key of cleanedFields) {
+    const { value, changed } = cleanValue(values[key]);
+    if (!changed) continue;
+    result[key] = value;
+    const [message, fix] = controlsIn(key);
+    report({ code: "control-characters", key, message, fix });
+  }
+  return result;
+}
 
 /** The description as it can be offered; undefined, and reported, where there is none. */
 export function readDescription(values: Values, report: Report): string | undefined {
