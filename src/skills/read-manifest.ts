@@ -15,6 +15,10 @@ type Path = readonly (string | number)[];
 type Add = (code: RuleCode, path: Path, message: string, fix: string) => void;
 
 const maxTags = 20;
+/** Deeper values would exhaust the stack of whoever walks through them. */
+const maxDepth = 32;
+/** More take long to check, and are no manifest. */
+const maxValues = 2000;
 
 /**
  * Reads the text of a `skill.toml` (C-1.4). Never throws. There is a manifest, deeply frozen, unless a finding is an error
@@ -23,7 +27,9 @@ const maxTags = 20;
 export function readManifest(text: string, file: string): ManifestReading {
   let data: Record<string, unknown>;
   try {
-    data = parse(text.replace(/^\ufeff/, ""), { maxDepth: 32 });
+    data = parse(text.replace(/^\ufeff/, ""), { maxDepth });
+    const reason = excess(data);
+    if (reason !== undefined) throw new Error(`not valid here: ${reason}`);
   } catch (error) {
     return { findings: [syntaxFinding(error, text, file)] };
   }
@@ -135,11 +141,25 @@ function isRule(code: unknown): code is RuleCode {
   return typeof code === "string" && Object.hasOwn(rules, code);
 }
 
+/** Why a document is not even looked at; the parser counts neither values nor the dots of a key. */
+function excess(data: unknown): string | undefined {
+  let level = [data];
+  let count = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return "tables are nested too deeply";
+    level = level.filter((value) => isTable(value)).flatMap((table) => Object.values(table));
+    count += level.length;
+    if (count > maxValues) return `there are more than ${maxValues} values`;
+  }
+  return undefined;
+}
+
 function syntaxFinding(error: unknown, text: string, file: string): Finding {
   const known = error instanceof TomlError;
   const line = known ? Math.max(error.line, 1) : 1;
   const before = (text.split("\n")[line - 1] ?? "").slice(0, known ? Math.max(error.column - 1, 0) : 0);
-  const reason = (known ? error.message.split("\n", 1)[0] : undefined) ?? String(error);
+  const reason =
+    (known ? error.message.split("\n", 1)[0] : undefined) ?? (error instanceof Error ? error.message : String(error));
   return {
     code: "manifest-syntax",
     file,

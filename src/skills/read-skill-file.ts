@@ -8,7 +8,7 @@ import { isVersion } from "./skill-version.ts";
 import type { Skill } from "./skill.ts";
 
 const headBytes = 4096;
-const maxManifestBytes = 64 * 1024;
+const maxManifestBytes = 32 * 1024;
 
 /** Loaded when the first skill.toml is met: that costs more than listing a thousand skills. */
 let readManifest: ((text: string, file: string) => ManifestReading) | undefined;
@@ -75,7 +75,7 @@ function readManifestFile(files: SkillFiles, { directory, entry, readManifest: r
   if (entry.kind !== "file") return refuse(notAFile(file, entry.kind).message, "Put a file in its place.");
   try {
     const { bytes, whole } = files.head(file, maxManifestBytes);
-    if (!whole) return refuse("skill.toml has 64 KiB or more, which is not read", "Shorten it.");
+    if (!whole) return refuse("skill.toml has 32 KiB or more, which is not read", "Shorten it.");
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
     return read(text, file);
   } catch (error) {

@@ -1,7 +1,8 @@
 /** Where a key, table or item of TOML stands, and what is inside it, by key or index. */
 export interface TomlPlace {
   offset: number;
-  readonly inside: Map<string, TomlPlace>;
+  /** Made when something is found inside: nearly all places are plain values. */
+  inside?: Map<string, TomlPlace>;
   /** Of a list of tables, the item that the names below its header are about. */
   newest?: TomlPlace;
 }
@@ -12,7 +13,7 @@ export interface TomlPlace {
  */
 export function findTomlPlaces(text: string): TomlPlace {
   const reader: Reader = { text, at: 0 };
-  const root: TomlPlace = { offset: 0, inside: new Map() };
+  const root: TomlPlace = { offset: 0 };
   let table = root;
   for (;;) {
     skipFiller(reader);
@@ -41,7 +42,7 @@ function readHeader(reader: Reader, root: TomlPlace): TomlPlace {
     place = place.newest ?? place;
   }
   const named = placeIn(place, segments.at(-1) ?? "", start);
-  if (isList) return (named.newest = placeIn(named, String(named.inside.size), start));
+  if (isList) return (named.newest = placeIn(named, String(named.inside?.size ?? 0), start));
   named.offset = start;
   return named;
 }
@@ -145,9 +146,10 @@ function lineEnd(text: string, from: number): number {
 }
 
 function placeIn(place: TomlPlace, segment: string, offset: number): TomlPlace {
+  place.inside ??= new Map();
   const known = place.inside.get(segment);
   if (known !== undefined) return known;
-  const made: TomlPlace = { offset, inside: new Map() };
+  const made: TomlPlace = { offset };
   place.inside.set(segment, made);
   return made;
 }

@@ -14,7 +14,7 @@ export function openTomlPositions(text: string): (path: readonly (string | numbe
     root ??= findTomlPlaces(text);
     let place = root;
     for (const segment of path) {
-      const inner = place.inside.get(String(segment));
+      const inner = place.inside?.get(String(segment));
       if (inner === undefined) break;
       place = inner;
     }
