@@ -3,15 +3,15 @@ import type { Stats } from "node:fs";
 import path from "node:path";
 import { joinPath } from "./real-paths.ts";
 
-/** A place where the way to a path can change: `name` in `directory`, which is a real path. */
+/** Where the way to a path turns or ends: `name` in `directory`, which is a real path. */
 export interface Step {
   readonly directory: string;
   readonly name: string;
 }
 
-/** How a path is reached, component by component and link by link. */
+/** How a path is reached. */
 export interface Way {
-  /** Ends with the first name that is not there. */
+  /** Every link on the way, and its end or the first name that is not there. */
   readonly steps: readonly Step[];
   /** Where it leads; undefined where that is nowhere. */
   readonly real: string | undefined;
@@ -22,22 +22,22 @@ export interface Way {
 
 /** As many as Linux follows. */
 const maxLinks = 40;
-const noSteps: readonly Step[] = Object.freeze([]);
-export const noWay: Way = Object.freeze({ steps: noSteps, real: undefined, isDirectory: false, identity: undefined });
+export const noWay: Way = Object.freeze({
+  steps: Object.freeze([]),
+  real: undefined,
+  isDirectory: false,
+  identity: undefined,
+});
 
 /** Follows an absolute path. Never throws: what may not be looked at is as good as missing. */
 export function followPath(target: string): Way {
   const { root } = path.parse(target);
-  return follow({ target, real: root, rest: segments(target.slice(root.length)), steps: [] });
+  return follow(target, root, segments(target.slice(root.length)));
 }
 
-/** The same without the steps down to the directory above, which is known to be a real path, and the one in it. */
+/** The same where the directory above is known to be a real path. */
 export function followLast(target: string): Way {
-  const found = statsOf(target);
-  if (found === undefined) return noWay;
-  if (!found.isSymbolicLink()) return wayOf(noSteps, target, found);
-  const way = follow({ target, real: path.dirname(target), rest: [path.basename(target)], steps: [] });
-  return { ...way, steps: way.steps.slice(1) };
+  return follow(target, path.dirname(target), [path.basename(target)]);
 }
 
 /** What tells something from a later one of the same path: an inode alone is given away again at once. */
@@ -59,17 +59,10 @@ function isSameStep({ directory, name }: Step, { steps }: Way, at: number): bool
   return directory === steps[at]?.directory && name === steps[at].name;
 }
 
-interface Journey {
-  readonly target: string;
-  readonly steps: Step[];
-  real: string;
-  /** The last one is next. */
-  readonly rest: string[];
-}
-
-function follow(journey: Journey): Way {
-  const { target, steps, rest } = journey;
-  let { real } = journey;
+/** From a real directory; the last name of `rest` is next. */
+function follow(target: string, from: string, rest: string[]): Way {
+  const steps: Step[] = [];
+  let real = from;
   let stats: Stats | undefined;
   let links = 0;
   for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
@@ -79,10 +72,11 @@ function follow(journey: Journey): Way {
       continue;
     }
     const next = joinPath(real, name);
-    steps.push({ directory: real, name });
     stats = statsOf(next);
+    const isLink = stats?.isSymbolicLink() === true;
+    if (isLink || stats === undefined || rest.length === 0) steps.push({ directory: real, name });
     if (stats === undefined) return { ...noWay, steps };
-    if (!stats.isSymbolicLink()) {
+    if (!isLink) {
       real = next;
       continue;
     }
@@ -93,11 +87,8 @@ function follow(journey: Journey): Way {
     rest.push(...segments(to.slice(root.length)));
   }
   stats ??= statsOf(real);
-  return stats === undefined ? { ...noWay, steps } : wayOf(steps, real === target ? target : real, stats);
-}
-
-function wayOf(steps: readonly Step[], real: string, stats: Stats): Way {
-  return { steps, real, isDirectory: stats.isDirectory(), identity: identify(stats) };
+  if (stats === undefined) return { ...noWay, steps };
+  return { steps, real: real === target ? target : real, isDirectory: stats.isDirectory(), identity: identify(stats) };
 }
 
 function identify({ dev, ino, birthtimeMs }: Stats): string {

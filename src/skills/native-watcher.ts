@@ -65,8 +65,11 @@ export function openWatcher(
     }
     fallback.add(target);
   }
-  function look(target: string, leans: boolean): Way {
-    return leans ? followLast(target) : followPath(target);
+  function look(target: string, { leans }: Pick<Wanted, "leans">): Way {
+    const above = path.dirname(target);
+    if (!leans) return guards.isGuarded(above) ? followLast(target) : followPath(target);
+    const way = followLast(target);
+    return { ...way, steps: way.steps.slice(1) };
   }
   function isWatched(directory: string): boolean {
     return wanted.get(directory)?.handle !== undefined;
@@ -75,17 +78,17 @@ export function openWatcher(
   function arm(target: string): void {
     const entry: Wanted = { way: noWay, handle: undefined, leans: isWatched(path.dirname(target)) };
     wanted.set(target, entry);
-    let way = look(target, entry.leans);
+    let way = look(target, entry);
     for (let looks = 0; looks < maxLooks; looks++) {
       letGo(target, entry);
       entry.way = way;
-      const isGuarded = guards.add(target, way.steps);
+      const guarded = guards.add(target, way.steps);
       const handle = way.isDirectory && way.real === target ? openDirectory(target) : undefined;
-      if (handle === "used-up" || !isGuarded) useFallback(target);
+      if (handle === "used-up" || guarded === "used-up") useFallback(target);
       if (handle !== "used-up") entry.handle = handle;
-      if (entry.leans && way.steps.length === 0) return;
+      if (guarded === "guarded") return;
       // It may have changed just before the guards stood.
-      way = look(target, entry.leans);
+      way = entry.leans ? look(target, entry) : followPath(target);
       if (isSameWay(way, entry.way)) return;
     }
   }
@@ -107,7 +110,7 @@ export function openWatcher(
     const entry = wanted.get(target);
     if (entry === undefined) return;
     const { way, leans } = entry;
-    if (!isLost && isSameWay(way, look(target, leans)) && (!leans || isWatched(path.dirname(target)))) return;
+    if (!isLost && isSameWay(way, look(target, entry)) && (!leans || isWatched(path.dirname(target)))) return;
     letGo(target, entry);
     arm(target);
     // What happened while nothing watched is lost.
