@@ -11,20 +11,39 @@ import tseslint from "typescript-eslint";
  */
 const mayImport = {
   "errors.ts": [],
+  "error-id.ts": [],
+  "internal-error.ts": ["errors.ts", "log.ts"],
   "clock.ts": [],
   "log.ts": [],
   "nearest.ts": [],
   "version.ts": [],
+  "data-directory.ts": [],
   skills: [],
+  blobs: [],
+  ledger: [],
+  tools: ["skills", "blobs"],
   wire: ["skills"],
   "options.ts": [],
   "skillset.ts": ["skills", "options.ts"],
   client: ["wire"],
-  acp: ["skills", "wire", "options.ts", "skillset.ts"],
-  cli: ["skills", "wire", "options.ts", "skillset.ts", "acp"],
-  "index.ts": ["skills", "wire", "options.ts", "acp", "client"],
+  mcp: ["skills", "tools", "wire"],
+  // The door to the model is behind the one to the editor as well: the toolkit hands it through.
+  "toolkit.ts": ["skills", "blobs", "ledger", "tools", "options.ts", "mcp"],
+  "open-skills.ts": ["skills", "tools", "options.ts", "skillset.ts", "toolkit.ts"],
+  acp: ["skills", "tools", "wire", "options.ts", "skillset.ts", "toolkit.ts"],
+  cli: ["skills", "blobs", "ledger", "tools", "wire", "options.ts", "skillset.ts", "toolkit.ts", "acp", "mcp"],
+  "index.ts": ["skills", "tools", "wire", "options.ts", "open-skills.ts", "acp", "client"],
 };
-const foundation = ["errors.ts", "clock.ts", "log.ts", "nearest.ts", "version.ts"];
+const foundation = [
+  "errors.ts",
+  "error-id.ts",
+  "internal-error.ts",
+  "clock.ts",
+  "log.ts",
+  "nearest.ts",
+  "version.ts",
+  "data-directory.ts",
+];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {
   const allowed = [place, ...(mayImport[place] ?? []), ...(foundation.includes(place) ? [] : foundation)];
   return {

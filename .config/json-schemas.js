@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { manifestSchema } from "../dist/skills/manifest.js";
 import { problemSchema } from "../dist/skills/problem.js";
+import { toolDefinitions } from "../dist/tools/tool-definitions.js";
 import { availableSkillSchema } from "../dist/wire/available-skill.js";
 import { availableSkillsUpdateSchema, sessionUpdateSchema } from "../dist/wire/session-update.js";
 
@@ -18,10 +19,21 @@ const published = {
  * @returns {Record<string, string>}
  */
 export function jsonSchemas() {
-  return Object.fromEntries(
-    Object.entries(published).map(([title, schema]) => {
-      const json = { title, ...z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" }) };
-      return [`${title}.json`, `${JSON.stringify(json, null, 2)}\n`];
-    }),
-  );
+  /** @type {Record<string, string>} */
+  const files = { "tools.json": toText({ tools: toolDefinitions("json-schema") }) };
+  for (const [title, schema] of Object.entries(published)) {
+    files[`${title}.json`] = toText({
+      title,
+      ...z.toJSONSchema(schema, { io: "input", target: "draft-2020-12" }),
+    });
+  }
+  return files;
+}
+
+/**
+ * @param {object} json
+ * @returns {string}
+ */
+function toText(json) {
+  return `${JSON.stringify(json, null, 2)}\n`;
 }

@@ -34,7 +34,7 @@ console.log("editor > acp-skills -- node examples/echo-agent.js\n");
 const editor = await openEditor({
   command: [process.execPath, join(here, "../dist/cli/main.js"), "--", process.execPath, join(here, "echo-agent.js")],
   cwd: project,
-  env: { HOME: home, USERPROFILE: home },
+  env: { HOME: home, USERPROFILE: home, ACP_SKILLS_HOME: join(sandbox, "data") },
   print: (line) => console.log(line),
 });
 try {
@@ -83,10 +83,16 @@ try {
   note("a removed skill goes", removed.holds, removed.detail);
 
   const answer = await editor.prompt("/greet Ada");
-  const invoked = answer.includes("Say hello, warmly.") && answer.trimEnd().endsWith("text: Ada");
+  const [instructions = -1, words = -1] = ["Say hello, warmly.", "text: Ada\n"].map((text) => answer.indexOf(text));
+  const invoked = instructions >= 0 && words > instructions;
   note("/greet Ada brings the skill's instructions to the agent", invoked, "as an embedded resource, then the words");
+  const isTold = answer.indexOf("list_skills") > words && answer.includes("csv-summary");
+  note("the model is told which skills there are", isTold, "behind the first prompt's words");
   const plain = await editor.prompt("just chatting about /etc/hosts");
   note("ordinary words pass untouched", plain === "text: just chatting about /etc/hosts\n", plain.trim());
+
+  const found = await editor.call("list_skills", { detail: "summary", limit: 1 });
+  note("the editor calls a tool without the model", JSON.stringify(found).includes("commit-message"), "list_skills");
 } finally {
   const exitCode = await editor.close();
   note("closing stdin ends both", exitCode === 0, `exit ${exitCode ?? "by signal"}`);

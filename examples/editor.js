@@ -86,6 +86,13 @@ export async function openEditor({ command: [file = "", ...args], cwd, env, prin
       await connection.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
       return said;
     },
+    /**
+     * Calls one of the tools that the agent advertises; no model is involved.
+     * @param {string} tool
+     * @param {Record<string, unknown>} input
+     * @returns {Promise<unknown>}
+     */
+    call: (tool, input) => connection.agent.request(`_acp-skills/${tool}`, { sessionId, ...input }),
     /** Closes the agent's stdin, as an editor does; resolves to the exit code. */
     async close() {
       child.stdin.end();

@@ -1,5 +1,32 @@
 /** The closed list of codes a caller may switch on. */
-export type SkillsErrorCode = "INVALID_OPTIONS" | "UNREADABLE" | "AGENT_NOT_FOUND" | "AGENT_NOT_EXECUTABLE";
+export type SkillsErrorCode =
+  | "INVALID_OPTIONS"
+  | "SKILL_NOT_FOUND"
+  | "UNREADABLE"
+  | "AGENT_NOT_FOUND"
+  | "AGENT_NOT_EXECUTABLE"
+  | "CLOSED"
+  | "PARSE_ERROR"
+  | "INVALID_REQUEST"
+  | "METHOD_NOT_FOUND"
+  | "VALIDATION_ERROR"
+  | "VERSION_NOT_FOUND"
+  | "FILE_NOT_FOUND"
+  | "BLOB_NOT_FOUND"
+  | "INVALID_PATH"
+  | "INVALID_CURSOR"
+  | "NOT_EXECUTABLE"
+  | "UNSUPPORTED_LANGUAGE"
+  | "FILE_TOO_LARGE"
+  | "BLOB_TOO_LARGE"
+  | "QUOTA_EXCEEDED"
+  | "AUTH_REQUIRED"
+  | "PERMISSION_DENIED"
+  | "RUNTIME_BUSY"
+  | "SANDBOX_UNAVAILABLE"
+  | "SECRET_MISSING"
+  | "SKILL_NOT_READY"
+  | "INTERNAL";
 
 const brand = Symbol.for("acp-skills.error");
 

@@ -1,4 +1,5 @@
 /// <reference types="node" preserve="true" />
+export { reportToolCall } from "./acp/report-tool-call.ts";
 export { withSkills } from "./acp/with-skills.ts";
 export { wrapCommand } from "./acp/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
@@ -6,7 +7,9 @@ export { readAdvertisement, skillsOptIn } from "./client/advertisement.ts";
 export { observeSkills } from "./client/observe-skills.ts";
 export { readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
+export { openSkills } from "./open-skills.ts";
 
+export type { ReportOptions } from "./acp/report-tool-call.ts";
 export type { ExitStatus } from "./acp/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/wrap-command.ts";
 export type { SkillsAdvertisement } from "./client/advertisement.ts";
@@ -14,7 +17,11 @@ export type { SkillsUpdate } from "./client/skills-update.ts";
 export type { Clock } from "./clock.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./log.ts";
-export type { EmitForm, SkillsOptions } from "./options.ts";
+export type { OpenSkillsOptions, Skills, SkillsCallOptions } from "./open-skills.ts";
+export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
 export type { Problem } from "./skills/problem.ts";
+export type { Skill } from "./skills/skill.ts";
+export type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
+export type { ServedToolName, ToolOutput } from "./tools/tool-output.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
 export type { MessageStream } from "./wire/message-stream.ts";

@@ -1,42 +1,79 @@
-/** The names closest to a misspelt one, best first: few edits, or one a part of the other. Empty where nothing is close. */
-export function nearest(word: string, names: readonly string[], count = 1): string[] {
-  const wanted = word.toLowerCase();
-  const allowed = Math.max(1, Math.floor(wanted.length / 3));
-  return names
-    .map((name) => ({ name, distance: distanceTo(wanted, name.toLowerCase(), allowed) }))
-    .filter(({ distance }) => distance <= allowed)
-    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
-    .slice(0, count)
-    .map(({ name }) => name);
+const longestCompared = 128;
+const shortestPart = 3;
+const partDistance = 0.5;
+const width = longestCompared + 1;
+const [rowA, rowB, rowC] = [new Uint16Array(width), new Uint16Array(width), new Uint16Array(width)];
+
+/** As many as a caller is shown of the names that there are (`available`, C-2.3), however far they are. */
+export const asAvailable = { count: 10, within: Infinity } as const;
+
+/**
+ * The names most like a word, best first: a part of a name, or a name with something added, before one that merely looks alike. At most
+ * `count`, and only those that fewer than `within` edits lead to; by default none that nobody would misspell so.
+ */
+export function nearest(
+  word: string,
+  names: Iterable<string>,
+  {
+    count = 1,
+    within = Math.max(1, Math.floor(word.length / 3)) + 1,
+  }: { readonly count?: number; readonly within?: number } = {},
+): string[] {
+  const wanted = comparable(word);
+  const best: { readonly name: string; readonly distance: number }[] = [];
+  for (const name of names) {
+    const worst = best.length < count ? within : (best[count - 1]?.distance ?? within);
+    const distance = distanceBetween(wanted, comparable(name), worst);
+    if (distance >= worst) continue;
+    const place = best.findIndex((other) => other.distance > distance);
+    best.splice(place < 0 ? best.length : place, 0, { name, distance });
+    if (best.length > count) best.pop();
+  }
+  return best.map(({ name }) => name);
 }
 
-function distanceTo(wanted: string, name: string, allowed: number): number {
-  const contained = wanted.length >= 3 && (name.includes(wanted) || wanted.includes(name));
-  // The lengths alone tell that so many edits are needed, and comparing costs a hundred times more.
-  const isFar = Math.abs(wanted.length - name.length) > allowed;
-  const edits = isFar ? allowed + 1 : editDistance(wanted, name);
-  return contained ? Math.min(edits, allowed) : edits;
+/** Cut twice: a lower-case text may be longer than it was. */
+function comparable(text: string): string {
+  return text.slice(0, longestCompared).toLowerCase().slice(0, longestCompared);
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+/** Exact up to `limit`; what is farther away than that may count as any number from `limit` on. */
+function distanceBetween(wanted: string, name: string, limit: number): number {
+  if (wanted === name) return 0;
+  const isPart =
+    Math.min(wanted.length, name.length) >= shortestPart && (name.includes(wanted) || wanted.includes(name));
+  if (isPart) return partDistance;
+  return Math.abs(wanted.length - name.length) >= limit ? limit : editDistance(wanted, name, limit);
+}
+
+/** Optimal string alignment. The rows are shared: nothing here gives up its turn. */
+function editDistance(a: string, b: string, limit: number): number {
+  let [beforeLast, last, current] = [rowA, rowB, rowC];
+  for (let column = 0; column <= b.length; column++) last[column] = column;
   for (let row = 1; row <= a.length; row++) {
-    const current = [row];
+    current[0] = row;
+    let smallest = row;
     for (let column = 1; column <= b.length; column++) {
-      const same = a[row - 1] === b[column - 1];
+      const same = a.charCodeAt(row - 1) === b.charCodeAt(column - 1);
       let cost = Math.min(
         (last[column] ?? 0) + 1,
         (current[column - 1] ?? 0) + 1,
         (last[column - 1] ?? 0) + (same ? 0 : 1),
       );
-      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
-      current.push(cost);
+      if (
+        row > 1 &&
+        column > 1 &&
+        a.charCodeAt(row - 1) === b.charCodeAt(column - 2) &&
+        a.charCodeAt(row - 2) === b.charCodeAt(column - 1)
+      ) {
+        cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+      }
+      current[column] = cost;
+      smallest = Math.min(smallest, cost);
     }
-    beforeLast = last;
-    last = current;
+    // A swap looks two rows back, and never wins more than one edit by it.
+    if (smallest > limit) return smallest;
+    [beforeLast, last, current] = [last, current, beforeLast];
   }
   return last[b.length] ?? 0;
 }

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { systemClock } from "../src/clock.ts";
 import { isSkillsError } from "../src/errors.ts";
 import { readOptions } from "../src/options.ts";
@@ -35,6 +35,20 @@ test("an undefined option is as good as none", () => {
   expect(readOptions({ emit: undefined, skills: undefined })).toMatchObject({ emit: "auto", skills: [] });
 });
 
+test("the data directory is absolute, and in the home directory unless something says otherwise", () => {
+  expect(readOptions({ dataDirectory: "data" }).dataDirectory).toBe(resolve("data"));
+  for (const name of ["ACP_SKILLS_HOME", "XDG_DATA_HOME", "LOCALAPPDATA"]) vi.stubEnv(name, undefined);
+  expect(readOptions({ home: resolve("home") }).dataDirectory.startsWith(resolve("home"))).toBe(true);
+  vi.unstubAllEnvs();
+});
+
+test("a door's own options are checked with all others", () => {
+  const own = { cwd: { expected: "a path", accepts: (value: unknown) => typeof value === "string" } };
+  expect(() => readOptions({ cwd: 1 }, own)).toThrow("Option cwd: expected a path, got number.");
+  expect(() => readOptions({ cw: "/" }, own)).toThrow('Did you mean "cwd"?');
+  expect(readOptions({ cwd: "/", emit: "rfd" }, own)).toMatchObject({ emit: "rfd" });
+});
+
 test.each([
   [{ skils: [] }, { option: "skils", nearest: "skills" }, /skils.*Did you mean "skills"/],
   [{ defaultroots: false }, { option: "defaultroots", nearest: "defaultRoots" }, /Did you mean "defaultRoots"/],
@@ -47,6 +61,7 @@ test.each([
   [{ log: {} }, { option: "log" }, /function/],
   [{ clock: { now: 1 } }, { option: "clock" }, /after\(ms, callback\)/],
   [{ home: "" }, { option: "home" }, /non-empty string/],
+  [{ dataDirectory: 1 }, { option: "dataDirectory" }, /non-empty string, got number/],
   [[], { option: "options" }, /an object/],
   [null, { option: "options" }, /got null/],
 ])("%j is refused: the option, what was expected, and the nearest name", (options, facts, message) => {

@@ -1,63 +1,62 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
+import type { AgentTools } from "./agent-tools.ts";
+import { openConnection } from "./connection.ts";
 import { encodeMessage } from "./encode-message.ts";
-import { openInterceptor } from "./interceptor.ts";
-import { type Direction, passBlock } from "./pass-block.ts";
-import { readInstructions } from "./read-instructions.ts";
+import { type Direction, type Flush, passBlock } from "./pass-block.ts";
+import { openToldOnce } from "./told-once.ts";
 
 /** An interceptor over newline-delimited JSON: takes blocks of whole lines, gives back the bytes to write. */
 export interface ByteInterceptor {
-  readonly passFromEditor: (block: Buffer) => Buffer[] | Promise<Buffer[]>;
-  readonly passFromAgent: (block: Buffer) => Buffer[] | Promise<Buffer[]>;
-  readonly close: () => void;
+  readonly passFromEditor: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  readonly passFromAgent: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  /** Resolves when what was served is gone. */
+  readonly close: () => Promise<void>;
 }
 
-/** `write` puts a whole line on its way to the editor, behind what came before. */
-export function interceptBytes(skillset: Skillset, settings: Settings, write: (line: Buffer) => void): ByteInterceptor {
-  const interceptor = openInterceptor({
-    skillset,
-    settings,
-    readInstructions,
-    startedAt: Date.now(),
-    send(message) {
-      write(encodeMessage(message));
+/** Each puts a whole line on its way, behind what came before. */
+export interface LineSinks {
+  readonly toEditor: (line: Buffer) => void;
+  readonly toAgent: (line: Buffer) => void;
+}
+
+export function interceptBytes(
+  skillset: Skillset,
+  settings: Settings,
+  { toEditor, toAgent }: LineSinks,
+  tools?: AgentTools,
+): ByteInterceptor {
+  const outlets = {
+    send: (message: object) => {
+      toEditor(encodeMessage(message));
+    },
+    reply: (message: object) => {
+      toAgent(encodeMessage(message));
+    },
+  };
+  const connection = openConnection(skillset, settings, outlets, tools);
+  const { tellOnce } = openToldOnce(settings.log);
+  /** Lines that are not JSON are looked for only while lines are read anyway. */
+  const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
+    garbage(line) {
+      const excerpt = JSON.stringify(line.trim().slice(0, 80));
+      const message = `The ${end} wrote a line that is not JSON; it was passed on as it came: ${excerpt}`;
+      tellOnce("warning", message, `garbage of the ${end}`);
+    },
+    fault(error) {
+      const message = `A message could not be amended and was passed on as it came: ${String(error)}`;
+      tellOnce("error", message, `fault in a message of the ${end}`);
     },
   });
   const fromEditor: Direction = {
-    interest: interceptor.editorInterest,
-    look: interceptor.fromEditor,
-    garbage: garbageReport("editor", settings),
-    fault: faultReport(settings),
+    interest: connection.editorInterest,
+    look: connection.fromEditor,
+    ...reports("editor"),
   };
-  const fromAgent: Direction = {
-    interest: interceptor.agentInterest,
-    look: interceptor.fromAgent,
-    garbage: garbageReport("agent", settings),
-    fault: faultReport(settings),
-  };
+  const fromAgent: Direction = { interest: connection.agentInterest, look: connection.fromAgent, ...reports("agent") };
   return {
-    passFromEditor: (block) => passBlock(block, fromEditor),
-    passFromAgent: (block) => passBlock(block, fromAgent),
-    close: interceptor.close,
-  };
-}
-
-/** Says once that an end writes lines that are not JSON. They are looked for only while lines are read anyway. */
-function garbageReport(end: string, { log }: Settings): (line: string) => void {
-  let isTold = false;
-  return (line) => {
-    if (isTold) return;
-    isTold = true;
-    const excerpt = JSON.stringify(line.trim().slice(0, 80));
-    log("warning", `The ${end} wrote a line that is not JSON; it was passed on as it came: ${excerpt}`);
-  };
-}
-
-function faultReport({ log }: Settings): (error: unknown) => void {
-  let isTold = false;
-  return (error) => {
-    if (isTold) return;
-    isTold = true;
-    log("error", `A message could not be amended and was passed on as it came: ${String(error)}`);
+    passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
+    passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
+    close: connection.close,
   };
 }

@@ -1,16 +1,22 @@
 import type { Settings } from "../options.ts";
-import type { SessionSkills, Skillset } from "../skillset.ts";
+import type { Skillset } from "../skillset.ts";
 import type { Skill } from "../skills/skill.ts";
 import * as methods from "../wire/methods.ts";
+import type { AgentTools } from "./agent-tools.ts";
 import type { Amendment } from "./amend.ts";
+import { approve } from "./approval.ts";
 import { openEarlyCommands } from "./early-commands.ts";
+import { openEditorCalls, type Response } from "./editor-calls.ts";
 import type { Notification } from "./emission.ts";
+import { agentInterest, editorInterest, type Interest } from "./interests.ts";
 import { openProblemLog } from "./log-problems.ts";
 import { advertise, chooseForms, type Forms, negotiate, type Negotiation } from "./negotiation.ts";
-import { noSkills } from "./no-skills.ts";
+import { openOpenings, type Opening } from "./openings.ts";
 import { openPendingRequests } from "./pending-requests.ts";
-import { findInvocation, type Instructions, type Invocation, rewritePrompt } from "./prompt.ts";
-import { type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
+import type { Instructions } from "./prompt.ts";
+import { openPrompts } from "./prompts.ts";
+import { isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
+import { servedTools } from "./served-tools.ts";
 import { openSession, type Session } from "./session.ts";
 import { openShownSkills } from "./shown-skills.ts";
 import { openToldOnce } from "./told-once.ts";
@@ -19,15 +25,12 @@ import { openToldOnce } from "./told-once.ts";
 export type Verdict =
   { readonly forward: true; readonly amendments?: readonly Amendment[] } | { readonly forward: false };
 
-/** Texts of which at least one stands in every message that may concern us; `"everything"` where that cannot be said. */
-export type Interest = "everything" | readonly string[];
-
 /**
  * Stands between an editor and its agent and looks at raw messages. It knows neither bytes nor streams: a mount shows it
  * each message in order, does what the verdict says, and keeps the order. A fault of ours never stops a message.
  */
 export interface Interceptor {
-  /** A promise only where a skill has to be read first; the mount holds the messages that follow until then. */
+  /** A promise only where a skill or the tools have to be read first; the mount holds the messages that follow until then. */
   readonly fromEditor: (message: unknown) => Verdict | Promise<Verdict>;
   readonly fromAgent: (message: unknown) => Verdict;
   readonly editorInterest: () => Interest;
@@ -38,81 +41,114 @@ export interface Interceptor {
 
 export interface InterceptorOptions {
   readonly skillset: Skillset;
-  readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock">;
+  readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock" | "tools" | "teach" | "approveReadOnly">;
+  /** Undefined where no tools are served. The one who opened them closes them. */
+  readonly tools: AgentTools | undefined;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
   /** When this connection began, in milliseconds since 1970: an agent may show skills as they were then. */
   readonly startedAt: number;
   /** Puts a message of ours on its way to the editor, behind what was forwarded before. Called outside of fromAgent only. */
-  readonly send: (message: Notification) => void;
+  readonly send: (message: Notification | Response) => void;
+  /** Puts an answer of ours on its way to the agent. */
+  readonly reply: (message: Response) => void;
 }
 
 type Pending =
   | { readonly kind: "initialize"; readonly params: JsonRecord }
-  | { readonly kind: "open"; readonly sessionId: string | undefined; readonly skills: SessionSkills }
+  | Opening
   | { readonly kind: "end"; readonly sessionId: string };
 
 const untouched: Verdict = { forward: true };
-const nothing: Interest = [];
-/** A slash may be escaped in JSON, and some serialisers do. */
-const editorMethods: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
-/**
- * A piece of `available_commands_update`: short, and with a first letter that is rare in text, it is found four times as
- * fast as the whole. What has it by chance is parsed and passed on.
- */
-const listPiece = "_comma";
-const lists: Interest = [listPiece];
-const listsAndResponses: Interest = [listPiece, '"result"', '"error"'];
+const kept: Verdict = { forward: false };
 const pendingLimit = 256;
 
 /** Opens an interceptor for one connection. */
 export function openInterceptor(options: InterceptorOptions): Interceptor {
-  const { skillset, settings, readInstructions, startedAt, send } = options;
-  const { emit, version, log, clock } = settings;
+  const { skillset, settings, tools, readInstructions, startedAt, send, reply } = options;
+  const { emit, version, log, clock, approveReadOnly } = settings;
   const sessions = new Map<string, Session>();
   const listedEarly = openEarlyCommands();
-  const { isNew, tellOnce } = openToldOnce(log);
+  const { tellOnce } = openToldOnce(log);
   const logProblems = openProblemLog(log);
   const shownSkills = openShownSkills();
   const pending = openPendingRequests<Pending>(pendingLimit, release);
   let negotiated: { readonly negotiation: Negotiation; readonly forms: Forms } | undefined;
-  let isOpen = emit !== "none";
+  /** The editor has asked the agent what it can. */
+  let isAsked = false;
+  let isOpen = emit !== "none" || tools !== undefined;
+  const lookAtPrompt = openPrompts({ readInstructions, startedAt, log });
+  const calls = tools && openEditorCalls({ tools, log, send, sessions, openSkills: () => openings.openSkills({}) });
+  const openings = openOpenings({ skillset, tools, settings, negotiation: awaitNegotiation, tellOnce });
+  let whenNegotiated = (): void => undefined;
+  const answered = new Promise<void>((resolve) => {
+    whenNegotiated = resolve;
+  });
+
+  async function awaitNegotiation(): Promise<Negotiation | undefined> {
+    if (isAsked) await answered;
+    return negotiated?.negotiation;
+  }
 
   function release(request: Pending): void {
-    if (request.kind === "open") request.skills.close();
+    if (request.kind === "open") openings.release(request);
+    if (request.kind === "initialize") whenNegotiated();
   }
 
-  function openSkills(params: JsonRecord): SessionSkills {
-    const { cwd, additionalDirectories } = params;
-    const directories = Array.isArray(additionalDirectories) ? additionalDirectories : [];
-    try {
-      return skillset.openSession({
-        cwd: typeof cwd === "string" ? cwd : undefined,
-        additionalDirectories: directories.filter((directory) => typeof directory === "string"),
-      });
-    } catch (error) {
-      return noSkills(`Skills cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-
-  function editorAsked(id: string | number, method: string, params: JsonRecord): void {
+  function editorAsked(id: string | number, method: string, params: JsonRecord): Verdict | Promise<Verdict> {
     const sessionId = textOf(params["sessionId"]);
     switch (method) {
       case methods.initialize:
+        isAsked = true;
         pending.add(id, { kind: "initialize", params });
-        return;
+        return untouched;
       case methods.sessionNew:
       case methods.sessionFork:
-        pending.add(id, { kind: "open", sessionId: undefined, skills: openSkills(params) });
-        return;
+        return openingAsked(id, undefined, params);
       case methods.sessionLoad:
       case methods.sessionResume:
-        pending.add(id, { kind: "open", sessionId, skills: openSkills(params) });
-        return;
+        return openingAsked(id, sessionId, params);
       case methods.sessionClose:
       case methods.sessionDelete:
         if (sessionId !== undefined) pending.add(id, { kind: "end", sessionId });
-        return;
+        return untouched;
+      case methods.sessionPrompt:
+      case methods.sessionSteering:
+        return userSaid(method, params);
+      default:
+        return untouched;
     }
+  }
+
+  function openingAsked(
+    id: string | number,
+    sessionId: string | undefined,
+    params: JsonRecord,
+  ): Verdict | Promise<Verdict> {
+    const opening = openings.open(params, sessionId);
+    pending.add(id, opening);
+    const equipped = openings.equip(opening, params);
+    return equipped === undefined ? untouched : equipped.then(toVerdict);
+  }
+
+  function userSaid(method: string, params: JsonRecord): Verdict | Promise<Verdict> {
+    const session = sessions.get(textOf(params["sessionId"]) ?? "");
+    if (session === undefined || negotiated === undefined) return untouched;
+    const amendments = lookAtPrompt(session, method, params, negotiated.negotiation);
+    return amendments instanceof Promise ? amendments.then(toVerdict, failed) : toVerdict(amendments);
+  }
+
+  /** Answers in the editor's place where we may (A-13). */
+  function permissionAsked(id: string | number, params: JsonRecord): Verdict {
+    const session = sessions.get(textOf(params["sessionId"]) ?? "");
+    // An answer of ours has its id spelt anew: not every number survives that (A-3).
+    const isExact = typeof id === "string" || Number.isSafeInteger(id);
+    const server = approveReadOnly && isExact ? session?.tools?.server : undefined;
+    const approval = server && approve(params, server);
+    if (approval === undefined) return untouched;
+    const { tool, optionId } = approval;
+    log("info", `Allowed the agent to call ${tool} once: it only reads.`);
+    reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
+    return kept;
   }
 
   function agentAnswered(request: Pending, message: unknown, result: unknown): Verdict {
@@ -126,14 +162,16 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
         }
         const forms = chooseForms(negotiation, emit);
         negotiated = { negotiation, forms };
-        return { forward: true, amendments: advertise(message, negotiation, forms, version) };
+        whenNegotiated();
+        const served = tools === undefined ? [] : [...servedTools.keys()];
+        return { forward: true, amendments: advertise(message, negotiation, forms, { version, tools: served }) };
       }
       case "open": {
         const id = request.sessionId ?? textOf(recordAt(message, "result")?.["sessionId"]);
         if (negotiated === undefined)
-          tellOnce("A session was opened before initialize was answered, so it is shown no skills.");
+          tellOnce("warning", "A session was opened before initialize was answered, so it is shown no skills.");
         if (id === undefined || negotiated === undefined) release(request);
-        else begin(id, request.skills, negotiated, result);
+        else begin(id, request, negotiated, result);
         return untouched;
       }
       case "end":
@@ -143,7 +181,10 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     }
   }
 
-  function begin(id: string, skills: SessionSkills, agreed: NonNullable<typeof negotiated>, result: unknown): void {
+  function begin(id: string, opening: Opening, agreed: NonNullable<typeof negotiated>, result: unknown): void {
+    const { skills, tools: ofSession } = opening;
+    opening.isOver = true;
+    ofSession?.begin(id);
     const early = listedEarly.take(id);
     const inResponse = recordAt({ result }, "result")?.["availableCommands"];
     const agentCommands = Array.isArray(inResponse)
@@ -152,6 +193,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     const session = openSession({
       id,
       skills,
+      tools: ofSession,
       ...agreed,
       agentCommands,
       shown: shownSkills,
@@ -181,43 +223,16 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     return untouched;
   }
 
-  function lookAtPrompt(params: JsonRecord): Verdict | Promise<Verdict> {
-    const session = sessions.get(textOf(params["sessionId"]) ?? "");
-    if (session === undefined) return untouched;
-    session.promptArrived();
-    const invocation = findInvocation(params["prompt"]);
-    return invocation === undefined ? untouched : invoke(session, invocation).catch(failed);
-  }
-
-  async function invoke(session: Session, invocation: Invocation): Promise<Verdict> {
-    const found = await session.find(invocation.name);
-    if (found === undefined) return untouched;
-    const { offered, shown } = found;
-    // A name that the agent gave to something else is its own; the skill still has its dollar sign.
-    if (shown === "as-other" && invocation.sigil === "/") return untouched;
-    try {
-      const instructions = await readInstructions(offered.skill);
-      // What the agent shows is its own to run, unless it may have read it before an edit.
-      if (shown === "as-skill" && instructions.changedAt <= startedAt) return untouched;
-      const embeddedContext = negotiated?.negotiation.embeddedContext ?? false;
-      return { forward: true, amendments: rewritePrompt(invocation, offered, instructions, embeddedContext) };
-    } catch (error) {
-      log(
-        "warning",
-        `The skill ${offered.skill.slug} could not be read: ${String(error)}. The prompt is sent as it is.`,
-      );
-      return untouched;
-    }
-  }
-
   function failed(error: unknown): Verdict {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    if (isNew(message)) log("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`);
+    tellOnce("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`, message);
     return untouched;
   }
 
   function close(): void {
     isOpen = false;
+    whenNegotiated();
+    calls?.close();
     for (const request of pending.takeAll()) release(request);
     for (const session of sessions.values()) session.close();
     sessions.clear();
@@ -229,11 +244,15 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       if (!isOpen) return untouched;
       try {
         const read = readMessage(message);
-        if (read.kind !== "request") return untouched;
-        if (read.method === methods.sessionPrompt || read.method === methods.sessionSteering)
-          return lookAtPrompt(read.params);
-        editorAsked(read.id, read.method, read.params);
-        return untouched;
+        if (read.kind !== "request" && read.kind !== "notification") return untouched;
+        if (calls !== undefined && read.method.startsWith(methods.toolMethodPrefix)) {
+          if (read.kind === "request")
+            calls.ask(read.id, read.method, isRecord(message) ? message["params"] : undefined);
+          return kept;
+        }
+        if (read.kind === "request") return editorAsked(read.id, read.method, read.params);
+        const isOurs = read.method === methods.cancelRequest && calls?.cancel(read.params["requestId"]) === true;
+        return isOurs ? kept : untouched;
       } catch (error) {
         return failed(error);
       }
@@ -242,28 +261,40 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       if (!isOpen) return untouched;
       try {
         const read = readMessage(message);
-        if (read.kind === "notification")
-          return read.method === methods.sessionUpdate ? agentListed(message, read.params) : untouched;
-        const request = read.kind === "response" ? pending.take(read.id) : undefined;
-        if (request === undefined || read.kind !== "response") return untouched;
-        if (!read.failed) return agentAnswered(request, message, read.result);
-        release(request);
-        return untouched;
+        switch (read.kind) {
+          case "notification":
+            return read.method === methods.sessionUpdate ? agentListed(message, read.params) : untouched;
+          case "request":
+            return read.method === methods.requestPermission ? permissionAsked(read.id, read.params) : untouched;
+          case "response": {
+            const request = pending.take(read.id);
+            if (request === undefined) return untouched;
+            if (!read.failed) return agentAnswered(request, message, read.result);
+            release(request);
+            return untouched;
+          }
+          case "other":
+            return untouched;
+        }
       } catch (error) {
         return failed(error);
       }
     },
     editorInterest() {
-      if (!isOpen) return nothing;
-      return negotiated === undefined ? "everything" : editorMethods;
+      if (!isOpen) return [];
+      return negotiated === undefined ? "everything" : editorInterest(calls);
     },
     agentInterest() {
-      if (!isOpen) return nothing;
+      if (!isOpen) return [];
       if (negotiated === undefined) return "everything";
-      return pending.isEmpty ? lists : listsAndResponses;
+      return agentInterest({ approves: tools !== undefined && approveReadOnly, awaits: !pending.isEmpty });
     },
     close,
   };
+}
+
+function toVerdict(amendments: readonly Amendment[]): Verdict {
+  return amendments.length === 0 ? untouched : { forward: true, amendments };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,7 +1,8 @@
-import type { EmitForm } from "../options.ts";
+import type { EmitForm, ToolForm } from "../options.ts";
 import { availableCommandsUpdate, availableSkillsUpdate, extensionSkillsUpdate, metaKey } from "../wire/methods.ts";
 import type { Amendment } from "./amend.ts";
 import { isRecord, recordAt } from "./raw-message.ts";
+import type { Transport } from "./server-entry.ts";
 
 /** What the two ends of a connection said about themselves, as far as skills are concerned. */
 export interface Negotiation {
@@ -13,6 +14,12 @@ export interface Negotiation {
   readonly notices: boolean;
   /** The agent takes embedded resources in prompts. */
   readonly embeddedContext: boolean;
+  /** How the agent can reach MCP servers. In v1 every agent starts programs. */
+  readonly transports: readonly Transport[];
+  /** The agent takes additions to its system prompt. */
+  readonly systemPrompt: boolean;
+  /** What the agent calls itself. */
+  readonly agent: string;
   /** The agent carries this package itself. */
   readonly alreadyServed: boolean;
 }
@@ -46,6 +53,9 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
         ? recordAt(ofAgent, "session", "prompt")?.["embeddedContext"]
         : recordAt(ofAgent, "promptCapabilities")?.["embeddedContext"],
     ),
+    transports: transportsOf(protocol, ofAgent),
+    systemPrompt: Boolean(recordAt(ofAgent, protocol === 2 ? "session" : "sessionCapabilities")?.["systemPrompt"]),
+    agent: nameOf(recordAt(result, "agentInfo") ?? recordAt(result, "info")),
     alreadyServed: Boolean(recordAt(ofAgent, "_meta")?.[metaKey]),
   };
 }
@@ -66,16 +76,44 @@ export function chooseForms({ protocol, optedIn }: Negotiation, emit: EmitForm):
   }
 }
 
+/** Chooses how the agent's model reaches our tools; undefined where there is no way. */
+export function chooseTransport({ transports }: Negotiation, tools: ToolForm): Transport | undefined {
+  switch (tools) {
+    case "none":
+      return undefined;
+    case "stdio":
+      return transports.find((transport) => transport === "stdio");
+    case "auto":
+      return transports[0];
+  }
+}
+
+function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly Transport[] {
+  if (protocol === 1) return recordAt(ofAgent, "mcpCapabilities")?.["http"] === true ? ["http", "stdio"] : ["stdio"];
+  const mcp = recordAt(ofAgent, "session", "mcp");
+  return (["http", "stdio"] as const).filter((transport) => Boolean(mcp?.[transport]));
+}
+
+function nameOf(implementation: unknown): string {
+  const name = isRecord(implementation) ? implementation["name"] : undefined;
+  return typeof name === "string" ? name : "";
+}
+
 /** Amends an initialize response so that it says what will be sent; everything already there stays. */
-export function advertise(response: unknown, negotiation: Negotiation, forms: Forms, version: string): Amendment[] {
+export function advertise(
+  response: unknown,
+  { protocol }: Negotiation,
+  forms: Forms,
+  { version, tools }: { readonly version: string; readonly tools: readonly string[] },
+): Amendment[] {
   const result = recordAt(response, "result");
   if (result === undefined) return [];
   const update = [
     ...(forms.skillsUpdate === undefined ? [] : [forms.skillsUpdate]),
     ...(forms.commands ? [availableCommandsUpdate] : []),
   ];
-  const value = { version, tools: [], update };
-  const key = capabilitiesKey(negotiation.protocol);
+  const value = { version, tools, update };
+  const key = capabilitiesKey(protocol);
   const capabilities = result[key];
   if (capabilities === undefined || capabilities === null)
     return [{ path: ["result", key], value: { _meta: { [metaKey]: value } } }];

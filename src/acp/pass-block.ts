@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { amendText } from "./amend-text.ts";
-import type { Interest, Verdict } from "./interceptor.ts";
+import type { Verdict } from "./interceptor.ts";
+import type { Interest } from "./interests.ts";
 
 /** One direction of an interceptor, as the bytes see it. */
 export interface Direction {
@@ -12,25 +13,30 @@ export interface Direction {
   readonly fault: (error: unknown) => void;
 }
 
+/** Takes what comes before a line that has to wait: it may wait for the answer to one of these. */
+export type Flush = (pieces: readonly Buffer[]) => void;
+
 /**
- * Passes a block of whole lines: returns the bytes to write, in order. Lines that cannot concern us are neither cut out nor
- * parsed, and keep their bytes (A-3). A promise only where a verdict is one.
+ * Passes a block of whole lines: returns the bytes to write, in order, behind those that were flushed. Lines that cannot concern us
+ * are neither cut out nor parsed, and keep their bytes (A-3). A promise only where a verdict is one.
  */
-export function passBlock(block: Buffer, direction: Direction): Buffer[] | Promise<Buffer[]> {
-  return passFrom(block, 0, [], direction);
+export function passBlock(block: Buffer, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
+  return passFrom(block, 0, direction, flush);
 }
 
-function passFrom(block: Buffer, start: number, passed: Buffer[], direction: Direction): Buffer[] | Promise<Buffer[]> {
+function passFrom(block: Buffer, start: number, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
+  const passed: Buffer[] = [];
   let copied = start;
   let line = nextLine(block, start, direction.interest());
   while (line !== undefined) {
     const { from, to } = line;
     const replacement = passLine(block.subarray(from, to), direction);
     if (replacement instanceof Promise) {
-      const before = block.subarray(copied, from);
-      return replacement.then((bytes) =>
-        passFrom(block, to, [...passed, before, bytes ?? block.subarray(from, to)], direction),
-      );
+      flush([...passed, block.subarray(copied, from)].filter((piece) => piece.length > 0));
+      return replacement.then((bytes) => {
+        flush([bytes ?? block.subarray(from, to)]);
+        return passFrom(block, to, direction, flush);
+      });
     }
     if (replacement !== undefined) {
       passed.push(block.subarray(copied, from), replacement);

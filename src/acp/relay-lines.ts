@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { openLineBlocks } from "./line-blocks.ts";
+import type { Flush } from "./pass-block.ts";
 
 /** A one-way connection of two byte streams. */
 export interface Relay {
@@ -12,14 +13,14 @@ export interface Relay {
 }
 
 /**
- * Writes the lines of `source` to `sink` as `pass` gives them back, in order, never faster than the sink takes them.
+ * Writes the lines of `source` to `sink` as `pass` flushes and returns them, in order, never faster than the sink takes them.
  * When the sink is gone, the source is read on and dropped, so that whoever writes to it can end. Bytes after the last line
  * break are passed on too.
  */
 export function relayLines(
   source: Readable,
   sink: Writable,
-  pass: (block: Buffer) => Buffer[] | Promise<Buffer[]>,
+  pass: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>,
 ): Relay {
   const lines = openLineBlocks();
   let isSinkGone = sink.destroyed;
@@ -40,10 +41,13 @@ export function relayLines(
 
   function passOn(blocks: readonly Buffer[]): void {
     const pieces: Buffer[] = [];
+    const flush: Flush = (early) => {
+      write([...pieces.splice(0), ...early]);
+    };
     for (const [index, block] of blocks.entries()) {
-      const passed = pass(block);
+      const passed = pass(block, flush);
       if (passed instanceof Promise) {
-        void passLater(pieces, passed, blocks.slice(index + 1));
+        void passLater(passed, blocks.slice(index + 1));
         return;
       }
       pieces.push(...passed);
@@ -51,16 +55,15 @@ export function relayLines(
     write(pieces);
   }
 
-  async function passLater(pieces: Buffer[], first: Promise<Buffer[]>, others: readonly Buffer[]): Promise<void> {
+  async function passLater(first: Promise<Buffer[]>, others: readonly Buffer[]): Promise<void> {
     isWaiting = true;
     source.pause();
-    pieces.push(...(await first));
-    for (const block of others) pieces.push(...(await pass(block)));
+    write(await first);
+    for (const block of others) write(await pass(block, write));
     // The source may have ended, in error, while it was paused; what came last was left then.
     const rest = hasEnded ? lines.rest() : undefined;
-    if (rest !== undefined) pieces.push(...(await pass(rest)));
+    if (rest !== undefined) write(await pass(rest, write));
     isWaiting = false;
-    write(pieces);
     if (hasEnded) finish();
     else goOn();
   }

@@ -16,7 +16,11 @@ import {
 import { describeFailure } from "./failure.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import { isSameList, projectSkill } from "./projection.ts";
+import type { SessionTools } from "./session-tools.ts";
 import type { Shown, ShownSkills } from "./shown-skills.ts";
+import { toTaught } from "./teaching.ts";
+import type { ToldOnce } from "./told-once.ts";
+import { withinTime } from "./within-time.ts";
 
 /** Editors drop updates of a session they have just been told of (A-8). */
 const settlingTime = 50;
@@ -26,14 +30,15 @@ const readingTime = 2_000;
 export interface SessionContext {
   readonly id: string;
   readonly skills: SessionSkills;
+  /** What its model has of our tools, where they are served to it. */
+  readonly tools: SessionTools | undefined;
   readonly negotiation: Negotiation;
   readonly forms: Forms;
   readonly agentCommands: readonly unknown[];
   readonly shown: ShownSkills;
   readonly clock: Clock;
   readonly send: (message: Notification) => void;
-  /** Logs a sentence unless it was logged before. */
-  readonly tellOnce: (message: string) => void;
+  readonly tellOnce: ToldOnce["tellOnce"];
   /** Logs what is wrong with skills and was not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
   /** Told of a fault of ours, so that it ends nothing else. */
@@ -42,6 +47,8 @@ export interface SessionContext {
 
 /** One session that the editor knows of: what it was told, and when it is told more. */
 export interface Session {
+  readonly catalog: SessionSkills["catalog"];
+  readonly tools: SessionTools | undefined;
   /** The agent sent its own list of commands: remembers it, and returns how that message is to be amended. */
   agentListed(commands: readonly unknown[], message: unknown): Amendment[];
   /** The agent's own commands, as it listed them last. */
@@ -50,12 +57,14 @@ export interface Session {
   promptArrived(): void;
   /** A skill by slug or canonical name, and whether the agent shows it itself; waits for the first reading of the disk. */
   find(name: string): Promise<{ readonly offered: OfferedSkill; readonly shown: Shown } | undefined>;
+  /** What its model is to be told at the beginning of this turn, and how to note that it was. */
+  lesson(): { readonly text: string; readonly told: () => void } | undefined;
   close(): void;
 }
 
 /** Opens a session whose response is on its way to the editor. */
 export function openSession(context: SessionContext): Session {
-  const { id, skills, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
+  const { id, skills, tools, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
   const { catalog } = skills;
   let { agentCommands } = context;
   let isOpen = true;
@@ -94,7 +103,7 @@ export function openSession(context: SessionContext): Session {
     if (failure === undefined || isNoticed) return;
     isNoticed = true;
     // Of problems each is on the log already.
-    if (skills.problems.length > 0) tellOnce(`${failure.title} ${failure.description}`);
+    if (skills.problems.length > 0) tellOnce("warning", `${failure.title} ${failure.description}`);
     if (negotiation.notices) send(noticeMessage(id, failure.title, failure.description));
   }
 
@@ -124,10 +133,12 @@ export function openSession(context: SessionContext): Session {
       isReady = true;
       tell();
     },
-    (error: unknown) => tellOnce(`Skills cannot be read: ${String(error)}`),
+    (error: unknown) => tellOnce("warning", `Skills cannot be read: ${String(error)}`),
   );
 
   return {
+    catalog,
+    tools,
     agentListed(commands, message) {
       agentCommands = commands;
       if (!isReady) return [];
@@ -152,24 +163,17 @@ export function openSession(context: SessionContext): Session {
       tell();
     },
     async find(name) {
-      if (!isReady) await withinTime(catalog.ready, clock);
+      if (!isReady) await withinTime(catalog.ready, clock, readingTime);
       const offered = catalog.find(name);
       return offered && { offered, shown: shown.how(agentCommands, offered) };
     },
+    lesson: () => (isReady ? tools?.lessons?.next(toTaught(catalog.snapshot.skills)) : undefined),
     close() {
       isOpen = false;
+      tools?.close();
       stopTimer();
       stopListening();
       skills.close();
     },
   };
-}
-
-async function withinTime(work: Promise<unknown>, clock: Clock): Promise<void> {
-  let stop = (): void => undefined;
-  const timeout = new Promise<void>((resolve) => {
-    stop = clock.after(readingTime, resolve);
-  });
-  await Promise.race([work, timeout]);
-  stop();
 }

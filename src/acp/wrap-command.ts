@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../clock.ts";
 import { isSkillsError } from "../errors.ts";
 import { readOptions, refuseUnknown, type Settings, type SkillsOptions } from "../options.ts";
-import type { ByteInterceptor } from "./intercept-bytes.ts";
+import type { ByteInterceptor, LineSinks } from "./intercept-bytes.ts";
 import { flush, passLastWords } from "./last-words.ts";
 import { type Relay, relayLines } from "./relay-lines.ts";
 import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./start-agent.ts";
@@ -53,7 +53,7 @@ export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStat
   const settings = readOptions(options.options);
   // The process first: what we need is loaded while the agent boots.
   const starting = startAgent(options, options.platform);
-  const loading = loadInterceptor(settings, options.output);
+  const loading = loadInterceptor(settings);
   loading.catch(() => undefined);
   try {
     return await connect(await starting, loading, settings, options);
@@ -64,17 +64,17 @@ export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStat
   }
 }
 
-async function loadInterceptor(settings: Settings, output: Writable): Promise<ByteInterceptor> {
+async function loadInterceptor(settings: Settings): Promise<(sinks: LineSinks) => ByteInterceptor> {
   const [{ interceptBytes }, { openSkillset }] = await Promise.all([
     import("./intercept-bytes.ts"),
     import("../skillset.ts"),
   ]);
-  return interceptBytes(openSkillset(settings), settings, (line) => output.write(line));
+  return (sinks) => interceptBytes(openSkillset(settings), settings, sinks);
 }
 
 async function connect(
   agent: AgentProcess,
-  loading: Promise<ByteInterceptor>,
+  loading: ReturnType<typeof loadInterceptor>,
   { clock, log }: Settings,
   { input, output, signals = process, endOutput }: WrapCommandOptions,
 ): Promise<ExitStatus> {
@@ -91,14 +91,18 @@ async function connect(
   try {
     // When a process ends, Node throws away what it had printed, unless somebody listens.
     agent.stdout.on("readable", keep);
-    const interceptor = await loading;
+    const intercept = await loading;
+    const interceptor = intercept({
+      toEditor: (line) => output.write(line),
+      toAgent: (line) => agent.stdin.write(line),
+    });
     const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
     const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
     agent.stdout.off("readable", keep);
     const ending = endWithEditor(agent, fromEditor, output, clock);
     void fromAgent.ended.then(async () => {
       // An agent that says no more has nothing to be asked, and its editor nothing to wait for.
-      interceptor.close();
+      void interceptor.close();
       ending.leave();
       await flush(output);
       if (ended.agent) return;
@@ -109,7 +113,7 @@ async function connect(
     ended.agent = true;
     ending.stop();
     if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
-    interceptor.close();
+    await interceptor.close();
     fromEditor.stop();
     fromAgent.stop();
     if (status.signal !== undefined) log("error", `The agent was ended by ${status.signal}.`);

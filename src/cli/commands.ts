@@ -35,12 +35,13 @@ const roots = {
   },
 } as const satisfies Record<string, Option>;
 
-const listing = {
-  ...roots,
-  cwd: { type: "string", value: "DIR", help: "The project's directory. Default: the current one." },
-  json: { type: "boolean", help: "Print JSON." },
-  help,
-} as const satisfies Record<string, Option>;
+const cwd = { type: "string", value: "DIR", help: "The project's directory. Default: the current one." } as const;
+const json = { type: "boolean", help: "Print JSON." } as const;
+
+const listing = { ...roots, cwd, json, help } as const satisfies Record<string, Option>;
+
+const dataPlace =
+  "Blobs and the ledger are in $ACP_SKILLS_HOME, or where the system keeps a user's data (~/.local/share/acp-skills).";
 
 const defaultRoots = "Default roots: .agents/skills and .claude/skills of the project, then of your home directory.";
 
@@ -57,6 +58,13 @@ export const commands = {
         choices: ["auto", "rfd", "commands", "none"],
         help: "Which forms the editor is sent. Default: auto, those it understands.",
       },
+      tools: {
+        type: "string",
+        choices: ["auto", "stdio", "none"],
+        help: "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
+      },
+      "no-teach": { type: "boolean", help: "Do not tell the model which skills there are; it may still list them." },
+      "no-approve": { type: "boolean", help: "Leave the agent's requests to use read-only tools to the editor." },
       help,
       version: { type: "boolean", short: "v", help: "Show the version." },
     },
@@ -102,6 +110,60 @@ export const commands = {
       "Below a directory, .agents/skills and .claude/skills are looked into as well.",
       "Exits 1 when there is an error, or when a PATH does not exist or holds no skill; warnings alone exit 0.",
     ],
+  },
+  call: {
+    usage: "call TOOL [INPUT] [options]",
+    summary: "Call one of the tools that agents call.",
+    positionals: { name: "TOOL", minimum: 1, maximum: 2 },
+    options: { ...roots, cwd, help },
+    notes: [
+      "INPUT is the tool's input as JSON, @FILE for a file that holds it, or - for stdin. Default: {}.",
+      "Prints the result as JSON. Exits 1 with the error as JSON on stderr when the tool refuses.",
+      "acp-skills tools shows which tools there are and what they take.",
+      defaultRoots,
+      dataPlace,
+    ],
+  },
+  tools: {
+    usage: "tools [options]",
+    summary: "Print the tools' definitions, to be pasted into a model call.",
+    options: {
+      format: {
+        type: "string",
+        choices: ["mcp", "openai", "anthropic", "json-schema"],
+        help: "Whose form they have. Default: mcp.",
+      },
+      help,
+    },
+    notes: [],
+  },
+  mcp: {
+    usage: "mcp [options]",
+    summary: "Serve the skills and their tools to any MCP client, over stdio.",
+    options: { ...roots, cwd, help },
+    notes: [defaultRoots, dataPlace, "Ends when the client closes stdin."],
+  },
+  blobs: {
+    usage: "blobs list|show|rm|sweep [ID…] [options]",
+    summary: "Look after the blobs that tools keep.",
+    positionals: { name: "list, show, rm or sweep", minimum: 1, maximum: Infinity },
+    options: {
+      raw: { type: "boolean", help: "With show: print the bytes, and nothing else." },
+      json,
+      help,
+    },
+    notes: [
+      "list: every blob, oldest first. show ID: what it is, and how it begins. rm ID…: forget it now.",
+      "sweep: forget what has expired and nobody uses, and what crashed processes left behind.",
+      "Exits 1 where there is no such blob.",
+      dataPlace,
+    ],
+  },
+  ledger: {
+    usage: "ledger [options]",
+    summary: "Show which skill was used when, by which tool, in which session.",
+    options: { json, help },
+    notes: [dataPlace],
   },
 } as const satisfies Record<string, Command>;
 

@@ -3,7 +3,7 @@ import { commands } from "./commands.ts";
 import type { Command, CommandName } from "./commands.ts";
 import { isSkillsError } from "../errors.ts";
 import { isUsageFault, parseArguments } from "./parse-arguments.ts";
-import type { Arguments } from "./parse-arguments.ts";
+import type { Arguments, UsageFault } from "./parse-arguments.ts";
 
 /** Only what the command at hand needs is loaded: an agent must be started, and a list printed, without delay. */
 process.exitCode = await run(process.argv.slice(2)).catch(explain);
@@ -35,6 +35,40 @@ async function run(argv: readonly string[]): Promise<number> {
       });
     case "help":
       return await tellAbout(rest);
+    case "mcp":
+      return await withArguments(name, commands.mcp, rest, async ({ options }) => {
+        const { runMcp } = await import("./mcp.ts");
+        return await runMcp(options);
+      });
+    case "call":
+      return await withArguments(name, commands.call, rest, async ({ options, positionals: [tool = "", input] }) => {
+        const { runCall } = await import("./call.ts");
+        return await runCall(tool, input, options, await openTerminal());
+      });
+    case "tools":
+      return await withArguments(name, commands.tools, rest, async ({ options }) => {
+        const { runTools } = await import("./tools.ts");
+        return await runTools(options, await openTerminal());
+      });
+    case "blobs":
+      return await withArguments(
+        name,
+        commands.blobs,
+        rest,
+        async ({ options, positionals: [action = "", ...ids] }) => {
+          const { runBlobs } = await import("./blobs.ts");
+          return await runBlobs(action, ids, options, await openTerminal());
+        },
+      );
+    case "ledger":
+      return await withArguments(name, commands.ledger, rest, async ({ options }) => {
+        const { runLedger } = await import("./ledger.ts");
+        return await runLedger(options, await openTerminal());
+      });
+    case "mcp-bridge": {
+      const { runMcpBridge } = await import("./mcp-bridge.ts");
+      return await runMcpBridge();
+    }
     default:
       return await wrap(argv);
   }
@@ -76,15 +110,18 @@ function isCommandName(name: string): name is CommandName {
 }
 
 async function withArguments<Given extends Command>(
-  name: "list" | "show" | "check",
+  name: Exclude<CommandName, "wrap">,
   command: Given,
   argv: readonly string[],
-  perform: (given: Arguments<Given>) => Promise<number>,
+  perform: (given: Arguments<Given>) => Promise<number | UsageFault>,
 ): Promise<number> {
   const given = parseArguments(command, argv);
   if (isUsageFault(given)) return await refuse(given.usageFault, name);
   const { help }: { readonly help?: unknown } = given.options;
-  if (help !== true) return await perform(given);
+  if (help !== true) {
+    const done = await perform(given);
+    return typeof done === "number" ? done : await refuse(done.usageFault, name);
+  }
   const { helpForCommand } = await import("./help.ts");
   return await print(helpForCommand(name));
 }

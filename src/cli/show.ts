@@ -56,7 +56,7 @@ function toShownSkill(offered: OfferedSkill, files: readonly SkillContent[], dig
 
 function noSuchSkill(name: string, { skills, problems }: Snapshot): string {
   const names = skills.flatMap(({ skill }) => (skill.name === skill.slug ? [skill.slug] : [skill.slug, skill.name]));
-  const close = nearest(name, names, 3);
+  const close = nearest(name, names, { count: 3 });
   const guess = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
   const leftOut = problems.some(({ severity }) => severity === "error")
     ? " (some skills have errors: see acp-skills check)"

@@ -17,6 +17,8 @@ export interface Terminal {
   readonly readerGone: AbortSignal;
   /** Prints results in pieces. Resolves when the reader has taken them, or is gone. */
   print(pieces: Iterable<string>): Promise<void>;
+  /** Passes bytes to stdout as they are, whatever they do to a terminal. */
+  pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** One line on stderr, made safe. */
   tell(sentence: string): void;
 }
@@ -55,6 +57,11 @@ export function openTerminal(): Terminal {
         gathered = "";
       }
       if (gathered !== "") await write(gathered);
+    },
+    async pass(chunks) {
+      for await (const chunk of chunks) {
+        if (!stdout.write(chunk)) await new Promise<void>((resolve) => stdout.once("drain", resolve));
+      }
     },
     tell(sentence) {
       stderr.write(`acp-skills: ${safeText(sentence)}\n`);

@@ -3,7 +3,7 @@ import path from "node:path";
 import { exitAs } from "../acp/exit-as.ts";
 import { wrapCommand } from "../acp/wrap-command.ts";
 import type { Log } from "../log.ts";
-import type { EmitForm, SkillsOptions } from "../options.ts";
+import type { EmitForm, SkillsOptions, ToolForm } from "../options.ts";
 import { currentDirectory } from "./current-directory.ts";
 import { openFileLog, openStderrLog } from "./open-log.ts";
 
@@ -13,6 +13,9 @@ export interface WrapArguments {
   readonly "no-default-roots"?: boolean;
   readonly log?: string;
   readonly emit?: EmitForm;
+  readonly tools?: ToolForm;
+  readonly "no-teach"?: boolean;
+  readonly "no-approve"?: boolean;
 }
 
 /** `acp-skills -- AGENT`: ends this process as the agent ended. Returns 2 where the log cannot be opened, before anything is started. */
@@ -34,6 +37,9 @@ export async function runWrap(command: string, args: readonly string[], given: W
     defaultRoots: given["no-default-roots"] !== true,
     ...(given.skills !== undefined && { skills: given.skills.map(toAbsolute) }),
     ...(given.emit !== undefined && { emit: given.emit }),
+    ...(given.tools !== undefined && { tools: given.tools }),
+    teach: given["no-teach"] !== true,
+    approveReadOnly: given["no-approve"] !== true,
   };
   // While last words are awaited, only timers of the clock may be left, which do not keep the process alive; this does.
   setInterval(() => undefined, 2 ** 30);

@@ -11,6 +11,8 @@ export const sessionPrompt = "session/prompt";
 /** Claude's extension: more words of the user during a turn, in the shape of a prompt. */
 export const sessionSteering = "_session/steering";
 export const sessionUpdate = "session/update";
+export const requestPermission = "session/request_permission";
+export const cancelRequest = "$/cancel_request";
 
 /** `sessionUpdate` kinds. */
 export const availableCommandsUpdate = "available_commands_update";
@@ -18,7 +20,11 @@ export const availableSkillsUpdate = "available_skills_update";
 /** The same update where only `_`-prefixed extensions are permitted (ACP v2 without opt-in). */
 export const extensionSkillsUpdate = "_available_skills_update";
 export const notice = "notice";
+export const toolCall = "tool_call";
+export const toolCallUpdate = "tool_call_update";
 
 /** Our key in every `_meta`, and the prefix of our extension methods. */
 export const metaKey = "acp-skills";
+/** `_acp-skills/<tool>` is a request by the editor for one of our tools. */
+export const toolMethodPrefix = "_acp-skills/";
 export const problemsNotification = "_acp-skills/problems";

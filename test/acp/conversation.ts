@@ -1,13 +1,14 @@
+import type { AgentTools } from "../../src/acp/agent-tools.ts";
 import { amendValue } from "../../src/acp/amend.ts";
 import { type Interceptor, openInterceptor, type Verdict } from "../../src/acp/interceptor.ts";
 import type { Instructions } from "../../src/acp/prompt.ts";
-import type { EmitForm } from "../../src/options.ts";
+import type { EmitForm, SkillsOptions, ToolForm } from "../../src/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { memorySkillset, type MemorySkillset, offer } from "./memory-skillset.ts";
 
 export interface Message {
-  readonly id?: number;
+  readonly id?: number | string;
   readonly method?: string;
   readonly params?: unknown;
   readonly result?: unknown;
@@ -39,7 +40,9 @@ export function converse(
     readonly emit?: EmitForm;
     readonly skillset?: MemorySkillset;
     readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
-  } = {},
+    /** Without them, none are served. */
+    readonly tools?: AgentTools;
+  } & Pick<SkillsOptions, "teach" | "approveReadOnly"> & { readonly toolForm?: ToolForm } = {},
 ): Conversation {
   const skillset = options.skillset ?? memorySkillset([offer("pdf"), offer("csv")]);
   const clock = manualClock();
@@ -51,15 +54,20 @@ export function converse(
     skillset,
     settings: {
       emit: options.emit ?? "auto",
+      tools: options.toolForm ?? "auto",
+      teach: options.teach ?? true,
+      approveReadOnly: options.approveReadOnly ?? true,
       version: "9.9.9",
       clock,
       log: (level, text) => logged.push(`${level}: ${text}`),
     },
+    tools: options.tools,
     readInstructions:
       options.readInstructions ??
       (() => Promise.resolve({ body: "Do it well.", truncated: false, files: [], moreFiles: false, changedAt: 0 })),
     startedAt: 1,
     send: (message) => atEditor.push(message),
+    reply: (message) => atAgent.push(message),
   });
   const pass = (message: Message, verdict: Verdict, to: Message[]): void => {
     if (verdict.forward) to.push(amendValue(message, verdict.amendments ?? []) as Message);

@@ -1,39 +1,55 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { interceptBytes } from "../../src/acp/intercept-bytes.ts";
+import type { AgentTools } from "../../src/acp/agent-tools.ts";
+import { type ByteInterceptor, interceptBytes } from "../../src/acp/intercept-bytes.ts";
 import { openLineBlocks } from "../../src/acp/line-blocks.ts";
 import { readOptions } from "../../src/options.ts";
 import { cut } from "./cut.ts";
 import { manualClock, type ManualClock } from "../manual-clock.ts";
+import { fakeTools } from "./fake-tools.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 
 interface Wire {
   /** Bytes from one end, cut as given; the bytes that reach the other. */
   readonly fromEditor: (text: string, sizes?: Iterator<number>) => Promise<string>;
   readonly fromAgent: (text: string, sizes?: Iterator<number>) => Promise<string>;
+  /** Lines of ours to the editor, and to the agent. */
   readonly sent: string[];
+  readonly answered: string[];
   readonly logged: string[];
   readonly clock: ManualClock;
 }
 
-function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" = "auto"): Wire {
+function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" = "auto", tools?: AgentTools): Wire {
   const sent: string[] = [];
   const logged: string[] = [];
   const clock = manualClock();
-  const settings = readOptions({ emit, clock, log: (_level: string, text: string) => logged.push(text) });
-  const bytes = interceptBytes(skillset, settings, (line) => sent.push(line.toString()));
+  const settings = readOptions({
+    emit,
+    tools: tools ? "auto" : "none",
+    clock,
+    log: (_level: string, text: string) => logged.push(text),
+  });
+  const answered: string[] = [];
+  const sinks = {
+    toEditor: (line: Buffer) => sent.push(line.toString()),
+    toAgent: (line: Buffer) => answered.push(line.toString()),
+  };
+  const bytes = interceptBytes(skillset, settings, sinks, tools);
   const through =
-    (pass: (block: Buffer) => Buffer[] | Promise<Buffer[]>) =>
+    (pass: ByteInterceptor["passFromEditor"]) =>
     async (text: string, sizes: Iterator<number> = [][Symbol.iterator]()): Promise<string> => {
       const lines = openLineBlocks();
       const out: Buffer[] = [];
+      const flush = (pieces: readonly Buffer[]): void => void out.push(...pieces);
       for (const chunk of cut(Buffer.from(text), sizes))
-        for (const block of lines.push(chunk)) out.push(...(await pass(block)));
+        for (const block of lines.push(chunk)) out.push(...(await pass(block, flush)));
       const rest = lines.rest();
-      if (rest !== undefined) out.push(...(await pass(rest)));
+      if (rest !== undefined) out.push(...(await pass(rest, flush)));
       return Buffer.concat(out).toString();
     };
-  return { fromEditor: through(bytes.passFromEditor), fromAgent: through(bytes.passFromAgent), sent, logged, clock };
+  const [fromEditor, fromAgent] = [through(bytes.passFromEditor), through(bytes.passFromAgent)];
+  return { fromEditor, fromAgent, sent, answered, logged, clock };
 }
 
 const initialize = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n';
@@ -81,9 +97,12 @@ test.each([
 
 test("bytes that are not UTF-8 pass as they are", async () => {
   const settings = readOptions({});
-  const { passFromAgent } = interceptBytes(memorySkillset(), settings, () => undefined);
+  const { passFromAgent } = interceptBytes(memorySkillset(), settings, {
+    toEditor: () => undefined,
+    toAgent: () => undefined,
+  });
   const line = Buffer.from([0xff, 0xfe, 0x7b, 0x7d, 10]);
-  expect(Buffer.concat(await passFromAgent(line))).toEqual(line);
+  expect(Buffer.concat(await passFromAgent(line, () => undefined))).toEqual(line);
 });
 
 test("messages of 20 MB pass, both ways, in time linear in their length", async () => {
@@ -185,4 +204,53 @@ test("with emit none nothing is parsed at all", async () => {
   expect(await fromEditor(initialize)).toBe(initialize);
   expect(await fromAgent(`x\n${initialized}`)).toBe(`x\n${initialized}`);
   expect(logged).toEqual([]);
+});
+
+test("with tools, a session's request keeps every byte but those of the server that joins it", async () => {
+  const { fromEditor, fromAgent } = wire(undefined, undefined, fakeTools());
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  const line = await fromEditor(newSession);
+  const entry = /,?(\{"name":"skills".*\})\]\}\}\n$/.exec(line)?.[1] ?? "";
+  expect(JSON.parse(entry)).toMatchObject({ name: "skills", args: ["/cli.js", "mcp-bridge"] });
+  expect(line.replace(entry, "")).toBe(newSession);
+});
+
+test("calls of our tools are taken out from between other lines, cut anywhere, and answered", async () => {
+  const { fromEditor, fromAgent, sent, answered } = wire(undefined, undefined, fakeTools());
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  await fromEditor(newSession);
+  await fromAgent(session);
+  const calls = ["_acp-skills/list_skills", "_acp-skills\\/read_blob"].map(
+    (method, id) => `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":{}}\n`,
+  );
+  const around = `${strangeLines.join("\n")}\n`;
+  const sizes = function* (): Iterator<number> {
+    for (;;) yield 7;
+  };
+  expect(await fromEditor(around + calls.join(around) + around, sizes())).toBe(around.repeat(3));
+  await new Promise(setImmediate);
+  expect(sent.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { jsonrpc: "2.0", id: 0, result: { name: "list_skills", args: {} } },
+    { jsonrpc: "2.0", id: 1, result: { name: "read_blob", args: {} } },
+  ]);
+  expect(answered).toEqual([]);
+});
+
+test("a request for permission that is ours to answer is taken out; all others keep their bytes", async () => {
+  const { fromEditor, fromAgent, answered, sent } = wire(undefined, undefined, fakeTools());
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  await fromEditor(newSession);
+  await fromAgent(session);
+  const asking = (tool: string): string =>
+    `{"jsonrpc":"2.0","id":4,"method":"session\\/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"1","name":"mcp__skills__${tool}"},"options":[{"optionId":"o","kind":"allow_once","name":"Yes"}]}}\n`;
+  expect(await fromAgent(asking("create_blob") + asking("read_blob") + asking("x"))).toBe(
+    asking("create_blob") + asking("x"),
+  );
+  expect(answered.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { jsonrpc: "2.0", id: 4, result: { outcome: { outcome: "selected", optionId: "o" } } },
+  ]);
+  expect(sent).toEqual([]);
 });

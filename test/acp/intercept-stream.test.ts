@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { interceptStream } from "../../src/acp/intercept-stream.ts";
 import { readOptions } from "../../src/options.ts";
 import { manualClock } from "../manual-clock.ts";
+import { fakeTools } from "./fake-tools.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 import { streamPair } from "./stream-pair.ts";
 
@@ -17,7 +18,7 @@ function mount(): Ends {
   const [editor, inner] = streamPair();
   const skillset = memorySkillset([offer("pdf")]);
   const clock = manualClock();
-  return { editor, agent: interceptStream(inner, skillset, readOptions({ clock })), skillset, clock };
+  return { editor, agent: interceptStream(inner, skillset, readOptions({ clock, tools: "none" })), skillset, clock };
 }
 
 const message = (fields: object): AnyMessage => ({ jsonrpc: "2.0", ...fields }) as AnyMessage;
@@ -36,7 +37,7 @@ async function carry(from: Stream, to: Stream, ...messages: AnyMessage[]): Promi
   return read;
 }
 
-async function openSession({ editor, agent }: Ends): Promise<void> {
+async function openSession({ editor, agent }: Pick<Ends, "editor" | "agent">): Promise<void> {
   await carry(editor, agent, message({ id: 0, method: "initialize", params: { protocolVersion: 1 } }));
   await carry(agent, editor, message({ id: 0, result: { protocolVersion: 1 } }));
   await carry(editor, agent, message({ id: 1, method: "session/new", params: { cwd: "/p" } }));
@@ -110,4 +111,23 @@ test("a change after everything was closed is not sent and throws nothing", asyn
   ends.skillset.set([]);
   ends.clock.pass(50);
   expect((await ends.editor.readable.getReader().read()).done).toBe(true);
+});
+
+test("over streams, a call of our tools and a request for permission are answered at once, and go no further", async () => {
+  const [editor, inner] = streamPair();
+  const settings = readOptions({ clock: manualClock() });
+  const agent = interceptStream(inner, memorySkillset([offer("pdf")]), settings, fakeTools());
+  await openSession({ editor, agent });
+  // As ends do, both read all the time.
+  const [atEditor, atAgent] = [editor.readable.getReader().read(), agent.readable.getReader().read()];
+  void editor.writable.getWriter().write(message({ id: 8, method: "_acp-skills/list_skills" }));
+  expect((await atEditor).value).toEqual({ jsonrpc: "2.0", id: 8, result: { name: "list_skills" } });
+  const options = [{ optionId: "o", kind: "allow_once", name: "Yes" }];
+  const params = { sessionId: "s", toolCall: { toolCallId: "1", name: "mcp__skills__list_skills" }, options };
+  void agent.writable.getWriter().write(message({ id: 9, method: "session/request_permission", params }));
+  expect((await atAgent).value).toEqual({
+    jsonrpc: "2.0",
+    id: 9,
+    result: { outcome: { outcome: "selected", optionId: "o" } },
+  });
 });

@@ -413,7 +413,7 @@ test("an agent that serves skills itself is left alone", async () => {
   expect(interceptor.agentInterest()).toEqual([]);
 });
 
-test("with emit none nothing is looked at", async () => {
+test("with neither news nor tools nothing is looked at", async () => {
   const { interceptor, atEditor, settle } = await converseInSession(clients.optedIn, { emit: "none" });
   await settle();
   expect(interceptor.editorInterest()).toEqual([]);
@@ -470,11 +470,18 @@ test("a fault of ours never stops a message and is told once", async () => {
 test("no JSON value, from either side, is stopped or changed unless it is one of ours", () => {
   const interceptor = openInterceptor({
     skillset: memorySkillset(),
-    settings: { emit: "auto", version: "1", clock: systemClock, log: () => undefined },
+    settings: {
+      ...{ emit: "auto", tools: "auto", teach: true, approveReadOnly: true, version: "1" },
+      ...{ clock: systemClock, log: () => undefined },
+    },
+    tools: undefined,
     readInstructions: () => Promise.reject(new Error("not asked for")),
     startedAt: 0,
     send: () => {
       throw new Error("nothing to send");
+    },
+    reply: () => {
+      throw new Error("nothing to answer");
     },
   });
   const envelope = fc.record({

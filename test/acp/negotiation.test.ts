@@ -53,7 +53,7 @@ test.each(
   expect(forms).toEqual({ skillsUpdate, commands, problems: optedIn && emit !== "none" });
 });
 
-const advert = { version: "1.2.3", tools: [], update: ["available_skills_update", "available_commands_update"] };
+const advert = { version: "1.2.3", tools: ["a"], update: ["available_skills_update", "available_commands_update"] };
 
 test.each([
   [{ protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: { _meta: { "acp-skills": advert } } }],
@@ -76,11 +76,16 @@ test.each([
 ])("the advertisement joins %j", (result, expected) => {
   const negotiation = negotiate({ clientCapabilities: { _meta: { "acp-skills": true } } }, result);
   const response = { id: 1, result };
-  const amendments = advertise(response, negotiation, chooseForms(negotiation, "auto"), "1.2.3");
+  const amendments = advertise(response, negotiation, chooseForms(negotiation, "auto"), {
+    version: "1.2.3",
+    tools: ["a"],
+  });
   expect(amendValue(response, amendments)).toEqual({ id: 1, result: expected });
 });
 
 test("a result that is no object is left alone", () => {
   const negotiation = negotiate({}, null);
-  expect(advertise({ id: 1, result: null }, negotiation, chooseForms(negotiation, "auto"), "1")).toEqual([]);
+  expect(
+    advertise({ id: 1, result: null }, negotiation, chooseForms(negotiation, "auto"), { version: "1", tools: [] }),
+  ).toEqual([]);
 });

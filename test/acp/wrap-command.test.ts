@@ -354,3 +354,57 @@ test("options that are wrong are refused before anything is started", async () =
   });
   await expect(refused).rejects.toSatisfy((error) => isSkillsError(error) && error.code === "INVALID_OPTIONS");
 });
+
+test.each([
+  ["v1", []],
+  ["v2", ["v2"]],
+])("over HTTP, the model of a wrapped agent of %s calls a tool, and may do so unasked", async (_protocol, manner) => {
+  const wrapped = wrap(["http", ...manner]);
+  await inSession(wrapped);
+  wrapped.write(say('tool list_skills {"detail":"summary"}; permit list_skills; permit create_blob'));
+  await wrapped.until('"method":"session/request_permission"');
+  const asked = wrapped.received().match(/.*"session\/request_permission".*/g) ?? [];
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toContain("mcp__skills__create_blob");
+  const { id } = JSON.parse(asked[0] ?? "{}") as { id: string };
+  wrapped.write({ id, result: { outcome: { outcome: "cancelled" } } });
+  await wrapped.until("cancelled");
+  wrapped.input.end();
+  await wrapped.ended;
+  expect(wrapped.received()).toContain("Reads PDF files.");
+  expect(wrapped.received()).toContain('{\\"outcome\\":\\"selected\\",\\"optionId\\":\\"once\\"}');
+  expect(wrapped.logged).toEqual([expect.stringMatching(/^info: Allowed .*list_skills/)]);
+});
+
+test("a session asked for in one breath with initialize has its server too", async () => {
+  const wrapped = wrap(["http"]);
+  const begin = { id: 0, method: "initialize", params: { protocolVersion: 1 } };
+  const open = { id: 1, method: "session/new", params: { cwd: root, mcpServers: [] } };
+  wrapped.input.write([begin, open, say("tool list_skills")].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  await wrapped.until("end_turn");
+  wrapped.input.end();
+  await wrapped.ended;
+  expect(wrapped.received()).toContain('\\"name\\":\\"pdf\\"');
+});
+
+test("the editor's own calls are answered while the agent works", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("silent"));
+  wrapped.write({ id: 90, method: "_acp-skills/describe_skill", params: { name: "pdf" } });
+  wrapped.write({ id: 91, method: "_acp-skills/describe_skil", params: {} });
+  await wrapped.until('"id":91');
+  wrapped.input.end();
+  await wrapped.ended;
+  const answers = wrapped
+    .received()
+    .split("\n")
+    .filter((line) => /"id":9[01]/.test(line));
+  expect(answers.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { id: 90, result: { skill: { manifest: { name: "pdf" }, files: [{ path: "SKILL.md" }] } } },
+    {
+      id: 91,
+      error: { code: -32601, data: { available: expect.arrayContaining(["_acp-skills/describe_skill"]) as string[] } },
+    },
+  ]);
+});

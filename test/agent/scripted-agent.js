@@ -4,16 +4,21 @@
 //   echo               the prompt's blocks, as JSON   huge N         one message chunk of N characters
 //   commands A B …     its list of commands        raw TEXT       TEXT as a line, whatever it is
 //   die CODE           ends with this exit code    kill SIGNAL    ends itself by this signal
-//   silent             never answers this prompt
+//   silent             never answers this prompt      tool NAME JSON   calls a tool of the MCP server "skills", says its answer
+//   permit NAME        asks for permission to call the tool NAME of that server, and says the answer
 //
 // Sentences are separated by "; ". Arguments of the command line change how it behaves:
+//   http (takes MCP servers over HTTP)
 //   embedded (takes embedded resources)  v2 (ACP v2)  commands=A,B (listed with each new session)  early (…before its response)
 //   banner (garbage first)  stubborn (ignores the end of stdin and SIGTERM)  mute (answers nothing)  refuse (no session is made)
+import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** @typedef {{ type: string, text: string }} Block */
-/** @typedef {{ sessionId: string, prompt: Block[] }} Params */
-/** @typedef {{ id?: string | number, method?: string, params: Params }} Message */
+/** @typedef {{ type: string, text: string, annotations?: object }} Block */
+/** @typedef {{ name: string, value: string }} Pair */
+/** @typedef {{ name: string, url?: string, headers: Pair[], command: string, args: string[], env: Pair[] }} McpServer */
+/** @typedef {{ sessionId: string, prompt: Block[], mcpServers?: McpServer[] }} Params */
+/** @typedef {{ id?: string | number, method?: string, params: Params, result?: unknown }} Message */
 
 const manner = new Set(process.argv.slice(2).map((word) => word.split("=")[0]));
 const listed =
@@ -23,6 +28,10 @@ const listed =
     .split(",") ?? [];
 const isV2 = manner.has("v2");
 let sessions = 0;
+/** The MCP servers of each session. @type {Map<string, McpServer[]>} */
+const servers = new Map();
+/** Those who wait for the editor's answers, by id. @type {Map<string | number, (result: unknown) => void>} */
+const waiting = new Map();
 
 /** @param {unknown} message */
 const send = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
@@ -54,13 +63,65 @@ const tellCommands = (sessionId, names) => {
   tell(sessionId, { sessionUpdate: "available_commands_update", availableCommands });
 };
 
+/** @param {Pair[]} pairs */
+const toRecord = (pairs) => Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
+
+/**
+ * One call of a tool as clients before MCP 2026-07-28 make it; over stdio, of a server that is started for it.
+ * @param {string} sessionId
+ * @param {string} name
+ * @param {unknown} input
+ * @returns {Promise<string>}
+ */
+async function callTool(sessionId, name, input) {
+  const server = servers.get(sessionId)?.find((one) => one.name === "skills");
+  if (server === undefined) return "no server";
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } });
+  if (server.url !== undefined) {
+    const headers = {
+      ...toRecord(server.headers),
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    const response = await fetch(server.url, { method: "POST", headers, body });
+    return `${response.status} ${await response.text()}`;
+  }
+  const child = spawn(server.command, server.args, {
+    env: { ...process.env, ...toRecord(server.env) },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  child.stdin.write(`${body}\n`);
+  for await (const line of createInterface({ input: child.stdout })) {
+    child.stdin.end();
+    return line;
+  }
+  return "the server said nothing";
+}
+
+/**
+ * @param {string} sessionId
+ * @param {string} name
+ * @returns {Promise<unknown>}
+ */
+function askPermission(sessionId, name) {
+  const id = `permission-${waiting.size}`;
+  const toolCall = { toolCallId: "call", name: `mcp__skills__${name}`, title: name, kind: "other", rawInput: {} };
+  const options = [
+    { optionId: "always", kind: "allow_always", name: "Always" },
+    { optionId: "once", kind: "allow_once", name: "Once" },
+  ];
+  const subject = isV2 ? { title: name, subject: { type: "tool_call", toolCall } } : { toolCall };
+  send({ jsonrpc: "2.0", id, method: "session/request_permission", params: { sessionId, ...subject, options } });
+  return new Promise((resolve) => waiting.set(id, resolve));
+}
+
 /**
  * Does what one sentence says; false where the prompt is not to be answered.
  * @param {string} sessionId
  * @param {string} sentence
  * @param {unknown} prompt
  */
-function obey(sessionId, sentence, prompt) {
+async function obey(sessionId, sentence, prompt) {
   const [word = "", ...rest] = sentence.split(" ");
   const argument = rest.join(" ");
   switch (word) {
@@ -89,6 +150,14 @@ function obey(sessionId, sentence, prompt) {
       return false;
     case "silent":
       return false;
+    case "tool": {
+      const [name = "", ...json] = rest;
+      say(sessionId, await callTool(sessionId, name, JSON.parse(json.join(" ") || "{}")));
+      return true;
+    }
+    case "permit":
+      say(sessionId, JSON.stringify(await askPermission(sessionId, argument)));
+      return true;
     default:
       say(sessionId, JSON.stringify(prompt));
       return true;
@@ -96,23 +165,33 @@ function obey(sessionId, sentence, prompt) {
 }
 
 /**
+ * The user's own words: what is annotated is meant for the model.
+ * @param {Block} block
+ */
+const isSaid = ({ type, annotations }) => type === "text" && annotations === undefined;
+
+/**
  * @param {string} method
  * @param {Params} params
  * @param {(result: unknown) => void} answer
  */
-function serve(method, params, answer) {
+async function serve(method, params, answer) {
   switch (method) {
     case "initialize": {
       const embeddedContext = manner.has("embedded");
       const v1 = {
         protocolVersion: 1,
-        agentCapabilities: { loadSession: true, promptCapabilities: { embeddedContext } },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { embeddedContext },
+          ...(manner.has("http") && { mcpCapabilities: { http: true } }),
+        },
       };
       const prompt = embeddedContext ? { embeddedContext: {} } : {};
       const v2 = {
         protocolVersion: 2,
         info: { name: "scripted", version: "1" },
-        capabilities: { session: { prompt } },
+        capabilities: { session: { prompt, mcp: manner.has("http") ? { http: {} } : { stdio: {} } } },
       };
       answer(isV2 ? v2 : v1);
       return;
@@ -120,18 +199,18 @@ function serve(method, params, answer) {
     case "session/new":
     case "session/fork": {
       const sessionId = `session-${++sessions}`;
+      servers.set(sessionId, params.mcpServers ?? []);
       if (manner.has("early")) tellCommands(sessionId, listed);
       answer({ sessionId });
       if (listed.length > 0 && !manner.has("early")) tellCommands(sessionId, listed);
       return;
     }
     case "session/prompt": {
-      const words = params.prompt.findLast(({ type }) => type === "text")?.text ?? "";
+      const words = params.prompt.findLast(isSaid)?.text ?? "";
       if (isV2) answer({ messageId: "u1" });
-      const isAnswered = words
-        .split("; ")
-        .map((sentence) => obey(params.sessionId, sentence, params.prompt))
-        .every(Boolean);
+      let isAnswered = true;
+      for (const sentence of words.split("; "))
+        isAnswered = (await obey(params.sessionId, sentence, params.prompt)) && isAnswered;
       if (isV2) tell(params.sessionId, { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" });
       else if (isAnswered) answer({ stopReason: "end_turn" });
       return;
@@ -163,12 +242,13 @@ if (manner.has("stubborn")) {
 }
 createInterface({ input: process.stdin }).on("line", (line) => {
   const message = parse(line);
+  if (message?.method === undefined && message?.id !== undefined) waiting.get(message.id)?.(message.result);
   if (message?.id === undefined || message.method === undefined || manner.has("mute")) return;
   const { id, method, params } = message;
   if (manner.has("refuse") && method === "session/new")
     send({ jsonrpc: "2.0", id, error: { code: -32000, message: "Authentication required" } });
   else
-    serve(method, params, (result) => {
+    void serve(method, params, (result) => {
       send({ jsonrpc: "2.0", id, result });
     });
 });

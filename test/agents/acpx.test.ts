@@ -51,6 +51,9 @@ test("acpx, which prompts at once after session/new, is told of the skills and c
   expect(lines.at(-1)?.result?.stopReason).toBe("end_turn");
 });
 
-test("a plain prompt by acpx reaches the agent as it was typed", async () => {
-  expect(said(await promptWithAcpx("hello /outside-the-project"))).toBe("text: hello /outside-the-project\n");
+test("a plain prompt by acpx reaches the agent as it was typed, and behind it what the model is to know", async () => {
+  const [words, lesson, ...more] = said(await promptWithAcpx("hello /outside-the-project")).split(/^(?=resource )/m);
+  expect(words).toBe("text: hello /outside-the-project\n");
+  expect(lesson).toContain("- outside-the-project: Rhymes.");
+  expect(more).toEqual([]);
 });

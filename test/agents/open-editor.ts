@@ -1,5 +1,11 @@
 import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import type { AvailableCommand, ClientContext, InitializeResponse, SessionUpdate } from "@agentclientprotocol/sdk";
+import type {
+  AvailableCommand,
+  ClientContext,
+  InitializeResponse,
+  SessionUpdate,
+  ToolCallUpdate,
+} from "@agentclientprotocol/sdk";
 import type { Playground } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
 import { startWrapped } from "./wrapped-process.ts";
@@ -9,6 +15,8 @@ import type { WrappedProcess } from "./wrapped-process.ts";
 export interface Editor extends Pick<WrappedProcess, "received" | "until" | "close"> {
   readonly agent: ClientContext;
   readonly initialized: InitializeResponse;
+  /** The calls of tools for which the agent asked the editor, which allows each once. */
+  readonly permissions: readonly ToolCallUpdate[];
   /** What the SDK handed to the editor for this session, in order. */
   updates(sessionId: string): readonly SessionUpdate[];
   /** The latest list of commands of this session. */
@@ -20,14 +28,20 @@ export interface Editor extends Pick<WrappedProcess, "received" | "until" | "clo
 export async function openEditor(
   agent: RealAgent,
   playground: Playground,
-  options: { modelUrl: string },
+  options: { modelUrl: string; options?: readonly string[] },
 ): Promise<Editor> {
   const wrapped = await startWrapped(agent, playground, options);
   const updates = new Map<string, SessionUpdate[]>();
+  const permissions: ToolCallUpdate[] = [];
   const connection = client({ name: "test-editor" })
     .onNotification(methods.client.session.update, ({ params: { sessionId, update } }) => {
       updates.set(sessionId, [...(updates.get(sessionId) ?? []), update]);
       wrapped.lookAgain();
+    })
+    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+      permissions.push(params.toolCall);
+      const once = params.options.find(({ kind }) => kind === "allow_once");
+      return { outcome: once ? { outcome: "selected", optionId: once.optionId } : { outcome: "cancelled" } };
     })
     .connect(wrapped.stream);
   const initialized = await connection.agent
@@ -43,6 +57,7 @@ export async function openEditor(
     ...wrapped,
     agent: connection.agent,
     initialized,
+    permissions,
     updates: (sessionId) => updates.get(sessionId) ?? [],
     commands: (sessionId) =>
       updates.get(sessionId)?.findLast((update) => update.sessionUpdate === "available_commands_update")

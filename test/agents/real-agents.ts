@@ -45,6 +45,7 @@ export const opencode: RealAgent = {
       model: "mock/mock",
       small_model: "mock/mock",
       share: "disabled",
+      permission: { "skills_*": "ask" },
       enabled_providers: ["mock"],
       provider: {
         mock: {

@@ -63,7 +63,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
     test("the agent's own answer to initialize stays, and ours stands beside it", () => {
       expect(editor.initialized.agentInfo?.version).toMatch(/^\d/);
       expect(editor.initialized.agentCapabilities?.loadSession).toBe(true);
-      expect(editor.initialized.agentCapabilities?._meta).toMatchObject({ "acp-skills": { tools: [] } });
+      expect(editor.initialized.agentCapabilities?._meta).toMatchObject({ "acp-skills": { tools: toolNames } });
     });
 
     test("skills arrive as commands, once each, beside the agent's own and after the session's answer", async () => {
@@ -167,6 +167,50 @@ export function describeWrappedAgent(agent: RealAgent): void {
     });
   });
 
+  test.each([
+    ["HTTP", []],
+    ["stdio", ["--tools", "stdio"]],
+  ])(`${agent.name}'s model is taught of the skills and uses the tools, over %s`, async (_transport, options) => {
+    const playground = await makePlayground();
+    onTestFinished(playground.remove);
+    await writeSkill(playground.explicitSkills, explicitSkill);
+    const model = await openMockModel();
+    onTestFinished(model.close);
+    const editor = await openEditor(agent, playground, { modelUrl: model.url, options });
+    onTestFinished(async () => {
+      await editor.close();
+    });
+    const { sessionId } = await editor.agent.request(methods.agent.session.new, {
+      cwd: playground.project,
+      mcpServers: [],
+    });
+    const { name, instructions, description } = explicitSkill;
+    const blobIn = (results: readonly string[]): string => /blob:[\w.-]+/.exec(results[3] ?? "")?.[0] ?? "";
+    model.plan([
+      { tool: "list_skills", input: { detail: "summary" } },
+      { tool: "describe_skill", input: { name, detail: "full" } },
+      { tool: "read_skill_file", input: { name, path: "SKILL.md" } },
+      { tool: "create_blob", input: { content: "kept for later", kind: "text/plain" } },
+      { tool: "read_blob", input: (results) => ({ blob_id: blobIn(results), mode: "full" }) },
+    ]);
+    await editor.prompt(sessionId, "Use the tools.");
+
+    const [list, described, file, created, read] = model.results;
+    expect(list).toContain(description);
+    expect(described).toContain(instructions);
+    expect(file).toContain(instructions);
+    expect(created).toMatch(/blob:/);
+    expect(read).toContain("kept for later");
+    expect(JSON.stringify(questions(model).map(({ body }) => body))).toContain(`- ${name}: ${description}`);
+    expect(said(editor, sessionId)).toContain(reply);
+    // Both agents ask for every tool of ours; the editor hears of the one that writes.
+    expect(editor.permissions).toHaveLength(1);
+    expect(JSON.stringify(editor.permissions)).toMatch(/skills_+create_blob/);
+    expect(await editor.agent.request("_acp-skills/list_skills", { sessionId })).toMatchObject({
+      skills: expect.arrayContaining([expect.objectContaining({ name })]) as unknown[],
+    });
+  });
+
   test.runIf(process.platform === "linux")(
     `${agent.name} and the wrapper end when the editor closes stdin, and leave no process behind`,
     async () => {
@@ -217,6 +261,11 @@ const explicitSkill = {
 function skillOf(command: AvailableCommand | undefined): { name?: string; description?: string } | undefined {
   return command?._meta?.["acp-skills"] as { name?: string; description?: string } | undefined;
 }
+
+const toolNames = [
+  ...["list_skills", "describe_skill", "read_skill_file"],
+  ...["create_blob", "read_blob", "load_skills_protocol_guide"],
+];
 
 function said(editor: Editor, sessionId: string): string {
   return editor

@@ -31,9 +31,10 @@ const patience = 15_000;
 export async function startWrapped(
   agent: RealAgent,
   { home, project, explicitSkills }: Playground,
-  { modelUrl }: { modelUrl: string },
+  { modelUrl, options = [] }: { modelUrl: string; options?: readonly string[] },
 ): Promise<WrappedProcess> {
-  const child = spawn(process.execPath, [wrapper, "--skills", explicitSkills, "--", ...(await agent.command())], {
+  const args = [wrapper, "--skills", explicitSkills, ...options, "--", ...(await agent.command())];
+  const child = spawn(process.execPath, args, {
     cwd: project,
     env: { PATH: process.env["PATH"], HOME: home, ...agent.environment({ modelUrl, home }) },
   });

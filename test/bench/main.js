@@ -10,6 +10,7 @@ import { measureListing } from "./list.js";
 import { measurePassThrough } from "./pass-through.js";
 import { describeLoad, toLine, toMarkdown } from "./report.js";
 import { measureStart } from "./start.js";
+import { measureTools } from "./tools.js";
 import { measureWatching } from "./watch.js";
 
 /** @import { Sample } from "./corpus.js" */
@@ -31,6 +32,7 @@ const figures = {
   edits: measureEdits,
   "pass-through": measurePassThrough,
   start: measureStart,
+  tools: measureTools,
 };
 
 const { values } = parseArgs({

@@ -14,13 +14,19 @@ test("--help and -h print the whole help on stdout", async () => {
   const help = await run("--help");
   expect(help).toMatchObject({ code: 0, stderr: "" });
   expect(help.stdout).toMatch(/^Usage: acp-skills \[options\] -- AGENT/m);
-  for (const command of ["list", "show NAME", "check [PATH…]"]) expect(help.stdout).toContain(`acp-skills ${command}`);
+  const named = ["list", "show NAME", "check [PATH…]", "call TOOL", "tools", "mcp", "blobs", "ledger"];
+  for (const command of named) expect(help.stdout).toContain(`acp-skills ${command}`);
   expect(await run("-h")).toEqual(help);
 });
 
 test.each([
   ["list", ["--skills DIR", "--cwd DIR", "--no-default-roots", "--json"]],
   ["show", ["--skills DIR", "--cwd DIR", "--no-default-roots", "--json"]],
+  ["call", ["--skills DIR", "--cwd DIR", "--no-default-roots"]],
+  ["tools", ["--format mcp|openai|anthropic|json-schema"]],
+  ["mcp", ["--skills DIR", "--cwd DIR", "--no-default-roots"]],
+  ["blobs", ["--raw", "--json"]],
+  ["ledger", ["--json"]],
   ["check", ["--level spec|wire|lenient", "--reporter pretty|json|github|sarif", "--fix", "--watch"]],
 ])("%s --help names each of its options", async (command, options) => {
   const { code, stdout, stderr } = await run(command, "--help");
@@ -72,6 +78,16 @@ test.each([
     ["check", "--level", "specc"],
     "acp-skills: --level needs one of spec, wire, lenient, not specc; did you mean spec? (see acp-skills check --help)\n",
   ],
+  [["call"], "acp-skills: TOOL is missing (see acp-skills call --help)\n"],
+  [
+    ["tools", "--format", "opnai"],
+    "acp-skills: --format needs one of mcp, openai, anthropic, json-schema, not opnai; did you mean openai? (see acp-skills tools --help)\n",
+  ],
+  [["blobs"], "acp-skills: list, show, rm or sweep is missing (see acp-skills blobs --help)\n"],
+  [["blobs", "lst"], "acp-skills: blobs lst is not known; did you mean blobs list? (see acp-skills blobs --help)\n"],
+  [["blobs", "rm"], "acp-skills: ID is missing (see acp-skills blobs --help)\n"],
+  [["blobs", "show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills blobs --help)\n"],
+  [["ledger", "x"], "acp-skills: unexpected argument x (see acp-skills ledger --help)\n"],
   [["check", "--\u001b[31m"], "acp-skills: unknown option --\\u{1b}[31m (see acp-skills check --help)\n"],
 ])("usage: acp-skills %j is refused in one line with exit code 2", async (args, stderr) => {
   expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr });

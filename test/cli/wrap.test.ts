@@ -112,3 +112,44 @@ test.skipIf(process.platform === "win32")(
     expect(await ended).toEqual([3, null]);
   },
 );
+const scripted = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+
+/** A conversation in which the agent of a session without HTTP calls one of our tools. */
+async function callTool(words: string, options: readonly string[], manner: readonly string[]): Promise<string> {
+  project.write("skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead.\n");
+  const child = startCli(["--skills", "skills", ...options, "--", process.execPath, scripted, ...manner], {
+    cwd: project.directory,
+  });
+  let received = "";
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  const seen = new Promise<void>((resolve) => {
+    child.stdout.on("data", (chunk: Buffer) => {
+      received += chunk.toString();
+      if (/"(?:stopReason|error)"/.test(received)) resolve();
+    });
+  });
+  const prompt = [{ type: "text", text: words }];
+  for (const [id, [method, params]] of [
+    ["initialize", { protocolVersion: 1 }] as const,
+    ["session/new", { cwd: project.directory, mcpServers: [] }] as const,
+    ["session/prompt", { sessionId: "session-1", prompt }] as const,
+  ].entries())
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+  await seen;
+  child.stdin.end();
+  await ended;
+  return received;
+}
+
+test.each([
+  ["an agent without HTTP", [], []],
+  ["any agent, by option", ["--tools", "stdio"], ["http"]],
+])("over stdio, the model of %s calls a tool", async (_which, options, manner) => {
+  const received = await callTool('tool describe_skill {"name":"pdf"}', options, manner);
+  expect(received).toContain("Reads PDF files.");
+  expect(received).not.toContain("no server");
+});
+
+test("with --tools none the agent gets no server, and the editor's calls are the agent's", async () => {
+  expect(await callTool("tool list_skills", ["--tools", "none"], [])).toContain('"no server"');
+});

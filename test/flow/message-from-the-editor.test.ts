@@ -13,13 +13,14 @@ test("walk 1: a message from the editor reaches the agent unchanged, unless it c
   await say("/init echo");
   await say("/commit-message echo");
   await close();
-  expect(trace).toMatchInlineSnapshot(`
+  // Whether the agent's own list comes before the skills are read, and so alone, is chance.
+  const isAlone = (line: string): boolean => line.includes('"availableCommands":[{"name":"init"}]');
+  expect(trace.filter((line) => !isAlone(line))).toMatchInlineSnapshot(`
     [
       "> {"id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}",
-      "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":true},"_meta":{"acp-skills":{"version":"0.0.0","tools":[],"update":["available_commands_update"]}}}}}",
+      "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":true},"_meta":{"acp-skills":{"version":"0.0.0","tools":["list_skills","describe_skill","read_skill_file","create_blob","read_blob","load_skills_protocol_guide"],"update":["available_commands_update"]}}}}}",
       "> {"id":2,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}",
       "< {"id":2,"result":{"sessionId":"session-1"}}",
-      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init"}]}}}",
       "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init"},{"name":"commit-message","_meta":{"acp-skills":"AvailableSkill"}}],"_meta":{"acp-skills":{"availableSkills":"commit-message"}}},"_meta":{"acp-skills":{"availableSkills":"commit-message"}}}}",
       "> {"id":3,"method":"_vendor/anything","params":{"n":1}}",
       "< {"id":3,"result":{}}",
@@ -28,7 +29,7 @@ test("walk 1: a message from the editor reaches the agent unchanged, unless it c
       "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"[{\\"type\\":\\"text\\",\\"text\\":\\"/init echo\\"}]"}}}}",
       "< {"id":4,"result":{"stopReason":"end_turn"}}",
       "> {"id":5,"method":"session/prompt","params":{"sessionId":"session-1","prompt":[{"type":"text","text":"/commit-message echo"}]}}",
-      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"[{\\"type\\":\\"resource\\",\\"resource\\":{\\"uri\\":\\"file:///project/.agents/skills/commit-message/SKILL.md\\",\\"mimeType\\":\\"text/markdown\\",\\"text\\":\\"# Commit message\\\\n\\\\n1. Read \`git diff --cached\`. If nothing is staged, say so and stop.\\\\n2. First line: imperative mood, at most 72 characters, no full stop.\\\\n3. Then a blank line and the reason for the change, not a list of files.\\\\n4. Match the tone of the last ten subjects of \`git log --format=%s\`.\\\\n\\\\nBase directory of this skill: /project/.agents/skills/commit-message\\\\n\\"},\\"annotations\\":{\\"audience\\":[\\"assistant\\"]}},{\\"type\\":\\"text\\",\\"text\\":\\"echo\\"}]"}}}}",
+      "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"[{\\"type\\":\\"resource\\",\\"resource\\":{\\"uri\\":\\"file:///project/.agents/skills/commit-message/SKILL.md\\",\\"mimeType\\":\\"text/markdown\\",\\"text\\":\\"# Commit message\\\\n\\\\n1. Read \`git diff --cached\`. If nothing is staged, say so and stop.\\\\n2. First line: imperative mood, at most 72 characters, no full stop.\\\\n3. Then a blank line and the reason for the change, not a list of files.\\\\n4. Match the tone of the last ten subjects of \`git log --format=%s\`.\\\\n\\\\nBase directory of this skill: /project/.agents/skills/commit-message\\\\n\\"},\\"annotations\\":{\\"audience\\":[\\"assistant\\"]}},{\\"type\\":\\"text\\",\\"text\\":\\"echo\\"},{\\"type\\":\\"resource\\",\\"resource\\":{\\"uri\\":\\"acp-skills:skills\\",\\"mimeType\\":\\"text/plain\\",\\"text\\":\\"Skills are folders of instructions, and sometimes code, for one kind of task each. They are served by the MCP server \\\\\\"skills\\\\\\", whose name may stand before those of its tools.\\\\nBefore a task that a skill is for, call describe_skill with its name and detail \\\\\\"full\\\\\\", then do as it says. read_skill_file reads its other files, list_skills finds skills, and load_skills_protocol_guide explains all the tools.\\\\n\\\\nSkills in this session:\\\\n- commit-message: Writes a commit message from the staged changes. Use when the user asks to commit, or to describe a diff.\\"},\\"annotations\\":{\\"audience\\":[\\"assistant\\"]}}]"}}}}",
       "< {"id":5,"result":{"stopReason":"end_turn"}}",
     ]
   `);

@@ -1,0 +1,121 @@
+import { fileURLToPath } from "node:url";
+import type { SessionSkills } from "../skillset.ts";
+import type { Settings } from "../options.ts";
+import type { Toolkit } from "../toolkit.ts";
+import type { Bridge, ServerAddress } from "./server-entry.ts";
+
+type SessionCatalog = SessionSkills["catalog"];
+
+/** An MCP server of ours, for the session that is being opened. */
+export interface SessionServer {
+  readonly address: ServerAddress;
+  /** Says which session it is. What the model does before, it does for a session of its own. */
+  readonly begin: (sessionId: string) => void;
+  /** May be called more than once; never throws. */
+  readonly close: () => void;
+}
+
+/** Who calls a tool for an editor. */
+export interface EditorCaller {
+  readonly sessionId: string | undefined;
+  readonly catalog: SessionCatalog;
+}
+
+/** The tools of one connection, to its editor and to its agent's model. */
+export interface AgentTools {
+  readonly bridge: Bridge;
+  /** Throws as the toolbox does. */
+  call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
+  /** Opens a server for a session whose id may not be known yet. */
+  openServer(catalog: SessionCatalog, sessionId: string | undefined): Promise<SessionServer>;
+  /** Closes every server, and what is behind them. May be called more than once; never throws. */
+  close(): Promise<void>;
+}
+
+/** What is needed of `toolkit.ts`. */
+export interface ToolkitModule {
+  readonly openToolkit: (settings: Settings) => Pick<Toolkit, "toolbox" | "openMcp" | "close">;
+  readonly ownerOf: (sessionId: string | undefined) => string;
+}
+
+/** The bridge is the command line of this very package. */
+const ownBridge: Bridge = {
+  command: process.execPath,
+  args: [fileURLToPath(new URL("../cli/main.js", import.meta.url)), "mcp-bridge"],
+};
+
+/**
+ * Loads the tools when they are needed for the first time, which is when the first session opens: they bring zod and the MCP library
+ * with them, and an agent must start without delay.
+ */
+export function openAgentTools(
+  settings: Settings,
+  {
+    load = () => import("../toolkit.ts"),
+    bridge = ownBridge,
+  }: { readonly load?: () => Promise<ToolkitModule>; readonly bridge?: Bridge } = {},
+): AgentTools {
+  const { log } = settings;
+  let opening: Promise<OpenToolkit> | undefined;
+  let isClosed = false;
+
+  async function open(): Promise<OpenToolkit> {
+    const { openToolkit, ownerOf } = await load();
+    if (isClosed) throw new Error("the tools were closed");
+    return { toolkit: openToolkit(settings), ownerOf };
+  }
+
+  /** A failure is not kept: the next session may have more luck. */
+  function opened(): Promise<OpenToolkit> {
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  }
+
+  return {
+    bridge,
+    async call(name, args, { sessionId, catalog }, signal) {
+      const { toolkit, ownerOf } = await opened();
+      const context = {
+        ...(sessionId !== undefined && { sessionId }),
+        owner: ownerOf(sessionId),
+        door: "acp",
+        skills: catalog,
+      } as const;
+      return await toolkit.toolbox.call(name, args, context, signal);
+    },
+    async openServer(catalog, sessionId) {
+      const { toolkit, ownerOf } = await opened();
+      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } = {
+        owner: `opening:${crypto.randomUUID()}`,
+        skills: catalog,
+      };
+      const begin = (id: string): void => {
+        caller.sessionId = id;
+        caller.owner = ownerOf(id);
+      };
+      if (sessionId !== undefined) begin(sessionId);
+      const address = await toolkit.openMcp(caller);
+      return {
+        address,
+        begin,
+        close() {
+          address.close().catch((error: unknown) => log("warning", `Closing an MCP server failed: ${String(error)}`));
+        },
+      };
+    },
+    async close() {
+      isClosed = true;
+      // What could not be opened was told when it was.
+      const kit = await opening?.catch(() => undefined);
+      await kit?.toolkit.close();
+    },
+  };
+}
+
+interface OpenToolkit {
+  readonly toolkit: Pick<Toolkit, "toolbox" | "openMcp" | "close">;
+  readonly ownerOf: (sessionId: string | undefined) => string;
+}

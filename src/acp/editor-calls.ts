@@ -1,0 +1,152 @@
+import { newErrorId } from "../error-id.ts";
+import { SkillsError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { asAvailable, nearest } from "../nearest.ts";
+import type { SessionSkills } from "../skillset.ts";
+import { toWireError } from "../wire/error-table.ts";
+import { toolMethodPrefix } from "../wire/methods.ts";
+import type { AgentTools, EditorCaller } from "./agent-tools.ts";
+import { isRecord } from "./raw-message.ts";
+import { servedTools } from "./served-tools.ts";
+
+/** Our answer to a request, under the id of whoever asked. */
+export interface Response {
+  readonly jsonrpc: "2.0";
+  readonly id: string | number;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** The editor's own calls of our tools: `_acp-skills/<tool>`. */
+export interface EditorCalls {
+  readonly isIdle: boolean;
+  /** Runs a call beside others; the answers are sent in the order of the requests. */
+  ask(id: string | number, method: string, params: unknown): void;
+  /** Gives up a call, which is then answered with an error. False where the id is not one of ours. */
+  cancel(id: unknown): boolean;
+  /** Gives up every call; nothing is sent after it. */
+  close(): void;
+}
+
+export interface EditorCallsOptions {
+  readonly tools: AgentTools;
+  readonly log: Log;
+  readonly send: (response: Response) => void;
+  /** The skills of each open session. */
+  readonly sessions: ReadonlyMap<string, Pick<SessionSkills, "catalog">>;
+  /** Opens the skills that there are without a session: those of the explicit and of the home directories. */
+  readonly openSkills: () => SessionSkills;
+}
+
+/** ACP's error for a request that was given up. */
+const cancelled = { code: -32800, message: "Request cancelled" } as const;
+
+export function openEditorCalls({ tools, log, send, sessions, openSkills }: EditorCallsOptions): EditorCalls {
+  const running = new Set<{ readonly id: string | number; readonly controller: AbortController }>();
+  let lastAnswer: Promise<void> = Promise.resolve();
+  let withoutSession: SessionSkills | undefined;
+  let isOpen = true;
+
+  async function answer(id: string | number, method: string, params: unknown, signal: AbortSignal): Promise<Response> {
+    try {
+      return { jsonrpc: "2.0", id, result: await unlessAborted(call(method, params, signal), signal) };
+    } catch (error) {
+      return { jsonrpc: "2.0", id, error: signal.aborted ? cancelled : toWireError(error, { log, newErrorId }) };
+    }
+  }
+
+  async function call(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    const tool = toToolName(method);
+    if (!isRecord(params)) return await tools.call(tool, params, findCaller(tool, undefined), signal);
+    const args = Object.fromEntries(Object.entries(params).filter(([key]) => key !== "sessionId" && key !== "_meta"));
+    return await tools.call(tool, args, findCaller(tool, params["sessionId"]), signal);
+  }
+
+  function findCaller(tool: string, sessionId: unknown): EditorCaller {
+    const ids = [...sessions.keys()];
+    const id = sessionId ?? (ids.length === 1 ? ids[0] : undefined);
+    const session = typeof id === "string" ? sessions.get(id) : undefined;
+    if (typeof id === "string" && session !== undefined) return { sessionId: id, catalog: session.catalog };
+    if (id !== undefined || ids.length > 1) throw unknownSession(tool, sessionId, ids);
+    withoutSession ??= openSkills();
+    return { sessionId: undefined, catalog: withoutSession.catalog };
+  }
+
+  async function answerInTurn(before: Promise<void>, answered: Promise<Response>): Promise<void> {
+    const response = await answered;
+    await before;
+    if (!isOpen) return;
+    try {
+      send(response);
+    } catch (error) {
+      log("info", `The editor was gone before a tool's answer reached it: ${String(error)}`);
+    }
+  }
+
+  return {
+    get isIdle() {
+      return running.size === 0;
+    },
+    ask(id, method, params) {
+      const entry = { id, controller: new AbortController() };
+      running.add(entry);
+      const answered = answer(id, method, params, entry.controller.signal);
+      lastAnswer = answerInTurn(lastAnswer, answered).then(() => {
+        running.delete(entry);
+      });
+    },
+    cancel(id) {
+      const entry = [...running].find((other) => other.id === id);
+      entry?.controller.abort();
+      return entry !== undefined;
+    },
+    close() {
+      isOpen = false;
+      for (const { controller } of running) controller.abort();
+      withoutSession?.close();
+    },
+  };
+}
+
+/** A call that does not hear of its end is left to itself. */
+async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const abort = (): void => {
+      reject(new Error("aborted"));
+    };
+    signal.addEventListener("abort", abort);
+    stop = () => {
+      signal.removeEventListener("abort", abort);
+    };
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    stop();
+  }
+}
+
+function toToolName(method: string): string {
+  const name = method.slice(toolMethodPrefix.length);
+  if (servedTools.has(name)) return name;
+  const available = nearest(name, servedTools.keys(), asAvailable).map((near) => `${toolMethodPrefix}${near}`);
+  const message = `There is no method ${JSON.stringify(method.slice(0, 128))}.`;
+  throw new SkillsError("METHOD_NOT_FOUND", message, { facts: { available } });
+}
+
+const longestShown = 80;
+
+function unknownSession(tool: string, sessionId: unknown, ids: readonly string[]): SkillsError {
+  const actual =
+    typeof sessionId === "string"
+      ? sessionId.slice(0, longestShown)
+      : sessionId === undefined
+        ? null
+        : typeof sessionId;
+  const expected = ids.length === 0 ? "none, for no session is open" : "the id of an open session";
+  const available = nearest(actual ?? "", ids, asAvailable);
+  const message = `Invalid input to ${tool}. sessionId: expected ${expected}, got ${actual === null ? "nothing" : JSON.stringify(actual)}.`;
+  const violations = [{ field: "/sessionId", expected, actual }];
+  return new SkillsError("VALIDATION_ERROR", message, { facts: { violations, available } });
+}

@@ -1,0 +1,63 @@
+import type { Amendment, Path } from "./amend.ts";
+import { isRecord, type JsonRecord } from "./raw-message.ts";
+
+/** How an agent can reach an MCP server of ours. */
+export type Transport = "http" | "stdio";
+
+/** A program that carries MCP from stdio to our server. */
+export interface Bridge {
+  /** An absolute path. */
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** Where our server is, for either transport. */
+export interface ServerAddress {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bridgeEnvironment: Readonly<Record<string, string>>;
+}
+
+const usualName = "skills";
+const list: Path = ["params", "mcpServers"];
+
+/** The name of our server in this session: `skills`, unless the editor brings one of that name. */
+export function chooseServerName(mcpServers: unknown): string {
+  const taken = new Set(serverNames(mcpServers));
+  let name = usualName;
+  for (let count = 1; taken.has(name); count++) name = count === 1 ? "skills-acp" : `skills-acp-${count}`;
+  return name;
+}
+
+/** The names of the editor's servers. */
+export function serverNames(mcpServers: unknown): readonly string[] {
+  if (!Array.isArray(mcpServers)) return [];
+  return mcpServers.flatMap((server) => (isRecord(server) && typeof server["name"] === "string" ? server["name"] : []));
+}
+
+/** Our entry in `mcpServers` (A-11). In v1 only servers over the network have a `type`; in v2 all of them do. */
+export function toServerEntry(
+  name: string,
+  { url, headers, bridgeEnvironment }: ServerAddress,
+  { transport, protocol, bridge }: { transport: Transport; protocol: 1 | 2; bridge: Bridge },
+): JsonRecord {
+  switch (transport) {
+    case "http":
+      return { type: "http", name, url, headers: toPairs(headers) };
+    case "stdio": {
+      const type = protocol === 2 ? { type: "stdio" } : {};
+      return { ...type, name, command: bridge.command, args: [...bridge.args], env: toPairs(bridgeEnvironment) };
+    }
+  }
+}
+
+/** Puts an entry behind the editor's own servers; undefined where their list is none. */
+export function addServer({ mcpServers }: JsonRecord, entry: JsonRecord): Amendment | undefined {
+  if (mcpServers === undefined || mcpServers === null) return { path: list, value: [entry] };
+  if (!Array.isArray(mcpServers)) return undefined;
+  return { path: list, at: mcpServers.length, remove: 0, insert: [entry] };
+}
+
+function toPairs(record: Readonly<Record<string, string>>): { readonly name: string; readonly value: string }[] {
+  return Object.entries(record).map(([name, value]) => ({ name, value }));
+}

@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { blobTooLarge } from "./blob-refusal.ts";
+import { createFlags, fileMode } from "./disk-layout.ts";
+
+const sliceBytes = 512 * 1024;
+
+/** What the source of a stream threw, to be told from what the disk threw. */
+export class SourceFailure extends Error {}
+
+export interface StagedContent {
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/**
+ * Writes the content to a new file and returns when it would survive a power cut: a name that leads to half a content would
+ * lie. A chunk is hashed while it is written; no more than one is in memory. On failure the file stays, for the caller to remove.
+ */
+export async function stageContent(
+  file: string,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+  { limitBytes, signal }: { readonly limitBytes: number; readonly signal: AbortSignal | undefined },
+): Promise<StagedContent> {
+  const handle = await open(file, createFlags, fileMode);
+  try {
+    const hash = createHash("sha256");
+    let size = 0;
+    for await (const chunk of fromSource(content, signal)) {
+      size += chunk.length;
+      if (size > limitBytes) throw blobTooLarge(limitBytes);
+      const written = writeWhole(handle, chunk);
+      hash.update(chunk);
+      await written;
+    }
+    await handle.sync();
+    return { size, sha256: hash.digest("hex") };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A new small file that would survive a power cut, once its name does. */
+export async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, createFlags, fileMode);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let done = 0; done < chunk.length;) {
+    done += (await handle.write(chunk, done, chunk.length - done)).bytesWritten;
+  }
+}
+
+/** The chunks, with what the source throws, or the signal's reason, wrapped. What their consumer throws never comes by here. */
+async function* fromSource(
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  try {
+    signal?.throwIfAborted();
+    for await (const chunk of content instanceof Uint8Array ? slices(content) : content) {
+      signal?.throwIfAborted();
+      yield chunk;
+    }
+    signal?.throwIfAborted();
+  } catch (cause) {
+    throw new SourceFailure("the source of a blob failed", { cause });
+  }
+}
+
+function* slices(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
+}

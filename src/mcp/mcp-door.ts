@@ -1,0 +1,24 @@
+import type { Log } from "../log.ts";
+import type { SkillHasher } from "../tools/hash-skill.ts";
+import type { SkillSource } from "../tools/skill-source.ts";
+import type { ToolContext } from "../tools/tool.ts";
+import type { Toolbox } from "../tools/toolbox.ts";
+
+/** What the door serves, the same to every caller. */
+export interface McpDoor {
+  readonly toolbox: Toolbox;
+  /** Where the files of skills are. */
+  readonly source: SkillSource;
+  readonly hasher: SkillHasher;
+  readonly log: Log;
+  /** Of this package, told to clients. */
+  readonly version: string;
+}
+
+/** Who calls through the door. Everything but the door's own name, and how to hear of a change. */
+export interface McpCaller extends Omit<ToolContext, "door" | "skills"> {
+  readonly skills: ToolContext["skills"] & {
+    /** Calls back after the skills changed; the returned function ends that. A catalog has it. */
+    readonly onChange?: (listener: () => void) => () => void;
+  };
+}

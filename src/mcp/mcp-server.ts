@@ -1,0 +1,96 @@
+import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
+import { toolDefinitions } from "../tools/tool-definitions.ts";
+import type { McpTool, ObjectSchema } from "../tools/tool-definitions.ts";
+import type { ToolName } from "../tools/tool-names.ts";
+import { toWireError } from "../wire/error-table.ts";
+import type { WireError } from "../wire/error-table.ts";
+import { newErrorId } from "../error-id.ts";
+import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { openSkillSource } from "./skill-source.ts";
+
+export interface ServerOptions {
+  /** Whether the client can be told that the skills changed. The tools never do (A-11). */
+  readonly tellsChanges: boolean;
+}
+
+/**
+ * Makes MCP servers for one caller, as many as the library asks for: one a request over HTTP, one a connection over stdio. They
+ * offer the caller's tools, and the Skills extension to a caller who has the tools that show the same.
+ */
+export function openMcpServers(door: McpDoor, caller: McpCaller): (options: ServerOptions) => McpServer {
+  const { toolbox, log, version } = door;
+  const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
+  const skills = showsSkills(caller.tools) ? openExtension(door, caller) : undefined;
+
+  async function call(name: string, args: unknown, signal: AbortSignal): Promise<CallToolResult> {
+    try {
+      // Anew for each call: which session calls may be known only after the door was opened.
+      return toResult(await toolbox.call(name, args, { ...caller, door: "mcp" }, signal));
+    } catch (error) {
+      // Whoever gave up is not told.
+      signal.throwIfAborted();
+      return toErrorResult(toWireError(error, { log, newErrorId }));
+    }
+  }
+
+  return ({ tellsChanges }) => {
+    const listChanged = tellsChanges && caller.skills.onChange !== undefined;
+    const capabilities = { tools: { listChanged: false }, ...(skills && { resources: { listChanged } }) };
+    const server = new McpServer({ name: "acp-skills", version }, { capabilities });
+    // Not `registerTool`: it would check input a second time, with words of its own.
+    server.server.setRequestHandler("tools/list", () => ({ tools }));
+    server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
+      call(params.name, params.arguments, mcpReq.signal),
+    );
+    skills?.attach(server);
+    return server;
+  };
+}
+
+function openExtension(door: McpDoor, caller: McpCaller): SkillsExtension {
+  const { log } = door;
+  return new SkillsExtension({
+    source: openSkillSource(door, caller),
+    onWarning: ({ path, message }) => log("warning", `${path}: ${message}`),
+  });
+}
+
+const toolsOfTheExtension: readonly ToolName[] = ["list_skills", "describe_skill", "read_skill_file"];
+
+function showsSkills(tools: readonly ToolName[] | undefined): boolean {
+  return tools === undefined || toolsOfTheExtension.every((name) => tools.includes(name));
+}
+
+/** Some agents put tools behind a search; this keeps ours in sight (A-11). */
+const alwaysLoad = Object.freeze({ "anthropic/alwaysLoad": true });
+
+const errorSchema = Object.freeze({
+  type: "object",
+  properties: { code: { type: "integer" }, message: { type: "string" }, data: { type: "object" } },
+  required: ["code", "message", "data"],
+});
+
+/**
+ * A tool as it is listed. Its output schema admits our errors as well: clients of the library's first generation hold the
+ * structured content of an error against it, and would hide from the model what went wrong.
+ */
+function toListed({ outputSchema, ...tool }: McpTool): Tool {
+  const { type, ...rest } = outputSchema satisfies ObjectSchema;
+  const listed = { ...tool, outputSchema: { type, anyOf: [{ type, ...rest }, errorSchema] }, _meta: alwaysLoad };
+  return listed;
+}
+
+/** The answer of a tool is always an object (CONTRACT C-2.1). */
+function toResult(output: unknown): CallToolResult {
+  return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
+}
+
+/** A refusal is an answer that the model reads; only a tool that is not there is an error of the protocol. */
+function toErrorResult(error: WireError): CallToolResult {
+  if (error.data.code === "METHOD_NOT_FOUND") {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.data);
+  }
+  return { content: [{ type: "text", text: JSON.stringify(error) }], structuredContent: { ...error }, isError: true };
+}

@@ -1,0 +1,52 @@
+import type { Readable, Writable } from "node:stream";
+import type { McpServer } from "@modelcontextprotocol/server";
+import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { openMcpServers } from "./mcp-server.ts";
+import { maxBodyBytes } from "./read-body.ts";
+
+export interface StdioStreams {
+  readonly input: Readable;
+  /** Belongs to the protocol. */
+  readonly output: Writable;
+}
+
+/** Serves one MCP client over stdio, whatever revision it opens with. Resolves when the client closes its end. */
+export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output }: StdioStreams): Promise<void> {
+  const { log } = door;
+  const makeServer = openMcpServers(door, caller);
+  const servers = new Set<McpServer>();
+  const stop = caller.skills.onChange?.(() => {
+    for (const server of servers) tellOfChange(server, door);
+  });
+  const ended = new Promise<void>((resolve) => {
+    input.once("end", resolve).once("close", resolve);
+    output.once("error", () => {
+      resolve();
+    });
+  });
+  const handle = serveStdio(
+    () => {
+      const server = makeServer({ tellsChanges: true });
+      servers.add(server);
+      server.server.onclose = () => void servers.delete(server);
+      return server;
+    },
+    {
+      transport: new StdioServerTransport(input, output, { maxBufferSize: maxBodyBytes }),
+      onerror: (error) => {
+        log("info", `MCP: ${error.message}`);
+      },
+    },
+  );
+  await ended;
+  stop?.();
+  await handle.close();
+}
+
+function tellOfChange(server: McpServer, { log }: McpDoor): void {
+  if (!server.isConnected()) return;
+  server.server.sendResourceListChanged().catch((error: unknown) => {
+    log("info", `A client was not told that the skills changed: ${String(error)}`);
+  });
+}

@@ -1,0 +1,174 @@
+import { isUtf8 } from "node:buffer";
+import { ProtocolError } from "@modelcontextprotocol/server";
+import { SkillCatalogError, SKILL_LIMITS, skillEntry } from "@modelcontextprotocol/server/ext/skills";
+import type { Skill as SkillEntry, SkillReadResult, SkillSource } from "@modelcontextprotocol/server/ext/skills";
+import { isSkillsError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Skill } from "../skills/skill.ts";
+import { fromCursor, toCursor } from "../tools/cursor.ts";
+import { guideSkill } from "../tools/guide/guide.ts";
+import { maxFileBytes } from "../tools/limits.ts";
+import { locateSkillFile } from "../tools/locate-skill-file.ts";
+import { skillPathFault } from "../tools/skill-path.ts";
+import { viewSkills } from "../tools/skill-view.ts";
+import type { SkillView } from "../tools/skill-view.ts";
+import { toWireError } from "../wire/error-table.ts";
+import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { newErrorId } from "../error-id.ts";
+import { listDirectory } from "./list-directory.ts";
+import { toMimeType } from "./mime-type.ts";
+import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
+
+/** How many skills one page of `skills/list` looks at: each of them is read and hashed. */
+const pageSize = 50;
+
+/**
+ * The caller's skills for the MCP Skills extension: `skill://<slug>/<path>`. It shows what the tools show, as far as the extension
+ * can carry it: frontmatter is published as it stands, so that a skill whose frontmatter breaks the Agent Skills rules, or one that
+ * is larger than the extension allows, is left to the tools. Of a skill with several versions it serves the one that counts.
+ */
+export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">, caller: McpCaller): SkillSource {
+  const { source, hasher, log } = door;
+  const leftOut = new WeakSet<Skill>();
+
+  async function view(): Promise<SkillView> {
+    await caller.skills.ready;
+    return viewSkills(caller.skills.snapshot, caller.visible);
+  }
+
+  async function toEntry(skill: Skill, signal: AbortSignal): Promise<SkillEntry | undefined> {
+    try {
+      return await readEntry(skill, signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (!isSkillsError(error) && !(error instanceof SkillCatalogError) && !(error instanceof URIError)) throw error;
+      const why = error instanceof SkillCatalogError ? error.problems.map(({ message }) => message) : [error.message];
+      if (!leftOut.has(skill)) log("info", `Not served as an MCP skill: ${skill.name} (${why.join("; ")}).`);
+      leftOut.add(skill);
+      return undefined;
+    }
+  }
+
+  async function readEntry(skill: Skill, signal: AbortSignal): Promise<SkillEntry> {
+    const { slug, directory } = skill;
+    const { files, digest } = await hasher.hash(source, directory, signal);
+    const total = files.reduce((sum, file) => sum + file.size_bytes, 0);
+    if (digest === undefined || files.length > SKILL_LIMITS.files || total > SKILL_LIMITS.bytes) {
+      throw new SkillCatalogError([{ path: slug, message: "it has too many files, or too many bytes" }]);
+    }
+    // The library reads frontmatter exactly as its clients will, who compare the two.
+    const skillMd = readWhole(skill, "SKILL.md") ?? new Uint8Array();
+    const { uri, frontmatter } = await skillEntry(slug, { "SKILL.md": skillMd });
+    const resources = files.map((file) => ({
+      uri: toSkillUri({ slug, path: file.path }),
+      digest: `sha256:${file.sha256}`,
+      size: file.size_bytes,
+    }));
+    return { uri, frontmatter, resources };
+  }
+
+  function readWhole(skill: Skill, path: string): Uint8Array | undefined {
+    const real = path === "" ? undefined : locateSkillFile(source, skill, path);
+    const part = real === undefined ? undefined : source.bytes.head(real, maxFileBytes);
+    return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
+  }
+
+  /** What is refused to a tool, or cannot be read, is no resource. */
+  function readIfServed({ skill, path }: FoundFile): Uint8Array | undefined {
+    try {
+      return readWhole(skill, path);
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      log("warning", `Not served as a resource: ${path} of ${skill.name} (${error.message}).`);
+      return undefined;
+    }
+  }
+
+  async function readPage(after: string | undefined, signal: AbortSignal): Promise<SkillPage> {
+    const skills: SkillEntry[] = [];
+    let last = "";
+    let looked = 0;
+    for (const skill of (await view()).after(after, undefined)) {
+      if (looked++ === pageSize) return { skills, nextCursor: toCursor(undefined, last) };
+      last = skill.name;
+      const entry = skill === guideSkill.skill ? undefined : await toEntry(skill, signal);
+      if (entry !== undefined) skills.push(entry);
+    }
+    return { skills };
+  }
+
+  return {
+    list: ({ cursor }, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const after = cursor === undefined ? undefined : fromCursor(cursor, undefined);
+        return await readPage(after, signal);
+      }),
+    get: (uri, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const skill = findSkill(await view(), uri, "SKILL.md");
+        return skill === undefined ? undefined : await toEntry(skill.skill, signal);
+      }),
+    read: (uri, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const found = findSkill(await view(), uri);
+        const bytes = found === undefined ? undefined : readIfServed(found);
+        return bytes === undefined || found === undefined ? undefined : toReadResult(bytes, found.path);
+      }),
+    readDirectory: (uri, _page, { mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        // Directories are written with and without a slash at the end.
+        const found = findSkill(await view(), uri.replace(/\/$/, ""));
+        if (found === undefined) return undefined;
+        const { files } = await hasher.hash(source, found.skill.directory, signal);
+        const resources = listDirectory(files, { slug: found.skill.slug, path: found.path });
+        return resources && { resources };
+      }),
+    listResources: ({ mcpReq: { signal } }) =>
+      answer(log, signal, async () => {
+        const { skills } = await readPage(undefined, signal);
+        return skills.map(({ uri, frontmatter: { name, description } }) => ({
+          uri,
+          name,
+          description,
+          mimeType: toMimeType(uri),
+        }));
+      }),
+  };
+}
+
+type SkillPage = Awaited<ReturnType<SkillSource["list"]>>;
+
+interface FoundFile {
+  readonly skill: Skill;
+  readonly path: string;
+}
+
+/** The skill and the file that a URI names; undefined where the caller sees no such skill, or the path is not a good one. */
+function findSkill(view: SkillView, uri: string, only?: string): FoundFile | undefined {
+  const named = fromSkillUri(uri);
+  if (named === undefined || (only !== undefined && named.path !== only)) return undefined;
+  if (named.path !== "" && skillPathFault(named.path) !== undefined) return undefined;
+  try {
+    const { skill } = view.find(named.slug);
+    return skill.slug === named.slug && skill !== guideSkill.skill ? { skill, path: named.path } : undefined;
+  } catch (error) {
+    if (isSkillsError(error) && error.code === "SKILL_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+function toReadResult(bytes: Uint8Array, path: string): SkillReadResult {
+  const mimeType = toMimeType(path);
+  return isUtf8(bytes) ? { text: Buffer.from(bytes).toString("utf8"), mimeType } : { bytes, mimeType };
+}
+
+/** Our refusals as errors of the protocol; a failure of ours tells its id only (CONTRACT C-2.3). */
+async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message, data } = toWireError(error, { log, newErrorId });
+    throw new ProtocolError(code, message, data);
+  }
+}

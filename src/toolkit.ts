@@ -1,0 +1,143 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
+import { diskBlobs } from "./blobs/disk-blobs.ts";
+import { memoryBlobs } from "./blobs/memory-blobs.ts";
+import { isSkillsError, SkillsError } from "./errors.ts";
+import { diskLedger } from "./ledger/disk-ledger.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { memoryLedger } from "./ledger/memory-ledger.ts";
+import type { LoopbackAddress, LoopbackServer } from "./mcp/loopback-server.ts";
+import type { McpCaller, McpDoor } from "./mcp/mcp-door.ts";
+import type { Settings } from "./options.ts";
+import { diskSkillFiles } from "./skills/disk-skill-files.ts";
+import { diskSkillBytes } from "./tools/disk-skill-bytes.ts";
+import { openSkillHasher } from "./tools/hash-skill.ts";
+import type { SkillSource } from "./tools/skill-source.ts";
+import { openToolbox } from "./tools/toolbox.ts";
+
+/** Whose blobs are those of the person at this machine: of the command line, and of calls that belong to no session. */
+export const localOwner = "local";
+
+/** Whose blobs are those of a session. It is the same again when the session is loaded later. */
+export function ownerOf(sessionId: string | undefined): string {
+  return sessionId === undefined ? localOwner : `session:${sessionId}`;
+}
+
+/** Where one session's MCP server is, for agents that speak HTTP and for those that start a bridge to it. */
+export interface McpAddress extends LoopbackAddress {
+  /** The environment for `acp-skills mcp-bridge`. */
+  readonly bridgeEnvironment: Readonly<Record<string, string>>;
+}
+
+/** The tools with all they need: joined once for every door, opened once, closed once. */
+export interface Toolkit extends McpDoor {
+  readonly blobs: BlobStore & BlobUpkeep;
+  readonly ledger: Ledger;
+  /** Opens the door to one session's model. The library behind it is loaded, and a port listens, from the first call on. */
+  openMcp(caller: McpCaller): Promise<McpAddress>;
+  /** Closes every door, then what is behind them. May be called more than once; never throws. */
+  close(): Promise<void>;
+}
+
+export interface ToolkitOptions {
+  /** Where the files of skills are. Default: on disk. */
+  readonly source?: SkillSource;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Not at once: whoever is in a hurry to open a session, or to end, is not kept. */
+const firstSweepAfterMs = 2_000;
+const sweepEveryMs = 60 * 60 * 1_000;
+
+/**
+ * Opens the tools. Blobs and the ledger are in the data directory; where that cannot be used they live as long as this process, and
+ * the log is told once. Never throws for a directory. Blobs are swept a little later, and then hourly.
+ */
+export function openToolkit(
+  settings: Pick<Settings, "log" | "clock" | "version" | "dataDirectory">,
+  { source = { files: diskSkillFiles(), bytes: diskSkillBytes() }, now = Date.now }: ToolkitOptions = {},
+): Toolkit {
+  const { log, clock, version, dataDirectory } = settings;
+  const { blobs, ledger } = openStores(settings, now);
+  const toolbox = openToolbox({
+    blobs,
+    source,
+    log,
+    now,
+    onUse: (use) => {
+      ledger.record(use);
+    },
+  });
+  const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version };
+  let mcp: Promise<McpModule> | undefined;
+  let closing: Promise<void> | undefined;
+  let stopSweeping = clock.after(firstSweepAfterMs, sweep);
+
+  function sweep(): void {
+    stopSweeping = clock.after(sweepEveryMs, sweep);
+    blobs.sweep().catch((error: unknown) => {
+      if (closing === undefined) log("warning", `Blobs in ${dataDirectory} were not swept: ${String(error)}`);
+    });
+  }
+
+  async function close(): Promise<void> {
+    stopSweeping();
+    await mcp?.then(({ server }) => server.close()).catch(closingFailed);
+    await blobs.close().catch(closingFailed);
+    ledger.close();
+  }
+
+  function closingFailed(error: unknown): void {
+    log("warning", `Closing the tools failed: ${String(error)}`);
+  }
+
+  return {
+    ...door,
+    blobs,
+    ledger,
+    async openMcp(caller) {
+      if (closing !== undefined) throw new SkillsError("CLOSED", "The tools were closed.");
+      const { server, toBridgeEnvironment } = await (mcp ??= loadMcp(door));
+      const address = await server.open(caller);
+      return { ...address, bridgeEnvironment: toBridgeEnvironment(address) };
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+interface McpModule {
+  readonly server: LoopbackServer;
+  readonly toBridgeEnvironment: (address: LoopbackAddress) => Readonly<Record<string, string>>;
+}
+
+async function loadMcp(door: McpDoor): Promise<McpModule> {
+  const [{ openLoopbackServer }, { toBridgeEnvironment }] = await Promise.all([
+    import("./mcp/loopback-server.ts"),
+    import("./mcp/bridge-environment.ts"),
+  ]);
+  return { server: openLoopbackServer(door), toBridgeEnvironment };
+}
+
+interface Stores {
+  readonly blobs: BlobStore & BlobUpkeep;
+  readonly ledger: Ledger;
+}
+
+function openStores(
+  { dataDirectory, log, clock }: Pick<Settings, "dataDirectory" | "log" | "clock">,
+  now: () => number,
+): Stores {
+  let ledger: Ledger | undefined;
+  try {
+    mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+    ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
+    return { ledger, blobs: diskBlobs(path.join(dataDirectory, "blobs"), { clock, now }) };
+  } catch (error) {
+    ledger?.close();
+    const why = isSkillsError(error) ? error.message : String(error);
+    log("warning", `Blobs and the ledger last only as long as this process: ${why}`);
+    return { ledger: memoryLedger(), blobs: memoryBlobs({ now }) };
+  }
+}

@@ -1,0 +1,63 @@
+import * as z from "zod";
+import { parseBlobKind } from "../blobs/blob-kind.ts";
+import { SkillsError } from "../errors.ts";
+import { defineTool } from "./tool.ts";
+import { invalidInput } from "./check-input.ts";
+
+export const createBlob = defineTool({
+  name: "create_blob",
+  title: "Create a blob",
+  description: "Store large content as a blob and return its ID.",
+  input: z.strictObject({
+    content: z.string().describe("Content to store"),
+    kind: z.string().describe("MIME type (e.g., 'text/plain', 'application/json')"),
+  }),
+  output: z.strictObject({ blob_id: z.string(), size_bytes: z.number() }),
+  annotations: Object.freeze({
+    readOnlyHint: false,
+    destructiveHint: false,
+    idempotentHint: false,
+    openWorldHint: false,
+  }),
+  async run({ blobs, owner, limits: { maxBlobBytes } }, { content, kind: text }, signal) {
+    const parsed = parseBlobKind(text);
+    if (parsed === undefined) {
+      const expected =
+        "type/subtype[;name=value] of at most 127 characters, with ;base64 at the end for encoded content";
+      throw invalidInput("create_blob", [{ field: "/kind", expected, actual: text.slice(0, 128) }]);
+    }
+    // Before anything is copied: a character of text is at least one byte.
+    if (!parsed.base64 && content.length > maxBlobBytes) throw tooLarge(maxBlobBytes);
+    const bytes = parsed.base64 ? decode(content) : encode(content);
+    if (bytes.length > maxBlobBytes) throw tooLarge(maxBlobBytes);
+    const { id, size } = await blobs.put(owner, parsed.kind, bytes, { signal });
+    return { output: { blob_id: id, size_bytes: size } };
+  },
+});
+
+function encode(content: string): Uint8Array {
+  if (/\p{Surrogate}/u.test(content)) {
+    const expected = "text whose surrogates come in pairs; encode other bytes, and add ;base64 to kind";
+    throw invalidInput("create_blob", [{ field: "/content", expected, actual: "text with a lone surrogate" }]);
+  }
+  return Buffer.from(content, "utf8");
+}
+
+/** Base64 as RFC 4648 has it; blanks and line breaks do not count, and the padding may be missing. */
+function decode(content: string): Uint8Array {
+  const text = content.replace(/[\t\n\r ]+/g, "");
+  const digits = text.replace(/={1,2}$/, "");
+  const isPadded = digits.length < text.length;
+  const isWhole = digits.length % 4 !== 1 && (!isPadded || text.length % 4 === 0);
+  if (!isWhole || !/^[A-Za-z0-9+/]*$/.test(digits)) {
+    const expected = "base64 (A-Z a-z 0-9 + / and = at the end), because kind ends with ;base64";
+    throw invalidInput("create_blob", [{ field: "/content", expected, actual: `${content.slice(0, 40)}…` }]);
+  }
+  return Buffer.from(digits, "base64");
+}
+
+function tooLarge(limitBytes: number): SkillsError {
+  const message = `A blob may have at most ${limitBytes} bytes.`;
+  const hint = "Store it in parts.";
+  return new SkillsError("BLOB_TOO_LARGE", message, { facts: { limitBytes, hint } });
+}

@@ -1,0 +1,85 @@
+import * as z from "zod";
+import { isWithin } from "../skills/real-paths.ts";
+import type { Skill } from "../skills/skill.ts";
+import { toContent } from "./content.ts";
+import type { HashedSkill } from "./hash-skill.ts";
+import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./limits.ts";
+import { readOnly } from "./read-only.ts";
+import type { FilePart } from "./skill-bytes.ts";
+import { toManifest } from "./to-manifest.ts";
+import { defineTool } from "./tool.ts";
+import type { SkillSource } from "./skill-source.ts";
+import { typedFrontmatter } from "./typed-frontmatter.ts";
+
+const jsonObject = z.record(z.string(), z.unknown());
+const hashedFile = z.strictObject({ path: z.string(), size_bytes: z.number(), sha256: z.string() });
+
+export const describeSkill = defineTool({
+  name: "describe_skill",
+  title: "Describe a skill",
+  description: "Retrieve a skill's manifest and documentation frontmatter.",
+  input: z.strictObject({
+    name: z.string().describe("Skill name (e.g., 'salesforce.leads.sync')"),
+    version: z.string().optional().describe("Skill version (omit for latest)"),
+    detail: z.enum(["manifest", "summary", "full"]).default("summary").describe("Level of detail to return"),
+  }),
+  output: z.strictObject({
+    skill: z.strictObject({
+      manifest: jsonObject,
+      skill_md_frontmatter: jsonObject.optional(),
+      versions: z.array(z.string()).max(maxListedVersions).optional().describe("Newest first"),
+      files: z.array(hashedFile).max(maxListedFiles).optional(),
+      files_truncated: z.literal(true).optional().describe("Present when there are more files than are listed"),
+      digest: z.string().optional().describe("Of all files; absent when there are too many to count"),
+      scripts: z.array(z.string()).max(maxListedFiles).optional().describe("Files that can be run"),
+      skill_md_content: z.string().optional(),
+      skill_md_truncated: z.literal(true).optional().describe("Present when SKILL.md is longer than its content here"),
+    }),
+  }),
+  annotations: readOnly,
+  async run({ skills, sourceOf, hashFiles }, { name, version, detail }, signal) {
+    const { skill, versions } = skills.find(name, version);
+    const manifest = toManifest(skill);
+    if (detail === "manifest") return { output: { skill: { manifest } }, skill };
+    const hashed = await hashFiles(skill, signal);
+    const skillMd = readSkillMd(sourceOf(skill), skill);
+    const summary = {
+      manifest,
+      skill_md_frontmatter: skillMd === undefined ? {} : typedFrontmatter(skillMd.bytes),
+      versions: versions.slice(0, maxListedVersions).map((other) => other.version),
+      ...filesOf(skill, hashed),
+    };
+    if (detail === "summary" || skillMd === undefined) return { output: { skill: summary }, skill };
+    return { output: { skill: { ...summary, ...textOf(skillMd) } }, skill };
+  },
+});
+
+/** Undefined when it is not inside the skill's directory, as behind a link, or is there no more. */
+function readSkillMd({ files, bytes }: SkillSource, { file, directory }: Skill): FilePart | undefined {
+  const real = files.resolve(file);
+  return real !== undefined && isWithin(real, directory) ? bytes.head(real, maxReplyBytes) : undefined;
+}
+
+function textOf({ bytes, size }: FilePart): { skill_md_content: string; skill_md_truncated?: true } {
+  const isCut = bytes.length < size;
+  const { content, encoding } = toContent(bytes, { end: isCut });
+  const text = encoding === "utf-8" ? content : Buffer.from(bytes).toString("utf8");
+  return { skill_md_content: text, ...(isCut && { skill_md_truncated: true }) };
+}
+
+const runnable = /^scripts\/.+\.(?:py|sh|js|mjs)$/;
+
+function filesOf(
+  { dialect }: Skill,
+  { files, digest }: HashedSkill,
+): Record<string, unknown> & { files: HashedSkill["files"][number][] } {
+  const listed = files.slice(0, maxListedFiles);
+  const scripts =
+    dialect === "agent-skills" ? listed.map(({ path }) => path).filter((path) => runnable.test(path)) : [];
+  return {
+    files: listed,
+    ...(listed.length < files.length && { files_truncated: true }),
+    ...(digest !== undefined && { digest }),
+    ...(scripts.length > 0 && { scripts }),
+  };
+}

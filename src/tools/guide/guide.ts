@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { memorySkillFiles } from "../../skills/memory-skill-files.ts";
+import type { Manifest } from "../../skills/manifest.ts";
+import type { OfferedSkill, Skill } from "../../skills/skill.ts";
+import {
+  defaultPageSize,
+  defaultPreviewBytes,
+  maxFileBytes,
+  maxPageSize,
+  maxReplyBytes,
+  type ToolLimits,
+} from "../limits.ts";
+import { memorySkillBytes } from "../memory-skill-bytes.ts";
+import type { SkillSource } from "../skill-source.ts";
+import { toolNames, type ToolName } from "../tool-names.ts";
+
+const directory = "/skills.protocol.guide";
+
+const manifest: Manifest = Object.freeze({
+  name: "skills.protocol.guide",
+  version: "0.1.0",
+  description: "How to find skills, read them, and work with blobs. Read this before using any other skill.",
+  kind: "instruction",
+  namespace: "skills",
+  tags: ["guide", "skills"],
+});
+
+const skill: Skill = Object.freeze({
+  name: manifest.name,
+  slug: "skills-protocol-guide",
+  version: manifest.version,
+  kind: manifest.kind,
+  namespace: "skills",
+  description: manifest.description,
+  tags: Object.freeze(["guide", "skills"]),
+  metadata: Object.freeze({}),
+  dialect: "skills-protocol",
+  directory,
+  file: `${directory}/SKILL.md`,
+  manifest,
+});
+
+/** The built-in skill that is always there (CONTRACT C-3.4). Its text depends on who reads it: {@link openGuides}. */
+export const guideSkill: OfferedSkill = Object.freeze({
+  skill,
+  sources: Object.freeze([]),
+  problems: Object.freeze([]),
+  versions: Object.freeze([skill]),
+});
+
+/** The guide for one set of tools. */
+export interface Guide {
+  /** SKILL.md without its frontmatter. */
+  readonly body: string;
+  readonly source: SkillSource;
+}
+
+/** Gives the guide for a set of tools; reads and renders it when it is asked for the first time. */
+export function openGuides(limits: ToolLimits): (tools: readonly ToolName[]) => Guide {
+  const guides = new Map<string, Guide>();
+  let template: string | undefined;
+  return (tools) => {
+    const key = tools.join(" ");
+    let guide = guides.get(key);
+    if (guide === undefined) {
+      template ??= readFileSync(new URL("./SKILL.md", import.meta.url), "utf8");
+      guide = toGuide(renderGuide(template, tools, limits));
+      guides.set(key, guide);
+    }
+    return guide;
+  };
+}
+
+/**
+ * The guide's text, true for one caller: a line that names one of the eight tools which the caller lacks is left out, and so is a
+ * heading with nothing left below it. Numbers are filled in. Pure.
+ */
+export function renderGuide(template: string, tools: readonly ToolName[], limits: ToolLimits): string {
+  const missing = toolNames.filter((name) => !tools.includes(name));
+  const numbers = numbersOf(limits);
+  return template
+    .split("\n")
+    .filter((line) => !missing.some((name) => line.includes(`\`${name}\``)))
+    .join("\n")
+    .replace(/^## .*\n\n(?=\n*(?:## |$(?![^])))/gm, "")
+    .replace(/\n{3,}/g, "\n\n")
+    .replace(/\{\{(\w+)\}\}/g, (whole, name: string) => numbers[name] ?? whole);
+}
+
+const kibibyte = 1024;
+const mebibyte = kibibyte * kibibyte;
+const hourMs = 60 * 60 * 1000;
+
+function numbersOf({ maxBlobBytes, blobTtlMs }: ToolLimits): Readonly<Record<string, string>> {
+  return {
+    defaultPageSize: String(defaultPageSize),
+    maxPageSize: String(maxPageSize),
+    maxReplyKiB: String(maxReplyBytes / kibibyte),
+    maxFileMiB: String(maxFileBytes / mebibyte),
+    maxBlobMiB: rounded(maxBlobBytes / mebibyte),
+    defaultPreviewBytes: String(defaultPreviewBytes),
+    blobTtlHours: rounded(blobTtlMs / hourMs),
+  };
+}
+
+/** Never more than there is. */
+function rounded(value: number): string {
+  return String(value >= 10 ? Math.floor(value) : Math.floor(value * 100) / 100);
+}
+
+function toGuide(text: string): Guide {
+  const files = memorySkillFiles({ [skill.file]: text });
+  return { body: text.replace(/^---\n[^]*?\n---\n+/, ""), source: { files, bytes: memorySkillBytes(files) } };
+}

@@ -1,0 +1,61 @@
+import * as z from "zod";
+import { SkillsError } from "../errors.ts";
+import { asAvailable, nearest } from "../nearest.ts";
+import { runInSlices } from "../skills/slices.ts";
+import type { Skill } from "../skills/skill.ts";
+import { toContent } from "./content.ts";
+import { maxFileBytes, maxReplyBytes } from "./limits.ts";
+import { readOnly } from "./read-only.ts";
+import { invalidPath, locateSkillFile } from "./locate-skill-file.ts";
+import { skillPathFault } from "./skill-path.ts";
+import { defineTool } from "./tool.ts";
+import type { SkillSource } from "./skill-source.ts";
+import { walkSkill } from "./walk-skill.ts";
+
+export const readSkillFile = defineTool({
+  name: "read_skill_file",
+  title: "Read a skill's file",
+  description: "Read any file in a skill's directory (e.g., SKILL.md, extra docs, schemas).",
+  input: z.strictObject({
+    name: z.string().describe("Skill name"),
+    version: z.string().optional().describe("Skill version (omit for latest)"),
+    path: z.string().describe("Path to file within skill directory (e.g., 'SKILL.md')"),
+  }),
+  output: z.strictObject({
+    content: z.string(),
+    encoding: z.enum(["utf-8", "base64"]),
+    size_bytes: z.number(),
+    truncated: z.boolean(),
+  }),
+  annotations: readOnly,
+  async run({ skills, sourceOf }, { name, version, path }) {
+    const { skill } = skills.find(name, version);
+    const fault = skillPathFault(path);
+    if (fault !== undefined) throw invalidPath(fault);
+    const source = sourceOf(skill);
+    const real = locateSkillFile(source, skill, path);
+    const part = real === undefined ? undefined : source.bytes.head(real, maxReplyBytes);
+    if (part === undefined) throw await fileNotFound(source, skill, path);
+    const { bytes, size } = part;
+    if (size > maxFileBytes) throw fileTooLarge(path, size);
+    const truncated = bytes.length < size;
+    return { output: { ...toContent(bytes, { end: truncated }), size_bytes: size, truncated }, skill };
+  },
+});
+
+async function fileNotFound(source: SkillSource, { name, directory }: Skill, path: string): Promise<SkillsError> {
+  const { files } = await runInSlices(walkSkill(source.files, directory), { now: () => performance.now(), slice: 3 });
+  const available = nearest(
+    path,
+    files.map((file) => file.path),
+    asAvailable,
+  );
+  return new SkillsError("FILE_NOT_FOUND", `The skill ${name} has no file ${JSON.stringify(path)}.`, {
+    facts: { available },
+  });
+}
+
+function fileTooLarge(path: string, size: number): SkillsError {
+  const message = `${JSON.stringify(path)} has ${size} bytes; files above ${maxFileBytes} bytes are not read.`;
+  return new SkillsError("FILE_TOO_LARGE", message, { facts: { limitBytes: maxFileBytes } });
+}

@@ -1,0 +1,22 @@
+import type * as z from "zod";
+import type { createBlob } from "./create_blob.ts";
+import type { describeSkill } from "./describe_skill.ts";
+import type { listSkills } from "./list_skills.ts";
+import type { loadSkillsProtocolGuide } from "./load_skills_protocol_guide.ts";
+import type { readBlob } from "./read_blob.ts";
+import type { readSkillFile } from "./read_skill_file.ts";
+
+interface Served {
+  readonly list_skills: typeof listSkills;
+  readonly describe_skill: typeof describeSkill;
+  readonly read_skill_file: typeof readSkillFile;
+  readonly create_blob: typeof createBlob;
+  readonly read_blob: typeof readBlob;
+  readonly load_skills_protocol_guide: typeof loadSkillsProtocolGuide;
+}
+
+/** The names of the tools that are served. */
+export type ServedToolName = keyof Served;
+
+/** What a tool answers. */
+export type ToolOutput<Name extends ServedToolName> = z.infer<Served[Name]["output"]>;

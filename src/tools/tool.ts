@@ -1,0 +1,75 @@
+import type * as z from "zod";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import type { Skill, Snapshot } from "../skills/skill.ts";
+import type { Guide } from "./guide/guide.ts";
+import type { HashedSkill } from "./hash-skill.ts";
+import type { ToolLimits } from "./limits.ts";
+import type { SkillSource } from "./skill-source.ts";
+import type { SkillView } from "./skill-view.ts";
+import type { ToolName } from "./tool-names.ts";
+
+export type Door = "mcp" | "acp" | "http" | "in-process" | "cli";
+
+/** Who calls, and what this caller may see. */
+export interface ToolContext {
+  readonly sessionId?: string;
+  /** Whose blobs the caller reads and writes. */
+  readonly owner: string;
+  readonly door: Door;
+  /** The skills of the caller's session; a call waits for `ready` first. A catalog is one. */
+  readonly skills: { readonly snapshot: Snapshot; readonly ready?: Promise<unknown> };
+  /** A version for which this is false behaves exactly as one that is not there. Default: everything is visible. Must not throw. */
+  readonly visible?: (skill: Skill) => boolean;
+  /** The tools this caller has; any other behaves exactly as one that is not there. Default: all. */
+  readonly tools?: readonly ToolName[];
+}
+
+/** What a tool works with during one call. */
+export interface RunContext {
+  readonly owner: string;
+  readonly skills: SkillView;
+  readonly blobs: BlobStore;
+  readonly limits: ToolLimits;
+  /** The guide as this caller is to read it. */
+  readonly guide: () => Guide;
+  /** The source that holds a skill's files. */
+  readonly sourceOf: (skill: Skill) => SkillSource;
+  readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
+}
+
+/** MCP's hints about a tool. */
+export interface ToolAnnotations {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+interface ToolOutcome<Output> {
+  readonly output: Output;
+  /** The skill that was used, for the ledger. */
+  readonly skill?: Skill;
+}
+
+interface ToolFacts<Input, Output> {
+  readonly name: ToolName;
+  readonly title: string;
+  /** What the model reads: the seed's words. */
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  readonly output: z.ZodType<Output>;
+  readonly annotations: ToolAnnotations;
+}
+
+interface ToolWork<Input, Output> {
+  run(context: RunContext, input: Input, signal: AbortSignal): ToolOutcome<Output> | Promise<ToolOutcome<Output>>;
+}
+
+export interface Tool<Input = unknown, Output = unknown> extends ToolFacts<Input, Output>, ToolWork<Input, Output> {}
+
+/** Returns its argument; the two schemas decide what `run` takes and gives. */
+export function defineTool<Input, Output>(
+  tool: ToolFacts<Input, Output> & ToolWork<NoInfer<Input>, NoInfer<Output>>,
+): Tool<Input, Output> {
+  return tool;
+}

@@ -1,0 +1,151 @@
+import { randomFillSync } from "node:crypto";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
+import { toInternalError } from "../internal-error.ts";
+import type { Log } from "../log.ts";
+import { asAvailable, nearest } from "../nearest.ts";
+import { diskSkillFiles } from "../skills/disk-skill-files.ts";
+import { checkInput } from "./check-input.ts";
+import { diskSkillBytes } from "./disk-skill-bytes.ts";
+import { guideSkill, openGuides } from "./guide/guide.ts";
+import type { Guide } from "./guide/guide.ts";
+import { openSkillHasher } from "./hash-skill.ts";
+import { defaultLimits } from "./limits.ts";
+import type { ToolLimits } from "./limits.ts";
+import type { SkillSource } from "./skill-source.ts";
+import { viewSkills } from "./skill-view.ts";
+import type { ToolName } from "./tool-names.ts";
+import type { Door, RunContext, Tool, ToolContext } from "./tool.ts";
+import { availableTools } from "./tools.ts";
+
+/** A tool was used, with success. */
+export interface ToolUse {
+  readonly tool: ToolName;
+  /** Canonical name. */
+  readonly skill?: string;
+  readonly sessionId?: string;
+  readonly door: Door;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export interface ToolboxOptions {
+  readonly blobs: BlobStore;
+  /** Where the files of skills are. Default: on disk. */
+  readonly source?: SkillSource;
+  readonly log: Log;
+  /** Told of every use, for the ledger. */
+  readonly onUse?: (use: ToolUse) => void;
+  /** What the blob store was opened with. */
+  readonly limits?: ToolLimits;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Fills the array with unpredictable bytes; ids of internal errors are made of them. */
+  readonly random?: (bytes: Uint8Array) => void;
+}
+
+/** The meta-tools behind every door. */
+export interface Toolbox {
+  /**
+   * Calls a tool; the answer is plain JSON, and the same through every door. Throws SkillsErrors only, except the reason of
+   * `signal`, once that is aborted. A failure of ours is INTERNAL, with an id, and its detail is in the log.
+   */
+  call(name: string, args: unknown, context: ToolContext, signal?: AbortSignal): Promise<unknown>;
+}
+
+const never = new AbortController().signal;
+
+export function openToolbox(options: ToolboxOptions): Toolbox {
+  const { blobs, log, onUse, limits = defaultLimits, now = Date.now } = options;
+  const source = options.source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const random = options.random ?? ((bytes: Uint8Array) => void randomFillSync(bytes));
+  const newErrorId = (): string => `err_${Buffer.from(filled(random, 8)).toString("hex")}`;
+  const hasher = openSkillHasher();
+  const guideFor = openGuides(limits);
+
+  function toRunContext({ owner, skills, visible, tools: names }: ToolContext): RunContext {
+    const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
+    const sourceOf: RunContext["sourceOf"] = (skill) => (skill === guideSkill.skill ? guide().source : source);
+    return {
+      owner,
+      skills: viewSkills(skills.snapshot, visible),
+      blobs,
+      limits,
+      guide,
+      sourceOf,
+      hashFiles: (skill, signal) => hasher.hash(sourceOf(skill), skill.directory, signal),
+    };
+  }
+
+  async function run(name: string, args: unknown, context: ToolContext, signal: AbortSignal): Promise<unknown> {
+    const tool = findTool(name, context.tools);
+    const input = checkInput(tool, args);
+    signal.throwIfAborted();
+    await context.skills.ready;
+    signal.throwIfAborted();
+    const { output, skill } = await tool.run(toRunContext(context), input, signal);
+    checkOutput(tool, output);
+    report({
+      tool: tool.name,
+      ...(skill !== undefined && { skill: skill.name }),
+      ...(context.sessionId !== undefined && { sessionId: context.sessionId }),
+      door: context.door,
+      at: now(),
+    });
+    return output;
+  }
+
+  function report(use: ToolUse): void {
+    try {
+      onUse?.(use);
+    } catch (error) {
+      // The caller's answer does not depend on the ledger.
+      toInternalError(error, { log, newErrorId });
+    }
+  }
+
+  return {
+    async call(name, args, context, signal = never) {
+      try {
+        return await run(name, args, context, signal);
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        throw toCallError(error, () => toInternalError(error, { log, newErrorId }), log);
+      }
+    },
+  };
+}
+
+function findTool(name: string, names: readonly ToolName[] | undefined): Tool {
+  const available = availableTools(names);
+  const tool = available.find((other) => other.name === name);
+  if (tool !== undefined) return tool;
+  const facts = {
+    available: nearest(
+      name,
+      available.map((other) => other.name),
+      asAvailable,
+    ),
+  };
+  throw new SkillsError("METHOD_NOT_FOUND", `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });
+}
+
+function checkOutput({ name, output: schema }: Tool, output: unknown): void {
+  const { error } = schema.safeParse(output);
+  if (error !== undefined) throw new Error(`${name} gave an answer that is not as it promised`, { cause: error });
+}
+
+/** What a caller is told: what the tools and the blobs refuse, as it is; everything else without its detail. */
+function toCallError(error: unknown, toInternal: () => SkillsError, log: Log): SkillsError {
+  if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal();
+  if (error.code !== "UNREADABLE") return error;
+  log("warning", error.message);
+  const message = "The skill's files cannot be read right now.";
+  return new SkillsError("SKILL_NOT_READY", message, { cause: error });
+}
+
+function filled(random: (bytes: Uint8Array) => void, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  random(bytes);
+  return bytes;
+}

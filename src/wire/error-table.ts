@@ -1,0 +1,91 @@
+import { isSkillsError } from "../errors.ts";
+import type { SkillsErrorCode } from "../errors.ts";
+import { toInternalError } from "../internal-error.ts";
+import type { InternalErrorOptions } from "../internal-error.ts";
+
+/** One input that is not as it should be: a JSON pointer into the parameters, what was expected, and what was found. */
+interface Violation {
+  readonly field: string;
+  readonly expected: string;
+  readonly actual: unknown;
+}
+
+/** The error object of a JSON-RPC reply, the same at every door (CONTRACT C-2.3). */
+export interface WireError {
+  readonly code: number;
+  readonly message: string;
+  readonly data: {
+    readonly code: SkillsErrorCode;
+    readonly hint?: string;
+    readonly available?: readonly string[];
+    readonly violations?: readonly Violation[];
+    /** With INTERNAL: what to look for in the log. */
+    readonly error_id?: string;
+    /** Whether the very same call may succeed later. */
+    readonly retryable: boolean;
+  };
+}
+
+interface Row {
+  readonly number: number;
+  readonly retryable?: true;
+}
+
+/** A code that is not here is a fault of ours: the caller learns nothing but its id. */
+const table: Partial<Record<SkillsErrorCode, Row>> = {
+  PARSE_ERROR: { number: -32700 },
+  INVALID_REQUEST: { number: -32600 },
+  METHOD_NOT_FOUND: { number: -32601 },
+  VALIDATION_ERROR: { number: -32602 },
+  SKILL_NOT_FOUND: { number: -32602 },
+  VERSION_NOT_FOUND: { number: -32602 },
+  FILE_NOT_FOUND: { number: -32602 },
+  BLOB_NOT_FOUND: { number: -32602 },
+  INVALID_PATH: { number: -32602 },
+  INVALID_CURSOR: { number: -32602 },
+  NOT_EXECUTABLE: { number: -32602 },
+  UNSUPPORTED_LANGUAGE: { number: -32602 },
+  FILE_TOO_LARGE: { number: -32602 },
+  BLOB_TOO_LARGE: { number: -32602 },
+  QUOTA_EXCEEDED: { number: -32602, retryable: true },
+  AUTH_REQUIRED: { number: -32001 },
+  PERMISSION_DENIED: { number: -32001 },
+  RUNTIME_BUSY: { number: -32000, retryable: true },
+  SANDBOX_UNAVAILABLE: { number: -32000 },
+  SECRET_MISSING: { number: -32000 },
+  SKILL_NOT_READY: { number: -32000, retryable: true },
+};
+
+const internalErrorNumber = -32603;
+const maxAvailable = 10;
+
+/**
+ * What a caller is told about a failure. Never throws. Anything but a SkillsError of the table is INTERNAL: the caller gets an
+ * id, and the log gets the detail beside that id.
+ */
+export function toWireError(error: unknown, options: InternalErrorOptions): WireError {
+  const row = isSkillsError(error) ? table[error.code] : undefined;
+  if (row === undefined || !isSkillsError(error)) return internal(error, options);
+  const { hint, available, violations, retryable } = error.facts;
+  return {
+    code: row.number,
+    message: error.message,
+    data: {
+      code: error.code,
+      ...(typeof hint === "string" && { hint }),
+      ...(isTexts(available) && { available: available.slice(0, maxAvailable) }),
+      ...(Array.isArray(violations) && { violations: violations as readonly Violation[] }),
+      retryable: typeof retryable === "boolean" ? retryable : row.retryable === true,
+    },
+  };
+}
+
+function internal(error: unknown, options: InternalErrorOptions): WireError {
+  const { message, facts } = toInternalError(error, options);
+  const data = { code: "INTERNAL" as const, error_id: String(facts.errorId), retryable: false };
+  return { code: internalErrorNumber, message, data };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openAgentTools, type ToolkitModule } from "../../src/acp/agent-tools.ts";
+import { readOptions } from "../../src/options.ts";
+import type { McpCaller } from "../../src/mcp/mcp-door.ts";
+import { openToolkit, ownerOf } from "../../src/toolkit.ts";
+import { memorySkillset, offer } from "./memory-skillset.ts";
+
+const settings = readOptions({ dataDirectory: "/nowhere" });
+const { catalog } = memorySkillset([offer("pdf")]).openSession({});
+
+/** A toolkit that only writes down who calls. */
+function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: string[] } {
+  const callers: McpCaller[] = [];
+  const events: string[] = [];
+  const module: ToolkitModule = {
+    ownerOf,
+    openToolkit: () => {
+      events.push("opened");
+      return {
+        toolbox: {
+          call: (_name, _args, { owner, door, sessionId }) => Promise.resolve({ owner, door, sessionId }),
+        },
+        openMcp(caller) {
+          callers.push(caller);
+          const close = (): Promise<void> => Promise.resolve(void events.push("server closed"));
+          const headers = { Authorization: "Bearer x" };
+          return Promise.resolve({ url: "http://127.0.0.1:1/", headers, bridgeEnvironment: {}, close });
+        },
+        close: () => Promise.resolve(void events.push("closed")),
+      };
+    },
+  };
+  return { module, callers, events };
+}
+
+test("the tools are loaded once, when they are needed for the first time", async () => {
+  const { module, events } = fakeModule();
+  let loads = 0;
+  const tools = openAgentTools(settings, { load: () => Promise.resolve((loads++, module)) });
+  expect(loads).toBe(0);
+  const caller = { sessionId: "s", catalog };
+  await Promise.all([tools.call("a", {}, caller, AbortSignal.any([])), tools.openServer(catalog, undefined)]);
+  expect([loads, events]).toEqual([1, ["opened"]]);
+});
+
+test("what cannot be loaded is tried again with the next call", async () => {
+  const { module } = fakeModule();
+  const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
+  const tools = openAgentTools(settings, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
+  await expect(tools.openServer(catalog, "s")).rejects.toThrow("no memory");
+  await expect(tools.openServer(catalog, "s")).resolves.toBeDefined();
+});
+
+test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
+  const { module, callers } = fakeModule();
+  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const server = await tools.openServer(catalog, undefined);
+  const [caller] = callers;
+  expect(caller?.sessionId).toBeUndefined();
+  expect(caller?.owner).toMatch(/^opening:/);
+  server.begin("s");
+  const answer = await tools.call("a", {}, { sessionId: "s", catalog }, AbortSignal.any([]));
+  expect(answer).toEqual({ owner: caller?.owner, door: "acp", sessionId: caller?.sessionId });
+  expect(caller?.sessionId).toBe("s");
+});
+
+test("closing closes what was opened, and nothing is opened after it", async () => {
+  const { module, events } = fakeModule();
+  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  await tools.openServer(catalog, "s");
+  await tools.close();
+  expect(events).toEqual(["opened", "closed"]);
+  const unused = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  await unused.close();
+  await expect(unused.openServer(catalog, "s")).rejects.toThrow("closed");
+  expect(events).toEqual(["opened", "closed"]);
+});
+
+test("the real tools answer an editor and its agent's model alike", async () => {
+  const dataDirectory = mkdtempSync(join(tmpdir(), "acp-skills-tools-"));
+  onTestFinished(() => {
+    rmSync(dataDirectory, { recursive: true });
+  });
+  const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf });
+  const tools = openAgentTools(readOptions({ dataDirectory }), { load });
+  const server = await tools.openServer(catalog, undefined);
+  server.begin("s");
+  const call = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "create_blob", arguments: { content: "é", kind: "text/plain" } },
+  };
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const response = await fetch(server.address.url, {
+    method: "POST",
+    headers: { ...headers, ...server.address.headers },
+    body: JSON.stringify(call),
+  });
+  const blob_id = /blob:[\w.-]+/.exec(await response.text())?.[0];
+  const read = await tools.call("read_blob", { blob_id }, { sessionId: "s", catalog }, AbortSignal.any([]));
+  expect(read).toMatchObject({ content: "é", kind: "text/plain" });
+  const other = tools.call("read_blob", { blob_id }, { sessionId: "t", catalog }, AbortSignal.any([]));
+  await expect(other).rejects.toMatchObject({ code: "BLOB_NOT_FOUND" });
+  server.close();
+  await tools.close();
+});

@@ -1,0 +1,53 @@
+import type { AgentTools, EditorCaller } from "../../src/acp/agent-tools.ts";
+
+interface FakeCall {
+  readonly name: string;
+  readonly args: unknown;
+  readonly caller: EditorCaller;
+  readonly signal: AbortSignal;
+}
+
+/** Tools that do what a test says. */
+export interface FakeTools extends AgentTools {
+  readonly calls: FakeCall[];
+  /** Every server that was opened: the session it was for, as far as it is known, and whether it is closed. */
+  readonly servers: { sessionId: string | undefined; isClosed: boolean }[];
+}
+
+export function fakeTools(
+  answer: (call: FakeCall) => unknown = ({ name, args }) => ({ name, args }),
+  openServer: () => Promise<void> = () => Promise.resolve(),
+): FakeTools {
+  const calls: FakeTools["calls"] = [];
+  const servers: FakeTools["servers"] = [];
+  return {
+    calls,
+    servers,
+    bridge: { command: "/bin/node", args: ["/cli.js", "mcp-bridge"] },
+    async call(name, args, caller, signal) {
+      const call = { name, args, caller, signal };
+      calls.push(call);
+      return await answer(call);
+    },
+    async openServer(_catalog, sessionId) {
+      await openServer();
+      const server = { sessionId, isClosed: false };
+      servers.push(server);
+      const address = {
+        url: `http://127.0.0.1:1/mcp/${servers.length}`,
+        headers: { Authorization: "Bearer secret" },
+        bridgeEnvironment: { WHERE: "there" },
+      };
+      return {
+        address,
+        begin: (id) => {
+          server.sessionId = id;
+        },
+        close: () => {
+          server.isClosed = true;
+        },
+      };
+    },
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseBlobKind } from "../../src/blobs/blob-kind.ts";
+
+describe("parseBlobKind", () => {
+  it.each([
+    "text/plain",
+    "application/vnd.api+json",
+    "text/plain;charset=utf-8",
+    "text/plain; charset=utf-8 ; x=y",
+    'multipart/mixed; boundary="a \\"b\\"; c"',
+    "X-Custom/*",
+  ])("takes %s as it is", (kind) => {
+    expect(parseBlobKind(kind)).toEqual({ kind, base64: false });
+  });
+
+  it.each([
+    ["image/png;base64", "image/png"],
+    ["image/png ; BASE64", "image/png"],
+    ["text/plain;charset=utf-8;base64", "text/plain;charset=utf-8"],
+  ])("takes the flag off %s", (text, kind) => {
+    expect(parseBlobKind(text)).toEqual({ kind, base64: true });
+  });
+
+  it.each([
+    ...["", "/", "text", "text/", "/plain", "text/plain/x", "text /plain", " text/plain", "text/plain "],
+    ...["text/plain;", "text/plain;a", "text/plain;a=", 'text/plain;a="b', "text/plain;base64;base64", ";base64"],
+    ...["text/plain\n", "text/pl\0ain", "text/plàin", 'text/plain;a="é"', "text/plain\r\nX-Header: y"],
+  ])("refuses %j", (text) => {
+    expect(parseBlobKind(text)).toBeUndefined();
+  });
+
+  it("takes 127 characters and refuses 128, the flag included", () => {
+    expect(parseBlobKind(`a/${"b".repeat(125)}`)).toBeDefined();
+    expect(parseBlobKind(`a/${"b".repeat(126)}`)).toBeUndefined();
+    expect(parseBlobKind(`a/${"b".repeat(118)};base64`)).toBeDefined();
+    expect(parseBlobKind(`a/${"b".repeat(119)};base64`)).toBeUndefined();
+  });
+
+  it("takes only printable ASCII, and reads its own answer the same way", () => {
+    const likely = fc.string({
+      unit: fc.constantFrom("a", "b", "/", ";", "=", " ", '"', "\\", ";base64", "\n", "é"),
+      maxLength: 130,
+    });
+    fc.assert(
+      fc.property(fc.oneof(likely, fc.string({ unit: "binary" })), (text) => {
+        const parsed = parseBlobKind(text);
+        if (parsed === undefined) return;
+        expect(text).toMatch(/^[ -~]{3,127}$/);
+        expect(parseBlobKind(parsed.kind)).toEqual({ kind: parsed.kind, base64: false });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,32 @@
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import { legacyCall } from "../mcp/raw-request.ts";
+import { initialize, openStdioClient } from "../mcp/stdio-client.ts";
+import { runCli, startCli } from "./run-cli.ts";
+import { skillText, useTemporaryProject } from "./temporary-project.ts";
+
+const project = useTemporaryProject();
+
+describe("acp-skills mcp", () => {
+  it("serves the project's skills and those of --skills to a client on stdio, and ends with it", async () => {
+    project.write(".agents/skills/alpha/SKILL.md", skillText("alpha"));
+    project.write("more/beta/SKILL.md", skillText("beta"));
+    const child = startCli(["mcp", "--skills", "more"], { cwd: project.directory });
+    const client = openStdioClient(child.stdin, child.stdout);
+    await client.ask(initialize("2025-06-18"));
+    const { result } = await client.ask(legacyCall("list_skills", {}) as { id: number });
+    expect(result?.structuredContent).toMatchObject({
+      skills: [{ name: "alpha" }, { name: "beta" }, { name: "skills.protocol.guide" }],
+    });
+    const described = await client.ask(legacyCall("describe_skill", { name: "beta" }, 2) as { id: number });
+    expect(described.result?.structuredContent).toMatchObject({ skill: { files: [{ path: "SKILL.md" }] } });
+    child.stdin.end();
+    expect(await once(child, "close")).toEqual([0, null]);
+  });
+
+  it("tells how it is called", async () => {
+    const { code, stdout } = await runCli(["mcp", "--help"], { cwd: project.directory });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Usage: acp-skills mcp [options]")]);
+    expect((await runCli(["mcp", "--skill", "x"], { cwd: project.directory })).code).toBe(2);
+  });
+});

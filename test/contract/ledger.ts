@@ -1,0 +1,92 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Ledger, LedgerEntry } from "../../src/ledger/ledger.ts";
+
+export interface OpenLedger {
+  readonly ledger: Ledger;
+  readonly close: () => void;
+}
+
+const entry = fc.record(
+  {
+    at: fc.integer({ min: 0, max: 4_000_000_000_000 }),
+    tool: fc.string({ unit: "binary", maxLength: 200 }),
+    skill: fc.string({ unit: "binary", maxLength: 200 }),
+    sessionId: fc.string({ unit: "binary", maxLength: 200 }),
+    door: fc.string({ maxLength: 200 }),
+  },
+  { requiredKeys: ["at", "tool", "door"] },
+) satisfies fc.Arbitrary<LedgerEntry>;
+
+export async function readAll(ledger: Ledger): Promise<LedgerEntry[]> {
+  const entries: LedgerEntry[] = [];
+  for await (const each of ledger.read()) entries.push(each);
+  return entries;
+}
+
+export const use = (number: number): LedgerEntry => ({ at: number, tool: `tool-${number}`, door: "mcp" });
+
+/** What every ledger promises. `maxKept` opens one that keeps about so many entries. */
+export function describeLedger(name: string, open: (options?: { maxKept: number }) => OpenLedger): void {
+  async function withLedger(run: (ledger: Ledger) => Promise<void>, options?: { maxKept: number }): Promise<void> {
+    const { ledger, close } = open(options);
+    try {
+      await run(ledger);
+    } finally {
+      ledger.close();
+      close();
+    }
+  }
+
+  describe(`a ledger ${name}`, () => {
+    test("gives back what was recorded, oldest first", async () => {
+      const entries = fc.array(entry, { maxLength: 20 });
+      await fc.assert(
+        fc.asyncProperty(entries, (recorded) =>
+          withLedger(async (ledger) => {
+            for (const each of recorded) ledger.record(each);
+            expect(await readAll(ledger)).toEqual(recorded);
+          }),
+        ),
+        { numRuns: 50 },
+      );
+    });
+
+    test("cuts texts that are too long", () =>
+      withLedger(async (ledger) => {
+        const long = "x".repeat(1_000_000);
+        ledger.record({ at: 1, tool: long, skill: long, sessionId: long, door: long });
+        const cut = "x".repeat(256);
+        expect(await readAll(ledger)).toEqual([{ at: 1, tool: cut, skill: cut, sessionId: cut, door: cut }]);
+      }));
+
+    test("keeps the latest entries only", () =>
+      withLedger(
+        async (ledger) => {
+          for (let number = 0; number < 1_000; number++) ledger.record(use(number));
+          const kept = await readAll(ledger);
+          expect(kept.length).toBeGreaterThanOrEqual(50);
+          expect(kept.length).toBeLessThanOrEqual(250);
+          expect(kept).toEqual(Array.from({ length: kept.length }, (_, index) => use(1_000 - kept.length + index)));
+        },
+        { maxKept: 100 },
+      ));
+
+    test("takes an entry that makes no sense without a word", () =>
+      withLedger(async (ledger) => {
+        ledger.record({ ...use(1), at: Number.NaN });
+        ledger.record({ ...use(2), tool: undefined as unknown as string });
+        ledger.record(use(3));
+        expect((await readAll(ledger)).at(-1)).toEqual(use(3));
+      }));
+
+    test("records nothing after it was closed, and may be closed again", () =>
+      withLedger(async (ledger) => {
+        ledger.record(use(1));
+        ledger.close();
+        ledger.close();
+        ledger.record(use(2));
+        expect(await readAll(ledger)).toEqual([use(1)]);
+      }));
+  });
+}

@@ -1,0 +1,150 @@
+import { execFile } from "node:child_process";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { diskLedger } from "../../src/ledger/disk-ledger.ts";
+import type { Ledger } from "../../src/ledger/ledger.ts";
+import { silentLog } from "../../src/log.ts";
+import { describeLedger, readAll, use } from "../contract/ledger.ts";
+
+const lineBytes = Buffer.byteLength('{"at":"1970-01-01T00:00:00.999Z","tool":"tool-999","door":"mcp"}\n');
+
+describeLedger("on disk", ({ maxKept } = { maxKept: 10_000 }) => {
+  const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-ledger-"));
+  return {
+    ledger: diskLedger(directory, { log: silentLog, maxFileBytes: maxKept * lineBytes }),
+    close: () => {
+      rmSync(directory, { recursive: true });
+    },
+  };
+});
+
+describe("a ledger on disk", () => {
+  let directory = "";
+  const opened: Ledger[] = [];
+  const told: string[] = [];
+  beforeEach(() => {
+    directory = path.join(mkdtempSync(path.join(tmpdir(), "acp-skills-ledger-")), "ledger");
+    told.length = 0;
+  });
+  afterEach(() => {
+    for (const ledger of opened.splice(0)) ledger.close();
+    rmSync(path.dirname(directory), { recursive: true });
+  });
+  const open = (maxFileBytes?: number): Ledger => {
+    const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
+    const ledger = diskLedger(directory, { log, ...(maxFileBytes !== undefined && { maxFileBytes }) });
+    opened.push(ledger);
+    return ledger;
+  };
+  const file = (number: number): string => path.join(directory, `00000${number}.jsonl`);
+
+  test("is one line of JSON a use, for nobody else to read", () => {
+    open().record(use(7));
+    expect(readFileSync(file(1), "utf8")).toBe('{"at":"1970-01-01T00:00:00.007Z","tool":"tool-7","door":"mcp"}\n');
+    if (process.platform === "win32") return;
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(statSync(file(1)).mode & 0o777).toBe(0o600);
+  });
+
+  test("goes on where an earlier process ended", async () => {
+    const first = open();
+    first.record(use(1));
+    first.close();
+    const second = open();
+    second.record(use(2));
+    expect(await readAll(second)).toEqual([use(1), use(2)]);
+  });
+
+  test("begins a new file when one is full, and keeps one older", () => {
+    const ledger = open(10 * lineBytes);
+    for (let number = 0; number < 35; number++) ledger.record(use(number));
+    expect(readdirSync(directory).sort()).toEqual(["000003.jsonl", "000004.jsonl"]);
+  });
+
+  test("a line that was cut short costs that line only", async () => {
+    const first = open();
+    first.record(use(1));
+    first.record(use(2));
+    first.close();
+    truncateSync(file(1), statSync(file(1)).size - 5);
+    const second = open();
+    second.record(use(3));
+    second.record(use(4));
+    expect(await readAll(second)).toEqual([use(1), use(3), use(4)]);
+  });
+
+  test("passes over lines that are damaged or of another kind", async () => {
+    const ledger = open();
+    ledger.record(use(1));
+    appendFileSync(file(1), "\u0000\u0000\n\nnull\n[1]\n");
+    ledger.record(use(2));
+    expect(await readAll(ledger)).toEqual([use(1), use(2)]);
+  });
+
+  test("a file that somebody removed is begun anew", async () => {
+    const ledger = open();
+    ledger.record(use(1));
+    rmSync(file(1));
+    ledger.record(use(2));
+    expect(await readAll(ledger)).toEqual([use(2)]);
+  });
+
+  test("a directory that somebody removed is told once, and throws nothing", () => {
+    const ledger = open();
+    rmSync(directory, { recursive: true });
+    ledger.record(use(1));
+    ledger.record(use(2));
+    expect(told).toEqual([expect.stringMatching(/^warning The use of skills cannot be recorded in /)]);
+  });
+
+  test.skipIf(process.platform === "win32")("never writes through a link", () => {
+    mkdirSync(directory);
+    const target = path.join(path.dirname(directory), "target");
+    writeFileSync(target, "");
+    symlinkSync(target, file(1));
+    expect(() => open()).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS" }) as Error);
+    expect(readFileSync(target, "utf8")).toBe("");
+  });
+
+  test("several processes lose nothing to one another, also while files are begun", async () => {
+    const program = fileURLToPath(new URL("recording-process.js", import.meta.url));
+    const names = ["a", "b", "c", "d"];
+    const count = 300;
+    // Small enough for some dozen new files, all of them begun by whoever comes first.
+    const runs = names.map((name) =>
+      promisify(execFile)(process.execPath, [program, directory, name, String(count), String(16 * 1024)]),
+    );
+    for (const { stderr } of await Promise.all(runs)) expect(stderr).toBe("");
+    const kept = await readAll(open());
+    const numbers = readdirSync(directory)
+      .map((name) => Number.parseInt(name, 10))
+      .sort((a, b) => a - b);
+    expect(numbers).toHaveLength(2);
+    expect(numbers[1]).toBe((numbers[0] ?? 0) + 1);
+    for (const name of names) {
+      // Of each process the latest uses are there, each once, in order, and none is missing between them.
+      const times = kept.filter(({ tool }) => tool === name).map(({ at }) => at);
+      expect(times).toEqual(Array.from({ length: times.length }, (_, index) => count - times.length + index));
+    }
+    expect(kept.length).toBeGreaterThan(100);
+    const text = readdirSync(directory)
+      .map((name) => readFileSync(path.join(directory, name), "utf8"))
+      .join("");
+    expect(text.trimEnd().split("\n")).toHaveLength(kept.length);
+  });
+});

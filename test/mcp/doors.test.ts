@@ -1,0 +1,81 @@
+import { PassThrough } from "node:stream";
+import { fromBridgeEnvironment, toBridgeEnvironment } from "../../src/mcp/bridge-environment.ts";
+import { serveMcp } from "../../src/mcp/serve-mcp.ts";
+import { runStdioShim } from "../../src/mcp/stdio-shim.ts";
+import { silentLog } from "../../src/log.ts";
+import { manualClock } from "../manual-clock.ts";
+import { describeDoors, doorSkills } from "../doors.ts";
+import type { OpenDoor as OpenWay } from "../doors.ts";
+import { openDoor } from "./open-door.ts";
+import type { OpenDoor } from "./open-door.ts";
+import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";
+import { openStdioClient } from "./stdio-client.ts";
+import type { StdioClient } from "./stdio-client.ts";
+
+type DoorReply = Awaited<ReturnType<OpenWay["call"]>>;
+
+const openMcp = (): Promise<OpenDoor> =>
+  openDoor(Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])));
+
+/** What a call came to, out of the answer of a tool: its structured content, which its text repeats. */
+function toReply({ result, error }: { readonly result?: Record<string, unknown>; readonly error?: object }): DoorReply {
+  if (result === undefined) throw new Error(`not the answer of a tool: ${JSON.stringify(error)}`);
+  const [{ text }] = result.content as [{ text: string }];
+  const content = JSON.parse(text) as unknown;
+  if (JSON.stringify(result.structuredContent) !== text) throw new Error("the text says another thing");
+  return result.isError === true ? { error: content as { code: number; data: object } } : { result: content };
+}
+
+function callOver(client: StdioClient): (tool: string, args: object) => Promise<DoorReply> {
+  let id = 0;
+  return async (tool, args) => toReply(await client.ask(legacyCall(tool, args, ++id) as { id: number }));
+}
+
+describeDoors("MCP over HTTP, before 2026-07-28", async () => {
+  const { server, caller } = await openMcp();
+  const address = await server.open(caller);
+  return {
+    call: async (tool, args) => toReply((await rawRequest(address, { body: legacyCall(tool, args) })).message),
+    close: () => server.close(),
+  };
+});
+
+describeDoors("MCP over HTTP, since 2026-07-28", async () => {
+  const { server, caller } = await openMcp();
+  const address = await server.open(caller);
+  return {
+    call: async (tool, args) =>
+      toReply((await rawRequest(address, modernRequest("tools/call", { name: tool, arguments: args }))).message),
+    close: () => server.close(),
+  };
+});
+
+describeDoors("MCP over the shim", async () => {
+  const { server, caller } = await openMcp();
+  const target = fromBridgeEnvironment(toBridgeEnvironment(await server.open(caller)));
+  if (target === undefined) throw new Error("the environment names no server");
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const streams = { input, output, target, log: silentLog, clock: manualClock() };
+  const ended = runStdioShim({ ...streams, parent: () => 1 });
+  return {
+    call: callOver(openStdioClient(input, output)),
+    async close() {
+      input.end();
+      await ended;
+      await server.close();
+    },
+  };
+});
+
+describeDoors("MCP over stdio", async () => {
+  const { door, caller } = await openMcp();
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const ended = serveMcp(door, caller, { input, output });
+  return {
+    call: callOver(openStdioClient(input, output)),
+    async close() {
+      input.end();
+      await ended;
+    },
+  };
+});

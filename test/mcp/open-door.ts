@@ -1,0 +1,52 @@
+import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { systemClock } from "../../src/clock.ts";
+import { openLoopbackServer } from "../../src/mcp/loopback-server.ts";
+import type { LoopbackServer } from "../../src/mcp/loopback-server.ts";
+import type { McpCaller, McpDoor } from "../../src/mcp/mcp-door.ts";
+import { openCatalog } from "../../src/skills/catalog.ts";
+import type { Catalog } from "../../src/skills/catalog.ts";
+import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import type { MemorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import { openSkillHasher } from "../../src/tools/hash-skill.ts";
+import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
+import type { SkillSource } from "../../src/tools/skill-source.ts";
+import { openToolbox } from "../../src/tools/toolbox.ts";
+import type { Toolbox } from "../../src/tools/toolbox.ts";
+
+export const skills = {
+  "/skills/alpha/SKILL.md": "---\nname: alpha\ndescription: Does alpha.\nmetadata:\n  owner: me\n---\n# Alpha\n",
+  "/skills/alpha/references/guide.md": "A guide – with a dash.\n",
+  "/skills/alpha/assets/a & b.bin": new Uint8Array([0, 255, 1]),
+  "/skills/beta/SKILL.md": "---\nname: beta\ndescription: Does beta.\n---\n# Beta\n",
+  "/skills/sales.leads/SKILL.md": "---\nname: Leads\nshort_description: Leads.\n---\n# Leads\n",
+  "/skills/sales.leads/skill.toml":
+    'name = "sales.leads"\nversion = "1.2.0"\ndescription = "Does leads."\nkind = "instruction"\n',
+};
+
+export interface OpenDoor {
+  readonly files: MemorySkillFiles;
+  readonly catalog: Catalog;
+  readonly toolbox: Toolbox;
+  readonly door: McpDoor;
+  readonly caller: McpCaller;
+  readonly logged: string[];
+  readonly server: LoopbackServer;
+}
+
+/** The door over skills in memory. `wrap` may stand between it and the toolbox. */
+export async function openDoor(
+  given: Readonly<Record<string, string | Uint8Array>> = skills,
+  { wrap = (toolbox) => toolbox, source: other }: { wrap?: (toolbox: Toolbox) => Toolbox; source?: SkillSource } = {},
+): Promise<OpenDoor> {
+  const files = memorySkillFiles(given);
+  files.makeDirectory("/skills");
+  const source = other ?? { files, bytes: memorySkillBytes(files) };
+  const logged: string[] = [];
+  const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
+  const catalog = openCatalog({ roots: [{ path: "/skills", origin: "explicit" }], files, clock: systemClock, log });
+  await catalog.ready;
+  const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, log }));
+  const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version: "0.0.0-test" };
+  const caller: McpCaller = { owner: "me", sessionId: "s1", skills: catalog };
+  return { files, catalog, toolbox, door, caller, logged, server: openLoopbackServer(door) };
+}

@@ -1,0 +1,151 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterEach, describe, expect, it } from "vitest";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { LoopbackAddress } from "../../src/mcp/loopback-server.ts";
+import { openDoor } from "./open-door.ts";
+import type { OpenDoor } from "./open-door.ts";
+import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";
+
+const opened: OpenDoor[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(({ server }) => server.close()));
+});
+
+async function open(): Promise<OpenDoor & { address: LoopbackAddress }> {
+  const door = await openDoor();
+  opened.push(door);
+  return { ...door, address: await door.server.open(door.caller) };
+}
+
+const allTools = [
+  "list_skills",
+  "describe_skill",
+  "read_skill_file",
+  "create_blob",
+  "read_blob",
+  "load_skills_protocol_guide",
+];
+
+describe.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])("a client of %s", (revision) => {
+  it("opens with initialize, and lists and calls tools", async () => {
+    const { address } = await open();
+    const initialize = {
+      jsonrpc: "2.0",
+      id: 0,
+      method: "initialize",
+      params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+    };
+    const opening = await rawRequest(address, { body: initialize });
+    expect(opening.message).toMatchObject({
+      id: 0,
+      result: { protocolVersion: revision, serverInfo: { name: "acp-skills" }, capabilities: { tools: {} } },
+    });
+    const headers = { "mcp-protocol-version": revision };
+    const initialized = await rawRequest(address, {
+      headers,
+      body: { jsonrpc: "2.0", method: "notifications/initialized" },
+    });
+    expect(initialized.status).toBe(202);
+    const tools = await rawRequest(address, { headers, body: { jsonrpc: "2.0", id: 1, method: "tools/list" } });
+    expect((tools.message.result?.tools as { name: string }[]).map(({ name }) => name)).toEqual(allTools);
+    const call = await rawRequest(address, {
+      headers,
+      body: legacyCall("read_skill_file", { name: "alpha", path: "SKILL.md" }),
+    });
+    const structured = call.message.result?.structuredContent as { content: string };
+    expect(structured.content).toContain("# Alpha");
+    expect(call.message.result?.content).toEqual([{ type: "text", text: JSON.stringify(structured) }]);
+  });
+});
+
+describe("a client of 2026-07-28", () => {
+  it("discovers the server without any handshake", async () => {
+    const { address } = await open();
+    const { message } = await rawRequest(address, modernRequest("server/discover"));
+    expect(message.result).toMatchObject({
+      supportedVersions: ["2026-07-28"],
+      capabilities: { tools: { listChanged: false }, extensions: { "io.modelcontextprotocol/skills": {} } },
+    });
+  });
+
+  it("lists and calls tools", async () => {
+    const { address } = await open();
+    const tools = await rawRequest(address, modernRequest("tools/list"));
+    expect((tools.message.result?.tools as { name: string }[]).map(({ name }) => name)).toEqual(allTools);
+    const call = await rawRequest(address, modernRequest("tools/call", { name: "list_skills", arguments: {} }));
+    expect(call.message).toMatchObject({ id: 7, result: { structuredContent: { next_cursor: null } } });
+  });
+
+  it("is told when its headers say another thing than its body", async () => {
+    const { address } = await open();
+    const { body, headers } = modernRequest("tools/call", { name: "list_skills" });
+    const { status, message } = await rawRequest(address, { body, headers: { ...headers, "mcp-name": "read_blob" } });
+    expect([status, message.error?.code]).toEqual([400, -32020]);
+  });
+});
+
+describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s", (mode) => {
+  async function connect(address: LoopbackAddress): Promise<Client> {
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+    const requestInit = { headers: { ...address.headers } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(address.url), { requestInit }));
+    return client;
+  }
+
+  it("gets tools with annotations, and a mark that keeps them in sight", async () => {
+    const { address } = await open();
+    const client = await connect(address);
+    const { tools } = await client.listTools();
+    expect(tools.every(({ _meta }) => _meta?.["anthropic/alwaysLoad"] === true)).toBe(true);
+    expect(tools.find(({ name }) => name === "create_blob")?.annotations?.readOnlyHint).toBe(false);
+    expect(tools.find(({ name }) => name === "list_skills")?.annotations).toEqual({
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    });
+    await client.close();
+  });
+
+  it("gets refusals as answers that carry the error object", async () => {
+    const { address } = await open();
+    const client = await connect(address);
+    await client.listTools();
+    const answer = await client.callTool({ name: "list_skills", arguments: { limitt: 1 } });
+    expect(answer).toMatchObject({
+      isError: true,
+      structuredContent: {
+        code: -32602,
+        data: { code: "VALIDATION_ERROR", violations: [{ field: "/limitt" }], retryable: false },
+      },
+    });
+    expect(answer.content).toEqual([{ type: "text", text: JSON.stringify(answer.structuredContent) }]);
+    await client.close();
+  });
+
+  it("gets answers and refusals that both keep the schema that was listed", async () => {
+    const { address } = await open();
+    const client = await connect(address);
+    const { tools } = await client.listTools();
+    // Clients of the library's first generation hold refusals against the schema as well.
+    const schema = tools.find(({ name }) => name === "describe_skill")?.outputSchema;
+    const validate = new Ajv2020().compile(schema as object);
+    for (const name of ["alpha", "alpa"]) {
+      const { structuredContent } = await client.callTool({ name: "describe_skill", arguments: { name } });
+      expect(validate(structuredContent), name).toBe(true);
+    }
+    expect(validate({ skills: [] })).toBe(false);
+    await client.close();
+  });
+
+  it("gets an error of the protocol for a tool that is not there", async () => {
+    const { address } = await open();
+    const client = await connect(address);
+    await expect(client.callTool({ name: "list_skils", arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+      data: { code: "METHOD_NOT_FOUND", available: expect.arrayContaining(["list_skills"]) as string[] },
+    });
+    await client.close();
+  });
+});

@@ -1,0 +1,220 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
+import { afterEach, describe, expect, it } from "vitest";
+import type { McpCaller } from "../../src/mcp/mcp-door.ts";
+import type { Skill } from "../../src/skills/skill.ts";
+import { diskSkillFiles } from "../../src/skills/disk-skill-files.ts";
+import { diskSkillBytes } from "../../src/tools/disk-skill-bytes.ts";
+import { openDoor, skills } from "./open-door.ts";
+import type { OpenDoor } from "./open-door.ts";
+
+const cleanup: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo();
+});
+
+interface Host extends OpenDoor {
+  readonly client: Client;
+  readonly host: SkillsClient;
+}
+
+/** A host that verifies every file against the entry that named it. */
+async function openHost(
+  given: Parameters<typeof openDoor>[0] = skills,
+  { mode = "auto", caller = {}, ...options }: Options = {},
+): Promise<Host> {
+  const door = await openDoor(given, options);
+  cleanup.push(() => door.server.close());
+  const { url, headers } = await door.server.open({ ...door.caller, ...caller });
+  const client = new Client({ name: "host", version: "1" }, { versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  cleanup.push(() => client.close());
+  return { ...door, client, host: new SkillsClient(client) };
+}
+
+type Options = Parameters<typeof openDoor>[1] & { mode?: "auto" | "legacy"; caller?: Partial<McpCaller> };
+
+const skillMd = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n`;
+
+describe.each(["auto", "legacy"] as const)("a host of the Skills extension, in mode %s", (mode) => {
+  it("lists skills whose every file keeps its digest, text or not", async () => {
+    const { host } = await openHost(skills, { mode });
+    expect([host.supported, host.directoryRead]).toEqual([true, true]);
+    const listing = await host.list();
+    expect(listing.skills.map(({ uri }) => uri)).toEqual(["skill://alpha/SKILL.md", "skill://beta/SKILL.md"]);
+    const [alpha] = listing.skills;
+    if (alpha === undefined || alpha.resources === "dynamic") throw new Error("alpha has no files");
+    expect(alpha.frontmatter).toEqual({ name: "alpha", description: "Does alpha.", metadata: { owner: "me" } });
+    expect(alpha.resources.map(({ uri, size }) => [uri, size])).toEqual([
+      ["skill://alpha/SKILL.md", 75],
+      ["skill://alpha/assets/a%20%26%20b.bin", 3],
+      ["skill://alpha/references/guide.md", 25],
+    ]);
+    const files = await Promise.all(alpha.resources.map(({ uri }) => host.read(alpha, uri)));
+    expect(files.map(({ verified }) => verified)).toEqual([true, true, true]);
+    expect(files[1]?.bytes).toEqual(new Uint8Array([0, 255, 1]));
+    expect(files[2]).toMatchObject({ text: "A guide – with a dash.\n", mimeType: "text/markdown" });
+  });
+
+  it("gets one skill, and reads its directories", async () => {
+    const { host } = await openHost(skills, { mode });
+    const { skill } = await host.get("skill://alpha/SKILL.md");
+    expect(skill.frontmatter.name).toBe("alpha");
+    const names = async (uri: string): Promise<string[]> =>
+      (await host.readDirectory(uri)).resources.map(({ name }) => name);
+    expect(await names("skill://alpha")).toEqual(["SKILL.md", "assets", "references"]);
+    expect(await names("skill://alpha/assets")).toEqual(["a & b.bin"]);
+    await expect(host.readDirectory("skill://alpha/SKILL.md")).rejects.toMatchObject({ code: -32602 });
+    await expect(host.readDirectory("skill://nobody")).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe("what is served", () => {
+  it("lists ten dozen skills, page by page", async () => {
+    const names = Array.from({ length: 120 }, (_, index) => `skill-${String(index).padStart(3, "0")}`);
+    const { host } = await openHost(
+      Object.fromEntries(names.map((name) => [`/skills/${name}/SKILL.md`, skillMd(name)])),
+    );
+    const { skills: all } = await host.list();
+    expect(all.map(({ frontmatter }) => frontmatter.name)).toEqual(names);
+  });
+
+  it("refuses a cursor that it did not give", async () => {
+    const { client } = await openHost();
+    const request = { method: "skills/list", params: { cursor: "x" } };
+    await expect(new SkillsClient(client).list(request.params)).rejects.toMatchObject({
+      code: -32602,
+      data: { code: "INVALID_CURSOR" },
+    });
+  });
+
+  it.each([
+    [
+      "a display name that is not the slug",
+      { "/skills/gamma/SKILL.md": "---\nname: Gamma Ray\ndescription: x\n---\n" },
+    ],
+    [
+      "frontmatter that only a lenient reader understands",
+      {
+        "/skills/gamma/SKILL.md": "---\nname: gamma\ndescription: x: y\n---\n",
+      },
+    ],
+    [
+      "more files than a host takes",
+      {
+        "/skills/gamma/SKILL.md": skillMd("gamma"),
+        ...Object.fromEntries(Array.from({ length: 512 }, (_, index) => [`/skills/gamma/f${index}`, ""])),
+      },
+    ],
+    [
+      "more bytes than a host takes",
+      {
+        "/skills/gamma/SKILL.md": skillMd("gamma"),
+        "/skills/gamma/large.bin": new Uint8Array(16 * 1024 * 1024),
+      },
+    ],
+  ])("leaves a skill with %s to the tools, and says so once", async (_what, files) => {
+    const { host, client, logged } = await openHost({ ...skills, ...files });
+    expect(await uris(host)).toEqual(["skill://alpha/SKILL.md", "skill://beta/SKILL.md"]);
+    expect(await uris(host)).toHaveLength(2);
+    expect(logged.filter((line) => line.includes("Not served as an MCP skill: gamma"))).toHaveLength(1);
+    const { structuredContent } = await client.callTool({ name: "list_skills", arguments: {} });
+    expect(JSON.stringify(structuredContent)).toContain('"gamma');
+  });
+
+  it("keeps to what the caller may see", async () => {
+    const visible = ({ name }: Skill): boolean => name === "beta";
+    const { host, client } = await openHost(skills, { caller: { visible } });
+    expect(await uris(host)).toEqual(["skill://beta/SKILL.md"]);
+    const hidden = await host.get("skill://alpha/SKILL.md").catch((error: unknown) => error);
+    const absent = await host.get("skill://nobody/SKILL.md").catch((error: unknown) => error);
+    expect(String(hidden).replaceAll("alpha", "nobody")).toBe(String(absent));
+    await expect(client.readResource({ uri: "skill://alpha/SKILL.md" })).rejects.toThrow();
+  });
+
+  it.each([
+    "skill://alpha/nothing.md",
+    "skill://alpha/references",
+    "skill://alpha/",
+    "skill://alpha",
+    "skill:///alpha/SKILL.md",
+    "skill://alpha/../beta/SKILL.md#x",
+    "skill://alpha/%2e%2e/beta/SKILL.md",
+    "skill://alpha/..%2fbeta%2fSKILL.md",
+    "skill://alpha/%2fetc%2fpasswd",
+    "skill://alpha/%00",
+    "skill://alpha/%ff",
+    "skill://alpha/.git/config",
+    "skill://alpha/SKILL.md?x",
+    "skill://me@alpha/SKILL.md",
+    "skill://sales-leads/nothing.md",
+    "skill://skills-protocol-guide/SKILL.md",
+    "skill://sales.leads/SKILL.md",
+  ])("serves no resource at %s", async (uri) => {
+    const { client } = await openHost();
+    await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it("follows no link out of a skill's directory", async () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), "mcp-skills-")));
+    cleanup.push(() => {
+      rmSync(root, { recursive: true });
+    });
+    mkdirSync(join(root, "alpha"));
+    writeFileSync(join(root, "secret"), "secret");
+    writeFileSync(join(root, "alpha", "SKILL.md"), skillMd("alpha"));
+    symlinkSync(join(root, "secret"), join(root, "alpha", "link.md"));
+    const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    const directory = join(root, "alpha");
+    const skill: Skill = {
+      name: "alpha",
+      slug: "alpha",
+      version: "0.0.0",
+      kind: "instruction",
+      namespace: "alpha",
+      description: "Does alpha.",
+      tags: [],
+      metadata: {},
+      dialect: "agent-skills",
+      directory,
+      file: join(directory, "SKILL.md"),
+    };
+    const snapshot = { skills: [{ skill, sources: [root], problems: [], versions: [skill] }], problems: [] };
+    const { host, client } = await openHost(skills, { source, caller: { skills: { snapshot } } });
+    const { skill: entry } = await host.get("skill://alpha/SKILL.md");
+    expect(entry.resources).toMatchObject([{ uri: "skill://alpha/SKILL.md" }]);
+    await expect(client.readResource({ uri: "skill://alpha/link.md" })).rejects.toMatchObject({ code: -32602 });
+    expect(await client.readResource({ uri: "skill://alpha/SKILL.md" })).toMatchObject({
+      contents: [{ text: skillMd("alpha") }],
+    });
+  });
+
+  it("shows a change to the next request, and tells a client that listens", async () => {
+    const { host, client, files, catalog } = await openHost();
+    expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: true });
+    const told = new Promise<void>((resolve) => {
+      client.setNotificationHandler("notifications/resources/list_changed", () => {
+        resolve();
+      });
+    });
+    const subscription = await client.listen({ resourcesListChanged: true });
+    files.write("/skills/gamma/SKILL.md", skillMd("gamma"));
+    await catalog.reload();
+    await told;
+    expect(await uris(host)).toContain("skill://gamma/SKILL.md");
+    await subscription.close();
+  });
+
+  it("promises no such news to a client that has no way to hear them", async () => {
+    const { client } = await openHost(skills, { mode: "legacy" });
+    expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: false });
+  });
+});
+
+async function uris(host: SkillsClient): Promise<string[]> {
+  return (await host.list()).skills.map(({ uri }) => uri);
+}

@@ -1,0 +1,67 @@
+import type { Readable, Writable } from "node:stream";
+import { readLines } from "../../src/mcp/read-lines.ts";
+
+export interface StdioMessage {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: object };
+}
+
+/** A client that speaks MCP over two streams in plain JSON, and knows no revision. */
+export interface StdioClient {
+  /** Sends a message; resolves with the answer to its id. */
+  ask(message: { readonly id: unknown }): Promise<StdioMessage>;
+  /** Sends a message, or any text as a line. */
+  send(message: object | string): void;
+  /** Everything that was received, in order. */
+  readonly received: readonly StdioMessage[];
+  /** Resolves with the first message for which this is true. */
+  wait(isIt: (message: StdioMessage) => boolean): Promise<StdioMessage>;
+}
+
+export function openStdioClient(toServer: Writable, fromServer: Readable): StdioClient {
+  const received: StdioMessage[] = [];
+  const waiting = new Set<() => void>();
+  const wait: StdioClient["wait"] = (isIt) =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const found = received.find(isIt);
+        if (found === undefined) return;
+        waiting.delete(look);
+        resolve(found);
+      };
+      waiting.add(look);
+      look();
+    });
+  const send: StdioClient["send"] = (message) => {
+    toServer.write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`);
+  };
+  const listen = async (): Promise<void> => {
+    for await (const line of readLines(fromServer as AsyncIterable<Uint8Array>)) {
+      received.push(JSON.parse(line) as StdioMessage);
+      for (const look of [...waiting]) look();
+    }
+  };
+  // A stream that a test destroys ends with an error; what was to be received tells whether that was right.
+  listen().catch(() => undefined);
+  return {
+    received,
+    wait,
+    send,
+    ask(message) {
+      send(message);
+      return wait(({ id, method }) => id === message.id && method === undefined);
+    },
+  };
+}
+
+/** How each revision opens; every one of them may be answered by `legacyCall` or `modernRequest` after that. */
+export function initialize(revision: string): { readonly id: unknown } {
+  return {
+    jsonrpc: "2.0",
+    id: "open",
+    method: "initialize",
+    params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: "stdio", version: "1" } },
+  } as { readonly id: unknown };
+}

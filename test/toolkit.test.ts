@@ -1,0 +1,140 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../src/clock.ts";
+import { fromBridgeEnvironment } from "../src/mcp/bridge-environment.ts";
+import { openCatalog } from "../src/skills/catalog.ts";
+import { memorySkillFiles } from "../src/skills/memory-skill-files.ts";
+import { memorySkillBytes } from "../src/tools/memory-skill-bytes.ts";
+import { openToolkit, ownerOf } from "../src/toolkit.ts";
+import type { Toolkit } from "../src/toolkit.ts";
+import { readAll } from "./contract/ledger.ts";
+import { manualClock } from "./manual-clock.ts";
+import type { ManualClock } from "./manual-clock.ts";
+import { legacyCall, rawRequest } from "./mcp/raw-request.ts";
+
+const hour = 60 * 60 * 1_000;
+const dayAndHour = 25 * hour;
+
+describe("a toolkit", () => {
+  let directory = "";
+  let clock: ManualClock;
+  let time = 0;
+  const told: string[] = [];
+  const opened: Toolkit[] = [];
+  const files = memorySkillFiles({
+    "/skills/alpha/SKILL.md": "---\nname: alpha\ndescription: Does alpha.\n---\n# Alpha\n",
+  });
+  const skills = openCatalog({
+    roots: [{ path: "/skills", origin: "explicit" }],
+    files,
+    clock: systemClock,
+    log: () => undefined,
+  });
+
+  beforeEach(() => {
+    directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-toolkit-")));
+    clock = manualClock();
+    time = Date.now();
+    told.length = 0;
+  });
+  afterEach(async () => {
+    for (const toolkit of opened.splice(0)) await toolkit.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  function open(dataDirectory = path.join(directory, "deep", "data")): Toolkit {
+    const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
+    const toolkit = openToolkit(
+      { log, clock, version: "0.0.0-test", dataDirectory },
+      { source: { files, bytes: memorySkillBytes(files) }, now: () => time },
+    );
+    opened.push(toolkit);
+    return toolkit;
+  }
+
+  const countBlobs = async (toolkit: Toolkit): Promise<number> => {
+    let count = 0;
+    for await (const blob of toolkit.blobs.list()) count += blob.size > 0 ? 1 : 0;
+    return count;
+  };
+
+  test("keeps blobs and the ledger in a directory that is nobody else's", async () => {
+    const { toolbox, ledger } = open();
+    await toolbox.call("create_blob", { content: "x", kind: "text/plain" }, { owner: "me", door: "cli", skills });
+    await toolbox.call("describe_skill", { name: "alpha" }, { owner: "me", door: "acp", skills, sessionId: "s1" });
+    expect(await readAll(ledger)).toEqual([
+      { at: time, tool: "create_blob", door: "cli" },
+      { at: time, tool: "describe_skill", skill: "alpha", sessionId: "s1", door: "acp" },
+    ]);
+    const data = path.join(directory, "deep", "data");
+    expect(readdirSync(data).sort()).toEqual(["blobs", "ledger"]);
+    if (process.platform !== "win32") expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect(told).toEqual([]);
+  });
+
+  test("sweeps blobs a little after it was opened, and then every hour", async () => {
+    const toolkit = open();
+    await toolkit.blobs.put("me", "text/plain", Buffer.from("x"));
+    time += dayAndHour;
+    expect(await countBlobs(toolkit)).toBe(1);
+    clock.pass(2_000);
+    await expect.poll(() => countBlobs(toolkit)).toBe(0);
+    await toolkit.blobs.put("me", "text/plain", Buffer.from("y"));
+    time += dayAndHour;
+    clock.pass(hour - 1);
+    expect(await countBlobs(toolkit)).toBe(1);
+    clock.pass(1);
+    await expect.poll(() => countBlobs(toolkit)).toBe(0);
+    expect(told).toEqual([]);
+  });
+
+  test("leaves no timer behind, and closing it in the middle of a sweep is no failure", async () => {
+    const toolkit = open();
+    clock.pass(2_000);
+    await toolkit.close();
+    await toolkit.close();
+    expect(clock.pending).toBe(0);
+    expect(told).toEqual([]);
+    await expect(toolkit.blobs.stat("me", "blob:x")).rejects.toMatchObject({ code: "CLOSED" });
+  });
+
+  test.each(["data", "data/ledger", "data/blobs"])(
+    "works from memory where a file is at %s, and tells once",
+    async (place) => {
+      const data = path.join(directory, "data");
+      mkdirSync(path.dirname(path.join(directory, place)), { recursive: true });
+      writeFileSync(path.join(directory, place), "");
+      const { toolbox, ledger } = open(data);
+      const caller = { owner: "me", door: "cli", skills } as const;
+      const created = await toolbox.call("create_blob", { content: "x", kind: "text/plain" }, caller);
+      const { blob_id } = created as { blob_id: string };
+      expect(await toolbox.call("read_blob", { blob_id }, caller)).toMatchObject({ content: "x" });
+      expect((await readAll(ledger)).map(({ tool }) => tool)).toEqual(["create_blob", "read_blob"]);
+      expect(told).toEqual([
+        expect.stringMatching(/^warning Blobs and the ledger last only as long as this process: /),
+      ]);
+    },
+  );
+
+  test("opens a door to a session's model when one is asked for, over HTTP and for a bridge", async () => {
+    const toolkit = open();
+    const address = await toolkit.openMcp({ owner: "me", sessionId: "s1", skills });
+    const { message } = await rawRequest(address, { body: legacyCall("list_skills", {}) });
+    expect(message.result?.structuredContent).toMatchObject({ skills: [{ name: "alpha" }, {}] });
+    expect(fromBridgeEnvironment({ ...address.bridgeEnvironment })).toEqual({
+      url: address.url,
+      authorization: address.headers.Authorization,
+    });
+    expect(await readAll(toolkit.ledger)).toEqual([{ at: time, tool: "list_skills", sessionId: "s1", door: "mcp" }]);
+    await toolkit.close();
+    await expect(rawRequest(address, { body: legacyCall("list_skills", {}) })).rejects.toThrow();
+    await expect(toolkit.openMcp({ owner: "me", skills })).rejects.toMatchObject({ code: "CLOSED" });
+  });
+
+  test("a session's blobs are its own; without a session they are the person's", () => {
+    expect(ownerOf("s1")).toBe("session:s1");
+    expect(ownerOf(undefined)).toBe("local");
+  });
+});

@@ -1,0 +1,86 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { renderGuide } from "../../../src/tools/guide/guide.ts";
+import { defaultLimits } from "../../../src/tools/limits.ts";
+import { toolNames } from "../../../src/tools/tool-names.ts";
+import type { ToolName } from "../../../src/tools/tool-names.ts";
+import { openTools } from "../open-tools.ts";
+
+const template = readFileSync(new URL("../../../src/tools/guide/SKILL.md", import.meta.url), "utf8");
+const mentioned = (text: string): ToolName[] => toolNames.filter((name) => text.includes(name));
+
+/** No tokenizer makes more tokens of English prose than this. */
+const tokensAtMost = (text: string): number => Math.ceil(text.length / 4);
+
+const subsets: readonly (readonly ToolName[])[] = [
+  toolNames,
+  [],
+  ["list_skills"],
+  ["read_blob"],
+  ["list_skills", "describe_skill", "read_skill_file"],
+  toolNames.filter((name) => name !== "execute_skill" && name !== "run_code"),
+  toolNames.filter((name) => name !== "create_blob" && name !== "read_blob"),
+];
+
+test.each(subsets.map((subset) => [subset.join(" "), subset] as const))(
+  "with the tools [%s], it names no other tool, leaves no heading empty and no number open",
+  (_names, subset) => {
+    const text = renderGuide(template, subset, defaultLimits);
+    expect(subset).toEqual(expect.arrayContaining(mentioned(text)));
+    expect(text).not.toMatch(/\{\{|\}\}|undefined|NaN/);
+    expect(text).not.toMatch(/\n#+ [^\n]*\n+(#|$)/);
+    expect(text).not.toContain("\n\n\n");
+    expect(tokensAtMost(text)).toBeLessThanOrEqual(1000);
+  },
+);
+
+test("with all tools, it names each but itself", () => {
+  expect(mentioned(renderGuide(template, toolNames, defaultLimits))).toEqual(
+    toolNames.filter((name) => name !== "load_skills_protocol_guide"),
+  );
+});
+
+test("limits are those of this store", () => {
+  const text = renderGuide(template, toolNames, { maxBlobBytes: 3.5 * 1024 * 1024, blobTtlMs: 90 * 60 * 1000 });
+  expect(text).toContain("up to 3.5 MiB");
+  expect(text).toContain("gone after 1.5 hours");
+});
+
+test("load_skills_protocol_guide gives its body, with no skill installed", async () => {
+  const { call } = await openTools({});
+  const { content } = (await call("load_skills_protocol_guide")) as { content: string };
+  expect(content.startsWith("# ")).toBe(true);
+  expect(content).not.toContain("short_description");
+  expect(mentioned(content)).toEqual(["list_skills", "describe_skill", "read_skill_file", "create_blob", "read_blob"]);
+});
+
+test("it is a skill: listed, described, read, and the same for the same caller", async () => {
+  const { call } = await openTools({});
+  const { content } = (await call("load_skills_protocol_guide")) as { content: string };
+  const name = "skills.protocol.guide";
+  const file = (await call("read_skill_file", { name, path: "SKILL.md" })) as { content: string; size_bytes: number };
+  expect(file.content.endsWith(content)).toBe(true);
+  const described = await call("describe_skill", { name: "skills-protocol-guide", detail: "full" });
+  expect(described).toMatchObject({
+    skill: {
+      manifest: { name, version: "0.1.0", kind: "instruction" },
+      versions: ["0.1.0"],
+      files: [{ path: "SKILL.md", size_bytes: file.size_bytes }],
+      skill_md_content: file.content,
+    },
+  });
+});
+
+test("nothing hides it", async () => {
+  const { call } = await openTools({});
+  const visible = () => false;
+  expect(await call("list_skills", {}, { visible })).toMatchObject({ skills: [{ name: "skills.protocol.guide" }] });
+  await call("describe_skill", { name: "skills.protocol.guide" }, { visible });
+});
+
+test("a caller with fewer tools reads another text", async () => {
+  const { call } = await openTools({});
+  const tools = ["list_skills", "load_skills_protocol_guide", "read_skill_file"] as const;
+  const { content } = (await call("load_skills_protocol_guide", {}, { tools })) as { content: string };
+  expect(mentioned(content)).toEqual(["list_skills", "read_skill_file"]);
+});

@@ -1,0 +1,210 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { OfferedSkill, Skill, Snapshot } from "../../src/skills/skill.ts";
+import { byCodePoint } from "../../src/skills/code-point-order.ts";
+import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
+
+interface Page {
+  readonly skills: readonly { readonly name: string; readonly version: string }[];
+  readonly next_cursor: string | null;
+}
+
+const guide = "skills.protocol.guide";
+
+function offer(name: string, over: Partial<Skill> = {}): OfferedSkill {
+  const slug = name.replaceAll(".", "-");
+  const directory = `/skills/${name}`;
+  const skill: Skill = {
+    name,
+    slug,
+    version: "1.0.0",
+    kind: "instruction",
+    namespace: name.split(".")[0] ?? name,
+    description: `Does ${name}.`,
+    tags: [],
+    metadata: {},
+    dialect: "skills-protocol",
+    directory,
+    file: `${directory}/SKILL.md`,
+    ...over,
+  };
+  return { skill, sources: ["/skills"], problems: [], versions: [skill] };
+}
+
+const snapshotOf = (names: readonly string[]): Snapshot => ({ skills: names.map((name) => offer(name)), problems: [] });
+
+/** Every name over all pages; `skillsAt` gives the snapshot of each page. */
+async function allPages(skillsAt: (page: number) => Snapshot, args: object, limit: number): Promise<string[]> {
+  const { call } = await openTools({});
+  const names: string[] = [];
+  let cursor: string | null | undefined;
+  for (let page = 0; cursor !== null; page++) {
+    const given = { ...args, limit, ...(cursor !== undefined && { cursor }) };
+    const answer = (await call("list_skills", given, { skills: { snapshot: skillsAt(page) } })) as Page;
+    expect(answer.skills.length).toBeLessThanOrEqual(limit);
+    names.push(...answer.skills.map(({ name }) => name));
+    cursor = answer.next_cursor;
+  }
+  return names;
+}
+
+describe("rows", () => {
+  test("names are names and versions; a summary says the rest", async () => {
+    const { call } = await openTools({ ...protocolSkill("sales.leads.sync", "0.2.0", 'tags = ["crm"]\n') });
+    expect(await call("list_skills", { namespace: "sales" })).toEqual({
+      skills: [{ name: "sales.leads.sync", version: "0.2.0" }],
+      next_cursor: null,
+    });
+    expect(await call("list_skills", { namespace: "sales", detail: "summary" })).toEqual({
+      skills: [
+        {
+          name: "sales.leads.sync",
+          version: "0.2.0",
+          description: "Does sales.leads.sync.",
+          namespace: "sales",
+          kind: "instruction",
+          tags: ["crm"],
+        },
+      ],
+      next_cursor: null,
+    });
+  });
+
+  test("without any skill there is the guide", async () => {
+    const { call } = await openTools({});
+    expect(await call("list_skills")).toEqual({ skills: [{ name: guide, version: "0.1.0" }], next_cursor: null });
+  });
+
+  test("names are in the order of code points, not of slugs", async () => {
+    const { call } = await openTools({
+      ...agentSkill("a-b"),
+      ...protocolSkill("a.c"),
+      ...protocolSkill("a.a.b"),
+      ...agentSkill("a0"),
+    });
+    const { skills } = (await call("list_skills")) as Page;
+    expect(skills.map(({ name }) => name)).toEqual(["a-b", "a.a.b", "a.c", "a0", guide]);
+  });
+
+  test("a skill that calls itself like the guide does not hide it", async () => {
+    for (const impostor of [protocolSkill(guide, "9.9.9"), agentSkill("skills-protocol-guide")]) {
+      const { call } = await openTools(impostor);
+      expect(await call("list_skills")).toEqual({ skills: [{ name: guide, version: "0.1.0" }], next_cursor: null });
+    }
+  });
+
+  test("at most 20 tags are listed", async () => {
+    const { call } = await openTools({});
+    const tags = Array.from({ length: 21 }, (_, index) => `t${index}`);
+    const skills = { snapshot: { skills: [offer("a", { tags })], problems: [] } };
+    const answer = (await call("list_skills", { namespace: "a", detail: "summary" }, { skills })) as {
+      skills: { tags: string[] }[];
+    };
+    expect(answer.skills[0]?.tags).toEqual(tags.slice(0, 20));
+  });
+});
+
+describe("namespace", () => {
+  test.each([
+    ["a", ["a", "a.b", "a.b.c"]],
+    ["a.b", ["a.b", "a.b.c"]],
+    ["a.b.c", ["a.b.c"]],
+    ["a-b", ["a-b"]],
+    ["a.", []],
+    ["A", []],
+    ["nothing", []],
+    ["skills", [guide]],
+    ["skills.protocol", [guide]],
+  ])("%s lists %j", async (namespace, expected) => {
+    const snapshot = snapshotOf(["a", "a-b", "a.b", "a.b.c", "a0", "ab", "ab.c"]);
+    for (const limit of [1, 200]) expect(await allPages(() => snapshot, { namespace }, limit)).toEqual(expected);
+  });
+
+  test("an empty one, as some models fill it in, is none", async () => {
+    const { call } = await openTools(agentSkill("a"));
+    expect(await call("list_skills", { namespace: "" })).toEqual(await call("list_skills"));
+  });
+});
+
+describe("limit", () => {
+  const snapshot = snapshotOf(Array.from({ length: 250 }, (_, index) => `s${index}`));
+
+  test.each([
+    [undefined, 50],
+    [1, 1],
+    [199, 199],
+    [200, 200],
+    [201, 200],
+    [1e300, 200],
+  ])("%s gives %i rows", async (limit, rows) => {
+    const { call } = await openTools({});
+    const page = (await call("list_skills", limit === undefined ? {} : { limit }, { skills: { snapshot } })) as Page;
+    expect(page.skills).toHaveLength(rows);
+    expect(page.next_cursor).not.toBeNull();
+  });
+
+  test.each([0, -1, 1.5, "50", null, true])("%j is a violation", async (limit) => {
+    const { call } = await openTools({});
+    const { code, violations } = await refusal(call("list_skills", { limit }));
+    expect(code).toBe("VALIDATION_ERROR");
+    expect(violations).toEqual([{ field: "/limit", expected: "a whole number, 1 or more", actual: limit }]);
+  });
+});
+
+describe("pages", () => {
+  const name = fc
+    .array(fc.string({ minLength: 1, maxLength: 2, unit: fc.constantFrom("a", "b", "0") }), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    .map((segments) => segments.join("."));
+  const someNames = fc.uniqueArray(name, { maxLength: 12, selector: (text) => text });
+  const limits = fc.integer({ min: 1, max: 5 });
+
+  test("together give every name once, in order, whatever the limit", async () => {
+    await fc.assert(
+      fc.asyncProperty(someNames, limits, async (names, limit) => {
+        const expected = [...names, guide].sort(byCodePoint);
+        expect(await allPages(() => snapshotOf(names), {}, limit)).toEqual(expected);
+      }),
+    );
+  });
+
+  test("give what stays throughout once, in order, while skills come and go between them", async () => {
+    await fc.assert(
+      fc.asyncProperty(someNames, fc.array(someNames, { minLength: 1 }), limits, async (kept, others, limit) => {
+        const at = (page: number): Snapshot =>
+          snapshotOf([...new Set([...kept, ...(others[page % others.length] ?? [])])]);
+        const found = await allPages(at, {}, limit);
+        expect(found).toEqual([...new Set(found)].sort(byCodePoint));
+        expect(found).toEqual(expect.arrayContaining([...kept, guide]));
+      }),
+    );
+  });
+
+  test("a cursor of another namespace, or of nobody, is refused", async () => {
+    const { call } = await openTools({ ...protocolSkill("a.b"), ...protocolSkill("a.c") });
+    const { next_cursor: cursor } = (await call("list_skills", { namespace: "a", limit: 1 })) as Page;
+    expect(await call("list_skills", { namespace: "a", cursor })).toMatchObject({ skills: [{ name: "a.c" }] });
+    for (const args of [{ cursor }, { cursor, namespace: "b" }, { cursor: "" }, { cursor: "x" }]) {
+      expect(await refusal(call("list_skills", args))).toMatchObject({ code: "INVALID_CURSOR" });
+    }
+  });
+
+  test("a cursor outlives the toolbox that gave it", async () => {
+    const one = await openTools(agentSkill("a"));
+    const { next_cursor: cursor } = (await one.call("list_skills", { limit: 1 })) as Page;
+    const other = await openTools(agentSkill("a"));
+    expect(await other.call("list_skills", { cursor })).toMatchObject({ skills: [{ name: guide }] });
+  });
+
+  test("no page is promised where all that follows is hidden", async () => {
+    const { call } = await openTools({});
+    const skills = { snapshot: snapshotOf(["a", "x.b", "x.c"]) };
+    const visible = ({ name }: Skill) => name !== "x.c";
+    expect(await call("list_skills", { namespace: "x", limit: 1 }, { skills, visible })).toEqual({
+      skills: [{ name: "x.b", version: "1.0.0" }],
+      next_cursor: null,
+    });
+  });
+});

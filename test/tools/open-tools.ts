@@ -1,0 +1,76 @@
+import { isSkillsError } from "../../src/errors.ts";
+import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import type { BlobOptions } from "../../src/blobs/blob-options.ts";
+import { openCatalog } from "../../src/skills/catalog.ts";
+import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import type { MemorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import { systemClock } from "../../src/clock.ts";
+import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
+import type { ToolContext } from "../../src/tools/tool.ts";
+import { openToolbox } from "../../src/tools/toolbox.ts";
+import type { Toolbox, ToolboxOptions } from "../../src/tools/toolbox.ts";
+
+/** A skill of either dialect, as files below `/skills`. */
+export function agentSkill(name: string, extra = "", body = "# Body\n"): Record<string, string> {
+  return { [`/skills/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: Does ${name}.\n${extra}---\n${body}` };
+}
+
+export function protocolSkill(name: string, version = "1.0.0", extra = ""): Record<string, string> {
+  const directory = `/skills/${name}`;
+  return {
+    [`${directory}/SKILL.md`]: `---\nname: Shown ${name}\nshort_description: Short.\ntags: [a, b]\n---\n# ${name}\n`,
+    [`${directory}/skill.toml`]: `name = "${name}"\nversion = "${version}"\ndescription = "Does ${name}."\nkind = "instruction"\n${extra}`,
+  };
+}
+
+export interface OpenTools {
+  readonly files: MemorySkillFiles;
+  readonly toolbox: Toolbox;
+  readonly context: ToolContext;
+  readonly logged: string[];
+  /** Reads the skills anew. */
+  readonly reload: () => Promise<unknown>;
+  readonly call: (name: string, args?: unknown, context?: Partial<ToolContext>) => Promise<unknown>;
+}
+
+/** A toolbox over skills in memory. */
+export async function openTools(
+  skills: Readonly<Record<string, string | Uint8Array>>,
+  { blobs = {}, ...options }: Partial<Omit<ToolboxOptions, "blobs">> & { blobs?: BlobOptions } = {},
+): Promise<OpenTools> {
+  const files = memorySkillFiles(skills);
+  files.makeDirectory("/skills");
+  const logged: string[] = [];
+  const log = (level: string, message: string) => void logged.push(`${level} ${message}`);
+  const toolbox = openToolbox({
+    blobs: memoryBlobs(blobs),
+    source: { files, bytes: memorySkillBytes(files) },
+    log,
+    ...options,
+  });
+  const catalog = openCatalog({ roots: [{ path: "/skills", origin: "explicit" }], files, clock: systemClock, log });
+  await catalog.ready;
+  const context: ToolContext = { owner: "me", door: "in-process", skills: catalog, sessionId: "s1" };
+  return {
+    files,
+    toolbox,
+    context,
+    logged,
+    reload: () => catalog.reload(),
+    call: (name, args, extra) => toolbox.call(name, args, { ...context, ...extra }),
+  };
+}
+
+/** What a call is refused with. Fails when it is answered. */
+export async function refusal(
+  call: Promise<unknown>,
+): Promise<{ code: string; message: string } & Record<string, unknown>> {
+  const error = await call.then(
+    (answer) => {
+      throw new Error(`expected a refusal, got ${JSON.stringify(answer)}`);
+    },
+    (reason: unknown) => reason,
+  );
+  if (!isSkillsError(error)) throw error;
+  return { code: error.code, message: error.message, ...error.facts };
+}

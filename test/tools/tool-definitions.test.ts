@@ -1,0 +1,99 @@
+import type Anthropic from "@anthropic-ai/sdk";
+import { specTypeSchemas } from "@modelcontextprotocol/server";
+import type { Tool as McpTool } from "@modelcontextprotocol/server";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type OpenAI from "openai";
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { toolDefinitions } from "../../src/tools/tool-definitions.ts";
+import type { ToolFormat } from "../../src/tools/tool-definitions.ts";
+import { availableTools } from "../../src/tools/tools.ts";
+import { seedSchemas } from "./seed-schemas.ts";
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+const tools = availableTools(undefined);
+const names = tools.map(({ name }) => name);
+
+describe("the model reads the words of the protocol's own schemas", () => {
+  test.each(toolDefinitions("json-schema").map((tool) => [tool.name, tool] as const))("%s", (name, tool) => {
+    const seed = seedSchemas[name];
+    expect(tool.description).toBe(seed.description);
+    expect(Object.keys(tool.parameters.properties)).toEqual(Object.keys(seed.parameters.properties));
+    expect(tool.parameters).toMatchObject(seed.parameters);
+    expect(tool.parameters.required).toEqual("required" in seed.parameters ? seed.parameters.required : undefined);
+  });
+});
+
+test("OpenAI's published types take them", () => {
+  expectTypeOf(toolDefinitions("openai")).toExtend<OpenAI.ChatCompletionTool[]>();
+  expect(toolDefinitions("openai").map((tool) => [tool.type, tool.function.name])).toEqual(
+    names.map((name) => ["function", name]),
+  );
+  for (const { function: tool } of toolDefinitions("openai")) expect(tool.name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+});
+
+test("Anthropic's published types take them", () => {
+  expectTypeOf(toolDefinitions("anthropic")).toExtend<Anthropic.Tool[]>();
+  expect(toolDefinitions("anthropic").map((tool) => [tool.name, tool.input_schema.type])).toEqual(
+    names.map((name) => [name, "object"]),
+  );
+});
+
+test("the MCP library's published types and validator take them", () => {
+  expectTypeOf(toolDefinitions("mcp")).toExtend<McpTool[]>();
+  const result = { tools: toolDefinitions("mcp") };
+  expect(specTypeSchemas.ListToolsResult["~standard"].validate(result)).toEqual({ value: result });
+});
+
+test("every schema is a JSON Schema that strict validators compile", () => {
+  for (const { parameters, response } of toolDefinitions("json-schema")) {
+    expect(() => [ajv.compile(parameters), ajv.compile(response)]).not.toThrow();
+  }
+});
+
+test.each([
+  ["list_skills", {}, true],
+  ["list_skills", { limit: 1 }, true],
+  ["list_skills", { limit: 1e300 }, true],
+  ["list_skills", { limit: 0 }, false],
+  ["list_skills", { limit: 1.5 }, false],
+  ["list_skills", { limit: "1" }, false],
+  ["list_skills", { detail: "full" }, false],
+  ["list_skills", { nmae: "x" }, false],
+  ["describe_skill", { name: "a" }, true],
+  ["describe_skill", {}, false],
+  ["read_skill_file", { name: "a" }, false],
+  ["read_blob", { blob_id: "x", max_bytes: 1024 * 1024 }, true],
+  ["read_blob", { blob_id: "x", max_bytes: 1024 * 1024 + 1 }, false],
+  ["load_skills_protocol_guide", {}, true],
+  ["load_skills_protocol_guide", { x: 1 }, false],
+])("what is published and what is checked judge alike: %s %j", (name, args, valid) => {
+  const tool = tools.find((other) => other.name === name)!;
+  const { parameters } = toolDefinitions("json-schema").find((other) => other.name === name)!;
+  expect(tool.input.safeParse(args).success).toBe(valid);
+  expect(ajv.compile(parameters)(args)).toBe(valid);
+});
+
+test("only the tools a caller has are defined", () => {
+  const formats: ToolFormat[] = ["mcp", "openai", "anthropic", "json-schema"];
+  for (const format of formats) {
+    expect(toolDefinitions(format, { tools: ["read_blob", "list_skills", "run_code"] })).toHaveLength(2);
+    expect(toolDefinitions(format, { tools: [] })).toEqual([]);
+  }
+});
+
+test("a caller may change what it got", () => {
+  const [first] = toolDefinitions("mcp");
+  Object.assign(first?.inputSchema ?? {}, { title: "changed" });
+  expect(toolDefinitions("mcp")[0]?.inputSchema).not.toHaveProperty("title");
+});
+
+test("only create_blob changes anything, and nothing reaches beyond this machine", () => {
+  for (const { name, annotations } of toolDefinitions("mcp")) {
+    expect(annotations).toEqual({
+      readOnlyHint: name !== "create_blob",
+      destructiveHint: false,
+      idempotentHint: name !== "create_blob",
+      openWorldHint: false,
+    });
+  }
+});

@@ -1,0 +1,270 @@
+import { expect, test } from "vitest";
+import type { BlobStore } from "../../src/blobs/blob-store.ts";
+import { SkillsError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
+import type { Skill } from "../../src/skills/skill.ts";
+import { openToolbox } from "../../src/tools/toolbox.ts";
+import type { ToolUse } from "../../src/tools/toolbox.ts";
+import { toolNames } from "../../src/tools/tool-names.ts";
+import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
+
+const snapshot = { skills: [], problems: [] };
+const context = { owner: "me", door: "in-process" as const, skills: { snapshot } };
+
+/** A store whose every verb fails in the same way. */
+function failingBlobs(error = new Error("not to be called")): BlobStore {
+  const fail = () => Promise.reject(error);
+  const read = (): AsyncIterable<Uint8Array> => ({ [Symbol.asyncIterator]: () => ({ next: fail }) });
+  return { put: fail, stat: fail, hold: fail, remove: fail, read };
+}
+
+const both = { ...protocolSkill("sales.leads"), ...agentSkill("sales-notes"), ...agentSkill("pdf") };
+const hiddenName = "sales.leads";
+
+test.each([
+  ["list_skills", {}],
+  ["list_skills", { detail: "summary", limit: 1 }],
+  ["list_skills", { namespace: "sales" }],
+  ["list_skills", { namespace: "sales.leads" }],
+  ["describe_skill", { name: "sales.leads" }],
+  ["describe_skill", { name: "sales-leads" }],
+  ["describe_skill", { name: "sales.leads", version: "1.0.0" }],
+  ["describe_skill", { name: "sales.leads", version: "9.0.0" }],
+  ["describe_skill", { name: "sales.lead" }],
+  ["read_skill_file", { name: "sales.leads", path: "SKILL.md" }],
+  ["read_skill_file", { name: "sales.leads", path: "missing" }],
+  ["read_skill_file", { name: "sales.leads", path: "../x" }],
+  ["load_skills_protocol_guide", {}],
+])("a hidden skill is an absent skill: %s %j", async (tool, args) => {
+  const hidden = await openTools(both);
+  const absent = await openTools(
+    Object.fromEntries(Object.entries(both).filter(([file]) => !file.includes(hiddenName))),
+  );
+  const visible = ({ name }: Skill) => name !== hiddenName;
+  const outcome = (call: Promise<unknown>) =>
+    call.then(
+      (answer) => ({ answer }),
+      (error: unknown) => {
+        const { code, message, facts } = error as SkillsError;
+        return { code, message, facts };
+      },
+    );
+  expect(await outcome(hidden.call(tool, args, { visible }))).toEqual(await outcome(absent.call(tool, args)));
+});
+
+test("a hidden version is an absent version", async () => {
+  const of = (version: string) => ({
+    [`/skills/pdf/${version}/SKILL.md`]: `---\nname: pdf\ndescription: ${version}\n---\n`,
+  });
+  const hidden = await openTools({ ...of("1.0.0"), ...of("2.0.0-rc.1"), ...of("2.0.0") });
+  const absent = await openTools({ ...of("1.0.0"), ...of("2.0.0-rc.1") });
+  const visible = ({ version }: Skill) => version !== "2.0.0";
+  for (const tool of ["list_skills", "describe_skill"]) {
+    const args = tool === "list_skills" ? {} : { name: "pdf" };
+    expect(await hidden.call(tool, args, { visible })).toEqual(await absent.call(tool, args));
+  }
+  const args = { name: "pdf", version: "2.0.0" };
+  expect(await refusal(hidden.call("describe_skill", args, { visible }))).toEqual(
+    await refusal(absent.call("describe_skill", args)),
+  );
+});
+
+test("a tool the caller lacks is a tool that does not exist", async () => {
+  const { call } = await openTools({});
+  const tools = ["list_skills"] as const;
+  expect(await refusal(call("create_blob", {}, { tools }))).toEqual({
+    code: "METHOD_NOT_FOUND",
+    message: 'There is no tool "create_blob".',
+    available: ["list_skills"],
+  });
+  expect(await refusal(call("execute_skill", { name: "x" }))).toMatchObject({ code: "METHOD_NOT_FOUND" });
+  expect(await refusal(call("list_skill"))).toMatchObject({ code: "METHOD_NOT_FOUND" });
+  expect(await refusal(call("constructor"))).toMatchObject({ code: "METHOD_NOT_FOUND" });
+});
+
+test("an unknown parameter is refused with the nearest valid name", async () => {
+  const { call } = await openTools({});
+  const { code, message, hint, available, violations } = await refusal(
+    call("list_skills", { limits: 5, namespace: "x" }),
+  );
+  expect({ code, hint, violations }).toEqual({
+    code: "VALIDATION_ERROR",
+    hint: "Did you mean limit?",
+    violations: [{ field: "/limits", expected: "no parameter of this name", actual: 5 }],
+  });
+  expect(available).toEqual(["limit", "detail", "cursor", "namespace"]);
+  expect(message).toBe(
+    "Invalid input to list_skills. limits: expected no parameter of this name, got 5. Did you mean limit?",
+  );
+});
+
+test("every violation is told, with a pointer to it", async () => {
+  const { call } = await openTools({});
+  const { violations } = await refusal(call("read_skill_file", { version: 1, "a/b~c": {} }));
+  expect(violations).toEqual([
+    { field: "/a~1b~0c", expected: "no parameter of this name", actual: "an object" },
+    { field: "/name", expected: "a string", actual: null },
+    { field: "/version", expected: "a string", actual: 1 },
+    { field: "/path", expected: "a string", actual: null },
+  ]);
+});
+
+test.each([null, [], "x", 5, true])("%j is not an object of parameters", async (args) => {
+  const { call } = await openTools({});
+  for (const tool of ["list_skills", "load_skills_protocol_guide"]) {
+    expect(await refusal(call(tool, args))).toMatchObject({ code: "VALIDATION_ERROR", violations: [{ field: "" }] });
+  }
+});
+
+test("however long the input, what is sent back is short", async () => {
+  const { call } = await openTools(agentSkill("pdf"));
+  const long = "x".repeat(100_000);
+  for (const [tool, args] of [
+    ["describe_skill", { name: long }],
+    ["describe_skill", { name: "pdf", version: long }],
+    ["list_skills", { detail: long }],
+    ["read_skill_file", { name: "pdf", path: long }],
+    ["create_blob", { content: "", kind: long }],
+    ["read_blob", { blob_id: long }],
+    ["list_skills", { cursor: long }],
+    [
+      "list_skills",
+      Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${long.slice(0, 50)}`, long])),
+    ],
+    [long, {}],
+  ] as const) {
+    expect(JSON.stringify(await refusal(call(tool, args))).length).toBeLessThan(10_000);
+  }
+});
+
+test.each([
+  ["an unknown failure", new Error("ENOENT /home/someone/blobs")],
+  ["an internal error of a room", new SkillsError("INTERNAL", "/home/someone/blobs is damaged")],
+])("%s is internal: an id for the caller, the detail for the log", async (_name, error) => {
+  const logged: string[] = [];
+  const toolbox = openToolbox({
+    blobs: failingBlobs(error),
+    log: (level, message) => void logged.push(`${level} ${message}`),
+    random: (bytes) => bytes.fill(7),
+  });
+  const refused = await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context));
+  expect(refused).toEqual({
+    code: "INTERNAL",
+    message: "Internal error err_0707070707070707. Its detail is in the log.",
+    errorId: "err_0707070707070707",
+  });
+  expect(logged).toHaveLength(1);
+  expect(logged[0]).toContain("/home/someone/blobs");
+});
+
+test("an answer that is not as promised is our fault", async () => {
+  const blobs: BlobStore = { ...failingBlobs(), put: () => Promise.resolve({ id: 5 } as never) };
+  const logged: string[] = [];
+  const toolbox = openToolbox({ blobs, log: (_level, message) => void logged.push(message) });
+  expect(await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context))).toMatchObject({
+    code: "INTERNAL",
+  });
+  expect(logged.join()).toContain("create_blob gave an answer that is not as it promised");
+});
+
+test("what the disk refuses is not ready, and its path stays in the log", async () => {
+  const { call, files, logged } = await openTools(agentSkill("pdf"));
+  files.deny("/skills/pdf");
+  const refused = await refusal(call("describe_skill", { name: "pdf" }));
+  expect(refused).toEqual({ code: "SKILL_NOT_READY", message: "The skill's files cannot be read right now." });
+  expect(logged).toEqual([expect.stringContaining("/skills/pdf")]);
+});
+
+test("an abort before, and its reason, pass through; nothing is logged or used", async () => {
+  const uses: ToolUse[] = [];
+  const { toolbox, context: mine, logged } = await openTools({}, { onUse: (use) => void uses.push(use) });
+  const call = toolbox.call("list_skills", {}, mine, AbortSignal.abort("changed my mind"));
+  await expect(call).rejects.toBe("changed my mind");
+  expect([uses, logged]).toEqual([[], []]);
+});
+
+test("a call waits until the skills were read for the first time", async () => {
+  const toolbox = openToolbox({ blobs: failingBlobs(), log: silentLog });
+  const { promise, resolve } = ((): { promise: Promise<void>; resolve: () => void } => {
+    let open: () => void = () => undefined;
+    return { promise: new Promise((done) => (open = done)), resolve: () => open() };
+  })();
+  let now = snapshot as { skills: readonly never[]; problems: readonly never[] };
+  const skills = {
+    ready: promise,
+    get snapshot() {
+      return now;
+    },
+  };
+  const call = toolbox.call("list_skills", {}, { ...context, skills });
+  const { context: full } = await openTools(agentSkill("pdf"));
+  now = full.skills.snapshot as typeof now;
+  resolve();
+  expect(await call).toMatchObject({ skills: [{ name: "pdf" }, { name: "skills.protocol.guide" }] });
+});
+
+test("every success is told once to the ledger, with the canonical name, and no failure is", async () => {
+  const uses: ToolUse[] = [];
+  const { call } = await openTools(protocolSkill("sales.leads"), {
+    onUse: (use) => void uses.push(use),
+    now: () => 12,
+  });
+  await call("describe_skill", { name: "sales-leads" });
+  await call("list_skills", {}, { door: "mcp" });
+  await call("load_skills_protocol_guide");
+  await refusal(call("describe_skill", { name: "nothing" }));
+  await refusal(call("read_skill_file", { name: "sales.leads", path: "missing" }));
+  expect(uses).toEqual([
+    { tool: "describe_skill", skill: "sales.leads", sessionId: "s1", door: "in-process", at: 12 },
+    { tool: "list_skills", sessionId: "s1", door: "mcp", at: 12 },
+    { tool: "load_skills_protocol_guide", skill: "skills.protocol.guide", sessionId: "s1", door: "in-process", at: 12 },
+  ]);
+});
+
+test("a ledger that throws costs nobody the answer", async () => {
+  const { call, logged } = await openTools(
+    {},
+    {
+      onUse: () => {
+        throw new Error("disk full");
+      },
+    },
+  );
+  expect(await call("list_skills")).toMatchObject({ next_cursor: null });
+  expect(logged.join()).toContain("disk full");
+});
+
+test("every answer is JSON as it stands", async () => {
+  const { call } = await openTools({ ...protocolSkill("sales.leads"), ...agentSkill("pdf", "n: .nan\n") });
+  const { blob_id } = (await call("create_blob", { content: "x", kind: "a/b" })) as { blob_id: string };
+  const answers = [
+    await call("list_skills", { detail: "summary" }),
+    await call("describe_skill", { name: "sales.leads", detail: "full" }),
+    await call("describe_skill", { name: "pdf", detail: "full" }),
+    await call("read_skill_file", { name: "pdf", path: "SKILL.md" }),
+    await call("read_blob", { blob_id }),
+    await call("load_skills_protocol_guide"),
+  ];
+  for (const answer of answers) expect(JSON.parse(JSON.stringify(answer))).toStrictEqual(answer);
+});
+
+test("64 callers at once are all answered", async () => {
+  const { call } = await openTools({ ...protocolSkill("sales.leads"), ...agentSkill("pdf") });
+  const calls = Array.from({ length: 64 * 8 }, (_, index) =>
+    call(
+      ...([
+        ["list_skills", {}],
+        ["describe_skill", { name: "pdf" }],
+        ["read_skill_file", { name: "sales.leads", path: "SKILL.md" }],
+        ["create_blob", { content: String(index), kind: "a/b" }],
+      ][index % 4] as [string, object]),
+    ),
+  );
+  expect(await Promise.all(calls)).toHaveLength(512);
+});
+
+test("the eight names are the contract's, in order", () => {
+  expect(toolNames.join(" ")).toBe(
+    "list_skills describe_skill read_skill_file execute_skill run_code create_blob read_blob load_skills_protocol_guide",
+  );
+});
