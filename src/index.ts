@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 export { reportToolCall } from "./acp/report-tool-call.ts";
 export { withSkills } from "./acp/with-skills.ts";
 export { wrapCommand } from "./acp/wrap-command.ts";
@@ -8,7 +9,6 @@ export { readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
 export { openSkills } from "./open-skills.ts";
 
-export type { MessageStream } from "./acp/intercept-stream.ts";
 export type { ReportOptions } from "./acp/report-tool-call.ts";
 export type { ExitStatus } from "./acp/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/wrap-command.ts";
@@ -19,7 +19,9 @@ export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./log.ts";
 export type { OpenSkillsOptions, Skills, SkillsCallOptions } from "./open-skills.ts";
 export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
+export type { Problem } from "./skills/problem.ts";
 export type { Skill } from "./skills/skill.ts";
 export type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
 export type { ServedToolName, ToolOutput } from "./tools/tool-output.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
+export type { MessageStream } from "./wire/message-stream.ts";

@@ -4,22 +4,25 @@ const partDistance = 0.5;
 const width = longestCompared + 1;
 const [rowA, rowB, rowC] = [new Uint16Array(width), new Uint16Array(width), new Uint16Array(width)];
 
-/** The names closest to a misspelt one, best first: few edits, or one a part of the other. Empty where nothing is close. */
-export function nearest(word: string, names: Iterable<string>, count = 1): string[] {
-  return closest(word, names, count, Math.max(1, Math.floor(word.length / 3)) + 1);
-}
+/** As many as a caller is shown of the names that there are (`available`, C-2.3), however far they are. */
+export const asAvailable = { count: 10, within: Infinity } as const;
 
-/** The names most like a word, best first. Always as many as there are, up to `count`: a caller is to see its choice. */
-export function nearestNames(word: string, names: Iterable<string>, count = 10): string[] {
-  return closest(word, names, count, Infinity);
-}
-
-/** Those nearer than `limit`; a part of a name, or a name with something added, before one that merely looks alike. */
-function closest(word: string, names: Iterable<string>, count: number, limit: number): string[] {
+/**
+ * The names most like a word, best first: a part of a name, or a name with something added, before one that merely looks alike. At most
+ * `count`, and only those that fewer than `within` edits lead to; by default none that nobody would misspell so.
+ */
+export function nearest(
+  word: string,
+  names: Iterable<string>,
+  {
+    count = 1,
+    within = Math.max(1, Math.floor(word.length / 3)) + 1,
+  }: { readonly count?: number; readonly within?: number } = {},
+): string[] {
   const wanted = comparable(word);
   const best: { readonly name: string; readonly distance: number }[] = [];
   for (const name of names) {
-    const worst = best.length < count ? limit : (best[count - 1]?.distance ?? limit);
+    const worst = best.length < count ? within : (best[count - 1]?.distance ?? within);
     const distance = distanceBetween(wanted, comparable(name), worst);
     if (distance >= worst) continue;
     const place = best.findIndex((other) => other.distance > distance);

@@ -83,10 +83,10 @@ export function readOptions(options: unknown = {}, ownRules: Readonly<Record<str
   const all = new Map(Object.entries({ ...rules, ...ownRules }));
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalid("options", { expected: "an object" }, options);
+  refuseUnknown(options, [...all.keys()]);
   for (const [name, value] of Object.entries(options)) {
     const rule = all.get(name);
-    if (rule === undefined) throw unknownOption(name, [...all.keys()]);
-    if (value !== undefined && !rule.accepts(value)) throw invalid(name, rule, value);
+    if (value !== undefined && rule?.accepts(value) === false) throw invalid(name, rule, value);
   }
   const given = options as SkillsOptions;
   const home = given.home ?? homedir();
@@ -104,6 +104,11 @@ export function readOptions(options: unknown = {}, ownRules: Readonly<Record<str
     dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
     version: given.version ?? version,
   };
+}
+
+/** Throws a SkillsError INVALID_OPTIONS for the first option that has none of these names. */
+export function refuseUnknown(options: object, names: readonly string[]): void {
+  for (const name of Object.keys(options)) if (!names.includes(name)) throw unknownOption(name, names);
 }
 
 function oneOf(choices: readonly string[]): OptionRule {

@@ -1,7 +1,7 @@
 import type { Settings } from "./options.ts";
 import { type Catalog, openCatalog } from "./skills/catalog.ts";
 import { diskSkillFiles } from "./skills/disk-skill-files.ts";
-import { openNativeWatcher } from "./skills/native-watcher.ts";
+import { nativeWatchers, type NativeWatcherOptions } from "./skills/native-watcher.ts";
 import { type Root, sessionRoots } from "./skills/roots.ts";
 
 export interface SessionDirectories {
@@ -31,11 +31,14 @@ export interface Skillset {
 /** How a catalog over roots is opened. */
 export type OpenRoots = (roots: readonly Root[], settings: Settings) => Catalog;
 
-const onDisk: OpenRoots = (roots, { clock, log }) =>
-  openCatalog({ roots, files: diskSkillFiles(), openWatcher: openNativeWatcher, clock, log });
+/** Catalogs that watch the disk; they share what they need when the system's watches run out, and say so once. */
+export function rootsOnDisk(options: NativeWatcherOptions = {}): OpenRoots {
+  const openWatcher = nativeWatchers(options);
+  return (roots, { clock, log }) => openCatalog({ roots, files: diskSkillFiles(), openWatcher, clock, log });
+}
 
 /** Opens a skillset. Sessions with equal roots share one catalog, closed when the last of them closes. */
-export function openSkillset(settings: Settings, open: OpenRoots = onDisk): Skillset {
+export function openSkillset(settings: Settings, open: OpenRoots = rootsOnDisk()): Skillset {
   const shared = new Map<string, { readonly catalog: Catalog; users: number }>();
 
   function release(key: string): void {

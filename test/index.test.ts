@@ -30,10 +30,10 @@ test("the types fit both generations of the SDK", () => {
 });
 
 test("an error is recognised by its brand, also when it comes from another copy of the package", () => {
-  const error = new acpSkills.SkillsError("CLOSED", "closed", { cause: 1, facts: { a: 1 } });
+  const error = new acpSkills.SkillsError("UNREADABLE", "closed", { cause: 1, facts: { a: 1 } });
   expect(acpSkills.isSkillsError(error)).toBe(true);
   expect(acpSkills.isSkillsError({ [Symbol.for("acp-skills.error")]: true })).toBe(true);
-  expect(acpSkills.isSkillsError(new Error("CLOSED"))).toBe(false);
+  expect(acpSkills.isSkillsError(new Error("UNREADABLE"))).toBe(false);
   expect(acpSkills.isSkillsError(undefined)).toBe(false);
-  expect(error).toMatchObject({ code: "CLOSED", cause: 1, facts: { a: 1 } });
+  expect(error).toMatchObject({ code: "UNREADABLE", cause: 1, facts: { a: 1 } });
 });

@@ -1,22 +1,22 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nearest, nearestNames } from "../src/nearest.ts";
+import { asAvailable, nearest } from "../src/nearest.ts";
 
 const names = ["pdf", "docx-reports", "commit-message", "commit-review"];
 
 test("misspelt names find the ones with the fewest edits, best first", () => {
   expect(nearest("comit-mesage", names)).toEqual(["commit-message"]);
-  expect(nearest("commit-reveiw", names, 3)).toEqual(["commit-review"]);
+  expect(nearest("commit-reveiw", names, { count: 3 })).toEqual(["commit-review"]);
   expect(nearest("PDF", names)).toEqual(["pdf"]);
 });
 
 test("a part of a name finds it", () => {
-  expect(nearest("commit", names, 3)).toEqual(["commit-message", "commit-review"]);
+  expect(nearest("commit", names, { count: 3 })).toEqual(["commit-message", "commit-review"]);
 });
 
 test("nothing close means no name", () => {
-  expect(nearest("zebra", names, 3)).toEqual([]);
-  expect(nearest("", names, 3)).toEqual([]);
+  expect(nearest("zebra", names, { count: 3 })).toEqual([]);
+  expect(nearest("", names, { count: 3 })).toEqual([]);
 });
 
 const tools = ["list_skills", "describe_skill", "read_skill_file", "create_blob", "read_blob"];
@@ -28,21 +28,21 @@ test.each([
   ["file", "read_skill_file"],
   ["describe_skil", "describe_skill"],
 ])("the name nearest to %s is %s", (word, name) => {
-  expect(nearestNames(word, tools)[0]).toBe(name);
+  expect(nearest(word, tools, asAvailable)[0]).toBe(name);
 });
 
 test("a swap of neighbours is one edit", () => {
-  expect(nearestNames("abdc", ["abcdxx", "axyd", "abcd"])[0]).toBe("abcd");
+  expect(nearest("abdc", ["abcdxx", "axyd", "abcd"], asAvailable)[0]).toBe("abcd");
 });
 
 test("gives as many as there are, at most the count, and none of none", () => {
-  expect(nearestNames("nothing like it", tools)).toHaveLength(5);
-  expect(nearestNames("list", tools, 2)).toHaveLength(2);
-  expect(nearestNames("list", [])).toEqual([]);
+  expect(nearest("nothing like it", tools, asAvailable)).toHaveLength(5);
+  expect(nearest("list", tools, { ...asAvailable, count: 2 })).toHaveLength(2);
+  expect(nearest("list", [], asAvailable)).toEqual([]);
 });
 
 test("equal distances keep the order of the names", () => {
-  expect(nearestNames("a", ["c", "b", "d"])).toEqual(["c", "b", "d"]);
+  expect(nearest("a", ["c", "b", "d"], asAvailable)).toEqual(["c", "b", "d"]);
 });
 
 test("early ends change nothing: the best of many are the best of all, ranked", () => {
@@ -53,7 +53,9 @@ test("early ends change nothing: the best of many are the best of all, ranked", 
       fc.uniqueArray(word, { maxLength: 30 }),
       fc.integer({ min: 1, max: 10 }),
       (wanted, all, count) => {
-        expect(nearestNames(wanted, all, count)).toEqual(nearestNames(wanted, all, all.length + 1).slice(0, count));
+        expect(nearest(wanted, all, { ...asAvailable, count })).toEqual(
+          nearest(wanted, all, { ...asAvailable, count: all.length + 1 }).slice(0, count),
+        );
       },
     ),
   );
@@ -63,7 +65,7 @@ test("a name that is there comes first, and no text is too long", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ maxLength: 300 }), { minLength: 1 }), fc.nat(), (all, at) => {
       const wanted = all[at % all.length] ?? "";
-      const [first = ""] = nearestNames(wanted, all);
+      const [first = ""] = nearest(wanted, all, asAvailable);
       expect(first.slice(0, 128).toLowerCase()).toBe(wanted.slice(0, 128).toLowerCase());
     }),
   );

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as acpSkills from "../src/index.ts";
+import { parseSkill } from "../src/skills/parse-skill.ts";
 import { rules } from "../src/skills/rules.ts";
 import { toolDefinitions } from "../src/tools/tool-definitions.ts";
 
@@ -56,4 +57,17 @@ test("every relative link of the README leads somewhere", () => {
   const links = [...readme.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, link = ""]) => link);
   expect(links.length).toBeGreaterThan(0);
   for (const link of links) expect(existsSync(new URL(link, root)), link).toBe(true);
+});
+
+test("the skill that the README shows is a valid one when pasted", () => {
+  const [, sample = ""] = /```markdown\n([^]*?)```/.exec(readme) ?? [];
+  const { skill, findings } = parseSkill({
+    directory: "/project/.agents/skills/commit-message",
+    expectedName: "commit-message",
+    file: "/project/.agents/skills/commit-message/SKILL.md",
+    head: Buffer.from(sample),
+    whole: true,
+  });
+  expect(findings).toEqual([]);
+  expect(skill?.slug).toBe("commit-message");
 });

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import { readOptions } from "../src/options.ts";
 import type { Catalog } from "../src/skills/catalog.ts";
+import { memoryWatcher } from "../src/skills/memory-watcher.ts";
+import { openNativeWatcher } from "../src/skills/native-watcher.ts";
 import type { Snapshot } from "../src/skills/skill.ts";
-import { type OpenRoots, openSkillset, type Skillset } from "../src/skillset.ts";
+import { type OpenRoots, openSkillset, rootsOnDisk, type Skillset } from "../src/skillset.ts";
+import { diskTree } from "./contract/disk-tree.ts";
 
 const nothing: Snapshot = { skills: [], problems: [] };
 
@@ -93,4 +96,33 @@ test("a catalog that cannot be closed is told on the log", async () => {
   skillset.openSession({ cwd: "/a" }).close();
   await new Promise(setImmediate);
   expect(logged).toEqual([expect.stringContaining("stuck")]);
+});
+
+test("however many sessions run out of watches, it is said once, and one watcher polls for all of them", async () => {
+  const tree = diskTree(openNativeWatcher);
+  const fallback = memoryWatcher();
+  const logged: string[] = [];
+  let opened = 0;
+  const settings = readOptions({ home: tree.root, log: (_level: string, text: string) => logged.push(text) });
+  const skillset = openSkillset(
+    settings,
+    rootsOnDisk({
+      watchDirectory() {
+        throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+      },
+      openFallback(...events) {
+        opened++;
+        return fallback.open(...events);
+      },
+    }),
+  );
+  const projects = ["a", "b", "c"].map((name) => `${tree.root}/${name}`);
+  const sessions = projects.map((cwd) => skillset.openSession({ cwd }));
+  await Promise.all(sessions.map(({ catalog }) => catalog.ready));
+  expect(logged).toEqual([expect.stringContaining("no file watches left")]);
+  expect(opened).toBe(1);
+  for (const project of projects) expect(fallback.watched).toContain(`${project}/.agents/skills`);
+  await skillset.close();
+  expect(fallback.isClosed).toBe(true);
+  await tree.close();
 });

@@ -1,76 +1,96 @@
-import { type Node, parseTree } from "jsonc-parser";
 import { type Amendment, notThere, type Path } from "./amend.ts";
+import { type Container, type Place, readContainer, wholePlace } from "./json-places.ts";
 
-interface Edit {
-  readonly offset: number;
-  readonly length: number;
+interface Edit extends Place {
   readonly text: string;
 }
 
 /**
- * Applies amendments to the text of a message: everything that is not amended keeps its exact spelling, so that integers
- * above 2^53 survive (A-3). Amendments must not overlap. Throws where a path leads nowhere.
+ * Applies amendments to the text of a message, which must be JSON: everything that is not amended keeps its exact spelling,
+ * so that integers above 2^53 survive (A-3). Amendments must not overlap. Throws where a path leads nowhere.
  */
 export function amendText(text: string, amendments: readonly Amendment[]): string {
-  const root = parseTree(text);
-  if (root === undefined) throw new SyntaxError("not JSON");
-  const edits = amendments.map((amendment) => toEdit(root, amendment)).sort((a, b) => a.offset - b.offset);
+  const find = openFinder(text);
+  const edits = amendments.map((amendment) => toEdit(find, amendment)).sort((a, b) => a.from - b.from);
   const parts: string[] = [];
   let copied = 0;
-  for (const { offset, length, text: replacement } of edits) {
-    parts.push(text.slice(copied, offset), replacement);
-    copied = offset + length;
+  for (const { from, to, text: replacement } of edits) {
+    parts.push(text.slice(copied, from), replacement);
+    copied = to;
   }
   parts.push(text.slice(copied));
   return parts.join("");
 }
 
-function toEdit(root: Node, amendment: Amendment): Edit {
+/** Follows paths. */
+interface Finder {
+  /** The place of a value; of a key that stands twice the last counts, as in JSON.parse. */
+  readonly place: (path: Path) => Place | undefined;
+  readonly container: (path: Path) => Container | undefined;
+}
+
+/** What a path leads through is read once, however many paths do. */
+function openFinder(text: string): Finder {
+  const whole = wholePlace(text);
+  const containers = new Map<number, Container | undefined>();
+
+  function containerAt({ from }: Place): Container | undefined {
+    if (!containers.has(from)) containers.set(from, readContainer(text, from));
+    return containers.get(from);
+  }
+  function place(path: Path): Place | undefined {
+    let found: Place | undefined = whole;
+    for (const key of path) {
+      if (found === undefined) return undefined;
+      const container = containerAt(found);
+      if (container?.kind === "object") found = container.items.findLast((item) => item.key === key);
+      else found = typeof key === "number" ? container?.items[key] : undefined;
+    }
+    return found;
+  }
+  return {
+    place,
+    container(path) {
+      const found = place(path);
+      return found && containerAt(found);
+    },
+  };
+}
+
+function toEdit(find: Finder, amendment: Amendment): Edit {
   const { path } = amendment;
   const key = path.at(-1);
-  const node = findNode(root, path);
   if ("value" in amendment) {
     const text = JSON.stringify(amendment.value);
-    if (node !== undefined) return { offset: node.offset, length: node.length, text };
-    const parent = findNode(root, path.slice(0, -1));
-    if (parent?.type !== "object" || key === undefined) throw notThere(path);
+    const place = find.place(path);
+    if (place !== undefined) return { ...place, text };
+    const parent = find.container(path.slice(0, -1));
+    if (parent?.kind !== "object" || key === undefined) throw notThere(path);
     return insertLast(parent, `${JSON.stringify(key)}:${text}`);
   }
-  if (node?.type !== "array") throw notThere(path);
-  return spliceItems(node, amendment);
+  const list = find.container(path);
+  if (list?.kind !== "array") throw notThere(path);
+  return spliceItems(list, amendment);
 }
 
 function spliceItems(
-  array: Node,
+  list: Container,
   { at, remove, insert }: { at: number; remove: number; insert: readonly unknown[] },
 ): Edit {
-  const items = array.children ?? [];
   const texts = insert.map((item) => JSON.stringify(item)).join(",");
-  const first = items[at];
-  const last = items[at + remove - 1];
+  const first = list.items[at];
+  const last = list.items[at + remove - 1];
   if (remove > 0) {
     if (first === undefined || last === undefined || insert.length === 0) throw new RangeError("nothing to replace");
-    return { offset: first.offset, length: last.offset + last.length - first.offset, text: texts };
+    return { from: first.from, to: last.to, text: texts };
   }
-  if (insert.length === 0) return { offset: array.offset, length: 0, text: "" };
-  if (first !== undefined) return { offset: first.offset, length: 0, text: `${texts},` };
-  return insertLast(array, texts);
+  if (insert.length === 0) return { from: list.from, to: list.from, text: "" };
+  if (first !== undefined) return { from: first.from, to: first.from, text: `${texts},` };
+  return insertLast(list, texts);
 }
 
-function insertLast(container: Node, text: string): Edit {
-  const last = container.children?.at(-1);
-  if (last === undefined) return { offset: container.offset + 1, length: 0, text };
-  return { offset: last.offset + last.length, length: 0, text: `,${text}` };
-}
-
-/** Follows a path; of a key that stands twice the last counts, as in JSON.parse. */
-function findNode(root: Node, path: Path): Node | undefined {
-  let node: Node | undefined = root;
-  for (const key of path) {
-    if (node?.type === "array" && typeof key === "number") node = node.children?.[key];
-    else if (node?.type === "object")
-      node = node.children?.findLast((property) => property.children?.[0]?.value === key)?.children?.[1];
-    else return undefined;
-  }
-  return node;
+function insertLast({ from, items }: Container, text: string): Edit {
+  const last = items.at(-1);
+  if (last === undefined) return { from: from + 1, to: from + 1, text };
+  return { from: last.to, to: last.to, text: `,${text}` };
 }

@@ -1,3 +1,4 @@
+import { withoutControls } from "../skills/control-characters.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import { metaKey } from "../wire/methods.ts";
 import { type JsonRecord, isRecord } from "./raw-message.ts";
@@ -79,11 +80,15 @@ function makeCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord
 
 /** Editors send a command without input the moment it is picked; a skill nearly always wants words. */
 function toHint({ skill }: OfferedSkill): string {
-  const declared = skill.metadata["argument-hint"]?.trim();
-  if (declared !== undefined && declared !== "") return declared;
+  const declared = oneLine(skill.metadata["argument-hint"] ?? "");
+  if (declared !== "") return declared;
   const inputs = Object.entries(skill.manifest?.inputs ?? {});
   const names = inputs.map(([name, { required = false }]) => (required ? `<${name}>` : `[${name}]`));
-  return names.length > 0 ? names.join(" ") : "what to do";
+  return names.length > 0 ? oneLine(names.join(" ")) : "what to do";
+}
+
+function oneLine(text: string): string {
+  return withoutControls(text.replace(/\s+/g, " ").trim());
 }
 
 function toMeta(offered: OfferedSkill, { jetbrains }: CommandDialect, existing: JsonRecord): JsonRecord {

@@ -1,7 +1,7 @@
 import { newErrorId } from "../error-id.ts";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { nearestNames } from "../nearest.ts";
+import { asAvailable, nearest } from "../nearest.ts";
 import type { SessionSkills } from "../skillset.ts";
 import { toWireError } from "../wire/error-table.ts";
 import { toolMethodPrefix } from "../wire/methods.ts";
@@ -130,7 +130,7 @@ async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
 function toToolName(method: string): string {
   const name = method.slice(toolMethodPrefix.length);
   if (servedTools.has(name)) return name;
-  const available = nearestNames(name, servedTools.keys()).map((near) => `${toolMethodPrefix}${near}`);
+  const available = nearest(name, servedTools.keys(), asAvailable).map((near) => `${toolMethodPrefix}${near}`);
   const message = `There is no method ${JSON.stringify(method.slice(0, 128))}.`;
   throw new SkillsError("METHOD_NOT_FOUND", message, { facts: { available } });
 }
@@ -145,7 +145,7 @@ function unknownSession(tool: string, sessionId: unknown, ids: readonly string[]
         ? null
         : typeof sessionId;
   const expected = ids.length === 0 ? "none, for no session is open" : "the id of an open session";
-  const available = nearestNames(actual ?? "", ids);
+  const available = nearest(actual ?? "", ids, asAvailable);
   const message = `Invalid input to ${tool}. sessionId: expected ${expected}, got ${actual === null ? "nothing" : JSON.stringify(actual)}.`;
   const violations = [{ field: "/sessionId", expected, actual }];
   return new SkillsError("VALIDATION_ERROR", message, { facts: { violations, available } });

@@ -7,8 +7,11 @@ export interface EndingProcess {
   kill(pid: number, signal: NodeJS.Signals): unknown;
 }
 
-/** Ends this process as the agent ended, so that the parent sees the same: by the same signal, or with the same exit code. */
+/**
+ * Ends this process as the agent ended, so that the parent sees the same: by the same signal, or with the same exit code.
+ * SIGUSR1 is an exit code only, for it opens Node's debugger instead of ending.
+ */
 export function exitAs({ exitCode, signal }: ExitStatus, self: EndingProcess = process): void {
   self.exitCode = exitCode;
-  if (signal !== undefined) self.kill(self.pid, signal);
+  if (signal !== undefined && signal !== "SIGUSR1") self.kill(self.pid, signal);
 }

@@ -1,10 +1,10 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
-import { openAgentTools } from "./agent-tools.ts";
+import type { AgentTools } from "./agent-tools.ts";
+import { openConnection } from "./connection.ts";
 import { encodeMessage } from "./encode-message.ts";
-import { openInterceptor } from "./interceptor.ts";
 import { type Direction, type Flush, passBlock } from "./pass-block.ts";
-import { readInstructions } from "./read-instructions.ts";
+import { openToldOnce } from "./told-once.ts";
 
 /** An interceptor over newline-delimited JSON: takes blocks of whole lines, gives back the bytes to write. */
 export interface ByteInterceptor {
@@ -24,59 +24,39 @@ export function interceptBytes(
   skillset: Skillset,
   settings: Settings,
   { toEditor, toAgent }: LineSinks,
-  tools = settings.tools === "none" ? undefined : openAgentTools(settings),
+  tools?: AgentTools,
 ): ByteInterceptor {
-  const interceptor = openInterceptor({
-    skillset,
-    settings,
-    tools,
-    readInstructions,
-    startedAt: Date.now(),
-    send(message) {
+  const outlets = {
+    send: (message: object) => {
       toEditor(encodeMessage(message));
     },
-    reply(message) {
+    reply: (message: object) => {
       toAgent(encodeMessage(message));
+    },
+  };
+  const connection = openConnection(skillset, settings, outlets, tools);
+  const { tellOnce } = openToldOnce(settings.log);
+  /** Lines that are not JSON are looked for only while lines are read anyway. */
+  const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
+    garbage(line) {
+      const excerpt = JSON.stringify(line.trim().slice(0, 80));
+      const message = `The ${end} wrote a line that is not JSON; it was passed on as it came: ${excerpt}`;
+      tellOnce("warning", message, `garbage of the ${end}`);
+    },
+    fault(error) {
+      const message = `A message could not be amended and was passed on as it came: ${String(error)}`;
+      tellOnce("error", message, `fault in a message of the ${end}`);
     },
   });
   const fromEditor: Direction = {
-    interest: interceptor.editorInterest,
-    look: interceptor.fromEditor,
-    garbage: garbageReport("editor", settings),
-    fault: faultReport(settings),
+    interest: connection.editorInterest,
+    look: connection.fromEditor,
+    ...reports("editor"),
   };
-  const fromAgent: Direction = {
-    interest: interceptor.agentInterest,
-    look: interceptor.fromAgent,
-    garbage: garbageReport("agent", settings),
-    fault: faultReport(settings),
-  };
+  const fromAgent: Direction = { interest: connection.agentInterest, look: connection.fromAgent, ...reports("agent") };
   return {
     passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
     passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
-    async close() {
-      interceptor.close();
-      await tools?.close();
-    },
-  };
-}
-
-/** Says once that an end writes lines that are not JSON. They are looked for only while lines are read anyway. */
-function garbageReport(end: string, { log }: Settings): (line: string) => void {
-  let isTold = false;
-  return (line) => {
-    if (isTold) return;
-    isTold = true;
-    const excerpt = JSON.stringify(line.trim().slice(0, 80));
-    log("warning", `The ${end} wrote a line that is not JSON; it was passed on as it came: ${excerpt}`);
-  };
-}
-
-function faultReport({ log }: Settings): (error: unknown) => void {
-  let isTold = false;
-  return (error) => {
-    if (isTold) return;
-    isTold = true;
-    log("error", `A message could not be amended and was passed on as it came: ${String(error)}`);
+    close: connection.close,
   };
 }

@@ -1,15 +1,10 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
-import { openAgentTools } from "./agent-tools.ts";
+import type { MessageStream } from "../wire/message-stream.ts";
+import type { AgentTools } from "./agent-tools.ts";
 import { amendValue } from "./amend.ts";
-import { openInterceptor, type Verdict } from "./interceptor.ts";
-import { readInstructions } from "./read-instructions.ts";
-
-/** The stream of an ACP connection, of any SDK generation. */
-export interface MessageStream<Message> {
-  readonly readable: ReadableStream<Message>;
-  readonly writable: WritableStream<Message>;
-}
+import { openConnection } from "./connection.ts";
+import type { Verdict } from "./interceptor.ts";
 
 /**
  * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Pressure, closing and
@@ -19,30 +14,22 @@ export function interceptStream<Message>(
   stream: MessageStream<Message>,
   skillset: Skillset,
   settings: Settings,
-  tools = settings.tools === "none" ? undefined : openAgentTools(settings),
+  tools?: AgentTools,
 ): MessageStream<Message> {
   let toEditor: TransformStreamDefaultController<Message> | undefined;
   let toAgent: TransformStreamDefaultController<Message> | undefined;
-  const interceptor = openInterceptor({
-    skillset,
-    settings,
-    tools,
-    readInstructions,
-    startedAt: Date.now(),
-    send(message) {
-      toEditor?.enqueue(message as Message);
-    },
-    reply(message) {
-      toAgent?.enqueue(message as Message);
-    },
-  });
+  const outlets = {
+    send: (message: unknown) => toEditor?.enqueue(message as Message),
+    reply: (message: unknown) => toAgent?.enqueue(message as Message),
+  };
+  const connection = openConnection(skillset, settings, outlets, tools);
 
   const inbound = new TransformStream<Message, Message>({
     start(controller) {
       toAgent = controller;
     },
     async transform(message, controller) {
-      pass(message, await interceptor.fromEditor(message), controller);
+      pass(message, await connection.fromEditor(message), controller);
     },
   });
   const outbound = new TransformStream<Message, Message>({
@@ -50,14 +37,13 @@ export function interceptStream<Message>(
       toEditor = controller;
     },
     transform(message, controller) {
-      pass(message, interceptor.fromAgent(message), controller);
+      pass(message, connection.fromAgent(message), controller);
     },
   });
 
   // Errors reach the agent and the editor through the streams themselves.
   const release = (): void => {
-    interceptor.close();
-    void tools?.close();
+    void connection.close();
   };
   stream.readable.pipeTo(inbound.writable).then(release, release);
   outbound.readable.pipeTo(stream.writable).then(release, release);

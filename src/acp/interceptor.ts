@@ -5,9 +5,11 @@ import * as methods from "../wire/methods.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import type { Amendment } from "./amend.ts";
 import { approve } from "./approval.ts";
-import { openEarlyLists } from "./early-lists.ts";
+import { openEarlyCommands } from "./early-commands.ts";
 import { openEditorCalls, type Response } from "./editor-calls.ts";
 import type { Notification } from "./emission.ts";
+import { agentInterest, editorInterest, type Interest } from "./interests.ts";
+import { openProblemLog } from "./log-problems.ts";
 import { advertise, chooseForms, type Forms, negotiate, type Negotiation } from "./negotiation.ts";
 import { openOpenings, type Opening } from "./openings.ts";
 import { openPendingRequests } from "./pending-requests.ts";
@@ -17,14 +19,11 @@ import { isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.
 import { servedTools } from "./served-tools.ts";
 import { openSession, type Session } from "./session.ts";
 import { openShownSkills } from "./shown-skills.ts";
-import { toldOnce } from "./told-once.ts";
+import { openToldOnce } from "./told-once.ts";
 
 /** What becomes of a message that passes through. */
 export type Verdict =
   { readonly forward: true; readonly amendments?: readonly Amendment[] } | { readonly forward: false };
-
-/** Texts of which at least one stands in every message that may concern us; `"everything"` where that cannot be said. */
-export type Interest = "everything" | readonly string[];
 
 /**
  * Stands between an editor and its agent and looks at raw messages. It knows neither bytes nor streams: a mount shows it
@@ -61,31 +60,16 @@ type Pending =
 
 const untouched: Verdict = { forward: true };
 const kept: Verdict = { forward: false };
-const nothing: Interest = [];
-/** A slash may be escaped in JSON, and some serialisers do. */
-const editorMethods: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
-const editorCalls: Interest = [...editorMethods, `"${methods.toolMethodPrefix.slice(0, -1)}`];
-const editorCallsAndCancellations: Interest = [...editorCalls, "cancel_request"];
-/**
- * A piece of `available_commands_update`: short, and with a first letter that is rare in text, it is found four times as
- * fast as the whole. What has it by chance is parsed and passed on.
- */
-const listPiece = "_comma";
-/** Likewise, of `session/request_permission`. */
-const permissionPiece = "_permission";
-const lists = [listPiece];
-const listsAndPermissions = [listPiece, permissionPiece];
-const responses = ['"result"', '"error"'];
 const pendingLimit = 256;
-const unknownLimit = 64;
 
 /** Opens an interceptor for one connection. */
 export function openInterceptor(options: InterceptorOptions): Interceptor {
   const { skillset, settings, tools, readInstructions, startedAt, send, reply } = options;
   const { emit, version, log, clock, approveReadOnly } = settings;
   const sessions = new Map<string, Session>();
-  const earlyLists = openEarlyLists(unknownLimit);
-  const tellOnce = toldOnce(log);
+  const listedEarly = openEarlyCommands();
+  const { tellOnce } = openToldOnce(log);
+  const logProblems = openProblemLog(log);
   const shownSkills = openShownSkills();
   const pending = openPendingRequests<Pending>(pendingLimit, release);
   let negotiated: { readonly negotiation: Negotiation; readonly forms: Forms } | undefined;
@@ -184,6 +168,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       }
       case "open": {
         const id = request.sessionId ?? textOf(recordAt(message, "result")?.["sessionId"]);
+        if (negotiated === undefined)
+          tellOnce("warning", "A session was opened before initialize was answered, so it is shown no skills.");
         if (id === undefined || negotiated === undefined) release(request);
         else begin(id, request, negotiated, result);
         return untouched;
@@ -199,11 +185,11 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     const { skills, tools: ofSession } = opening;
     opening.isOver = true;
     ofSession?.begin(id);
+    const early = listedEarly.take(id);
     const inResponse = recordAt({ result }, "result")?.["availableCommands"];
-    const listedEarly = earlyLists.take(id);
     const agentCommands = Array.isArray(inResponse)
       ? (inResponse as unknown[])
-      : (listedEarly ?? sessions.get(id)?.agentCommands() ?? []);
+      : (early ?? sessions.get(id)?.agentCommands() ?? []);
     const session = openSession({
       id,
       skills,
@@ -213,9 +199,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       shown: shownSkills,
       clock,
       send: sendWhileOpen,
-      tellOnce: (message) => {
-        tellOnce("warning", message);
-      },
+      tellOnce,
+      logProblems,
       fault: failed,
     });
     sessions.get(id)?.close();
@@ -234,7 +219,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       return untouched;
     const session = sessions.get(id);
     if (session !== undefined) return { forward: true, amendments: session.agentListed(commands, message) };
-    earlyLists.remember(id, commands);
+    listedEarly.add(id, commands);
     return untouched;
   }
 
@@ -251,7 +236,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     for (const request of pending.takeAll()) release(request);
     for (const session of sessions.values()) session.close();
     sessions.clear();
-    earlyLists.clear();
+    listedEarly.clear();
   }
 
   return {
@@ -296,16 +281,13 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       }
     },
     editorInterest() {
-      if (!isOpen) return nothing;
-      if (negotiated === undefined) return "everything";
-      if (calls === undefined) return editorMethods;
-      return calls.isIdle ? editorCalls : editorCallsAndCancellations;
+      if (!isOpen) return [];
+      return negotiated === undefined ? "everything" : editorInterest(calls);
     },
     agentInterest() {
-      if (!isOpen) return nothing;
+      if (!isOpen) return [];
       if (negotiated === undefined) return "everything";
-      const asks = tools !== undefined && approveReadOnly ? listsAndPermissions : lists;
-      return pending.isEmpty ? asks : [...asks, ...responses];
+      return agentInterest({ approves: tools !== undefined && approveReadOnly, awaits: !pending.isEmpty });
     },
     close,
   };

@@ -6,6 +6,7 @@ import { chooseTransport, type Negotiation } from "./negotiation.ts";
 import { noSkills } from "./no-skills.ts";
 import type { JsonRecord } from "./raw-message.ts";
 import { equipSession, type SessionTools } from "./session-tools.ts";
+import type { ToldOnce } from "./told-once.ts";
 import { withinTime } from "./within-time.ts";
 
 /** A session whose request is on its way to the agent, or about to be. */
@@ -26,8 +27,7 @@ export interface OpeningsOptions {
   readonly settings: Pick<Settings, "tools" | "teach" | "clock" | "log">;
   /** The agent's answer to `initialize`; undefined where there is none to wait for. */
   readonly negotiation: () => Promise<Negotiation | undefined>;
-  /** Logs a sentence unless it was logged before. */
-  readonly tellOnce: (level: "info" | "warning", message: string) => void;
+  readonly tellOnce: ToldOnce["tellOnce"];
 }
 
 export interface Openings {

@@ -60,6 +60,9 @@ export function relayLines(
     source.pause();
     write(await first);
     for (const block of others) write(await pass(block, write));
+    // The source may have ended, in error, while it was paused; what came last was left then.
+    const rest = hasEnded ? lines.rest() : undefined;
+    if (rest !== undefined) write(await pass(rest, write));
     isWaiting = false;
     if (hasEnded) finish();
     else goOn();

@@ -19,6 +19,7 @@ import { isSameList, projectSkill } from "./projection.ts";
 import type { SessionTools } from "./session-tools.ts";
 import type { Shown, ShownSkills } from "./shown-skills.ts";
 import { toTaught } from "./teaching.ts";
+import type { ToldOnce } from "./told-once.ts";
 import { withinTime } from "./within-time.ts";
 
 /** Editors drop updates of a session they have just been told of (A-8). */
@@ -37,8 +38,9 @@ export interface SessionContext {
   readonly shown: ShownSkills;
   readonly clock: Clock;
   readonly send: (message: Notification) => void;
-  /** Logs a sentence unless it was logged before. */
-  readonly tellOnce: (message: string) => void;
+  readonly tellOnce: ToldOnce["tellOnce"];
+  /** Logs what is wrong with skills and was not logged before. */
+  readonly logProblems: (problems: readonly Problem[]) => void;
   /** Told of a fault of ours, so that it ends nothing else. */
   readonly fault: (error: unknown) => void;
 }
@@ -62,7 +64,7 @@ export interface Session {
 
 /** Opens a session whose response is on its way to the editor. */
 export function openSession(context: SessionContext): Session {
-  const { id, skills, tools, negotiation, forms, shown, clock, send, tellOnce, fault } = context;
+  const { id, skills, tools, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
   const { catalog } = skills;
   let { agentCommands } = context;
   let isOpen = true;
@@ -100,7 +102,8 @@ export function openSession(context: SessionContext): Session {
     const failure = describeFailure(skills.problems, catalog.snapshot);
     if (failure === undefined || isNoticed) return;
     isNoticed = true;
-    tellOnce(`${failure.title} ${failure.description}`);
+    // Of problems each is on the log already.
+    if (skills.problems.length > 0) tellOnce("warning", `${failure.title} ${failure.description}`);
     if (negotiation.notices) send(noticeMessage(id, failure.title, failure.description));
   }
 
@@ -113,6 +116,7 @@ export function openSession(context: SessionContext): Session {
       tellSkills(available);
       tellCommands(offered, available);
       tellProblems(catalog.snapshot.problems);
+      logProblems(catalog.snapshot.problems);
       tellFailure();
     } catch (error) {
       fault(error);
@@ -129,7 +133,7 @@ export function openSession(context: SessionContext): Session {
       isReady = true;
       tell();
     },
-    (error: unknown) => tellOnce(`Skills cannot be read: ${String(error)}`),
+    (error: unknown) => tellOnce("warning", `Skills cannot be read: ${String(error)}`),
   );
 
   return {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { SkillsError } from "../errors.ts";
+import { endTree } from "./end-tree.ts";
 
 /** How a process ended. After death by signal `exitCode` is what a shell would report. */
 export interface ExitStatus {
@@ -32,7 +33,8 @@ export async function startAgent(
   agent: AgentCommand,
   platform: NodeJS.Platform = process.platform,
 ): Promise<AgentProcess> {
-  const { child } = platform === "win32" ? await spawnWithExeca(agent) : spawnPlainly(agent);
+  const isWindows = platform === "win32";
+  const { child } = isWindows ? await spawnWithExeca(agent) : spawnPlainly(agent);
   const { stdin, stdout } = child;
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once("exit", (code, signal) => {
@@ -52,7 +54,8 @@ export async function startAgent(
     stdout,
     exited,
     kill(signal) {
-      child.kill(signal);
+      if (isWindows) endTree(child, signal);
+      else child.kill(signal);
     },
   };
 }

@@ -1,13 +1,27 @@
 import type { Log } from "../log.ts";
 
-const limit = 1_000;
+/** What was told already on one connection. */
+export interface ToldOnce {
+  /** Whether a key was never asked about before; remembers it. */
+  readonly isNew: (key: string) => boolean;
+  /** Logs a message unless one was logged under its key before. */
+  readonly tellOnce: (level: Parameters<Log>[0], message: string, key?: string) => void;
+}
 
-/** A log that says each sentence once. What is told under a key is told once for that key. After a thousand it is silent. */
-export function toldOnce(log: Log): (level: Parameters<Log>[0], message: string, key?: string) => void {
+const defaultLimit = 1_000;
+
+/** Remembers at most `limit` keys; beyond them nothing is new. */
+export function openToldOnce(log: Log, { limit = defaultLimit }: { readonly limit?: number } = {}): ToldOnce {
   const told = new Set<string>();
-  return (level, message, key = message) => {
-    if (told.has(key) || told.size >= limit) return;
+  const isNew = (key: string): boolean => {
+    if (told.has(key) || told.size >= limit) return false;
     told.add(key);
-    log(level, message);
+    return true;
+  };
+  return {
+    isNew,
+    tellOnce(level, message, key = message) {
+      if (isNew(key)) log(level, message);
+    },
   };
 }

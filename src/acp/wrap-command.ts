@@ -1,16 +1,16 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../clock.ts";
 import { isSkillsError } from "../errors.ts";
-import { readOptions, type Settings, type SkillsOptions } from "../options.ts";
+import { readOptions, refuseUnknown, type Settings, type SkillsOptions } from "../options.ts";
 import type { ByteInterceptor, LineSinks } from "./intercept-bytes.ts";
+import { flush, passLastWords } from "./last-words.ts";
 import { type Relay, relayLines } from "./relay-lines.ts";
 import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./start-agent.ts";
 
-const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+/** Those that ask a process to end. A system hears only the names it knows: SIGBREAK is Windows' own. */
+const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGBREAK"] as const;
 /** How long an agent has to end by itself after its stdin was closed, and again after SIGTERM. */
 const gracePeriod = 5_000;
-/** How long stdout may be silent after the agent's end before it is let go. */
-const lastWords = 1_000;
 
 /** Where signals to this process are heard; `process` is one. */
 interface SignalSource {
@@ -23,10 +23,25 @@ export interface WrapCommandOptions extends AgentCommand {
   readonly input: Readable;
   /** To the editor; it is not ended. */
   readonly output: Writable;
+  /** Called when the agent has closed its stdout but lives on: all that it said has been written. Must not throw. */
+  readonly endOutput?: () => void;
   readonly options?: SkillsOptions;
   readonly signals?: SignalSource;
   readonly platform?: NodeJS.Platform;
 }
+
+const optionNames = Object.keys({
+  command: true,
+  args: true,
+  cwd: true,
+  env: true,
+  input: true,
+  output: true,
+  endOutput: true,
+  options: true,
+  signals: true,
+  platform: true,
+} satisfies Record<keyof WrapCommandOptions, true>);
 
 /**
  * Runs an agent command between `input` and `output`, with skills; resolves when the agent has ended. Bytes that do not concern
@@ -34,6 +49,7 @@ export interface WrapCommandOptions extends AgentCommand {
  * Throws SkillsError INVALID_OPTIONS.
  */
 export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> {
+  refuseUnknown(options, optionNames);
   const settings = readOptions(options.options);
   // The process first: what we need is loaded while the agent boots.
   const starting = startAgent(options, options.platform);
@@ -60,10 +76,16 @@ async function connect(
   agent: AgentProcess,
   loading: ReturnType<typeof loadInterceptor>,
   { clock, log }: Settings,
-  { input, output, signals = process }: WrapCommandOptions,
+  { input, output, signals = process, endOutput }: WrapCommandOptions,
 ): Promise<ExitStatus> {
+  let tellToGo = (): void => undefined;
+  const toldToGo = new Promise<void>((resolve) => {
+    tellToGo = resolve;
+  });
+  const ended = { agent: false, output: false };
   const forward = (signal: NodeJS.Signals): void => {
-    agent.kill(signal);
+    if (ended.agent) tellToGo();
+    else agent.kill(signal);
   };
   for (const signal of forwardedSignals) signals.on(signal, forward);
   try {
@@ -77,14 +99,23 @@ async function connect(
     const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
     const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
     agent.stdout.off("readable", keep);
-    const stopWaiting = endWithEditor(agent, fromEditor, output, clock);
+    const ending = endWithEditor(agent, fromEditor, output, clock);
+    void fromAgent.ended.then(async () => {
+      // An agent that says no more has nothing to be asked, and its editor nothing to wait for.
+      void interceptor.close();
+      ending.leave();
+      await flush(output);
+      if (ended.agent) return;
+      ended.output = true;
+      endOutput?.();
+    });
     const status = await agent.exited;
-    stopWaiting();
-    fromEditor.stop();
-    await drain(fromAgent, clock);
+    ended.agent = true;
+    ending.stop();
+    if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
     await interceptor.close();
+    fromEditor.stop();
     fromAgent.stop();
-    await flush(output);
     if (status.signal !== undefined) log("error", `The agent was ended by ${status.signal}.`);
     else if (status.exitCode !== 0) log("error", `The agent ended with exit code ${status.exitCode}.`);
     return status;
@@ -95,8 +126,15 @@ async function connect(
 
 const keep = (): void => undefined;
 
+interface Ending {
+  /** Makes the agent leave. */
+  readonly leave: () => void;
+  /** The agent has left. */
+  readonly stop: () => void;
+}
+
 /** When the editor goes, so does the agent: its stdin is closed, and after a while it is told to go, then made to. */
-function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable, clock: Clock): () => void {
+function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable, clock: Clock): Ending {
   let stop = (): void => undefined;
   let isLeaving = false;
   const leave = (): void => {
@@ -112,34 +150,12 @@ function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable,
   };
   void fromEditor.ended.then(leave);
   output.once("error", leave).once("close", leave);
-  return () => {
-    isLeaving = true;
-    stop();
-    output.off("error", leave).off("close", leave);
+  return {
+    leave,
+    stop() {
+      isLeaving = true;
+      stop();
+      output.off("error", leave).off("close", leave);
+    },
   };
-}
-
-/** Waits for the agent's last words: as long as they flow, for a child of the agent may hold its stdout open for ever. */
-async function drain(fromAgent: Relay, clock: Clock): Promise<void> {
-  const ended = fromAgent.ended.then(() => true);
-  for (let isOver = false; !isOver;) {
-    let stop = (): void => undefined;
-    const silent = new Promise<boolean>((resolve) => {
-      stop = clock.after(lastWords, () => {
-        resolve(!fromAgent.isActive());
-      });
-    });
-    isOver = await Promise.race([ended, silent]);
-    stop();
-  }
-}
-
-/** Waits until what was written has left this process, or nobody takes it any more. */
-async function flush(output: Writable): Promise<void> {
-  if (output.destroyed || output.writableEnded) return;
-  await new Promise<void>((resolve) => {
-    output.write("", () => {
-      resolve();
-    });
-  });
 }

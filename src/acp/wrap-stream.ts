@@ -1,6 +1,7 @@
 import { readOptions, type SkillsOptions } from "../options.ts";
 import { openSkillset } from "../skillset.ts";
-import { interceptStream, type MessageStream } from "./intercept-stream.ts";
+import type { MessageStream } from "../wire/message-stream.ts";
+import { interceptStream } from "./intercept-stream.ts";
 
 /**
  * For agent authors: give the returned stream to the agent instead of `stream`, and its editor sees the skills of each

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
+import { openRegularFileSync } from "../skills/open-regular-file.ts";
 import type { Finding } from "../skills/rules.ts";
 
 /** However long a file is, no more of it is read. */
@@ -26,13 +27,13 @@ export function findBodyFault(file: string): Finding | undefined {
 function findInvalidUtf8(file: string): { line: number; column: number } | undefined {
   let descriptor: number;
   try {
-    descriptor = openSync(file, constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0));
+    descriptor = openRegularFileSync(file);
   } catch {
-    // Whoever looked for skills has reported that this one cannot be opened.
+    // Whoever looked for skills has reported that this one cannot be opened, or is no file.
     return undefined;
   }
   try {
-    return fstatSync(descriptor).isFile() ? searchLines(descriptor) : undefined;
+    return searchLines(descriptor);
   } finally {
     closeSync(descriptor);
   }

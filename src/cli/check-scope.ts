@@ -8,6 +8,8 @@ export interface CheckScope {
   /** As it was given. */
   readonly given: string;
   readonly roots: readonly Root[];
+  /** Absolute paths, as they follow from what was given, where skills are looked for. */
+  readonly lookedIn: readonly string[];
   /** Real path of what counts: findings and skills elsewhere do not. Undefined where nothing is there (yet). */
   readonly within: string | undefined;
   /** Whether only the skill in that very directory counts, not those below it. */
@@ -28,18 +30,22 @@ export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFaul
   const target = path.resolve(cwd, given);
   const stats = statSync(target, { throwIfNoEntry: false });
   const isLink = stats === undefined && lstatSync(target, { throwIfNoEntry: false }) !== undefined;
-  if (stats === undefined && !isLink) return { given, roots: [explicitRoot(target)], within: undefined, alone: false };
+  if (stats === undefined && !isLink) {
+    return { given, roots: [explicitRoot(target)], lookedIn: [target], within: undefined, alone: false };
+  }
   if (stats?.isDirectory() !== true) {
     if (!skillFileNames.has(path.basename(target))) {
       return { scopeFault: `${given}: neither a directory nor a file called SKILL.md` };
     }
     const directory = realpathSync(path.dirname(target));
-    return { given, roots: [rootOf(directory)], within: directory, alone: true };
+    const lookedIn = [path.dirname(target)];
+    return { given, roots: [rootOf(directory)], lookedIn, within: directory, alone: true };
   }
   const directory = realpathSync(target);
   const places = projectPlaces.map((place) => path.join(directory, place));
   const present = places.filter((place) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true);
-  return { given, roots: [rootOf(directory), ...present.map(explicitRoot)], within: directory, alone: false };
+  const lookedIn = [target, ...projectPlaces.map((place) => path.join(target, place))];
+  return { given, roots: [rootOf(directory), ...present.map(explicitRoot)], lookedIn, within: directory, alone: false };
 }
 
 export function isScopeFault(value: CheckScope | ScopeFault): value is ScopeFault {

@@ -66,7 +66,7 @@ export const commands = {
       "no-teach": { type: "boolean", help: "Do not tell the model which skills there are; it may still list them." },
       "no-approve": { type: "boolean", help: "Leave the agent's requests to use read-only tools to the editor." },
       help,
-      version: { type: "boolean", help: "Show the version." },
+      version: { type: "boolean", short: "v", help: "Show the version." },
     },
     notes: [
       "Everything after -- is the agent's command. Its exit code is ours; 127: not found, 126: not executable.",

@@ -2,13 +2,20 @@ import type { OfferedSkill } from "../skills/skill.ts";
 import { padToWidth } from "./display-width.ts";
 import { safeLines, safeText } from "./safe-text.ts";
 import { shownPath } from "./shown-path.ts";
-import { maxContents } from "./skill-contents.ts";
-import type { SkillContent } from "./skill-contents.ts";
 import type { Terminal } from "./terminal.ts";
+
+/** One file of a skill. */
+export interface SkillContent {
+  /** From the skill's directory, with `/` on every system. */
+  readonly path: string;
+  readonly size_bytes: number;
+}
 
 export interface Description {
   readonly offered: OfferedSkill;
-  readonly contents: readonly SkillContent[];
+  readonly files: readonly SkillContent[];
+  /** Whether `files` is only the beginning. */
+  readonly moreFiles: boolean;
   readonly digest: string | undefined;
   readonly body: string;
 }
@@ -17,7 +24,7 @@ const labelWidth = 14;
 
 /** One skill for people: its fields, its files, what is wrong with it, and its instructions. */
 export function* describeSkill(
-  { offered, contents, digest, body }: Description,
+  { offered, files, moreFiles, digest, body }: Description,
   { cwd, paint }: Pick<Terminal, "cwd" | "paint">,
 ): Iterable<string> {
   const { skill, sources, versions, problems } = offered;
@@ -39,12 +46,9 @@ export function* describeSkill(
   for (const source of sources) yield field("source", shownPath(source, cwd));
   if (versions.length > 1) yield field("versions", versions.map(({ version }) => version).join(", "));
   yield field("digest", digest);
-  const named = contents.slice(0, maxContents);
-  const width = named.reduce((widest, { path }) => Math.max(widest, path.length), 0);
-  for (const content of named) {
-    yield field("file", `${padToWidth(content.path, width)}  ${content.size_bytes} bytes`);
-  }
-  if (contents.length > named.length) yield field("file", "… and more");
+  const width = files.reduce((widest, { path }) => Math.max(widest, path.length), 0);
+  for (const { path, size_bytes: size } of files) yield field("file", `${padToWidth(path, width)}  ${size} bytes`);
+  if (moreFiles) yield field("file", "… and more");
   for (const { severity, code, file, line, column, message, fix } of problems) {
     yield field(severity, `${shownPath(file, cwd)}:${line}:${column} ${code}: ${message}. ${fix}`);
   }

@@ -20,8 +20,8 @@ export function findCollisions(records: readonly DirectoryRecord[]): Problem[] {
     else group.push(record);
   }
   return [...groups].flatMap(([root, group]) => {
-    const skills = group.map((record) => ({ record: { ...record, findings: [] }, roots: [root] }));
-    return assemble({ skills, findings: [] }).problems;
+    const skills = group.map((record) => ({ record, roots: [root] }));
+    return assemble({ skills, findings: [] }).problems.filter(({ code }) => code === "slug-collision");
   });
 }
 

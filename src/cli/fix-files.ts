@@ -1,8 +1,10 @@
-import { constants } from "node:fs";
-import { open, realpath, stat } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
+import { isSkillsError } from "../errors.ts";
 import { fixSkill } from "../skills/fix-skill.ts";
+import { openRegularFile } from "../skills/open-regular-file.ts";
+import { isWithin } from "../skills/real-paths.ts";
 import type { RuleCode } from "../skills/rules.ts";
 import { replaceFile } from "./replace-file.ts";
 
@@ -34,23 +36,23 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
       if (text === undefined) continue;
       const repaired = fixSkill(text, { expectedName: await nameToMatch(skill) });
       if (repaired.text === text) continue;
-      if (!bounds.some((bound) => file === bound || file.startsWith(bound + path.sep))) {
+      if (!bounds.some((bound) => isWithin(file, bound))) {
         refusals.push(`${file} was not fixed: it lies outside the given paths`);
         continue;
       }
       replaceFile(file, repaired.text);
       fixed.push({ file, codes: [...new Set(repaired.fixed)] });
     } catch (error) {
-      if (isAbsent(error)) continue;
+      if (isReported(error)) continue;
       refusals.push(`${file} was not fixed: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return { fixed, refusals };
 }
 
-/** A link that leads nowhere is reported by whoever looked for skills. */
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+/** A link that leads nowhere, and what is no regular file, is reported by whoever looked for skills. */
+function isReported(error: unknown): boolean {
+  return isSkillsError(error) || (error instanceof Error && "code" in error && error.code === "ENOENT");
 }
 
 /** Beside a skill.toml, frontmatter has a display name, which matches nothing. */
@@ -59,12 +61,11 @@ async function nameToMatch({ directory, expectedName }: FixableSkill): Promise<s
   return manifest === undefined ? expectedName : "";
 }
 
-/** A regular file's text; undefined where writing it back could lose something: not a file, too long, or not UTF-8. */
+/** A regular file's text; undefined where writing it back could lose something: too long, or not UTF-8. */
 async function readWhole(file: string): Promise<string | undefined> {
-  const handle = await open(file, constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0));
+  const handle = await openRegularFile(file);
   try {
-    const stats = await handle.stat();
-    if (!stats.isFile() || stats.size > longestFixable) return undefined;
+    if ((await handle.stat()).size > longestFixable) return undefined;
     const bytes = await handle.readFile();
     return isUtf8(bytes) ? bytes.toString("utf8") : undefined;
   } finally {

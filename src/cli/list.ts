@@ -1,14 +1,8 @@
-import type { Root } from "../skills/roots.ts";
-import type { OfferedSkill, Snapshot } from "../skills/skill.ts";
-import { counted } from "./counted.ts";
-import { cutToWidth } from "./display-width.ts";
+import type { Snapshot } from "../skills/skill.ts";
 import { toListedSkill } from "./listed-skill.ts";
 import { jsonText } from "./json-text.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
-import { safeText } from "./safe-text.ts";
-import { shownPath } from "./shown-path.ts";
-import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `acp-skills list`: 0, also where skills have problems; 1 where a directory that was asked for cannot be read. */
@@ -16,55 +10,26 @@ export async function runList(options: ListingOptions, terminal: Terminal): Prom
   const { catalog, roots, complete } = await openListing(options, terminal);
   const { snapshot } = catalog;
   if (options.json === true) await terminal.print(listJson(snapshot));
-  else await printTable(snapshot, roots, terminal);
+  else {
+    const { printTable } = await import("./list-table.ts");
+    await printTable(snapshot, roots, terminal);
+  }
   return complete ? 0 : 1;
-}
-
-async function printTable({ skills, problems }: Snapshot, roots: readonly Root[], terminal: Terminal): Promise<void> {
-  if (skills.length > 0) await terminal.print(skillTable(skills, terminal));
-  else terminal.tell(`no skills found in ${roots.map((root) => shownPath(root.path, terminal.cwd)).join(", ")}`);
-  if (problems.length === 0) return;
-  const errors = problems.filter(({ severity }) => severity === "error").length;
-  const parts = [
-    ...(errors > 0 ? [`${counted(errors, "problem")} that left something out`] : []),
-    ...(errors < problems.length ? [counted(problems.length - errors, "warning")] : []),
-  ];
-  const places = roots.filter(({ path }) => problems.some(({ file }) => file.startsWith(path)));
-  const shown = places.map(({ path }) => shownPath(path, terminal.cwd)).join(" ");
-  terminal.tell(`${parts.join(", ")}; see acp-skills check --level lenient ${shown}`.trimEnd());
 }
 
 /** `{skills, problems}`, one a line, in pieces: ten thousand skills never stand in one string. */
 function* listJson({ skills, problems }: Snapshot): Iterable<string> {
   yield '{"skills":[';
-  let separator = "\n";
-  for (const offered of skills) {
-    yield separator + jsonText(toListedSkill(offered));
-    separator = ",\n";
-  }
+  yield* jsonLines(skills, (offered) => jsonText(toListedSkill(offered)));
   yield '\n],"problems":[';
-  separator = "\n";
-  for (const problem of problems) {
-    yield separator + jsonText(problem);
-    separator = ",\n";
-  }
+  yield* jsonLines(problems, (problem) => jsonText(problem));
   yield "\n]}\n";
 }
 
-function skillTable(skills: readonly OfferedSkill[], { cwd, home, paint, columns }: Terminal): Iterable<string> {
-  const place = (directory: string): string => {
-    const inProject = shownPath(directory, cwd);
-    if (inProject !== directory) return inProject;
-    const atHome = shownPath(directory, home);
-    return atHome === directory ? directory : `~/${atHome}`;
-  };
-  const widestSource = columns === undefined ? Infinity : Math.floor(columns / 5);
-  const rows = skills.map(({ skill, sources }) => [
-    skill.slug,
-    safeText(skill.version),
-    skill.kind,
-    cutToWidth(safeText(place(sources[0] ?? skill.directory)), widestSource),
-    safeText(skill.description),
-  ]);
-  return table(["NAME", "VERSION", "KIND", "SOURCE", "DESCRIPTION"], rows, columns, paint);
+function* jsonLines<Item>(items: readonly Item[], toJson: (item: Item) => string): Iterable<string> {
+  let separator = "\n";
+  for (const item of items) {
+    yield separator + toJson(item);
+    separator = ",\n";
+  }
 }

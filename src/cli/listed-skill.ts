@@ -13,10 +13,10 @@ export type ListedSkill = AvailableSkill & {
 
 /** Keys come in a fixed order, so that equal skills give equal JSON. */
 export function toListedSkill(offered: OfferedSkill, digest?: string): ListedSkill {
-  return {
-    ...toAvailableSkill(offered),
+  const listed = toAvailableSkill(offered, digest);
+  return Object.assign(listed, {
     path: offered.skill.file,
     ...(digest !== undefined && { digest }),
     problems: offered.problems,
-  };
+  });
 }

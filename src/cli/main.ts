@@ -1,11 +1,19 @@
 #!/usr/bin/env node
 import { commands } from "./commands.ts";
 import type { Command, CommandName } from "./commands.ts";
+import { isSkillsError } from "../errors.ts";
 import { isUsageFault, parseArguments } from "./parse-arguments.ts";
 import type { Arguments, UsageFault } from "./parse-arguments.ts";
 
 /** Only what the command at hand needs is loaded: an agent must be started, and a list printed, without delay. */
-process.exitCode = await run(process.argv.slice(2));
+process.exitCode = await run(process.argv.slice(2)).catch(explain);
+
+/** What we refuse is a sentence; only a fault of ours has a stack. */
+async function explain(error: unknown): Promise<number> {
+  if (!isSkillsError(error)) throw error;
+  (await openTerminal()).tell(error.message);
+  return 1;
+}
 
 async function run(argv: readonly string[]): Promise<number> {
   const [name = "", ...rest] = argv;
@@ -25,6 +33,8 @@ async function run(argv: readonly string[]): Promise<number> {
         const { runCheck } = await import("./check.ts");
         return await runCheck(positionals, options, await openTerminal());
       });
+    case "help":
+      return await tellAbout(rest);
     case "mcp":
       return await withArguments(name, commands.mcp, rest, async ({ options }) => {
         const { runMcp } = await import("./mcp.ts");
@@ -74,16 +84,29 @@ async function wrap(argv: readonly string[]): Promise<number> {
     return await refuse(explainStray(own) ?? given.usageFault);
   }
   if (given.options.help === true) {
-    const { helpForAll } = await import("./help.ts");
-    return await print(helpForAll());
+    return await tellAbout(given.positionals);
   }
   if (given.options.version === true) {
     const { version } = await import("../version.ts");
     return await print(`${version}\n`);
   }
   if (command === undefined) return await refuse(`no agent to run; write: acp-skills ${commands.wrap.usage}`);
+  if (command === "") return await refuse("the agent's command is empty");
   const { runWrap } = await import("./wrap.ts");
   return await runWrap(command, args, given.options);
+}
+
+/** Help for the first command that is named, or for all. */
+async function tellAbout([name]: readonly string[]): Promise<number> {
+  const { helpForAll, helpForCommand } = await import("./help.ts");
+  if (name === undefined || name.startsWith("-")) return await print(helpForAll());
+  if (isCommandName(name)) return await print(helpForCommand(name));
+  const { explainStray } = await import("./explain-stray.ts");
+  return await refuse(explainStray([name]) ?? `unknown command ${name}`);
+}
+
+function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(commands, name);
 }
 
 async function withArguments<Given extends Command>(

@@ -1,4 +1,4 @@
-import { openSync, writeSync } from "node:fs";
+import { constants, openSync, writeSync } from "node:fs";
 import type { Log } from "../log.ts";
 import { safeText } from "./safe-text.ts";
 
@@ -9,12 +9,19 @@ export function openStderrLog(write: (line: string) => void): Log {
   };
 }
 
+/** Without O_NONBLOCK, opening a FIFO waits for somebody to read it; with it, it is refused. Windows has neither. */
+const openFlags =
+  constants.O_APPEND |
+  constants.O_CREAT |
+  constants.O_WRONLY |
+  ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
+
 /**
  * Diagnostics of every level appended to a file, with times; errors go to `aside` too. Throws where the file cannot be
  * opened. When it can no longer be written, that is told once and diagnostics go to `aside`.
  */
 export function openFileLog(file: string, aside: Log, now: () => Date): Log {
-  const descriptor = openSync(file, "a", 0o600);
+  const descriptor = openSync(file, openFlags, 0o600);
   let isBroken = false;
   return (level, message) => {
     if (level === "error" || isBroken) aside(level, message);

@@ -3,6 +3,7 @@ import path from "node:path";
 import { byCodePoint } from "../skills/code-point-order.ts";
 import type { Problem } from "../skills/problem.ts";
 import type { DirectoryRecord } from "../skills/read-directory.ts";
+import { isWithin } from "../skills/real-paths.ts";
 import { toProblems } from "../skills/rules.ts";
 import type { Finding, Level } from "../skills/rules.ts";
 import { openScan } from "../skills/scan.ts";
@@ -15,6 +16,7 @@ import type { CheckScope } from "./check-scope.ts";
 import { findCollisions } from "./find-collisions.ts";
 import { fixFiles } from "./fix-files.ts";
 import type { FixableSkill, FixOutcome } from "./fix-files.ts";
+import { shownPath } from "./shown-path.ts";
 
 export interface CheckOptions {
   readonly paths: readonly string[];
@@ -53,7 +55,7 @@ export async function runCheckOnce(options: CheckOptions): Promise<CheckOutcome>
     repairs = await fixFiles(found.records.map(toFixable), bounds);
     if (repairs.fixed.length > 0) found = await search(scopes, options);
   }
-  complaints.push(...found.emptyScopes.map(({ given }) => `${given}: no skill found`));
+  complaints.push(...found.emptyScopes.map((scope) => nothingThere(scope, cwd)));
   const bodies = level === "spec" ? found.records.flatMap(bodyFault) : [];
   const problems = [...toProblems([...found.findings, ...bodies], level), ...found.collisions].sort(byPlace);
   return {
@@ -62,6 +64,10 @@ export async function runCheckOnce(options: CheckOptions): Promise<CheckOutcome>
     failed: complaints.length > 0 || problems.some(({ severity }) => severity === "error"),
     stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
   };
+}
+
+function nothingThere({ lookedIn }: CheckScope, cwd: string): string {
+  return `no skills found in ${lookedIn.map((place) => shownPath(place, cwd)).join(", ")}`;
 }
 
 interface Search {
@@ -104,16 +110,12 @@ function recordFindings({ findings }: DirectoryRecord): readonly Finding[] {
 
 function counts(directory: string, { within, alone }: CheckScope): boolean {
   if (within === undefined) return true;
-  return directory === within || (!alone && isBelow(directory, within));
+  return alone ? directory === within : isWithin(directory, within);
 }
 
 function concerns(file: string, { within, alone }: CheckScope): boolean {
   if (within === undefined) return true;
-  return alone ? path.dirname(file) === within : file === within || isBelow(file, within);
-}
-
-function isBelow(inner: string, outer: string): boolean {
-  return inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
+  return alone ? path.dirname(file) === within : isWithin(file, within);
 }
 
 function toFixable(record: DirectoryRecord): FixableSkill {

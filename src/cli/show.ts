@@ -1,18 +1,22 @@
+import { statSync } from "node:fs";
+import path from "node:path";
 import { digestSkill } from "../skills/digest.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";
+import { listSkillContents } from "../skills/skill-contents.ts";
 import { readSkillDocument } from "../skills/skill-document.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../skills/skill.ts";
-import { describeSkill } from "./describe-skill.ts";
+import { describeSkill, type SkillContent } from "./describe-skill.ts";
 import { jsonText } from "./json-text.ts";
 import { toListedSkill } from "./listed-skill.ts";
 import { nearest } from "../nearest.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
-import { readSkillContents } from "./skill-contents.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** More of a body than this is not for reading in a terminal. */
 const shownBytes = 1024 * 1024;
+/** The most files that are named (C-3.2). */
+const shownFiles = 512;
 
 /** `acp-skills show NAME`: 1 where there is no such skill, or a directory that was asked for cannot be read. */
 export async function runShow(name: string, options: ListingOptions, terminal: Terminal): Promise<number> {
@@ -23,14 +27,19 @@ export async function runShow(name: string, options: ListingOptions, terminal: T
     return 1;
   }
   const digest = await readDigest(offered.skill, terminal);
-  const contents = readSkillContents(offered.skill.directory);
-  if (options.json === true) await terminal.print([jsonText(toShownSkill(offered, contents, digest), 2), "\n"]);
-  else await terminal.print(describeSkill({ offered, contents, digest, body: readBody(offered.skill) }, terminal));
+  const { directory } = offered.skill;
+  const { paths, more: moreFiles } = await listSkillContents(directory, shownFiles);
+  const files = paths.map((file) => ({ path: file, size_bytes: fileSize(path.join(directory, file)) }));
+  if (options.json === true) await terminal.print([jsonText(toShownSkill(offered, files, digest), 2), "\n"]);
+  else {
+    const body = readBody(offered.skill);
+    await terminal.print(describeSkill({ offered, files, moreFiles, digest, body }, terminal));
+  }
   return complete ? 0 : 1;
 }
 
 /** Everything about one skill, keys in a fixed order. */
-function toShownSkill(offered: OfferedSkill, files: readonly object[], digest: string | undefined): object {
+function toShownSkill(offered: OfferedSkill, files: readonly SkillContent[], digest: string | undefined): object {
   const { skill, sources, versions } = offered;
   const { problems, ...listed } = toListedSkill(offered, digest);
   return {
@@ -47,7 +56,7 @@ function toShownSkill(offered: OfferedSkill, files: readonly object[], digest: s
 
 function noSuchSkill(name: string, { skills, problems }: Snapshot): string {
   const names = skills.flatMap(({ skill }) => (skill.name === skill.slug ? [skill.slug] : [skill.slug, skill.name]));
-  const close = nearest(name, names, 3);
+  const close = nearest(name, names, { count: 3 });
   const guess = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
   const leftOut = problems.some(({ severity }) => severity === "error")
     ? " (some skills have errors: see acp-skills check)"
@@ -70,4 +79,8 @@ function readBody({ file }: Skill): string {
   const { bytes, whole } = diskSkillFiles().head(file, shownBytes);
   const { body } = readSkillDocument(Buffer.from(bytes).toString("utf8"));
   return whole ? body : `${body}\n… (the rest is in ${file})`;
+}
+
+function fileSize(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

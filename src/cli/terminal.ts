@@ -1,17 +1,21 @@
 import { homedir } from "node:os";
 import { colourPaint, plainPaint, wantsColour } from "./colour.ts";
 import type { Paint } from "./colour.ts";
+import { currentDirectory } from "./current-directory.ts";
 import { safeText } from "./safe-text.ts";
 
 /** The process as a command sees it: results go to stdout, everything else to stderr. */
 export interface Terminal {
+  /** Throws UNREADABLE where the current directory has been deleted. */
   readonly cwd: string;
   readonly home: string;
   /** For stdout. */
   readonly paint: Paint;
   /** Width of stdout; undefined where it is not a terminal, so that nothing need be cut. */
   readonly columns: number | undefined;
-  /** Prints results in pieces. Resolves when the reader has taken them. */
+  /** Aborted when nobody reads stdout any more (`| head`). */
+  readonly readerGone: AbortSignal;
+  /** Prints results in pieces. Resolves when the reader has taken them, or is gone. */
   print(pieces: Iterable<string>): Promise<void>;
   /** Passes bytes to stdout as they are, whatever they do to a terminal. */
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
@@ -22,29 +26,37 @@ export interface Terminal {
 /** Pieces are gathered until they are worth a write. */
 const writeSize = 64 * 1024;
 
-/** The terminal of this process. A reader that goes away (`| head`) ends the process quietly. */
+/** The terminal of this process. A reader that goes away ends the printing, and changes no exit code. */
 export function openTerminal(): Terminal {
   const { stdout, stderr, env } = process;
+  const reader = new AbortController();
+  // What nobody reads any more is lost; that must end nothing.
+  stderr.on("error", () => undefined);
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit();
+    if (error.code === "EPIPE") reader.abort();
+    if (reader.signal.aborted) return;
     stderr.write(`acp-skills: stdout cannot be written: ${error.message}\n`);
     process.exit(1);
   });
   return {
-    cwd: process.cwd(),
+    get cwd() {
+      return currentDirectory();
+    },
     home: homedir(),
     paint: wantsColour(env, stdout.isTTY) ? colourPaint : plainPaint,
     columns: stdout.isTTY ? stdout.columns : undefined,
+    readerGone: reader.signal,
     async print(pieces) {
+      const write = openWriting(stdout);
       let gathered = "";
       for (const piece of pieces) {
+        if (reader.signal.aborted) return;
         gathered += piece;
         if (gathered.length < writeSize) continue;
-        const flowing = stdout.write(gathered);
+        await write(gathered);
         gathered = "";
-        if (!flowing) await new Promise<void>((resolve) => stdout.once("drain", resolve));
       }
-      if (gathered !== "") stdout.write(gathered);
+      if (gathered !== "") await write(gathered);
     },
     async pass(chunks) {
       for await (const chunk of chunks) {
@@ -54,5 +66,16 @@ export function openTerminal(): Terminal {
     tell(sentence) {
       stderr.write(`acp-skills: ${safeText(sentence)}\n`);
     },
+  };
+}
+
+/** Writes text through one buffer, which is used again when the reader has taken what it held. */
+function openWriting(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
+  let buffer = Buffer.alloc(0);
+  return (text) => {
+    const most = text.length * 3;
+    if (buffer.length < most) buffer = Buffer.allocUnsafeSlow(most);
+    const bytes = buffer.subarray(0, buffer.write(text));
+    return new Promise((resolve) => stream.write(bytes, () => resolve()));
   };
 }

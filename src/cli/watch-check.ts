@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import { openNativeWatcher } from "../skills/native-watcher.ts";
 import type { OpenSkillWatcher } from "../skills/skill-watcher.ts";
+import { counted } from "./counted.ts";
 import type { CheckOutcome } from "./run-check.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -11,18 +12,21 @@ export interface WatchCheckOptions {
   readonly check: (onDirectory: (directory: string) => void) => Promise<CheckOutcome>;
   readonly print: (outcome: CheckOutcome) => Promise<void>;
   readonly clock: Clock;
-  readonly terminal: Pick<Terminal, "tell">;
+  /** The time that is shown; default: that of this machine. */
+  readonly now?: () => Date;
+  readonly terminal: Pick<Terminal, "tell" | "readerGone">;
   readonly openWatcher?: OpenSkillWatcher;
   /** Calls back when the person has seen enough. */
   readonly onInterrupt?: (stop: () => void) => void;
 }
 
 /**
- * Checks now, and again after every change, until interrupted. Prints the first outcome, and each one that differs from
- * the one before or comes of a changed file. Resolves with whether the last one failed.
+ * Checks now, and again after every change, until interrupted or nobody reads. Prints the first outcome, and each one
+ * that differs from the one before or comes of a changed file, and tells when. Resolves with whether the last one failed.
  */
 export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
   const { check, print, clock, terminal, openWatcher = openNativeWatcher, onInterrupt = onSignals } = options;
+  const { now = () => new Date() } = options;
   const news = openNews();
   let cancelTimer = (): void => undefined;
   const watcher = openWatcher(
@@ -39,6 +43,9 @@ export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
   onInterrupt(() => {
     news.post("stopped");
   });
+  terminal.readerGone.addEventListener("abort", () => {
+    news.post("stopped");
+  });
   // The clock's timers and a watcher's handles do not keep the process alive; this does.
   const alive = setInterval(() => undefined, 2 ** 30);
   const addDirectory = (directory: string): void => {
@@ -50,7 +57,12 @@ export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
     do {
       outcome = await check(addDirectory);
       const shown = JSON.stringify([outcome.report.problems, outcome.complaints, outcome.stamp]);
-      if (shown !== before || outcome.report.fixed.length > 0) await print(outcome);
+      const isFirst = before === "";
+      if (shown !== before || outcome.report.fixed.length > 0) {
+        if (!isFirst) terminal.tell(`---- ${timeOfDay(now())} ----`);
+        await print(outcome);
+      }
+      if (isFirst) terminal.tell(`watching ${counted(outcome.report.checked, "skill")}; Ctrl-C ends`);
       before = shown;
     } while ((await news.next()) === "changed");
   } finally {
@@ -59,6 +71,10 @@ export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
     await watcher.close();
   }
   return outcome.failed;
+}
+
+function timeOfDay(date: Date): string {
+  return date.toTimeString().slice(0, 8);
 }
 
 type News = "changed" | "stopped";

@@ -1,8 +1,10 @@
+import { closeSync } from "node:fs";
 import path from "node:path";
 import { exitAs } from "../acp/exit-as.ts";
 import { wrapCommand } from "../acp/wrap-command.ts";
 import type { Log } from "../log.ts";
 import type { EmitForm, SkillsOptions, ToolForm } from "../options.ts";
+import { currentDirectory } from "./current-directory.ts";
 import { openFileLog, openStderrLog } from "./open-log.ts";
 
 /** What the wrapper is asked. */
@@ -18,6 +20,8 @@ export interface WrapArguments {
 
 /** `acp-skills -- AGENT`: ends this process as the agent ended. Returns 2 where the log cannot be opened, before anything is started. */
 export async function runWrap(command: string, args: readonly string[], given: WrapArguments): Promise<number> {
+  // Diagnostics that nobody reads any more are lost; that must end nothing.
+  process.stderr.on("error", () => undefined);
   const stderr = openStderrLog((line) => process.stderr.write(line));
   let log: Log = stderr;
   if (given.log !== undefined) {
@@ -31,7 +35,7 @@ export async function runWrap(command: string, args: readonly string[], given: W
   const options: SkillsOptions = {
     log,
     defaultRoots: given["no-default-roots"] !== true,
-    ...(given.skills !== undefined && { skills: given.skills.map((directory) => path.resolve(directory)) }),
+    ...(given.skills !== undefined && { skills: given.skills.map(toAbsolute) }),
     ...(given.emit !== undefined && { emit: given.emit }),
     ...(given.tools !== undefined && { tools: given.tools }),
     teach: given["no-teach"] !== true,
@@ -39,6 +43,21 @@ export async function runWrap(command: string, args: readonly string[], given: W
   };
   // While last words are awaited, only timers of the clock may be left, which do not keep the process alive; this does.
   setInterval(() => undefined, 2 ** 30);
-  exitAs(await wrapCommand({ command, args, input: process.stdin, output: process.stdout, options }));
+  const status = await wrapCommand({
+    command,
+    args,
+    input: process.stdin,
+    output: process.stdout,
+    // Node never closes its stdout, whatever is said to the stream.
+    endOutput: () => {
+      closeSync(1);
+    },
+    options,
+  });
+  exitAs(status);
   process.exit();
+}
+
+function toAbsolute(directory: string): string {
+  return path.isAbsolute(directory) ? directory : path.resolve(currentDirectory(), directory);
 }

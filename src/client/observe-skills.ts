@@ -1,11 +1,6 @@
+import type { MessageStream } from "../wire/message-stream.ts";
 import { availableSkillsUpdate, extensionSkillsUpdate, sessionUpdate } from "../wire/methods.ts";
 import { readSkillsUpdate, type SkillsUpdate } from "./skills-update.ts";
-
-/** The stream of an ACP connection, of any SDK generation (ACP.md A-2). */
-export interface MessageStream<Message = unknown> {
-  readonly readable: ReadableStream<Message>;
-  readonly writable: WritableStream<Message>;
-}
 
 /**
  * For editors: calls `listener` with each list of skills that arrives on `stream`, and passes everything on. Updates that

@@ -6,54 +6,65 @@ import type { Found, FoundSkill } from "./found.ts";
 import type { Problem } from "./problem.ts";
 import type { Root } from "./roots.ts";
 import { toProblems } from "./rules.ts";
-import type { Finding } from "./rules.ts";
+import type { Finding, RuleCode } from "./rules.ts";
 import { byNewestVersion, isPrerelease, isVersion } from "./skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "./skill.ts";
 
-/** The skill that has a slug, and its other versions. */
-interface Family {
-  readonly winner: FoundSkill;
-  others: FoundSkill[];
-}
-
-const noProblems: readonly Problem[] = Object.freeze([]);
-const noOthers: FoundSkill[] = [];
+const none: readonly never[] = Object.freeze([]);
+const malformedName: ReadonlySet<RuleCode> = new Set([
+  "name-missing",
+  "name-too-long",
+  "name-not-lowercase",
+  "name-invalid-characters",
+  "name-hyphens",
+  "name-not-ascii",
+] satisfies RuleCode[]);
 
 /**
- * Found skills to a snapshot, by precedence (C-1.6): the first root wins, and within a root the first path. What loses is
- * a problem, never silently gone. Offers equal to those of `before` are taken from there.
+ * Found skills to a snapshot, by precedence (C-1.6): the first root wins, within a root the best name, then the first path.
+ * What loses is a problem, never silently gone. Offers equal to those of `before` are taken from there.
  */
 export function assemble({ skills, findings }: Found, before?: Snapshot): Snapshot {
-  const families = new Map<string, Family>();
+  /** By slug: the skill that is there first. */
+  const firsts = new Map<string, FoundSkill>();
+  /** All that have the same slug, where there are several. */
+  const rivals = new Map<string, FoundSkill[]>();
+  const families = new Map<string, readonly FoundSkill[]>();
   const problems = toProblems(findings, "lenient");
+  const ownProblems = new Map<FoundSkill, readonly Problem[]>();
   for (const found of skills) {
     const { findings: own, skill } = found.record;
-    if (own.length > 0) problems.push(...toProblems(own, "lenient"));
-    if (skill === undefined) continue;
-    const family = families.get(skill.slug);
-    if (family === undefined) {
-      families.set(skill.slug, { winner: found, others: noOthers });
-      continue;
+    if (own.length > 0) {
+      const reported = Object.freeze(toProblems(own, "lenient"));
+      ownProblems.set(found, reported);
+      problems.push(...reported);
     }
-    const finding = refusal(family, found, skill);
-    if (finding !== undefined) problems.push(...toProblems([finding], "lenient"));
-    else family.others = [...family.others, found];
+    if (skill === undefined) continue;
+    const first = firsts.get(skill.slug);
+    const others = rivals.get(skill.slug);
+    if (first === undefined) firsts.set(skill.slug, found);
+    else if (others === undefined) rivals.set(skill.slug, [first, found]);
+    else others.push(found);
+  }
+  for (const [slug, all] of rivals) {
+    const { family, refused } = settleRivals(all);
+    problems.push(...toProblems(refused, "lenient"));
+    families.set(slug, family);
   }
   const known = new Map(before?.skills.map((offer) => [offer.skill.slug, offer]));
   const sources = new Map<readonly Root[], readonly string[]>();
   const offers: OfferedSkill[] = [];
-  for (const [slug, { winner, others }] of families) {
-    const members = others.length === 0 ? [winner] : [winner, ...others].sort(byNewest);
-    const chosen = members.length === 1 ? winner : (members.find(isRelease) ?? members[0] ?? winner);
-    const { roots, record } = chosen;
+  for (const [slug, first] of firsts) {
+    const members = families.get(slug)?.toSorted(byNewest);
+    const { roots, record } = members?.find(isRelease) ?? members?.[0] ?? first;
     if (record.skill === undefined) continue;
     const places = sources.get(roots) ?? Object.freeze(roots.map((root) => root.path));
     sources.set(roots, places);
     const offer: OfferedSkill = Object.freeze({
       skill: record.skill,
       sources: places,
-      problems: problemsOf(members),
-      versions: Object.freeze(members.flatMap((member) => member.record.skill ?? [])),
+      problems: members === undefined ? (ownProblems.get(first) ?? none) : problemsOf(members, ownProblems),
+      versions: Object.freeze(members === undefined ? [record.skill] : versionsOf(members)),
     });
     const same = known.get(slug);
     offers.push(same !== undefined && isSameOffer(same, offer) ? same : offer);
@@ -62,13 +73,46 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
   return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems) });
 }
 
+/** Of skills with one slug, the one that wins with its further versions, and why each of the others does not join them. */
+function settleRivals(rivals: readonly FoundSkill[]): { family: readonly FoundSkill[]; refused: readonly Finding[] } {
+  const family: FoundSkill[] = [];
+  const refused: Finding[] = [];
+  for (const found of byPrecedence(rivals)) {
+    const finding = refusal(family, found);
+    if (finding === undefined) family.push(found);
+    else refused.push(finding);
+  }
+  return { family, refused };
+}
+
+/** The first root's before the others; of those, the directories with the best name first. */
+function byPrecedence(rivals: readonly FoundSkill[]): FoundSkill[] {
+  const root = rivals[0]?.roots[0];
+  const grades = new Map<string, number>();
+  for (const found of rivals) {
+    if (found.roots[0] !== root) continue;
+    const directory = versionsDirectory(found);
+    grades.set(directory, Math.min(gradeOf(found), grades.get(directory) ?? Infinity));
+  }
+  const grade = (found: FoundSkill): number =>
+    found.roots[0] === root ? (grades.get(versionsDirectory(found)) ?? Infinity) : Infinity;
+  return rivals.toSorted((a, b) => (grade(a) < grade(b) ? -1 : Number(grade(a) > grade(b))));
+}
+
+/** Faultless before a good name, and that before one from which the slug had to be made. */
+function gradeOf({ record: { findings } }: FoundSkill): number {
+  if (findings.length === 0) return 0;
+  return findings.some(({ code }) => malformedName.has(code)) ? 2 : 1;
+}
+
 /** Why a skill does not join the family that has its slug already. */
-function refusal({ winner, others }: Family, found: FoundSkill, skill: Skill): Finding | undefined {
-  const first = winner.record.skill;
-  if (first === undefined) return undefined;
+function refusal(family: readonly FoundSkill[], found: FoundSkill): Finding | undefined {
+  const [winner] = family;
+  const [first, skill] = [winner?.record.skill, found.record.skill];
+  if (winner === undefined || first === undefined || skill === undefined) return undefined;
   if (found.roots[0] !== winner.roots[0]) return shadowed(skill, first);
   if (versionsDirectory(found) !== versionsDirectory(winner)) return slugCollision(skill, first);
-  const twin = [winner, ...others].find((member) => member.record.skill?.version === skill.version)?.record.skill;
+  const twin = family.find((member) => member.record.skill?.version === skill.version)?.record.skill;
   return twin && versionCollision(skill, twin);
 }
 
@@ -85,7 +129,13 @@ function isRelease({ record }: FoundSkill): boolean {
   return record.skill !== undefined && !isPrerelease(record.skill.version);
 }
 
-function problemsOf(members: readonly FoundSkill[]): readonly Problem[] {
-  if (members.every(({ record }) => record.findings.length === 0)) return noProblems;
-  return Object.freeze(members.flatMap(({ record }) => toProblems(record.findings, "lenient")));
+function versionsOf(members: readonly FoundSkill[]): Skill[] {
+  return members.flatMap(({ record }) => record.skill ?? []);
+}
+
+function problemsOf(
+  members: readonly FoundSkill[],
+  own: ReadonlyMap<FoundSkill, readonly Problem[]>,
+): readonly Problem[] {
+  return Object.freeze(members.flatMap((member) => own.get(member) ?? none));
 }

@@ -1,5 +1,7 @@
 import { countCodePoints } from "./code-points.ts";
-import { isSlug, maxNameLength } from "./names.ts";
+import { nearest } from "../nearest.ts";
+import { maxFaultsOfRule } from "./fit-faults.ts";
+import { isSlug, longestNormalised, maxNameLength, toSlug } from "./names.ts";
 import type { RuleCode } from "./rules.ts";
 
 /** A rule broken by a value, before it is known where that value stands. */
@@ -19,52 +21,71 @@ const specificationFields = new Set(["name", "description", "license", "allowed-
 /** Checks a frontmatter's name against the specification and AvailableSkill; `directory` is the name it must match. */
 export function checkName(name: string, directory: string, report: (fault: ValueFault) => void): void {
   if (isSlug(name) && name === directory) return;
-  const normal = name.normalize("NFKC");
+  const isLong = name.length > longestNormalised;
+  const normal = name.slice(0, longestNormalised).normalize("NFKC");
   const fault = (code: RuleCode, message: string, fix: string): void => report({ code, key: "name", message, fix });
-  const length = countCodePoints(normal);
+  const slug = toSlug(name);
+  const rewrite = (otherwise: string): string =>
+    slug === undefined || slug === name ? otherwise : `Write it as ${slug}.`;
+  const length = countCodePoints(isLong ? name : normal);
   if (length > maxNameLength)
     fault("name-too-long", `the name has ${length} characters, at most ${maxNameLength} count`, "Shorten the name.");
   if (normal !== normal.toLowerCase()) {
-    fault("name-not-lowercase", `the name ${normal} is not lowercase`, `Write it as ${normal.toLowerCase()}.`);
+    fault("name-not-lowercase", `the name ${normal} is not lowercase`, rewrite(`Write it as ${normal.toLowerCase()}.`));
   }
   if (!/^[\p{L}\p{N}-]*$/u.test(normal)) {
     fault(
       "name-invalid-characters",
       `the name ${normal} has characters other than letters, digits and hyphens`,
-      "Use letters, digits and hyphens only.",
+      rewrite("Use letters, digits and hyphens only."),
     );
   } else if (!/^[a-z0-9-]*$/i.test(normal)) {
     fault(
       "name-not-ascii",
       `the name ${normal} has letters other than a to z, which editors do not accept`,
-      "Use the letters a to z, digits and hyphens only.",
+      rewrite("Use the letters a to z, digits and hyphens only."),
     );
   }
   if (/^-|-$|--/.test(normal)) {
     fault(
       "name-hyphens",
       `the name ${normal} starts or ends with a hyphen or has two in a row`,
-      "Use single hyphens between words.",
+      rewrite("Use single hyphens between words."),
     );
   }
   if (normal !== directory.normalize("NFKC")) {
     fault(
       "name-directory-mismatch",
       `the name ${normal} is not that of its directory, ${directory}`,
-      `Rename one of them: the directory to ${normal}, or the name to ${directory}.`,
+      renaming(name, directory),
     );
   }
 }
 
+/** What makes a name and its directory one: names that are valid, where there are any. */
+function renaming(name: string, directory: string): string {
+  const [forDirectory = name, forName = directory] = [toSlug(name), toSlug(directory)];
+  return forDirectory === forName
+    ? `Rename both to ${forName}.`
+    : `Rename one of them: the directory to ${forDirectory}, or the name to ${forName}.`;
+}
+
+function fieldsWithout(values: object): string[] {
+  return [...specificationFields].filter((field) => !Object.hasOwn(values, field));
+}
+
 /** Reports each top-level key the specification does not know. */
 export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
+  let count = 0;
   for (const key of Object.keys(values)) {
     if (specificationFields.has(key)) continue;
+    const isShown = ++count <= maxFaultsOfRule;
+    const [close] = key.length > maxNameLength || !isShown ? [] : nearest(key, fieldsWithout(values));
     report({
       code: "field-unexpected",
       key,
       message: `the specification has no field ${key}`,
-      fix: `Move ${key} into metadata, or remove it.`,
+      fix: `${close === undefined ? "" : `Did you mean ${close}? Else: `}Move ${key} into metadata, or remove it.`,
     });
   }
 }

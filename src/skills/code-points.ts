@@ -13,7 +13,10 @@ export function countCodePoints(text: string): number {
 export function cutCodePoints(text: string, limit: number): string {
   return text.length <= limit || countCodePoints(text) <= limit
     ? text
-    : Array.from(text).slice(0, limit).join("").trim();
+    : Array.from(text.slice(0, 2 * limit))
+        .slice(0, limit)
+        .join("")
+        .trim();
 }
 
 function isHigh(code: number): boolean {

@@ -1,34 +1,32 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
-import { joinPath } from "./real-paths.ts";
+import { openRegularFileSync } from "./open-regular-file.ts";
 import type { Entry, Head, SkillFiles } from "./skill-files.ts";
 
-/** Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither. */
-const openFlags = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
-
-const skillFile = "SKILL.md";
+/** What nearly every directory of a skill holds, once for all of them. */
+const skillEntry: Entry = Object.freeze({ name: "SKILL.md", kind: "file", link: false });
 
 /** Skills on disk. The bytes of a head are valid until the next one is read: they lie in one buffer that is used again. */
 export function diskSkillFiles(): SkillFiles {
   let buffer = Buffer.allocUnsafeSlow(4096);
-  /** A skill just listed as a regular file: it is not asked again what it is. */
-  let listedSkill = "";
+  /** The directory just listed, if its SKILL.md is a regular file: it is not asked again what it is. */
+  let listed: string | undefined;
   return {
     list(directory) {
       try {
-        const entries = readdirSync(directory, { withFileTypes: true });
-        if (entries.some(isSkillFile)) listedSkill = joinPath(directory, skillFile);
-        return entries.map((entry) => toEntry(directory, entry));
+        const entries = readdirSync(directory, { withFileTypes: true }).map((entry) => toEntry(directory, entry));
+        listed = entries.includes(skillEntry) ? directory : undefined;
+        return entries;
       } catch (error) {
         throw unreadable(directory, error);
       }
     },
     head(file, limit) {
       if (buffer.length < limit) buffer = Buffer.allocUnsafeSlow(limit);
-      const isRegular = file === listedSkill;
-      listedSkill = "";
+      const isRegular = listed !== undefined && isSkillFileOf(listed, file);
+      listed = undefined;
       try {
         return readHead(file, limit, { buffer, isRegular });
       } catch (error) {
@@ -47,13 +45,8 @@ export function diskSkillFiles(): SkillFiles {
 }
 
 function readHead(file: string, limit: number, { buffer, isRegular }: { buffer: Buffer; isRegular: boolean }): Head {
-  const descriptor = openSync(file, openFlags);
+  const descriptor = openRegularFileSync(file, { isRegular });
   try {
-    if (!isRegular && !fstatSync(descriptor).isFile()) {
-      throw new SkillsError("UNREADABLE", `${file} cannot be read: it is not a regular file.`, {
-        facts: { path: file },
-      });
-    }
     let length = 0;
     while (length < limit) {
       const wanted = limit - length;
@@ -69,13 +62,18 @@ function readHead(file: string, limit: number, { buffer, isRegular }: { buffer: 
   }
 }
 
-function isSkillFile(entry: Dirent): boolean {
-  return entry.name === skillFile && entry.isFile();
+/** Without making a string to compare with. */
+function isSkillFileOf(directory: string, file: string): boolean {
+  return (
+    file.startsWith(directory) &&
+    file.endsWith(path.sep + skillEntry.name) &&
+    file.length <= directory.length + 1 + skillEntry.name.length
+  );
 }
 
 function toEntry(directory: string, entry: Dirent): Entry {
   const { name } = entry;
-  if (entry.isFile()) return { name, kind: "file", link: false };
+  if (entry.isFile()) return name === skillEntry.name ? skillEntry : { name, kind: "file", link: false };
   if (entry.isDirectory()) return { name, kind: "directory", link: false };
   if (!entry.isSymbolicLink()) return { name, kind: "other", link: false };
   return { name, kind: linkedKind(path.join(directory, name)), link: true };

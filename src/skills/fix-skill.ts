@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { findFrontmatter, isYaml } from "./frontmatter.ts";
 import { isSlug, toSlug } from "./names.ts";
+import { withoutTabs } from "./recover-yaml.ts";
 import type { RuleCode } from "./rules.ts";
 import { splitYamlBlocks } from "./yaml-blocks.ts";
 import type { YamlBlock } from "./yaml-blocks.ts";
@@ -14,6 +15,8 @@ export interface FixedSkill {
 }
 
 const mostRepairs = 100;
+/** The most characters read to find repairs, all attempts taken together. */
+const mostRead = 512 * 1024;
 
 /**
  * Repairs what can be repaired in one way only: it never changes what a reader understands, except for the case of a name
@@ -29,8 +32,13 @@ export function fixSkill(text: string, { expectedName }: { expectedName?: string
   let source = bytes.toString("utf8", found.start, found.end);
   const rest = bytes.toString("utf8", found.end);
   if (found.byteOrderMark) fixed.push("byte-order-mark");
+  let left = mostRead;
+  const read = (candidate: string): YamlReading | undefined => {
+    left -= candidate.length;
+    return left < 0 ? undefined : readYaml(candidate);
+  };
   for (let repairs = 0; repairs < mostRepairs; repairs++) {
-    const repair = nextRepair(source);
+    const repair = nextRepair(source, read);
     if (repair === undefined) break;
     source = repair.source;
     fixed.push(repair.code);
@@ -46,15 +54,17 @@ interface Repair {
 }
 
 /** The first fault that an edit removes without adding another or changing any value. */
-function nextRepair(source: string): Repair | undefined {
-  const before = readYaml(source);
-  if (before.faults.length === 0) return undefined;
+function nextRepair(source: string, read: (text: string) => YamlReading | undefined): Repair | undefined {
+  const before = read(source);
+  if (before === undefined || before.faults.length === 0) return undefined;
   const blocks = splitYamlBlocks(source);
   for (const fault of before.faults) {
     const block = blocks.find(({ start, end }) => start <= fault.offset && fault.offset < end);
     if (block === undefined) continue;
     for (const candidate of candidates(source, blocks, block, fault)) {
-      if (isBetter(before, readYaml(candidate))) return { source: candidate, code: fault.code };
+      const after = read(candidate);
+      if (after === undefined) return undefined;
+      if (isBetter(before, after)) return { source: candidate, code: fault.code };
     }
   }
   return undefined;
@@ -62,9 +72,10 @@ function nextRepair(source: string): Repair | undefined {
 
 function isBetter(before: YamlReading, after: YamlReading): boolean {
   if (after.faults.length >= before.faults.length || !isDeepStrictEqual(before.values, after.values)) return false;
-  const count = ({ faults }: YamlReading, code: RuleCode): number =>
-    faults.filter((fault) => fault.code === code).length;
-  return after.faults.every(({ code }) => count(after, code) <= count(before, code));
+  const counts = new Map<RuleCode, number>();
+  for (const { code } of before.faults) counts.set(code, (counts.get(code) ?? 0) + 1);
+  for (const { code } of after.faults) counts.set(code, (counts.get(code) ?? 0) - 1);
+  return Array.from(counts.values()).every((spare) => spare >= 0);
 }
 
 function* candidates(
@@ -81,6 +92,7 @@ function* candidates(
       yield before + quoted(raw) + after;
       return;
     case "yaml-syntax":
+      if (source[fault.offset] === "\\") yield `${source.slice(0, fault.offset)}\\${source.slice(fault.offset)}`;
       yield before + quoted(raw) + after;
       yield before + quoted(raw.replace(/^["']/, "")) + after;
       yield source.slice(0, start) + withoutTabs(source.slice(start, end)) + after;
@@ -105,10 +117,6 @@ function quoted(raw: string): string {
   const text = raw.trim();
   const start = raw.indexOf(text);
   return `${raw.slice(0, start)}'${text.replaceAll("'", "''")}'${raw.slice(start + text.length)}`;
-}
-
-function withoutTabs(text: string): string {
-  return text.replace(/^[ \t]*\t[ \t]*/gm, (indent) => indent.replaceAll("\t", "  "));
 }
 
 /** Adds the name, or spells it as its directory does, where the directory leaves no doubt. */

@@ -12,7 +12,7 @@ const patience = 40;
 
 /** `lookAgain` is called when a directory's time is over; it must not throw. */
 export function openHold(clock: Clock, lookAgain: (directory: string) => void, milliseconds = patience): Hold {
-  const held = new Map<string, { until: number; cancel: () => void }>();
+  const held = new Map<string, { isOver: boolean; readonly cancel: () => void }>();
   return {
     isHeld(directory, before, now) {
       const doubt = held.get(directory);
@@ -21,16 +21,19 @@ export function openHold(clock: Clock, lookAgain: (directory: string) => void, m
         held.delete(directory);
         return false;
       }
-      if (doubt !== undefined) {
-        // A timer may fire a little early.
-        if (clock.now() + 0.5 < doubt.until) return true;
-        doubt.cancel();
-        held.delete(directory);
-        return false;
+      if (doubt === undefined) {
+        const cancel = clock.after(milliseconds, () => {
+          // The timer decides that time is over, not the clock: timers fire a little early.
+          const waiting = held.get(directory);
+          if (waiting !== undefined) waiting.isOver = true;
+          lookAgain(directory);
+        });
+        held.set(directory, { isOver: false, cancel });
+        return true;
       }
-      const cancel = clock.after(milliseconds, () => lookAgain(directory));
-      held.set(directory, { until: clock.now() + milliseconds, cancel });
-      return true;
+      if (!doubt.isOver) return true;
+      held.delete(directory);
+      return false;
     },
     close() {
       for (const { cancel } of held.values()) cancel();

@@ -12,8 +12,10 @@ export interface MemoryWatcher {
   degrade(message: string): void;
 }
 
-export function memoryWatcher(): MemoryWatcher {
+/** `resolve` tells where a path leads; without it, there are no links. */
+export function memoryWatcher(resolve: (target: string) => string | undefined = (target) => target): MemoryWatcher {
   const watched = new Set<string>();
+  const ends = new Map<string, string | undefined>();
   let isClosed = false;
   let hint: Hint = () => undefined;
   let degraded: (message: string) => void = () => undefined;
@@ -26,7 +28,10 @@ export function memoryWatcher(): MemoryWatcher {
       hint = openedHint;
       degraded = openedDegraded;
       return {
-        add: (directory) => void watched.add(directory),
+        add(target) {
+          watched.add(target);
+          ends.set(target, resolve(target));
+        },
         remove: (directory) => void watched.delete(directory),
         close() {
           isClosed = true;
@@ -38,7 +43,12 @@ export function memoryWatcher(): MemoryWatcher {
     touch(directory, name) {
       const target = directory === "/" ? `/${name}` : `${directory}/${name}`;
       if (watched.has(directory)) hint(directory, name);
-      for (const below of watched) if (below === target || below.startsWith(`${target}/`)) hint(below, undefined);
+      for (const below of watched) {
+        const end = resolve(below);
+        const leadsElsewhere = end !== ends.get(below);
+        ends.set(below, end);
+        if (leadsElsewhere || below === target || below.startsWith(`${target}/`)) hint(below, undefined);
+      }
     },
     degrade: (message) => degraded(message),
   };

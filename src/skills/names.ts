@@ -1,6 +1,9 @@
 /** The most characters a slug may have (C-1.2). */
 export const maxNameLength = 64;
 
+/** Nothing behind so many characters gets into a slug; and normalising long runs of accents takes long. */
+export const longestNormalised = 1024;
+
 const slug = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
 /** Whether a name can go on the wire as it stands (C-1.3). */
@@ -15,6 +18,7 @@ export function isSlug(name: string): boolean {
 export function toSlug(name: string): string | undefined {
   if (isSlug(name)) return name;
   const plain = name
+    .slice(0, longestNormalised)
     .normalize("NFKD")
     .replace(/\p{M}+/gu, "")
     .toLowerCase()

@@ -1,182 +1,150 @@
 import { watch } from "node:fs";
-import type { FSWatcher } from "node:fs";
 import path from "node:path";
-import { identityOf } from "./directory-identity.ts";
+import { followLast, followPath, isSameWay, noWay } from "./follow-path.ts";
+import type { Way } from "./follow-path.ts";
+import { openPathGuards } from "./path-guards.ts";
 import { openPollingWatcher } from "./polling-watcher.ts";
+import { shareWatcher } from "./shared-watcher.ts";
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "./skill-watcher.ts";
-
-/** The part of `fs.watch` that is used. */
-export type WatchDirectory = (
-  directory: string,
-  options: { persistent: false },
-  listener: (event: string, name: string | null) => void,
-) => Pick<FSWatcher, "close" | "on">;
+import { handlesOf } from "./watch-handle.ts";
+import type { WatchDirectory, WatchHandle } from "./watch-handle.ts";
 
 export interface NativeWatcherOptions {
   readonly watchDirectory?: WatchDirectory;
-  /** Takes the directories for which the system has no watch left. */
+  /** Takes the paths for which the system has no watch left. */
   readonly openFallback?: OpenSkillWatcher;
 }
 
-/** A directory to watch. Without a handle it is missing, or left to the fallback. */
 interface Wanted {
-  handle: Pick<FSWatcher, "close"> | undefined;
-  /** What tells this directory from a later one of the same name. */
-  identity: string | undefined;
+  way: Way;
+  /** Only for a directory without a link on its way, and not where that is left to the fallback. */
+  handle: WatchHandle | undefined;
+  /** Whether the hints of the directory above, wanted as well, tell that it goes or is replaced. */
+  readonly leans: boolean;
 }
 
-/** Watches a directory above wanted ones, to notice that those come, go or are replaced. */
-interface Guard {
-  readonly handle: Pick<FSWatcher, "close">;
-  readonly directories: Set<string>;
-}
+/** The way to a path rarely changes while it is looked at; were it to go on, the guards would tell. */
+const maxLooks = 5;
 
 /** Watches through `fs.watch`, one directory at a time: a recursive watch loses files after an atomic save. */
 export const openNativeWatcher: OpenSkillWatcher = (hint, degraded) => openWatcher(hint, degraded, {});
 
-/** For tests: the same with parts of the system replaced. */
+/** Watchers that share one fallback, and say only once that it is needed. */
+export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWatcher {
+  const openFallback = shareWatcher(options.openFallback ?? openPollingWatcher);
+  let isTold = false;
+  return (hint, degraded) => {
+    const tellOnce = (message: string): void => {
+      if (!isTold) degraded(message);
+      isTold = true;
+    };
+    return openWatcher(hint, tellOnce, { ...options, openFallback });
+  };
+}
+
+/** For tests: a native watcher with parts of the system replaced. */
 export function openWatcher(
   hint: Hint,
   degraded: (message: string) => void,
   { watchDirectory = watch, openFallback = openPollingWatcher }: NativeWatcherOptions,
 ): SkillWatcher {
   const wanted = new Map<string, Wanted>();
-  const guards = new Map<string, Guard>();
-  const guardOf = new Map<string, string>();
+  const open = handlesOf(watchDirectory);
+  const guards = openPathGuards(open, verify);
   let fallback: SkillWatcher | undefined;
   let isClosed = false;
+  let isAdopting = false;
 
-  /** Undefined when the directory cannot be watched now. */
-  function open(directory: string, listener: (name: string | null) => void): Guard["handle"] | "used-up" | undefined {
-    try {
-      const handle = watchDirectory(directory, { persistent: false }, (_event, name) => {
-        if (!isClosed) listener(name);
-      });
-      handle.on("error", () => {
-        if (!isClosed) listener(null);
-      });
-      return handle;
-    } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
-      return code === "ENOSPC" || code === "EMFILE" || code === "ENFILE" ? "used-up" : undefined;
-    }
+  function tell(target: string, name: string | undefined): void {
+    if (!isClosed) hint(target, name);
   }
-  function useFallback(directory: string): void {
+  function useFallback(target: string): void {
     if (fallback === undefined) {
-      fallback = openFallback(hint, () => undefined);
+      fallback = openFallback(tell, () => undefined);
       degraded(usedUp);
     }
-    fallback.add(directory);
+    fallback.add(target);
+  }
+  function look(target: string, { leans }: Pick<Wanted, "leans">): Way {
+    const above = path.dirname(target);
+    if (!leans) return guards.isGuarded(above) ? followLast(target) : followPath(target);
+    const way = followLast(target);
+    return { ...way, steps: way.steps.slice(1) };
+  }
+  function isWatched(directory: string): boolean {
+    return wanted.get(directory)?.handle !== undefined;
   }
 
-  function arm(directory: string): void {
-    const identity = identityOf(directory);
-    const entry: Wanted = { handle: undefined, identity };
-    wanted.set(directory, entry);
-    if (identity !== undefined) {
-      const name = path.basename(directory);
-      const handle = open(directory, (changed) => {
-        // Events of the directory itself carry its own name.
-        if (changed === null || changed === name) verify(directory);
-        hint(directory, changed ?? undefined);
-      });
-      if (handle === "used-up") useFallback(directory);
-      else entry.handle = handle;
+  function arm(target: string): void {
+    const entry: Wanted = { way: noWay, handle: undefined, leans: isWatched(path.dirname(target)) };
+    wanted.set(target, entry);
+    let way = look(target, entry);
+    for (let looks = 0; looks < maxLooks; looks++) {
+      letGo(target, entry);
+      entry.way = way;
+      const guarded = guards.add(target, way.steps);
+      const handle = way.isDirectory && way.real === target ? openDirectory(target) : undefined;
+      if (handle === "used-up" || guarded === "used-up") useFallback(target);
+      if (handle !== "used-up") entry.handle = handle;
+      if (guarded === "guarded") return;
+      // It may have changed just before the guards stood.
+      way = entry.leans ? look(target, entry) : followPath(target);
+      if (isSameWay(way, entry.way)) return;
     }
-    setGuard(directory);
   }
-  function disarm(directory: string): void {
-    wanted.get(directory)?.handle?.close();
-    wanted.delete(directory);
-    removeGuard(directory);
-    fallback?.remove(directory);
-  }
-  /** Watches a directory of that name anew if it has come, gone or been replaced. */
-  function verify(directory: string): void {
-    const entry = wanted.get(directory);
-    if (entry === undefined) return;
-    if (entry.identity === identityOf(directory)) {
-      if (entry.identity === undefined) setGuard(directory);
-      return;
-    }
-    disarm(directory);
-    arm(directory);
-    hint(directory, undefined);
-  }
-
-  /** A directory below another wanted one is guarded by that one's hints. */
-  function setGuard(directory: string): void {
-    const above = path.dirname(directory);
-    if (wanted.get(above)?.handle !== undefined) return;
-    for (let guard = above; ; guard = path.dirname(guard)) {
-      if (guardOf.get(directory) === guard && identityOf(guard) !== undefined) return;
-      if (addToGuard(guard, directory) || guard === path.dirname(guard)) break;
-    }
-    // It may have come into being just before the guard stood.
-    if (wanted.get(directory)?.identity === undefined && identityOf(directory) !== undefined) verify(directory);
-  }
-  function addToGuard(guard: string, directory: string): boolean {
-    const existing = guards.get(guard);
-    const isThere = identityOf(guard) !== undefined;
-    if (existing !== undefined && isThere) {
-      removeGuard(directory);
-      existing.directories.add(directory);
-      guardOf.set(directory, guard);
-      return true;
-    }
-    if (!isThere) return false;
-    const directories = new Set([directory]);
-    const handle = open(guard, (changed) => {
-      const isItself = changed === null || changed === path.basename(guard);
-      const concerned = [...directories].filter((below) => isItself || firstSegment(guard, below) === changed);
-      if (isItself && concerned.length > 0) dropGuard(guard);
-      for (const below of concerned) {
-        verify(below);
-        if (!guardOf.has(below) && wanted.has(below)) setGuard(below);
-      }
+  function openDirectory(directory: string): WatchHandle | "used-up" | undefined {
+    const name = path.basename(directory);
+    return open(directory, (changed) => {
+      // Events of the directory itself carry its own name.
+      if (changed === null || changed === name) verify(directory, true);
+      tell(directory, changed ?? undefined);
     });
-    if (handle === "used-up") {
-      useFallback(directory);
-      return true;
-    }
-    if (handle === undefined) return false;
-    removeGuard(directory);
-    guards.set(guard, { handle, directories });
-    guardOf.set(directory, guard);
-    return true;
   }
-  function removeGuard(directory: string): void {
-    const guard = guardOf.get(directory);
-    if (guard === undefined) return;
-    guardOf.delete(directory);
-    const directories = guards.get(guard)?.directories;
-    directories?.delete(directory);
-    if (directories?.size === 0) dropGuard(guard);
+  function letGo(target: string, { way, handle }: Wanted): void {
+    handle?.close();
+    guards.remove(target, way.steps);
+    fallback?.remove(target);
   }
-  function dropGuard(guard: string): void {
-    const entry = guards.get(guard);
+  /** Watches a path anew if it leads elsewhere than before, or if its watches may be lost. */
+  function verify(target: string, isLost: boolean): void {
+    const entry = wanted.get(target);
     if (entry === undefined) return;
-    entry.handle.close();
-    guards.delete(guard);
-    for (const directory of entry.directories) guardOf.delete(directory);
+    const { way, leans } = entry;
+    if (!isLost && isSameWay(way, look(target, entry)) && (!leans || isWatched(path.dirname(target)))) return;
+    letGo(target, entry);
+    arm(target);
+    // What happened while nothing watched is lost.
+    if (way.real !== undefined || wanted.get(target)?.way.real !== undefined) tell(target, undefined);
+  }
+  /** What leaned on a directory that is wanted no more gets guards of its own. */
+  function adopt(): void {
+    isAdopting = false;
+    for (const [target, { leans }] of [...wanted]) {
+      if (leans && !isWatched(path.dirname(target))) verify(target, false);
+    }
   }
 
   return {
-    add(directory) {
+    add(target) {
       if (isClosed) return;
-      if (wanted.has(directory)) verify(directory);
-      else arm(directory);
+      if (wanted.has(target)) verify(target, false);
+      else arm(target);
     },
-    remove(directory) {
-      disarm(directory);
+    remove(target) {
+      const entry = wanted.get(target);
+      if (entry === undefined) return;
+      letGo(target, entry);
+      wanted.delete(target);
+      if (isAdopting || entry.handle === undefined) return;
+      isAdopting = true;
+      queueMicrotask(adopt);
     },
     async close() {
       if (isClosed) return;
       isClosed = true;
-      for (const { handle } of [...wanted.values(), ...guards.values()]) handle?.close();
+      for (const { handle } of wanted.values()) handle?.close();
       wanted.clear();
-      guards.clear();
-      guardOf.clear();
+      guards.close();
       await fallback?.close();
     },
   };
@@ -185,8 +153,3 @@ export function openWatcher(
 const usedUp =
   "The system has no file watches left, so some directories of skills are looked at every second instead. " +
   "On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.";
-
-/** The name just below `above` on the way to `below`. */
-function firstSegment(above: string, below: string): string {
-  return path.relative(above, below).split(path.sep, 1)[0] ?? "";
-}

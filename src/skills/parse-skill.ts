@@ -1,14 +1,17 @@
 import { checkFields, checkName, maxDescriptionLength } from "./check-frontmatter.ts";
 import type { ValueFault } from "./check-frontmatter.ts";
 import { cutCodePoints } from "./code-points.ts";
+import { fitFaults } from "./fit-faults.ts";
+import { openKeyOffsets } from "./key-offsets.ts";
 import type { Manifest } from "./manifest.ts";
+import { readMetadata } from "./metadata.ts";
 import { toSlug } from "./names.ts";
-import { positionOf, readHead } from "./read-head.ts";
+import { readHead } from "./read-head.ts";
 import { rules } from "./rules.ts";
 import type { Finding } from "./rules.ts";
-import { nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";
+import { cleanFields, nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";
+import type { OptionalFields } from "./skill-fields.ts";
 import type { Skill } from "./skill.ts";
-import { keyOffset } from "./text-position.ts";
 
 /** A SKILL.md as it was found. */
 export interface SkillText {
@@ -46,18 +49,20 @@ const noFindings: readonly Finding[] = [];
  * hold the closing fence: read more (up to {@link maxFrontmatterBytes}) and parse again.
  */
 export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
-  const { values, source, findings } = readHead(text, manifest);
+  const { values: found, isClean, source, positionOf, findings } = readHead(text, manifest);
   const faults: ValueFault[] = [];
   const report = (fault: ValueFault): void => {
     faults.push(fault);
   };
+  const values = isClean ? found : found && cleanFields(found, report);
   const skill =
     manifest === undefined
       ? values && readAgentSkill(text, values, report)
       : manifest.manifest && readProtocolSkill(text, values ?? {}, manifest.manifest, report);
   if (faults.length === 0 && findings.length === 0) return { skill, findings: noFindings };
-  for (const { code, key, child, message, fix } of faults) {
-    findings.push({ code, file: text.file, ...positionOf(source, keyOffset(source, key, child)), message, fix });
+  const offsetOf = openKeyOffsets(source);
+  for (const { code, key, child, message, fix } of fitFaults(faults)) {
+    findings.push({ code, file: text.file, ...positionOf(offsetOf(key, child)), message, fix });
   }
   findings.sort(byPlace);
   const offered = !findings.some(({ code }) => rules[code].lenient === "error");
@@ -97,20 +102,22 @@ function readAgentSkill(text: SkillText, values: Values, report: Report): Skill 
   }
   const description = readDescription(values, report);
   const optional = readOptional(values, report);
+  const metadata = readMetadata(values.metadata, report);
   if (slug === undefined || description === undefined) return undefined;
-  return Object.freeze({
+  const skill: Skill = {
     name: slug,
     slug,
-    version: nonBlank(optional.metadata.version) ?? "0.0.0",
+    version: nonBlank(metadata.version) ?? "0.0.0",
     kind: "instruction",
     namespace: slug,
     description,
-    ...optional,
     tags: readTags(values.tags),
+    metadata,
     dialect: "agent-skills",
     directory: text.directory,
     file: text.file,
-  });
+  };
+  return completed(skill, optional);
 }
 
 /** The manifest decides; the frontmatter adds what the manifest has no word for. */
@@ -118,18 +125,31 @@ function readProtocolSkill(text: SkillText, values: Values, manifest: Manifest, 
   const slug = toSlug(manifest.name);
   const description = cutCodePoints(manifest.description.trim(), maxDescriptionLength);
   if (slug === undefined || description === "") return undefined;
-  return Object.freeze({
+  const optional = readOptional(values, report);
+  const skill: Skill = {
     name: manifest.name,
     slug,
     version: manifest.version,
     kind: manifest.kind,
     namespace: manifest.namespace ?? manifest.name.split(".", 1)[0] ?? manifest.name,
     description,
-    ...readOptional(values, report),
     tags: manifest.tags === undefined ? readTags(values.tags) : Object.freeze([...manifest.tags]),
+    metadata: readMetadata(values.metadata, report),
     dialect: "skills-protocol",
     directory: text.directory,
     file: text.file,
     manifest,
-  });
+  };
+  return completed(skill, optional);
+}
+
+/** Assigned, not spread: a literal with spreads in it takes three times as long to make. */
+function completed(
+  skill: { -readonly [Key in keyof Skill]: Skill[Key] },
+  { license, compatibility, allowedTools }: OptionalFields,
+): Skill {
+  if (license !== undefined) skill.license = license;
+  if (compatibility !== undefined) skill.compatibility = compatibility;
+  if (allowedTools !== undefined) skill.allowedTools = allowedTools;
+  return Object.freeze(skill);
 }

@@ -1,3 +1,6 @@
+import { firstNonBlank, lastNonBlank, lineEnd, readFlowList, readFolded, readScalar } from "./plain-scalars.ts";
+import type { Cursor } from "./plain-scalars.ts";
+
 /**
  * Reads the YAML that nearly all frontmatter consists of, many times faster than a YAML parser does. It knows only the forms
  * whose reading is beyond doubt and declines everything else: where it answers, the answer is that of js-yaml's failsafe schema.
@@ -6,44 +9,22 @@ export function readPlainYaml(source: string): Record<string, unknown> | undefin
   if (unusual.test(source)) return undefined;
   const text = source.includes("\r") ? source.replaceAll("\r\n", "\n") : source;
   if (text.includes("\r")) return undefined;
-  const cursor: Cursor = { text, at: 0, hash: text.includes(" #") };
+  const cursor: Cursor = { text, at: 0, colon: -1, comment: -1 };
   return readMapping(cursor, 0);
 }
 
-/** `at` is always the start of a line; whoever reads a value moves it behind that value's last line. */
-interface Cursor {
-  readonly text: string;
-  at: number;
-  /** Whether the text may hold a comment behind a value. */
-  readonly hash: boolean;
-}
-
-/** What YAML forbids, takes for indentation, or might break lines at. */
-const unusual = /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
+/** What YAML forbids, takes for indentation, or might break lines at; and marks that turn the direction of text. */
+const unusual =
+  /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/;
 const hash = 0x23;
 const space = 0x20;
 const dash = 0x2d;
 const colon = 0x3a;
 const longestKey = 100;
+/** The most keys of a mapping: more take long, and are no frontmatter. */
+export const mostKeys = 1000;
 /** The deepest indent; the parser has a limit of its own. */
 const deepest = 16;
-
-function lineEnd(text: string, from: number): number {
-  const feed = text.indexOf("\n", from);
-  return feed < 0 ? text.length : feed;
-}
-
-function firstNonBlank(text: string, from: number, end: number): number {
-  let index = from;
-  while (index < end && text.charCodeAt(index) === space) index++;
-  return index;
-}
-
-function lastNonBlank(text: string, from: number, end: number): number {
-  let index = end;
-  while (index > from && text.charCodeAt(index - 1) === space) index--;
-  return index;
-}
 
 /** The offset of the colon behind a key of letters, digits, hyphens and underscores; -1 where there is no such key. */
 function keyEnd(text: string, start: number, end: number): number {
@@ -70,104 +51,6 @@ function readValue(cursor: Cursor, start: number, end: number, indent: number): 
     default:
       return readFolded(cursor, start, end, indent);
   }
-}
-
-/** The inside of a double-quoted scalar with none but the plainest escapes. */
-const escaped = /^(?:[^"\\]|\\["\\])*$/;
-
-/** A plain or quoted scalar that ends with its line. */
-function readScalar({ text, hash: comments }: Cursor, start: number, lineStop: number): string | undefined {
-  const end = lastNonBlank(text, start, lineStop);
-  switch (text.charAt(start)) {
-    case '"': {
-      const value = text.slice(start + 1, end - 1);
-      if (end - start < 2 || text.charAt(end - 1) !== '"') return undefined;
-      if (!value.includes("\\")) return value.includes('"') ? undefined : value;
-      return escaped.test(value) ? value.replace(/\\(["\\])/g, "$1") : undefined;
-    }
-    case "'": {
-      let close = text.indexOf("'", start + 1);
-      let doubled = false;
-      while (close >= 0 && close < end - 1 && text[close + 1] === "'") {
-        doubled = true;
-        close = text.indexOf("'", close + 2);
-      }
-      if (close !== end - 1 || close === start) return undefined;
-      const value = text.slice(start + 1, close);
-      return doubled ? value.replaceAll("''", "'") : value;
-    }
-    case "#":
-    case "&":
-    case "*":
-    case "!":
-    case "|":
-    case ">":
-    case "%":
-    case "@":
-    case "`":
-    case "[":
-    case "]":
-    case "{":
-    case "}":
-    case ",":
-    case "?":
-    case ":":
-    case "-":
-      return undefined;
-    default:
-      return isPlain(text, start, end, comments) ? text.slice(start, end) : undefined;
-  }
-}
-
-/** Whether a line's text holds neither a key nor a comment. */
-function isPlain(text: string, start: number, end: number, comments: boolean): boolean {
-  const key = text.indexOf(": ", start);
-  if ((key >= 0 && key < end) || text.charCodeAt(end - 1) === colon) return false;
-  if (!comments) return true;
-  const comment = text.indexOf(" #", start);
-  return comment < 0 || comment >= end;
-}
-
-/** A scalar and, where it is plain, the lines that go on with it: those indented deeper than its key. */
-function readFolded(cursor: Cursor, valueStart: number, valueEnd: number, indent: number): string | undefined {
-  const { text } = cursor;
-  const opening = text.charAt(valueStart);
-  let value = readScalar(cursor, valueStart, valueEnd);
-  if (value === undefined || opening === '"' || opening === "'") return value;
-  while (cursor.at < text.length) {
-    const end = lineEnd(text, cursor.at);
-    const start = firstNonBlank(text, cursor.at, end);
-    if (start === end || start - cursor.at <= indent) return value;
-    const stop = lastNonBlank(text, start, end);
-    if (text.charCodeAt(start) === hash || !isPlain(text, start, stop, cursor.hash)) return undefined;
-    value += ` ${text.slice(start, stop)}`;
-    cursor.at = end + 1;
-  }
-  return value;
-}
-
-const flowItem = /^[A-Za-z0-9_./(\u00a1-\u02ff](?:[^[\]{},:#]|:[^\s[\]{},:#])*$/;
-
-function readFlowList(text: string, start: number, end: number): string[] | undefined {
-  if (text[end - 1] !== "]") return undefined;
-  const inner = text.slice(start + 1, end - 1);
-  if (firstNonBlank(inner, 0, inner.length) === inner.length) return [];
-  const items: string[] = [];
-  for (const piece of inner.split(",")) {
-    const from = firstNonBlank(piece, 0, piece.length);
-    const item = piece.slice(from, lastNonBlank(piece, from, piece.length));
-    const quote = item[0];
-    if (quote === '"' || quote === "'") {
-      const value = item.slice(1, -1);
-      if (item.length < 2 || !item.endsWith(quote) || value.includes(quote) || value.includes("\\")) return undefined;
-      items.push(value);
-    } else if (flowItem.test(item)) {
-      items.push(item);
-    } else {
-      return undefined;
-    }
-  }
-  return items;
 }
 
 /** A literal or folded block below `key: |` with the plainest of headers. */
@@ -241,6 +124,7 @@ function readList(cursor: Cursor, indent: number): string[] | undefined {
 function readMapping(cursor: Cursor, indent: number): Record<string, unknown> | undefined {
   const { text } = cursor;
   const values: Record<string, unknown> = {};
+  let count = 0;
   while (cursor.at < text.length) {
     const end = lineEnd(text, cursor.at);
     const start = firstNonBlank(text, cursor.at, end);
@@ -254,7 +138,7 @@ function readMapping(cursor: Cursor, indent: number): Record<string, unknown> | 
     const colonAt = depth > indent ? -1 : keyEnd(text, start, end);
     if (colonAt < 0) return undefined;
     const key = text.slice(start, colonAt);
-    if (Object.hasOwn(values, key)) return undefined;
+    if (Object.hasOwn(values, key) || ++count > mostKeys) return undefined;
     const value = readValue(cursor, firstNonBlank(text, colonAt + 1, end), end, indent);
     if (value === undefined) return undefined;
     values[key] = value;

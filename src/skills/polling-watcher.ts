@@ -2,7 +2,8 @@ import path from "node:path";
 import type { FSWatcher } from "chokidar";
 import { systemClock } from "../clock.ts";
 import type { Clock } from "../clock.ts";
-import { identityOf } from "./directory-identity.ts";
+import { followPath, identityOf, isSameEnd } from "./follow-path.ts";
+import type { Way } from "./follow-path.ts";
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "./skill-watcher.ts";
 
 /** Milliseconds between two looks. */
@@ -16,8 +17,8 @@ export function openPolling(
   hint: Hint,
   { interval = usualInterval, clock = systemClock }: { interval?: number; clock?: Clock },
 ): SkillWatcher {
-  /** What tells a directory from a later one of the same name; undefined while there is none. */
-  const wanted = new Map<string, string | undefined>();
+  /** Where each path led when it was looked at last. */
+  const wanted = new Map<string, Way>();
   const opened = openChokidar();
   let chokidar: FSWatcher | undefined;
   let isClosed = false;
@@ -32,7 +33,7 @@ export function openPolling(
     chokidar.on("raw", (_event, target) => tell(target));
     // What cannot be polled is reported when it is read.
     chokidar.on("error", () => undefined);
-    for (const [directory, identity] of wanted) if (identity !== undefined) chokidar.add(directory);
+    for (const [target, way] of wanted) if (isRealDirectory(target, way)) chokidar.add(target);
   }
   function tell(target: string): void {
     if (isClosed) return;
@@ -40,34 +41,35 @@ export function openPolling(
     if (wanted.has(target)) hint(target, name);
     if (wanted.has(path.dirname(target))) hint(path.dirname(target), name);
   }
-  function start(directory: string): void {
-    const identity = identityOf(directory);
-    wanted.set(directory, identity);
-    if (identity !== undefined) chokidar?.add(directory);
+  function start(target: string): void {
+    const way = followPath(target);
+    wanted.set(target, way);
+    if (isRealDirectory(target, way)) chokidar?.add(target);
   }
-  function stop(directory: string): void {
-    wanted.delete(directory);
-    chokidar?.unwatch(directory);
+  function stop(target: string): void {
+    wanted.delete(target);
+    chokidar?.unwatch(target);
   }
-  /** chokidar does not follow a directory that goes and comes back, nor one that is not there yet. */
+  /** chokidar does not follow a directory that goes and comes back, nor one that is not there yet, nor links above it. */
   function lookForReplaced(): void {
-    for (const [directory, identity] of [...wanted]) {
-      if (identityOf(directory) === identity) continue;
-      stop(directory);
-      start(directory);
-      hint(directory, undefined);
+    for (const [target, way] of [...wanted]) {
+      if (isUnchanged(target, way)) continue;
+      stop(target);
+      start(target);
+      hint(target, undefined);
     }
     cancel = clock.after(interval, lookForReplaced);
   }
 
   return {
-    add(directory) {
+    add(target) {
       if (isClosed) return;
-      if (wanted.has(directory)) {
-        if (wanted.get(directory) === identityOf(directory)) return;
-        stop(directory);
+      const way = wanted.get(target);
+      if (way !== undefined) {
+        if (isUnchanged(target, way)) return;
+        stop(target);
       }
-      start(directory);
+      start(target);
     },
     remove: stop,
     async close() {
@@ -78,4 +80,13 @@ export function openPolling(
       await chokidar?.close();
     },
   };
+}
+
+function isRealDirectory(target: string, { isDirectory, real }: Way): boolean {
+  return isDirectory && real === target;
+}
+
+/** One look where there are no links: there may be thousands of directories. */
+function isUnchanged(target: string, way: Way): boolean {
+  return way.real === target ? way.identity === identityOf(target) : isSameEnd(way, followPath(target));
 }

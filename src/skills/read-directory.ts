@@ -25,7 +25,7 @@ export interface DirectoryRecord {
   readonly dangling: readonly string[];
   /** What its ignore files say; mostly empty. */
   readonly ignoreText: string;
-  /** On what the record depends outside of its directory, because links lead there, and which directory to watch for that. */
+  /** On what the record depends beside its directory: links, which may come to lead elsewhere; and what to watch for that. */
   readonly elsewhere: readonly { readonly target: string; readonly watch: string }[];
 }
 
@@ -33,8 +33,6 @@ export interface DirectoryReading {
   readonly files: SkillFiles;
   /** Called before anything in a directory is read, so that no later change goes unnoticed. */
   readonly onDirectory?: ((directory: string) => void) | undefined;
-  /** What the directory held before. */
-  readonly previous: DirectoryRecord | undefined;
 }
 
 const maxIgnoreBytes = 64 * 1024;
@@ -61,7 +59,7 @@ export function readDirectory(
   expectedName: string,
   reading: DirectoryReading,
 ): DirectoryRecord | typeof needsManifestReader | undefined {
-  const { files, onDirectory, previous } = reading;
+  const { files, onDirectory } = reading;
   onDirectory?.(directory);
   const draft: Draft = { findings: [], children: [], dangling: [], elsewhere: [], tellers: [] };
   const { findings, children, dangling, tellers } = draft;
@@ -73,8 +71,6 @@ export function readDirectory(
     findings.push(unreadable(directory, error));
   }
   if (children.length > 1) children.sort((a, b) => byCodePoint(a.name, b.name));
-  // What a link led to may come back where it was.
-  if (dangling.length > 0) for (const remembered of previous?.elsewhere ?? none) depend(draft, remembered, reading);
 
   const entry = chooseSkillFile(tellers);
   let skill: Skill | undefined;
@@ -102,25 +98,22 @@ export function readDirectory(
 function addEntry(draft: Draft, directory: string, entry: Entry, reading: DirectoryReading): void {
   const { name, kind, link } = entry;
   if (kind === "dangling") draft.dangling.push(name);
-  if (telling.has(name)) {
-    draft.tellers.push(entry);
-    const target = link && kind === "file" ? reading.files.resolve(joinPath(directory, name)) : undefined;
-    if (target !== undefined) depend(draft, { target, watch: path.dirname(target) }, reading);
-  } else if (kind === "directory" && !skipped.has(name)) {
-    if (link) addLink(draft, directory, name, reading);
-    else draft.children.push({ name, target: undefined });
-  }
+  if (telling.has(name)) draft.tellers.push(entry);
+  else if (kind === "file" || kind === "other" || skipped.has(name)) return;
+  if (link) addLink(draft, directory, entry, reading);
+  else if (kind === "directory" && !telling.has(name)) draft.children.push({ name, target: undefined });
 }
 
-function addLink(draft: Draft, directory: string, name: string, reading: DirectoryReading): void {
+/** What a link led to may go and come back, and each link on the way may be re-pointed. */
+function addLink(draft: Draft, directory: string, { name, kind }: Entry, reading: DirectoryReading): void {
   const link = joinPath(directory, name);
+  depend(draft, { target: link, watch: link }, reading);
   const target = reading.files.resolve(link);
   if (target === undefined) return;
-  if (isWithin(directory, target)) draft.findings.push(directoryLoop(link, target));
-  else {
-    draft.children.push({ name, target });
-    depend(draft, { target, watch: target }, reading);
-  }
+  if (kind === "file") depend(draft, { target, watch: path.dirname(target) }, reading);
+  else if (kind !== "directory" || telling.has(name)) return;
+  else if (isWithin(directory, target)) draft.findings.push(directoryLoop(link, target));
+  else draft.children.push({ name, target });
 }
 
 function depend(draft: Draft, elsewhere: DirectoryRecord["elsewhere"][number], reading: DirectoryReading): void {

@@ -1,15 +1,22 @@
+import { withoutControls } from "./control-characters.ts";
+import { fitFaults } from "./fit-faults.ts";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "./frontmatter.ts";
 import type { ManifestReading, SkillText } from "./parse-skill.ts";
 import type { Finding, RuleCode } from "./rules.ts";
-import { textPosition } from "./text-position.ts";
+import { openTextPositions } from "./text-positions.ts";
+import type { TextPosition } from "./text-positions.ts";
 import { readYaml } from "./yaml.ts";
 
 /** What the head of a SKILL.md says, before anyone asks what it means. */
 export interface HeadReading {
   /** Undefined where there is no frontmatter to read. */
   readonly values: Readonly<Record<string, unknown>> | undefined;
+  /** Whether it is certain that the values hold no control characters. */
+  readonly isClean: boolean;
   /** The text between the fences. */
   readonly source: string;
+  /** Where an offset of `source` stands in the file. */
+  readonly positionOf: (offset: number) => TextPosition;
   readonly findings: Finding[];
 }
 
@@ -21,7 +28,7 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
   };
   const withoutValues = (code: RuleCode, message: string, fix: string, line?: number): HeadReading => {
     add(manifest?.manifest === undefined ? code : "manifest-frontmatter-missing", message, fix, line);
-    return { values: undefined, source: "", findings };
+    return { values: undefined, isClean: true, source: "", positionOf: openFilePositions(""), findings };
   };
   if (file.endsWith("skill.md")) {
     add("file-name-lowercase", "the file is called skill.md", "Rename it to SKILL.md.");
@@ -33,7 +40,7 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
       `the frontmatter does not end within the first ${head.length} bytes`,
       "Put a line --- after the last key, and long text below it.",
     );
-    return { values: undefined, source: "", findings };
+    return { values: undefined, isClean: true, source: "", positionOf: openFilePositions(""), findings };
   }
   if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
   if (frontmatter.byteOrderMark) {
@@ -42,23 +49,24 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
   if (!isYaml(frontmatter.language)) {
     return withoutValues(
       "frontmatter-language",
-      `the opening fence asks for ${frontmatter.language}; frontmatter is YAML and never run`,
+      `the opening fence asks for ${withoutControls(frontmatter.language)}; frontmatter is YAML and never run`,
       "Write --- alone on the first line, and YAML below it.",
     );
   }
   const { text: source, valid } = decodeFrontmatter(head, frontmatter.start, frontmatter.end);
+  const positionOf = openFilePositions(source);
   if (!valid) {
-    const { line, column } = positionOf(source, Math.max(source.indexOf("\ufffd"), 0));
+    const { line, column } = positionOf(Math.max(source.indexOf("\ufffd"), 0));
     const message = "the frontmatter is not valid UTF-8; what cannot be read is replaced";
     add("invalid-utf8", message, "Save the file as UTF-8.", line, column);
   }
-  const { values, faults } = readYaml(source);
-  for (const { code, offset, message, fix } of faults) {
+  const { values, faults, isClean } = readYaml(source);
+  for (const { code, offset, message, fix } of fitFaults(faults)) {
     if (code === "frontmatter-not-a-mapping") return withoutValues(code, message, fix, 2);
-    const { line, column } = positionOf(source, offset);
+    const { line, column } = positionOf(offset);
     add(code, message, fix, line, column);
   }
-  return { values, source, findings };
+  return { values, isClean, source, positionOf, findings };
 }
 
 function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCode, message: string, fix: string] {
@@ -80,8 +88,11 @@ function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCo
   }
 }
 
-/** Where an offset of a frontmatter's text stands in its file, on whose second line that text starts. */
-export function positionOf(source: string, offset: number): { line: number; column: number } {
-  const { line, column } = textPosition(source, offset);
-  return { line: line + 1, column };
+/** Where the offsets of a frontmatter's text stand in its file, on whose second line that text starts. */
+function openFilePositions(source: string): (offset: number) => TextPosition {
+  const positionOf = openTextPositions(source);
+  return (offset) => {
+    const { line, column } = positionOf(offset);
+    return { line: line + 1, column };
+  };
 }

@@ -1,16 +1,24 @@
 import { parse, TomlError } from "smol-toml";
+import type { core } from "zod";
 import { countCodePoints, cutCodePoints } from "./code-points.ts";
+import { maxDescriptionLength } from "./check-frontmatter.ts";
+import { cleanValue, controlsIn } from "./control-characters.ts";
+import { fitFaults } from "./fit-faults.ts";
+import { manifestReason } from "./manifest-reason.ts";
 import { manifestKeys, manifestSchema } from "./manifest.ts";
 import type { ManifestReading } from "./parse-skill.ts";
 import { rules } from "./rules.ts";
 import type { Finding, RuleCode } from "./rules.ts";
-import { tomlPosition } from "./toml-position.ts";
+import { openTomlPositions } from "./toml-positions.ts";
 
 type Path = readonly (string | number)[];
 type Add = (code: RuleCode, path: Path, message: string, fix: string) => void;
 
-const maxDescriptionLength = 1024;
 const maxTags = 20;
+/** Deeper values would exhaust the stack of whoever walks through them. */
+const maxDepth = 32;
+/** More take long to check, and are no manifest. */
+const maxValues = 2000;
 
 /**
  * Reads the text of a `skill.toml` (C-1.4). Never throws. There is a manifest, deeply frozen, unless a finding is an error
@@ -19,22 +27,32 @@ const maxTags = 20;
 export function readManifest(text: string, file: string): ManifestReading {
   let data: Record<string, unknown>;
   try {
-    data = parse(text.replace(/^\ufeff/, ""), { maxDepth: 32 });
+    data = parse(text.replace(/^\ufeff/, ""), { maxDepth });
+    const reason = excess(data);
+    if (reason !== undefined) throw new Error(`not valid here: ${reason}`);
   } catch (error) {
     return { findings: [syntaxFinding(error, text, file)] };
   }
-  const findings: Finding[] = [];
+  const faults: { code: RuleCode; path: Path; message: string; fix: string }[] = [];
   const add: Add = (code, path, message, fix) => {
-    findings.push({ code, file, ...tomlPosition(text, path), message, fix });
+    faults.push({ code, path, message, fix });
   };
   reportUnknownKeys(data, add);
-  const result = manifestSchema.safeParse(shortened(data, add));
+  const result = manifestSchema.safeParse(normalised(data, add));
   for (const issue of result.error?.issues ?? []) {
     const path = issue.path.filter((segment) => typeof segment !== "symbol");
     const rule: unknown = issue.code === "custom" ? issue.params?.rule : undefined;
     if (isRule(rule)) add(rule, path, issue.message, String(issue.code === "custom" && issue.params?.fix));
-    else reportShape(path, data, issue.message, add);
+    else reportShape(path, data, issue, add);
   }
+  const positionOf = openTomlPositions(text);
+  const findings = fitFaults(faults).map(({ code, path, message, fix }): Finding => ({
+    code,
+    file,
+    ...positionOf(path),
+    message,
+    fix,
+  }));
   findings.sort((a, b) => a.line - b.line || a.column - b.column);
   return result.success ? { manifest: deepFreeze(result.data), findings } : { findings };
 }
@@ -47,7 +65,7 @@ const fixes: Readonly<Record<string, string>> = {
   namespace: "Write lowercase letters and digits in segments joined by dots.",
 };
 
-function reportShape(path: Path, data: Record<string, unknown>, reason: string, add: Add): void {
+function reportShape(path: Path, data: Record<string, unknown>, issue: core.$ZodIssue, add: Add): void {
   const name = path.join(".");
   const value = path.reduce<unknown>((inner, key) => (isTable(inner) ? inner[key] : undefined), data);
   const shown = JSON.stringify(value);
@@ -68,24 +86,31 @@ function reportShape(path: Path, data: Record<string, unknown>, reason: string, 
       "Shorten the name.",
     );
   } else {
-    add("manifest-field-invalid", path, `${name} is not valid: ${reason}`, fixes[name] ?? `Correct ${name}.`);
+    const reason = manifestReason(name, value, issue);
+    add("manifest-field-invalid", path, `${name} ${reason}`, fixes[name] ?? `Correct ${name}.`);
   }
 }
 
-/** What is only too long is cut, so that the skill is still offered (C-1.5). */
-function shortened(data: Record<string, unknown>, add: Add): Record<string, unknown> {
-  let result = data;
-  const { description, tags } = data;
+/** What is only too long is cut, and what nobody should be sent taken out, so that the skill is still offered (C-1.5). */
+function normalised(data: Record<string, unknown>, add: Add): Record<string, unknown> {
+  const result = { ...data };
+  for (const key of ["description", "tags"]) {
+    const { value, changed } = cleanValue(data[key]);
+    if (!changed) continue;
+    result[key] = value;
+    add("control-characters", [key], ...controlsIn(key));
+  }
+  const { description, tags } = result;
   const length = typeof description === "string" ? countCodePoints(description.trim()) : 0;
   if (typeof description === "string" && length > maxDescriptionLength) {
     const message = `the description has ${length} characters, at most ${maxDescriptionLength} count`;
     add("description-too-long", ["description"], message, "Shorten it, and move the rest into SKILL.md.");
-    result = { ...result, description: cutCodePoints(description.trim(), maxDescriptionLength) };
+    result.description = cutCodePoints(description.trim(), maxDescriptionLength);
   }
   if (Array.isArray(tags) && tags.length > maxTags) {
     const message = `there are ${tags.length} tags; the first ${maxTags} count`;
     add("manifest-tags-too-many", ["tags"], message, `Keep at most ${maxTags} tags.`);
-    result = { ...result, tags: tags.slice(0, maxTags) };
+    result.tags = tags.slice(0, maxTags);
   }
   return result;
 }
@@ -116,11 +141,25 @@ function isRule(code: unknown): code is RuleCode {
   return typeof code === "string" && Object.hasOwn(rules, code);
 }
 
+/** Why a document is not even looked at; the parser counts neither values nor the dots of a key. */
+function excess(data: unknown): string | undefined {
+  let level = [data];
+  let count = 0;
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return "tables are nested too deeply";
+    level = level.filter((value) => isTable(value)).flatMap((table) => Object.values(table));
+    count += level.length;
+    if (count > maxValues) return `there are more than ${maxValues} values`;
+  }
+  return undefined;
+}
+
 function syntaxFinding(error: unknown, text: string, file: string): Finding {
   const known = error instanceof TomlError;
   const line = known ? Math.max(error.line, 1) : 1;
   const before = (text.split("\n")[line - 1] ?? "").slice(0, known ? Math.max(error.column - 1, 0) : 0);
-  const reason = (known ? error.message.split("\n", 1)[0] : undefined) ?? String(error);
+  const reason =
+    (known ? error.message.split("\n", 1)[0] : undefined) ?? (error instanceof Error ? error.message : String(error));
   return {
     code: "manifest-syntax",
     file,

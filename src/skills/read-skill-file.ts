@@ -8,7 +8,7 @@ import { isVersion } from "./skill-version.ts";
 import type { Skill } from "./skill.ts";
 
 const headBytes = 4096;
-const maxManifestBytes = 1024 * 1024;
+const maxManifestBytes = 32 * 1024;
 
 /** Loaded when the first skill.toml is met: that costs more than listing a thousand skills. */
 let readManifest: ((text: string, file: string) => ManifestReading) | undefined;
@@ -50,12 +50,12 @@ export function readSkillFile(files: SkillFiles, place: SkillPlace): ParsedSkill
 /** Reads as much of a file as its frontmatter takes. */
 function readHead(
   files: SkillFiles,
-  text: Omit<SkillText, "head" | "whole">,
+  { directory, expectedName, file }: Omit<SkillText, "head" | "whole">,
   manifest: ManifestReading | undefined,
 ): ParsedSkill {
   for (let limit = headBytes; ; limit = Math.min(limit * 2, maxFrontmatterBytes)) {
-    const { bytes, whole } = files.head(text.file, limit);
-    const parsed = parseSkill({ ...text, head: bytes, whole }, manifest);
+    const { bytes, whole } = files.head(file, limit);
+    const parsed = parseSkill({ directory, expectedName, file, head: bytes, whole }, manifest);
     if (whole || limit >= maxFrontmatterBytes) return parsed;
     if (!parsed.findings.some(({ code }) => code === "frontmatter-too-long")) return parsed;
   }
@@ -75,7 +75,7 @@ function readManifestFile(files: SkillFiles, { directory, entry, readManifest: r
   if (entry.kind !== "file") return refuse(notAFile(file, entry.kind).message, "Put a file in its place.");
   try {
     const { bytes, whole } = files.head(file, maxManifestBytes);
-    if (!whole) return refuse("skill.toml has 1 MiB or more, which is not read", "Shorten it.");
+    if (!whole) return refuse("skill.toml has 32 KiB or more, which is not read", "Shorten it.");
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
     return read(text, file);
   } catch (error) {

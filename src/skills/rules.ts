@@ -54,6 +54,7 @@ export const rules = {
   "allowed-tools-invalid": { title: "allowed-tools is a string or a list of strings", ...normalised },
   "metadata-not-a-mapping": { title: "metadata is a mapping", ...remark },
   "metadata-nested-value": { title: "metadata values are strings", ...remark },
+  "control-characters": { title: "text has no control or direction-changing characters", ...remark },
   "field-unexpected": { title: "only the specification's fields are used", ...style },
   "manifest-unreadable": { title: "skill.toml can be read", ...always },
   "manifest-syntax": { title: "skill.toml is valid TOML", ...always },
@@ -101,5 +102,6 @@ export function toProblems(findings: readonly Finding[], level: Level): Problem[
     const severity = rules[code][level];
     if (severity !== "off") problems.push({ code, severity, file, line, column, message, fix });
   }
-  return problems;
+  // A list grown by push has room for more; these are kept by the thousand.
+  return problems.slice();
 }

@@ -8,15 +8,16 @@ export interface ScanMemory {
   startRun(): void;
   /** Forgets what this run did not meet. */
   endRun(): void;
-  /** Whether this run met the directory under this root already. */
-  wasMet(directory: string, root: Root): boolean;
-  /** What is known of a directory, unless it is to be read anew. */
-  fresh(directory: string, expectedName: string): DirectoryRecord | undefined;
   /** What is known of a directory, stale or not. */
-  recall(directory: string): DirectoryRecord | undefined;
-  /** The record is fresh from now on. */
-  remember(record: DirectoryRecord): void;
-  meet(record: DirectoryRecord, root: Root): void;
+  recall(directory: string): Known | undefined;
+  /** Whether this run met the directory under this root already. */
+  wasMet(known: Known, root: Root): boolean;
+  /** Whether a directory need not be read anew. */
+  isFresh(known: Known, expectedName: string): boolean;
+  /** The record, met under this root, is fresh from now on. `known` is what is known of its directory. */
+  remember(record: DirectoryRecord, root: Root, known: Known | undefined): void;
+  /** The directory was met under this root, and need not be read anew. */
+  meet(known: Known, root: Root): void;
   watch(directory: string): void;
   /** What is known of the directory to which a root led when last seen. */
   realRoot(root: Root): DirectoryRecord | undefined;
@@ -31,12 +32,13 @@ export interface ScanMemory {
   markStale(directory: string, name?: string): boolean;
 }
 
-interface Known {
+/** What is known of a directory. */
+export interface Known {
   record: DirectoryRecord;
   stale: boolean;
   /** The run and the root that met it last. */
   run: number;
-  root: Root | undefined;
+  root: Root;
 }
 
 export interface ScanMemoryEvents {
@@ -76,6 +78,18 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
     }
   }
 
+  function meet(entry: Known, root: Root): void {
+    entry.run = run;
+    entry.root = root;
+  }
+  function noteDependence(record: DirectoryRecord): void {
+    for (const { target, watch } of record.elsewhere) {
+      if (onDirectory !== undefined) watched.set(watch, run);
+      const directories = nextDependents.get(target) ?? new Set();
+      nextDependents.set(target, directories.add(record.path));
+    }
+  }
+
   return {
     startRun() {
       run++;
@@ -90,36 +104,21 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
         onForgotten?.(directory);
       }
     },
-    wasMet(directory, root) {
-      const entry = known.get(directory);
-      return entry?.run === run && entry.root === root;
-    },
-    fresh(directory, expectedName) {
-      const entry = known.get(directory);
-      if (entry === undefined) return undefined;
-      const isFresh = entry.run === run || (!entry.stale && entry.record.expectedName === expectedName);
-      return isFresh ? entry.record : undefined;
-    },
-    recall: (directory) => known.get(directory)?.record,
-    remember(record) {
-      const entry = known.get(record.path);
-      if (entry === undefined) known.set(record.path, { record, stale: false, run: 0, root: undefined });
+    recall: (directory) => known.get(directory),
+    wasMet: (entry, root) => entry.run === run && entry.root === root,
+    isFresh: (entry, expectedName) => entry.run === run || (!entry.stale && entry.record.expectedName === expectedName),
+    remember(record, root, entry) {
+      if (entry === undefined) known.set(record.path, { record, stale: false, run, root });
       else {
         entry.record = record;
         entry.stale = false;
+        meet(entry, root);
       }
+      if (record.elsewhere.length > 0) noteDependence(record);
     },
-    meet(record, root) {
-      const entry = known.get(record.path);
-      if (entry !== undefined) {
-        entry.run = run;
-        entry.root = root;
-      }
-      for (const { target, watch } of record.elsewhere) {
-        if (onDirectory !== undefined) watched.set(watch, run);
-        const directories = nextDependents.get(target) ?? new Set();
-        nextDependents.set(target, directories.add(record.path));
-      }
+    meet(entry, root) {
+      meet(entry, root);
+      if (entry.record.elsewhere.length > 0) noteDependence(entry.record);
     },
     watch(directory) {
       if (onDirectory === undefined) return;
@@ -145,6 +144,7 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
       if (name !== undefined) {
         const target = joinPath(directory, name);
         markTree(target);
+        concerns ||= roots.some((root) => root.path === target);
         return markDirectoryStale(target) || concerns;
       }
       markTree(directory);

@@ -10,6 +10,7 @@ import { loadManifestReader, needsManifestReader } from "./read-skill-file.ts";
 import { joinPath } from "./real-paths.ts";
 import type { Root } from "./roots.ts";
 import { openScanMemory } from "./scan-memory.ts";
+import type { Known } from "./scan-memory.ts";
 import type { SkillFiles } from "./skill-files.ts";
 import { isVersion } from "./skill-version.ts";
 import type { Steps } from "./slices.ts";
@@ -62,6 +63,17 @@ interface Visit {
   readonly allowance: Allowance;
 }
 
+/** The directories below one; those before `next` have been visited. */
+interface Level {
+  readonly record: DirectoryRecord;
+  /** As the skill of a version should be called. */
+  readonly expectedName: string;
+  readonly depth: number;
+  readonly rules: IgnoreRules;
+  readonly allowance: Allowance;
+  next: number;
+}
+
 /** How many more directories without a skill may be read below `owner`. */
 interface Allowance {
   readonly owner: string;
@@ -80,35 +92,45 @@ export function openScan(options: ScanOptions): Scan {
     const real = resolveRoot(root, found);
     if (real === undefined) return;
     const allowance = newAllowance(root.path, false, limits.directories);
-    const visits: Visit[] = [
-      { path: real, expectedName: path.basename(real), depth: 0, rules: noIgnoreRules, allowance },
-    ];
+    const levels: Level[] = [];
     let count = 0;
-    for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
+    let visit: Visit | undefined = {
+      path: real,
+      expectedName: path.basename(real),
+      depth: 0,
+      rules: noIgnoreRules,
+      allowance,
+    };
+    for (; visit !== undefined; visit = nextVisit(levels)) {
       if (++count % visitsBetweenPauses === 0) yield undefined;
-      if (memory.wasMet(visit.path, root)) continue;
+      const known = memory.recall(visit.path);
+      if (known !== undefined && memory.wasMet(known, root)) continue;
       if (visit.depth > limits.depth) found.addFinding(tooDeep(files, visit.path, limits.depth));
       else if (visit.allowance.left <= 0) found.addFinding(tooManyDirectories(visit.allowance));
       else {
-        const record = memory.fresh(visit.path, visit.expectedName) ?? (yield* readAnew(visit));
+        const record = yield* readIfStale(visit, root, known);
         if (record === undefined) continue;
-        memory.meet(record, root);
         collect(record, root, visit, found);
-        if (record.children.length > 0) yield* visitChildren(record, visit, visits);
+        if (record.children.length > 0) levels.push(yield* levelBelow(record, visit));
       }
     }
   }
 
-  function* readAnew({ path: directory, expectedName }: Visit): Steps<DirectoryRecord | undefined> {
-    const previous = memory.recall(directory);
-    let now = readDirectory(directory, expectedName, { files, onDirectory, previous });
+  function* readIfStale(visit: Visit, root: Root, known: Known | undefined): Steps<DirectoryRecord | undefined> {
+    const { path: directory, expectedName } = visit;
+    if (known !== undefined && memory.isFresh(known, expectedName)) {
+      memory.meet(known, root);
+      return known.record;
+    }
+    const previous = known?.record;
+    let now = readDirectory(directory, expectedName, { files, onDirectory });
     if (now === needsManifestReader) {
       yield loadManifestReader();
-      now = readDirectory(directory, expectedName, { files, onDirectory, previous });
+      now = readDirectory(directory, expectedName, { files, onDirectory });
     }
     if (now === needsManifestReader) throw new Error("the reader of skill.toml was not loaded");
     const record = previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;
-    if (record !== undefined) memory.remember(record);
+    if (record !== undefined) memory.remember(record, root, known);
     return record;
   }
 
@@ -125,17 +147,12 @@ export function openScan(options: ScanOptions): Scan {
     for (const name of links) found.addFinding(danglingLink(joinPath(record.path, name)));
   }
 
-  function* visitChildren(record: DirectoryRecord, visit: Visit, visits: Visit[]): Steps<void> {
+  function* levelBelow(record: DirectoryRecord, visit: Visit): Steps<Level> {
+    const { expectedName, depth } = visit;
     const allowance = record.isSkill ? newAllowance(record.path, true, limits.insideSkill) : visit.allowance;
     let { rules } = visit;
     if (record.ignoreText !== "") rules = yield* withIgnoreRules(rules, record.path, record.ignoreText);
-    for (let index = record.children.length - 1; index >= 0; index--) {
-      const { name, target } = record.children[index] ?? { name: "", target: undefined };
-      const child = joinPath(record.path, name);
-      if (rules.length > 0 && isIgnored(rules, child)) continue;
-      const expectedName = isVersion(name) ? visit.expectedName : name;
-      visits.push({ path: target ?? child, expectedName, depth: visit.depth + 1, rules, allowance });
-    }
+    return { record, expectedName, depth: depth + 1, rules, allowance, next: 0 };
   }
 
   /** The real directory of a root. A root asked for by name must be there; the others may be missing. */
@@ -165,6 +182,24 @@ export function openScan(options: ScanOptions): Scan {
     markDirectoryStale: (directory) => void memory.markDirectoryStale(directory),
     markStale: (directory, name) => memory.markStale(directory, name),
   };
+}
+
+/** Depth first: what lies below a directory comes before its neighbours. */
+function nextVisit(levels: Level[]): Visit | undefined {
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { record, depth, rules, allowance } = level;
+    const child = record.children[level.next++];
+    if (child === undefined) {
+      levels.pop();
+      continue;
+    }
+    const { name, target } = child;
+    const below = joinPath(record.path, name);
+    if (rules.length > 0 && isIgnored(rules, below)) continue;
+    const expectedName = isVersion(name) ? level.expectedName : name;
+    return { path: target ?? below, expectedName, depth, rules, allowance };
+  }
+  return undefined;
 }
 
 function newAllowance(owner: string, insideSkill: boolean, limit: number): Allowance {

@@ -2,13 +2,27 @@ import { readAllowedTools } from "./allowed-tools.ts";
 import { maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
 import type { ValueFault } from "./check-frontmatter.ts";
 import { countCodePoints, cutCodePoints } from "./code-points.ts";
-import { readMetadata } from "./metadata.ts";
-import type { Skill } from "./skill.ts";
+import { cleanValue, controlsIn } from "./control-characters.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 type Report = (fault: ValueFault) => void;
 
 const noTags: readonly string[] = Object.freeze<string[]>([]);
+
+const cleanedFields = ["description", "license", "compatibility", "allowed-tools", "metadata", "tags"];
+
+/** The values without control characters in the fields that are sent on; each field that had some is reported. */
+export function cleanFields(values: Values, report: Report): Values {
+  const result = { ...values };
+  for (const key of cleanedFields) {
+    const { value, changed } = cleanValue(values[key]);
+    if (!changed) continue;
+    result[key] = value;
+    const [message, fix] = controlsIn(key);
+    report({ code: "control-characters", key, message, fix });
+  }
+  return result;
+}
 
 /** The description as it can be offered; undefined, and reported, where there is none. */
 export function readDescription(values: Values, report: Report): string | undefined {
@@ -35,11 +49,15 @@ export function readDescription(values: Values, report: Report): string | undefi
   return cutCodePoints(description, maxDescriptionLength);
 }
 
+/** The fields a skill may have; undefined where it has them not. */
+export interface OptionalFields {
+  readonly license: string | undefined;
+  readonly compatibility: string | undefined;
+  readonly allowedTools: readonly string[] | undefined;
+}
+
 /** The fields a skill may have, as they can be offered; what cannot is left out and reported. */
-export function readOptional(
-  values: Values,
-  report: Report,
-): Pick<Skill, "metadata"> & Partial<Pick<Skill, "license" | "compatibility" | "allowedTools">> {
+export function readOptional(values: Values, report: Report): OptionalFields {
   const license = nonBlank(values.license);
   if (license === undefined && isPresent(values.license)) {
     report({
@@ -79,10 +97,9 @@ export function readOptional(
     });
   }
   return {
-    ...(license !== undefined && { license }),
-    ...(compatibility !== undefined && { compatibility: cutCodePoints(compatibility, maxCompatibilityLength) }),
-    ...(allowedTools !== undefined && { allowedTools: Object.freeze(allowedTools) }),
-    metadata: readMetadata(values.metadata, report),
+    license,
+    compatibility: compatibility && cutCodePoints(compatibility, maxCompatibilityLength),
+    allowedTools: allowedTools && Object.freeze(allowedTools.slice()),
   };
 }
 

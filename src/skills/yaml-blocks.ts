@@ -1,3 +1,5 @@
+import { isLineEnd, skipBlanks, yamlKeyAt } from "./yaml-key.ts";
+
 /** One top-level `key: …` of a mapping, with the lines that belong to it. Offsets are of the whole text. */
 export interface YamlBlock {
   readonly start: number;
@@ -8,27 +10,32 @@ export interface YamlBlock {
   readonly value: number;
 }
 
-const keyLine = /^(?:"([^"\\\n]+)"|'([^'\n]+)'|([^\s#"'[\]{},&*!|>%@`?:-][^\n:]*?|-[^\s:][^\n:]*?))[ \t]*:(?:[ \t]+|$)/;
-
-/** Cuts the text of a mapping into its top-level keys, by indentation alone: it works on broken YAML too. */
-export function splitYamlBlocks(text: string): YamlBlock[] {
+/** Cuts the text of a mapping into its top-level keys, by indentation alone: it works on broken YAML too. At most so many. */
+export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
   const blocks: YamlBlock[] = [];
-  let open: { start: number; key: string | undefined; value: number } | undefined;
-  for (let start = 0; start < text.length;) {
+  let open: Omit<YamlBlock, "end"> | undefined;
+  for (let start = 0, next = 0; start < text.length; start = next) {
     const feed = text.indexOf("\n", start);
-    const next = feed < 0 ? text.length : feed + 1;
-    const line = text.slice(start, next).replace(/\r?\n?$/, "");
-    if (!/^(?:[ \t]|#|[\]}]|-[ \t]|-?$)/.test(line) || open === undefined) {
-      const match = keyLine.exec(line);
-      const key = match?.[1] ?? match?.[2] ?? match?.[3];
-      const belongsNowhere = key === undefined && (/^(?:#|[ \t]*$)/.test(line) || open?.key === undefined);
-      if (!belongsNowhere || (open === undefined && !/^(?:#|[ \t]*$)/.test(line))) {
-        if (open !== undefined) blocks.push({ ...open, end: start });
-        open = { start, key, value: start + (match?.[0].length ?? 0) };
-      }
-    }
-    start = next;
+    next = feed < 0 ? text.length : feed + 1;
+    if (open !== undefined && goesOn(text, start)) continue;
+    const found = yamlKeyAt(text, start);
+    if (found === undefined && (saysNothing(text, start) || (open !== undefined && open.key === undefined))) continue;
+    if (open !== undefined) blocks.push({ ...open, end: start });
+    if (blocks.length >= most) return blocks;
+    open = { start, key: found?.key, value: found?.value ?? start };
   }
   if (open !== undefined) blocks.push({ ...open, end: text.length });
   return blocks;
+}
+
+/** Whether a line belongs to the key above it, whatever that is. */
+function goesOn(text: string, start: number): boolean {
+  const first = text.charAt(start);
+  if (first === "-") return isLineEnd(text, start + 1) || skipBlanks(text, start + 1) > start + 1;
+  return first === "" || " \t#]}\r\n".includes(first);
+}
+
+/** Whether a line is blank or a comment. */
+function saysNothing(text: string, start: number): boolean {
+  return text[start] === "#" || isLineEnd(text, skipBlanks(text, start));
 }

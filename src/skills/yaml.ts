@@ -15,52 +15,73 @@ export interface Fault {
 export interface YamlReading {
   readonly values: Readonly<Record<string, unknown>>;
   readonly faults: readonly Fault[];
+  /** Whether it is certain that no string holds control characters. */
+  readonly isClean: boolean;
 }
 
 const noFaults: readonly Fault[] = [];
 /** Few enough that what a document says stays small when it is written out, whatever the aliases point to. */
 const maxAliases = 10;
+/** The most text a parser is given for a whole document, and once more for its parts: it takes milliseconds for so much. */
+const parsedLength = 16 * 1024;
+/** What an attempt costs beside its length, in characters: a failure is an exception. */
+const attemptLength = 256;
 
 /**
  * Reads the text between two fences. Never throws and never runs code: all scalars are strings, and tags that construct
- * something are faults. Where YAML is broken, each top-level key is read on its own, so that one bad value costs one key.
+ * something are faults. Where YAML is broken, or too long for a parser, each top-level key is read on its own, so that one
+ * bad value costs one key. The work is bounded in proportion to the text's length.
  */
 export function readYaml(text: string): YamlReading {
   const plain = readPlainYaml(text);
-  if (plain !== undefined) return { values: plain, faults: text.includes(": [") ? strictFaults(text) : noFaults };
-  const whole = loadYaml(text);
-  if (!("values" in whole)) {
-    const { values, faults } = recoverYaml(text, whole, loadPart);
-    const strict = whole.aliases ? noFaults : strictFaults(text);
-    return {
-      values,
-      faults: [...faults, ...strict.filter(({ offset }) => faults.every((fault) => fault.offset !== offset))],
-    };
+  if (plain !== undefined) {
+    return { values: plain, faults: text.includes(": [") ? strictFaults(text) : noFaults, isClean: true };
   }
-  return isMapping(whole.values) ? { values: whole.values, faults: strictFaults(text) } : notAMapping(whole.values);
+  const whole = text.length > parsedLength ? tooMuch : loadYaml(text);
+  if (!("values" in whole)) {
+    const { values, faults } = recoverYaml(text, whole, openPartLoader());
+    const strict = whole.cause === "aliases" ? noFaults : strictFaults(text);
+    const [first] = strict;
+    const isNew = first !== undefined && faults.every(({ offset }) => offset !== first.offset);
+    return { values, faults: isNew ? [...faults, first] : faults, isClean: false };
+  }
+  if (!isMapping(whole.values)) return { values: {}, faults: [notAMapping(whole.values)], isClean: true };
+  return { values: whole.values, faults: strictFaults(text), isClean: false };
 }
 
-/** One attempt at YAML: its value, or where and why it failed. */
-export type YamlAttempt =
-  { readonly values: unknown } | { readonly reason: string; readonly offset: number; readonly aliases: boolean };
+/** Why an attempt at YAML failed, and where. */
+export interface YamlFailure {
+  readonly reason: string;
+  readonly offset: number;
+  /** `length`: it was not attempted, because enough text has been parsed. */
+  readonly cause: "syntax" | "aliases" | "length";
+}
 
-function loadPart(text: string): YamlAttempt {
-  const plain = readPlainYaml(text);
-  return plain === undefined ? loadYaml(text) : { values: plain };
+export type YamlAttempt = { readonly values: unknown } | YamlFailure;
+
+const tooMuch: YamlFailure = { reason: "too long", offset: 0, cause: "length" };
+
+/** Reads parts of one document until that has been work enough; plain ones cost next to nothing and are always read. */
+function openPartLoader(): (text: string) => YamlAttempt {
+  let left = parsedLength;
+  return (text) => {
+    const plain = readPlainYaml(text);
+    if (plain !== undefined) return { values: plain };
+    if (text.length + attemptLength > left) return tooMuch;
+    left -= text.length + attemptLength;
+    return loadYaml(text);
+  };
 }
 
 function loadYaml(text: string): YamlAttempt {
   try {
     return { values: load(text, { schema: FAILSAFE_SCHEMA, maxAliases, maxDepth: 20 }) };
   } catch (error) {
-    if (!(error instanceof YAMLException)) return { reason: String(error), offset: 0, aliases: false };
+    if (!(error instanceof YAMLException)) return { reason: String(error), offset: 0, cause: "syntax" };
     if (error.reason.includes("input is empty")) return { values: {} };
     const offset = Math.min(Math.max(error.mark?.position ?? 0, 0), text.length);
-    return {
-      reason: error.reason,
-      offset,
-      aliases: error.reason.startsWith("aliases exceeded"),
-    };
+    const cause = error.reason.startsWith("aliases exceeded") ? "aliases" : "syntax";
+    return { reason: error.reason, offset, cause };
   }
 }
 
@@ -68,17 +89,12 @@ function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function notAMapping(value: unknown): YamlReading {
+function notAMapping(value: unknown): Fault {
   return {
-    values: {},
-    faults: [
-      {
-        code: "frontmatter-not-a-mapping",
-        offset: 0,
-        message: `frontmatter is ${Array.isArray(value) ? "a list" : "plain text"}, not a mapping of keys to values`,
-        fix: "Write it as lines of the form key: value.",
-      },
-    ],
+    code: "frontmatter-not-a-mapping",
+    offset: 0,
+    message: `frontmatter is ${Array.isArray(value) ? "a list" : "plain text"}, not a mapping of keys to values`,
+    fix: "Write it as lines of the form key: value.",
   };
 }
 

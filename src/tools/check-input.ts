@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { SkillsError } from "../errors.ts";
-import { nearestNames } from "../nearest.ts";
+import { asAvailable, nearest } from "../nearest.ts";
 import type { Tool } from "./tool.ts";
 
 /** One input that is not as it should be (CONTRACT C-2.3). */
@@ -62,7 +62,7 @@ const longestShown = 80;
 
 function nearestTo(key: string, parameters: readonly string[]): { hint: string; available: readonly string[] } {
   if (parameters.length === 0) return { hint: "It takes no parameters.", available: [] };
-  const available = nearestNames(key, parameters);
+  const available = nearest(key, parameters, asAvailable);
   return { hint: `Did you mean ${available[0] ?? ""}?`, available };
 }
 

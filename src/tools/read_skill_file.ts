@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
-import { nearestNames } from "../nearest.ts";
+import { asAvailable, nearest } from "../nearest.ts";
 import { runInSlices } from "../skills/slices.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./content.ts";
@@ -45,9 +45,10 @@ export const readSkillFile = defineTool({
 
 async function fileNotFound(source: SkillSource, { name, directory }: Skill, path: string): Promise<SkillsError> {
   const { files } = await runInSlices(walkSkill(source.files, directory), { now: () => performance.now(), slice: 3 });
-  const available = nearestNames(
+  const available = nearest(
     path,
     files.map((file) => file.path),
+    asAvailable,
   );
   return new SkillsError("FILE_NOT_FOUND", `The skill ${name} has no file ${JSON.stringify(path)}.`, {
     facts: { available },

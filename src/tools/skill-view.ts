@@ -1,5 +1,5 @@
 import { SkillsError } from "../errors.ts";
-import { nearestNames } from "../nearest.ts";
+import { asAvailable, nearest } from "../nearest.ts";
 import { isPrerelease } from "../skills/skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../skills/skill.ts";
 import { guideSkill } from "./guide/guide.ts";
@@ -75,7 +75,7 @@ function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenSkill 
 const longestShown = 128;
 
 function skillNotFound(name: string, names: Iterable<string>): SkillsError {
-  const facts = { available: nearestNames(name, names), hint: "Use a name exactly as list_skills gives it." };
+  const facts = { available: nearest(name, names, asAvailable), hint: "Use a name exactly as list_skills gives it." };
   return new SkillsError("SKILL_NOT_FOUND", `There is no skill ${quote(name)}.`, { facts });
 }
 

@@ -3,7 +3,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import { toInternalError } from "../internal-error.ts";
 import type { Log } from "../log.ts";
-import { nearestNames } from "../nearest.ts";
+import { asAvailable, nearest } from "../nearest.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";
 import type { Skill } from "../skills/skill.ts";
 import { checkInput } from "./check-input.ts";
@@ -136,9 +136,10 @@ function findTool(name: string, names: readonly ToolName[] | undefined): Tool {
   const tool = available.find((other) => other.name === name);
   if (tool !== undefined) return tool;
   const facts = {
-    available: nearestNames(
+    available: nearest(
       name,
       available.map((other) => other.name),
+      asAvailable,
     ),
   };
   throw new SkillsError("METHOD_NOT_FOUND", `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });

@@ -2,24 +2,21 @@ import type { OfferedSkill } from "../skills/skill.ts";
 import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";
 
-/** Projects an offered skill to what crosses the wire. Equal skills give equal JSON. */
-export function toAvailableSkill({ skill, sources }: OfferedSkill): AvailableSkill {
+/** Projects an offered skill to what crosses the wire, with its digest where that is known. Equal skills give equal JSON. */
+export function toAvailableSkill({ skill, sources }: OfferedSkill, digest?: string): AvailableSkill {
   const { license, compatibility, allowedTools } = skill;
-  return {
-    name: skill.slug,
-    description: skill.description,
-    ...(license !== undefined && { license }),
-    ...(compatibility !== undefined && { compatibility }),
-    ...(allowedTools !== undefined && { allowedTools: [...allowedTools] }),
-    _meta: {
-      ...skill.metadata,
-      [metaKey]: {
-        name: skill.name,
-        version: skill.version,
-        kind: skill.kind,
-        namespace: skill.namespace,
-        source: sources[0] ?? skill.directory,
-      },
-    },
+  const available: AvailableSkill = { name: skill.slug, description: skill.description };
+  if (license !== undefined) available.license = license;
+  if (compatibility !== undefined) available.compatibility = compatibility;
+  if (allowedTools !== undefined) available.allowedTools = [...allowedTools];
+  const ours: NonNullable<NonNullable<AvailableSkill["_meta"]>[typeof metaKey]> = {
+    name: skill.name,
+    version: skill.version,
+    kind: skill.kind,
+    namespace: skill.namespace,
+    source: sources[0] ?? skill.directory,
   };
+  if (digest !== undefined) ours.digest = digest;
+  available._meta = { ...skill.metadata, [metaKey]: ours };
+  return available;
 }

@@ -64,6 +64,17 @@ test("of a key that stands twice the last counts, as JSON.parse has it", () => {
   expect(amendText('{"a":1,"a":2}', [{ path: ["a"], value: 3 }])).toBe('{"a":1,"a":3}');
 });
 
+test("what is nested deeper than any stack is passed by", () => {
+  const deep = `${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`;
+  const text = `{"before":${deep},"params":{"list":[{"deep":${deep}}]}}`;
+  const amended = amendText(text, [{ path: ["params", "list"], at: 1, remove: 0, insert: [7] }]);
+  expect(amended === `{"before":${deep},"params":{"list":[{"deep":${deep}},7]}}`).toBe(true);
+});
+
+test.each(['{"a', '{"a":1', "[1,", "", " "])("what is not JSON after all is refused: %j", (text) => {
+  expect(() => amendText(text, [{ path: ["b"], value: 1 }])).toThrow(SyntaxError);
+});
+
 test("the original value is not changed", () => {
   const value = Object.freeze({ params: Object.freeze({ list: Object.freeze([1]) }) });
   amendValue(value, [{ path: ["params", "list"], at: 0, remove: 1, insert: [2] }]);

@@ -77,6 +77,7 @@ test("what the agent lists beside commands stays as it is", () => {
 test.each([
   [{ metadata: { "argument-hint": " <file> " } }, "<file>"],
   [{ metadata: { "argument-hint": "" } }, "what to do"],
+  [{ metadata: { "argument-hint": "one\n\ttwo \u001b[2J" } }, "one two [2J"],
   [
     {
       manifest: {

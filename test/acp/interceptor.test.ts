@@ -199,13 +199,15 @@ test("a session loaded twice is held once", async () => {
   expect(skillset.openCount()).toBe(1);
 });
 
-test("requests before initialize pass, and no session is opened for them", async () => {
-  const { exchange, atAgent, atEditor, settle, skillset } = converse();
+test("requests before initialize pass, no session is opened for them, and that is told once", async () => {
+  const { exchange, atAgent, atEditor, settle, skillset, logged } = converse();
+  await exchange("session/new", { cwd: "/project" }, { sessionId: "r" });
   await exchange("session/new", { cwd: "/project" }, { sessionId: "s" });
   await settle();
-  expect(atAgent).toHaveLength(1);
-  expect(atEditor).toHaveLength(1);
+  expect(atAgent).toHaveLength(2);
+  expect(atEditor).toHaveLength(2);
   expect(skillset.openCount()).toBe(0);
+  expect(logged).toEqual([expect.stringMatching(/^warning: .*before initialize/)]);
 });
 
 test("initialize and session/new sent without waiting for answers are understood", async () => {
@@ -261,6 +263,26 @@ test("problems are told to who opted in, when they change", async () => {
   await plain.settle();
   plain.skillset.set([], [problem]);
   expect(plain.atEditor.every(({ method }) => method !== "_acp-skills/problems")).toBe(true);
+});
+
+test("skills that are left out are told on the log, though other skills are there, once for all sessions", async () => {
+  const problem = {
+    code: "description-missing",
+    severity: "error",
+    file: "/skills/bad/SKILL.md",
+    line: 2,
+    column: 1,
+    message: "there is no description",
+    fix: "Write one.",
+  } as const;
+  const { exchange, settle, skillset, logged } = await converseInSession();
+  skillset.set([offer("pdf")], [problem]);
+  await settle();
+  await exchange("session/new", { cwd: "/other" }, { sessionId: "t" });
+  await settle();
+  expect(logged).toEqual([
+    "warning: /skills/bad/SKILL.md:2:1 description-missing: there is no description. Write one.",
+  ]);
 });
 
 test("a relative cwd is told once on the log, and as a notice where those are shown", async () => {

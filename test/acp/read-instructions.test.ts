@@ -29,6 +29,8 @@ test("the body comes without its frontmatter, with the files beside it", async (
   write("reference.md", "");
   write(".hidden/secret", "");
   write("node_modules/x/index.js", "");
+  write("inner/SKILL.md", "");
+  write("inner/of-another-skill.md", "");
   symlinkSync("/etc", join(directory, "etc"));
   expect(await readInstructions(skill)).toEqual({
     body: "\n# How\n---\nDo it.\n",

@@ -75,6 +75,26 @@ test("when the sink is gone the source is read to its end", async () => {
   expect(source.readableLength).toBe(0);
 });
 
+test("the bytes after the last line break pass also where the source fails while a block is waited for", async () => {
+  const source = new PassThrough();
+  const sink = new PassThrough();
+  let release: (value: Buffer[]) => void = () => undefined;
+  const relay = relayLines(source, sink, (block) => {
+    if (!block.toString().startsWith("slow")) return [block];
+    return new Promise<Buffer[]>((resolve) => {
+      release = resolve;
+    });
+  });
+  source.write("slow\ntail");
+  await new Promise(setImmediate);
+  source.destroy(new Error("gone"));
+  await new Promise((resolve) => source.once("close", resolve));
+  release([Buffer.from("late\n")]);
+  await relay.ended;
+  sink.end();
+  expect(await text(sink)).toBe("late\ntail");
+});
+
 test("an error of the source ends the relay and is not thrown", async () => {
   const source = new PassThrough();
   const relay = relayLines(source, new PassThrough(), same);

@@ -142,13 +142,16 @@ test("death by signal is passed on", async () => {
   expect(await wrapped.ended).toEqual({ exitCode: 137, signal: "SIGKILL" });
 });
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s is forwarded to the agent", async (signal) => {
-  const wrapped = wrap();
-  await inSession(wrapped);
-  wrapped.signals.emit(signal, signal);
-  expect(await wrapped.ended).toMatchObject({ signal });
-  expect(wrapped.signals.listenerCount(signal)).toBe(0);
-});
+test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"] as const)(
+  "%s is forwarded to the agent",
+  async (signal) => {
+    const wrapped = wrap();
+    await inSession(wrapped);
+    wrapped.signals.emit(signal, signal);
+    expect(await wrapped.ended).toMatchObject({ signal });
+    expect(wrapped.signals.listenerCount(signal)).toBe(0);
+  },
+);
 
 test("garbage passes and is told once", async () => {
   const wrapped = wrap(["banner"]);
@@ -201,6 +204,13 @@ test("the way of Windows, through execa, passes messages and exit codes alike", 
   expect(await wrapped.ended).toEqual({ exitCode: 3 });
 });
 
+test("the way of Windows ends an agent when it is told to", async () => {
+  const wrapped = wrap([], { platform: "win32" });
+  await inSession(wrapped);
+  wrapped.signals.emit("SIGTERM", "SIGTERM");
+  expect(await wrapped.ended).toMatchObject(process.platform === "win32" ? {} : { signal: "SIGTERM" });
+});
+
 test("an agent that answers nothing ends with the editor", async () => {
   const wrapped = wrap(["mute"]);
   wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
@@ -208,11 +218,12 @@ test("an agent that answers nothing ends with the editor", async () => {
   expect(await wrapped.ended).toEqual({ exitCode: 0 });
 });
 
-/** A clock on which the silence after an agent's end passes at once. */
+/** A clock on which silence after an agent's end passes at once, and longer times never do. */
 function impatientClock(): Clock {
   return {
     now: () => 0,
-    after(_ms, callback) {
+    after(ms, callback) {
+      if (ms > 1_000) return () => undefined;
       const timer = setImmediate(callback);
       return () => {
         clearImmediate(timer);
@@ -248,6 +259,90 @@ test("an editor that reads slowly gets everything, also after the agent's end", 
   output.on("data", (bytes: Buffer) => (received += bytes.length));
   expect(await ended).toEqual({ exitCode: 0 });
   expect(received).toBe(120_001);
+});
+
+test.skipIf(process.platform === "win32")(
+  "a child of the agent that goes on talking is not heard for ever, and not at all after a signal",
+  async () => {
+    const chatter = ["-c", "(while :; do echo '{}' || exit; sleep 0.01; done) & exit 4"];
+    const clock = manualClock();
+    const limited = wrap([], { command: "sh", args: chatter, clock });
+    // Only after the agent's end is there a timer.
+    while (clock.pending === 0) await new Promise(setImmediate);
+    for (let second = 0; second < 5; second++) {
+      const heard = limited.received().length;
+      while (limited.received().length === heard) await new Promise(setImmediate);
+      clock.pass(1_000);
+    }
+    expect(await limited.ended).toEqual({ exitCode: 4 });
+    const later = manualClock();
+    const told = wrap([], { command: "sh", args: chatter, clock: later });
+    while (later.pending === 0) await new Promise(setImmediate);
+    told.signals.emit("SIGTERM", "SIGTERM");
+    expect(await told.ended).toEqual({ exitCode: 4 });
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "the end of stdin shortens the wait for a silent child of the agent",
+  async () => {
+    const clock = manualClock();
+    const wrapped = wrap([], { command: "sh", args: ["-c", "sleep 5 & exit 4"], clock });
+    while (clock.pending === 0) await new Promise(setImmediate);
+    wrapped.input.end();
+    await new Promise((resolve) => wrapped.input.once("close", resolve));
+    await new Promise(setImmediate);
+    clock.pass(100);
+    expect(await wrapped.ended).toEqual({ exitCode: 4 });
+  },
+);
+
+test.each(["limit", "signal"] as const)("an editor that reads nothing is not waited for: %s", async (end) => {
+  const clock = manualClock();
+  const signals = new EventEmitter();
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: ["-e", "process.stdout.write('x'.repeat(60_000)); process.exitCode = 3"],
+    input: new PassThrough(),
+    // Less than the agent writes, whatever the default of this Node is.
+    output: new PassThrough({ highWaterMark: 16_384 }),
+    signals,
+    options: { skills: [root], defaultRoots: false, clock },
+  });
+  while (clock.pending === 0) await new Promise(setImmediate);
+  // The agent's stdout has ended as well: its grace period is a timer too, until its end is known.
+  while (signals.listenerCount("SIGTERM") > 0) {
+    await new Promise(setImmediate);
+    if (end === "signal") signals.emit("SIGTERM", "SIGTERM");
+    else clock.pass(1_000);
+  }
+  expect(await ended).toMatchObject({ exitCode: 3 });
+});
+
+test.skipIf(process.platform === "win32")(
+  "an agent that closes its stdout says so to the editor, and is then told to go",
+  async () => {
+    const clock = manualClock();
+    let hasEnded = (): void => undefined;
+    const outputEnded = new Promise<void>((resolve) => (hasEnded = resolve));
+    const wrapped = wrap([], {
+      command: "sh",
+      args: ["-c", "echo '{}'; exec 1>&-; exec sleep 20"],
+      clock,
+      endOutput: () => {
+        expect(wrapped.received()).toBe("{}\n");
+        hasEnded();
+      },
+    });
+    await outputEnded;
+    clock.pass(5_000);
+    expect(await wrapped.ended).toMatchObject({ signal: "SIGTERM" });
+  },
+);
+
+test("an option that is not one, beside the command, is refused with the names there are", async () => {
+  const refused = wrapCommand({ command: "a", input: new PassThrough(), output: new PassThrough(), arg: [] } as never);
+  await expect(refused).rejects.toThrow(/Unknown option "arg".*Did you mean "args"/);
 });
 
 test("options that are wrong are refused before anything is started", async () => {

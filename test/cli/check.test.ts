@@ -1,8 +1,11 @@
+import { once } from "node:events";
 import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Problem } from "../../src/skills/problem.ts";
-import { runCli } from "./run-cli.ts";
+import { fixFiles } from "../../src/cli/fix-files.ts";
+import { runCli, startCli } from "./run-cli.ts";
 import { skillText, useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -100,7 +103,11 @@ test("a PATH that does not exist or holds no skill exits 1", async () => {
     checked: 0,
     problems: [{ severity: "error", file: project.at("missing") }],
   });
-  expect(await check("empty")).toMatchObject({ code: 1, stderr: "acp-skills: empty: no skill found\n" });
+  expect(await check("empty")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "acp-skills: no skills found in empty, empty/.agents/skills, empty/.claude/skills\n",
+  });
   expect(await check("notes.md")).toMatchObject({
     code: 1,
     stderr: "acp-skills: notes.md: neither a directory nor a file called SKILL.md\n",
@@ -185,4 +192,21 @@ test("--fix over every fixture repairs something, breaks nothing, and is done af
   const second = await problemsOf("fixtures", "--fix");
   expect(second.fixed).toEqual([]);
   expect(second.problems).toEqual(first.problems);
+});
+
+test("everything lies inside /", async () => {
+  const file = project.write("skills/pdf/SKILL.md", unquoted);
+  const skill = { directory: project.at("skills", "pdf"), expectedName: "pdf", file };
+  const { root } = path.parse(file);
+  expect(await fixFiles([skill], [root])).toMatchObject({ fixed: [{ file }], refusals: [] });
+});
+
+test.each([[], ["--watch"]])("a reader that goes away changes no exit code (%j)", async (...args) => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  const child = startCli(["check", "skills", ...args], { cwd: project.directory });
+  child.stdout.destroy();
+  let stderr = "";
+  child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
+  expect(await once(child, "close")).toEqual([1, null]);
+  expect(stderr).toBe(args.length === 0 ? "" : "acp-skills: watching 1 skill; Ctrl-C ends\n");
 });

@@ -157,3 +157,10 @@ test("a reader that goes away ends it quietly", async () => {
   await new Promise((resolve) => child.once("close", resolve));
   expect({ stdout, stderr }).toEqual({ stdout: '{"skills":[\n', stderr: "" });
 });
+
+test("only roots with problems are named, not one whose path is the beginning of another's", async () => {
+  project.write("sk/pdf/SKILL.md", skillText("pdf"));
+  project.write("sk2/draft/SKILL.md", skillText("Draft"));
+  const { stderr } = await list("--no-default-roots", "--skills", "sk", "--skills", "sk2");
+  expect(stderr).toMatch(/--level lenient sk2\n$/);
+});

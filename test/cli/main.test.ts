@@ -1,6 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { version } from "../../src/version.ts";
-import { runCli } from "./run-cli.ts";
+import { binary, runCli } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -33,13 +34,28 @@ test.each([
   for (const option of options) expect(stdout).toContain(`  ${option} `);
 });
 
+test("help is found by every usual way", async () => {
+  const all = await run("--help");
+  expect(await run("help")).toEqual(all);
+  const list = await run("list", "--help");
+  expect(await run("help", "list")).toEqual(list);
+  expect(await run("--help", "list")).toEqual(list);
+  expect(await run("help", "lst")).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "acp-skills: unknown command lst; did you mean list? (see acp-skills --help)\n",
+  });
+});
+
 test("--version prints the version", async () => {
   expect(await run("--version")).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  expect(await run("-v")).toEqual(await run("--version"));
 });
 
 test.each([
   [[], "acp-skills: no agent to run; write: acp-skills [options] -- AGENT [ARG…] (see acp-skills --help)\n"],
   [["--"], "acp-skills: no agent to run; write: acp-skills [options] -- AGENT [ARG…] (see acp-skills --help)\n"],
+  [["--", ""], "acp-skills: the agent's command is empty (see acp-skills --help)\n"],
   [["lst"], "acp-skills: unknown command lst; did you mean list? (see acp-skills --help)\n"],
   [
     ["my-agent", "acp"],
@@ -76,3 +92,25 @@ test.each([
 ])("usage: acp-skills %j is refused in one line with exit code 2", async (args, stderr) => {
   expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr });
 });
+
+test.skipIf(process.platform === "win32")(
+  "a current directory that was deleted is a sentence, and help is still given",
+  () => {
+    const gone = (...args: string[]) => {
+      const script = 'mkdir gone && cd gone && rmdir "$PWD" && exec "$@"';
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", script, "sh", process.execPath, binary, ...args], {
+        cwd: project.directory,
+        encoding: "utf8",
+      });
+      return { status, stdout, stderr };
+    };
+    const sentence = {
+      status: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^acp-skills: The current directory .*\n$/) as unknown,
+    };
+    for (const args of [["list"], ["show", "x"], ["check"], ["--skills", "x", "--", "true"]])
+      expect(gone(...args)).toEqual(sentence);
+    expect(gone("list", "--help")).toMatchObject({ status: 0, stderr: "" });
+  },
+);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openFileLog, openStderrLog } from "../../src/cli/open-log.ts";
@@ -39,4 +40,15 @@ test.skipIf(process.platform !== "linux")("a file that takes no more is told of 
   log("warning", "one");
   log("warning", "two");
   expect(aside).toEqual([expect.stringContaining("cannot be written any more"), "one", "two"]);
+});
+
+test.skipIf(process.platform === "win32")("a FIFO that nobody reads is refused instead of waited for", () => {
+  execFileSync("mkfifo", [project.at("log")]);
+  const open = (): unknown =>
+    openFileLog(
+      project.at("log"),
+      () => undefined,
+      () => new Date(0),
+    );
+  expect(open).toThrow("ENXIO");
 });

@@ -34,6 +34,7 @@ test("--json tells everything but the body", async () => {
     ],
     problems: [],
   });
+  expect(shown["_meta"]).toMatchObject({ "acp-skills": { name: "pdf", digest: shown["digest"] } });
   expect((await show("pdf", "--json")).stdout).toBe(stdout);
 });
 

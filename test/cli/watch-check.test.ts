@@ -37,11 +37,14 @@ function watch(...args: string[]) {
       ]);
     }
   };
+  const nextComplaint = async (pattern: RegExp): Promise<void> => {
+    while (!pattern.test(complaints)) await once(child.stderr, "data");
+  };
   const interrupt = async (): Promise<number | null> => {
     child.kill("SIGINT");
     return (await ended)[0];
   };
-  return { nextSummary, interrupt };
+  return { nextSummary, nextComplaint, interrupt };
 }
 
 test("a change is checked again, and SIGINT ends with the last exit code", async () => {
@@ -53,6 +56,15 @@ test("a change is checked again, and SIGINT ends with the last exit code", async
   project.write("skills/docx/SKILL.md", skillText("docx"));
   expect(await nextSummary()).toBe("2 skills checked: 2 errors");
   expect(await interrupt()).toBe(1);
+});
+
+test("it says that it watches, also where there is nothing yet, and when it checked again", async () => {
+  const { nextSummary, nextComplaint, interrupt } = watch();
+  await nextComplaint(/^acp-skills: no skills found in .*\nacp-skills: watching 0 skills; Ctrl-C ends\n$/);
+  project.write("skills/pdf/SKILL.md", skillText("pdf"));
+  expect(await nextSummary()).toBe("1 skill checked: no problems");
+  await nextComplaint(/Ctrl-C ends\nacp-skills: ---- \d\d:\d\d:\d\d ----\n$/);
+  expect(await interrupt()).toBe(0);
 });
 
 test("repaired by an atomic save, it ends with 0", async () => {

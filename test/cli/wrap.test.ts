@@ -1,8 +1,9 @@
 import { chmodSync, readFileSync } from "node:fs";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runCli, startCli } from "./run-cli.ts";
-import { useTemporaryProject } from "./temporary-project.ts";
+import { skillText, useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
@@ -64,6 +65,53 @@ test.skipIf(process.platform === "win32")("an agent that dies by a signal takes 
   expect(code).toBeNull();
 });
 
+test("a mistyped --skills is told of, although there are other skills", async () => {
+  project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
+  const agent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+  const child = startCli(["--skills", "skils", "--", process.execPath, agent], { cwd: project.directory });
+  const ended = once(child, "close");
+  const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+  child.stdout.resume();
+  send({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  send({ id: 1, method: "session/new", params: { cwd: project.directory, mcpServers: [] } });
+  const [told] = (await once(child.stderr, "data")) as [Buffer];
+  child.stdin.end();
+  await ended;
+  const place = project.at("skils");
+  expect(told.toString()).toBe(
+    `acp-skills: ${place}:1:1 unreadable: ${place} does not exist. Create it, or name another directory.\n`,
+  );
+});
+
+test("an editor that stops reading stderr ends nothing", async () => {
+  const cwd = project.directory;
+  const child = startCli(["--skills", "missing", "--", process.execPath, "-e", `console.log("not json"); ${echo}`], {
+    cwd,
+  });
+  child.stderr.destroy();
+  const ended = once(child, "close");
+  child.stdin.write('{"id":0,"method":"initialize","params":{"protocolVersion":1}}\n');
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  await once(child.stdout, "data");
+  child.stdin.end("last\n");
+  expect(await ended).toEqual([0, null]);
+  expect(stdout).toMatch(/last\n$/);
+});
+
+test.skipIf(process.platform === "win32")(
+  "an agent that closes its stdout gives the editor the end of ours",
+  async () => {
+    const child = startCli(["--", "sh", "-c", "echo '{}'; exec 1>&-; cat; exit 3"], { cwd: project.directory });
+    const ended = once(child, "close");
+    let stdout = "";
+    child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
+    await once(child.stdout, "end");
+    expect(stdout).toBe("{}\n");
+    // Its stdin is closed in turn, which ends cat.
+    expect(await ended).toEqual([3, null]);
+  },
+);
 const scripted = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 
 /** A conversation in which the agent of a session without HTTP calls one of our tools. */

@@ -55,6 +55,11 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await catalog.ready;
       return catalog;
     }
+    /** In one step, as deployments do. */
+    const repoint = (link: string, target: string): void => {
+      tree.link(`${link}~`, target);
+      tree.rename(`${link}~`, link);
+    };
     const openSkills = (): Promise<Catalog> => open("skills");
 
     it("sees an edit in place", async () => {
@@ -184,6 +189,138 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "two" });
       save("b", "three", "far/b/SKILL.md");
       await until(skills, { a: "two", b: "three" });
+    });
+
+    it("sees the directory that holds a root replaced by another one of the same name", async () => {
+      save("a", "one", "p/.agents/skills/a/SKILL.md");
+      save("a", "two", "new/.agents/skills/a/SKILL.md");
+      const skills = await open("p/.agents/skills");
+      tree.rename("p", "old");
+      tree.rename("new", "p");
+      await until(skills, { a: "two" });
+      save("a", "three", "p/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "three" });
+    });
+
+    it("sees a directory far above a root moved away and back, and removed and made anew", async () => {
+      save("a", "one", "far/above/p/.agents/skills/a/SKILL.md");
+      const skills = await open("far/above/p/.agents/skills");
+      tree.rename("far", "away");
+      await until(skills, {});
+      save("a", "two", "away/above/p/.agents/skills/a/SKILL.md");
+      tree.rename("away", "far");
+      await until(skills, { a: "two" });
+      save("a", "three", "far/above/p/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "three" });
+      tree.remove("far");
+      save("a", "four", "far/above/p/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "four" });
+      save("a", "five", "far/above/p/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "five" });
+    });
+
+    it("sees a link above a root re-pointed, removed and made anew", async () => {
+      save("a", "one", "one/.agents/skills/a/SKILL.md");
+      save("a", "two", "two/.agents/skills/a/SKILL.md");
+      tree.link("p", `${tree.root}/one`);
+      const skills = await open("p/.agents/skills");
+      repoint("p", "two");
+      await until(skills, { a: "two" });
+      save("a", "three", "two/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "three" });
+      tree.remove("p");
+      await until(skills, {});
+      tree.link("p", "one");
+      await until(skills, { a: "one" });
+      save("a", "four", "one/.agents/skills/a/SKILL.md");
+      await until(skills, { a: "four" });
+    });
+
+    it("sees change in a chain of links above a root, and of what the chain leads to", async () => {
+      save("a", "one", "store/one/skills/a/SKILL.md");
+      save("a", "two", "store/two/skills/a/SKILL.md");
+      tree.makeDirectory("p");
+      tree.link("store/current", "one");
+      tree.link("p/.claude", "../store/current");
+      const skills = await open("p/.claude/skills");
+      expect(listed(skills.snapshot)).toEqual({ a: "one" });
+      repoint("store/current", "two");
+      await until(skills, { a: "two" });
+      tree.rename("store/two", "store/gone");
+      await until(skills, {});
+      tree.rename("store/one", "store/two");
+      await until(skills, { a: "one" });
+      save("a", "three", "store/two/skills/a/SKILL.md");
+      await until(skills, { a: "three" });
+    });
+
+    it("sees a link to nowhere above a root lead somewhere at last", async () => {
+      tree.makeDirectory("p");
+      tree.link("p/.claude", "../store/current");
+      const skills = await open("p/.claude/skills");
+      tree.makeDirectory("store");
+      save("a", "one", "store/one/skills/a/SKILL.md");
+      tree.link("store/current", "one");
+      await until(skills, { a: "one" });
+    });
+
+    it("sees change in a chain of links to a SKILL.md", async () => {
+      save("a", "one", "store/one.md");
+      save("a", "two", "versions/two.md");
+      tree.makeDirectory("skills/a");
+      tree.link("store/current", "one.md");
+      tree.link("skills/a/SKILL.md", "../../store/current");
+      const skills = await openSkills();
+      expect(listed(skills.snapshot)).toEqual({ a: "one" });
+      repoint("store/current", "../versions/two.md");
+      await until(skills, { a: "two" });
+      save("a", "three", "versions/two.md");
+      await until(skills, { a: "three" });
+      tree.rename("versions", "store/versions");
+      await until(skills, {});
+      repoint("store/current", "versions/two.md");
+      await until(skills, { a: "three" });
+    });
+
+    it("sees change in a chain of links to a skill's directory", async () => {
+      save("a", "one", "one/a/SKILL.md");
+      save("a", "two", "two/a/SKILL.md");
+      tree.makeDirectory("skills");
+      tree.makeDirectory("links");
+      tree.link("links/current", "../one");
+      tree.link("skills/a", "../links/current/a");
+      const skills = await openSkills();
+      expect(listed(skills.snapshot)).toEqual({ a: "one" });
+      repoint("links/current", "../two");
+      await until(skills, { a: "two" });
+      save("a", "three", "two/a/SKILL.md");
+      await until(skills, { a: "three" });
+      save("a", "four", "new/a/SKILL.md");
+      tree.rename("two", "old");
+      tree.rename("new", "two");
+      await until(skills, { a: "four" });
+    });
+
+    it("sees links to nowhere lead somewhere at last", async () => {
+      tree.makeDirectory("skills/b");
+      tree.link("skills/a", "../links/current/a");
+      tree.link("skills/b/SKILL.md", "../../links/b.md");
+      const skills = await openSkills();
+      save("b", "one", "links/b.md");
+      save("a", "one", "one/a/SKILL.md");
+      tree.link("links/current", "../one");
+      await until(skills, { a: "one", b: "one" });
+      save("b", "two", "links/b.md");
+      await until(skills, { a: "one", b: "two" });
+    });
+
+    it("sees a missing root come beside a file to which a skill's link leads", async () => {
+      save("a", "one", "store/a.md");
+      tree.makeDirectory("skills/a");
+      tree.link("skills/a/SKILL.md", "../../store/a.md");
+      const skills = await open("skills", "store/more");
+      save("b", "one", "store/more/b/SKILL.md");
+      await until(skills, { a: "one", b: "one" });
     });
 
     it("loses none of many mixed edits", async () => {

@@ -35,10 +35,54 @@ describe("assemble", () => {
     expect(codes(snapshot)).toEqual(["warning skill-shadowed /two/a/SKILL.md"]);
   });
 
-  it("lets the first path of a root win a slug, and reports the other", () => {
-    const snapshot = assemble(found(foundSkill("/one/A", [first], "A"), foundSkill("/one/a", [first], "a")));
+  it("lets the skill of a root win a slug whose name it is as it stands, and reports the others", () => {
+    const snapshot = assemble(
+      found(
+        foundSkill("/one/A", [first], "A"),
+        foundSkill("/one/Á", [first], "Á"),
+        foundSkill("/one/a", [first], "a"),
+        foundSkill("/one/b", [first], "a"),
+        foundSkill("/two/a", [second], "a"),
+      ),
+    );
+    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/a"]);
+    const lost = snapshot.problems.filter(({ code }) => code === "slug-collision" || code === "skill-shadowed");
+    expect(lost.map(({ file }) => file)).toEqual([
+      "/one/b/SKILL.md",
+      "/one/A/SKILL.md",
+      "/one/Á/SKILL.md",
+      "/two/a/SKILL.md",
+    ]);
+    for (const { message } of lost) expect(message).toContain("/one/a");
+  });
+
+  it("lets the first path of a root win a slug where names are equally good", () => {
+    const snapshot = assemble(found(foundSkill("/one/x", [first], "a"), foundSkill("/one/y", [first], "a")));
+    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/x"]);
+    expect(codes(snapshot)).toContain("error slug-collision /one/y/SKILL.md");
+  });
+
+  it("lets a malformed name of the first root win over a good one of the next", () => {
+    const snapshot = assemble(found(foundSkill("/one/A", [first], "A"), foundSkill("/two/a", [second], "a")));
     expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/A"]);
-    expect(codes(snapshot)).toContain("error slug-collision /one/a/SKILL.md");
+    expect(codes(snapshot)).toContain("warning skill-shadowed /two/a/SKILL.md");
+  });
+
+  it("lets the versions of a skill win or lose a slug together", () => {
+    const snapshot = assemble(
+      found(
+        foundSkill("/one/A/1.0.0", [first], "A", "1.0.0"),
+        foundSkill("/one/A/3.0.0", [first], "A", "3.0.0"),
+        foundSkill("/one/a/1.0.0", [first], "a", "1.0.0"),
+        foundSkill("/one/a/2.0.0", [first], "A", "2.0.0"),
+      ),
+    );
+    expect(snapshot.skills[0]?.versions.map(({ file }) => file)).toEqual([
+      "/one/a/2.0.0/SKILL.md",
+      "/one/a/1.0.0/SKILL.md",
+    ]);
+    const lost = snapshot.problems.filter(({ code }) => code === "slug-collision");
+    expect(lost.map(({ file }) => file)).toEqual(["/one/A/1.0.0/SKILL.md", "/one/A/3.0.0/SKILL.md"]);
   });
 
   it("keeps skills whose names differ, and does not let a broken one hide another", () => {

@@ -55,6 +55,7 @@ test.each([
   ["description: @Observable state", "description: '@Observable state'"],
   ["description: `jq` filters", "description: '`jq` filters'"],
   ['description: "x" and y', "description: '\"x\" and y'"],
+  ['description: "a\\q and \\w"', 'description: "a\\\\q and \\\\w"'],
   ['description: "open', "description: 'open'"],
   ["description: x\nmetadata:\n\tauthor: me", "description: x\nmetadata:\n  author: me"],
   ["description: x\ndescription: x", "description: x"],

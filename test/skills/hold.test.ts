@@ -42,6 +42,17 @@ describe("hold", () => {
     expect(hold.isHeld("/d", good, empty)).toBe(true);
   });
 
+  it("believes when its timer fires, also where that is earlier than it said", () => {
+    let fire = (): void => undefined;
+    const early = { now: () => 0, after: (_ms: number, callback: () => void) => ((fire = callback), () => undefined) };
+    const again: string[] = [];
+    const hold = openHold(early, (directory) => again.push(directory));
+    expect(hold.isHeld("/d", good, undefined)).toBe(true);
+    fire();
+    expect(again).toEqual(["/d"]);
+    expect(hold.isHeld("/d", good, undefined)).toBe(false);
+  });
+
   it("doubts a lost manifest, not a new one", () => {
     const { hold } = start();
     const skill = good.skill && { ...good.skill, dialect: "skills-protocol" as const };

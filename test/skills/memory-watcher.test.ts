@@ -13,7 +13,7 @@ describeSkillWatcher("memory", () => {
     root: "/tree",
     files,
     openWatcher(hint, degraded) {
-      const watcher = memoryWatcher();
+      const watcher = memoryWatcher((target) => files.resolve(target));
       watchers.push(watcher);
       return watcher.open(hint, degraded);
     },

@@ -1,6 +1,7 @@
+import { watch } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openNativeWatcher, openWatcher } from "../../src/skills/native-watcher.ts";
-import type { WatchDirectory } from "../../src/skills/native-watcher.ts";
+import type { WatchDirectory } from "../../src/skills/watch-handle.ts";
 import { memoryWatcher } from "../../src/skills/memory-watcher.ts";
 import { diskTree } from "../contract/disk-tree.ts";
 import { describeSkillWatcher } from "../contract/skill-watcher.ts";
@@ -49,6 +50,61 @@ describe("a native watcher without system watches", () => {
     }
     await watcher.close();
     await watcher.close();
+    await tree.close();
+  });
+});
+
+describe("a native watcher", () => {
+  function open() {
+    const tree = diskTree(openNativeWatcher);
+    const handles: string[] = [];
+    const hints: string[] = [];
+    const watchDirectory: WatchDirectory = (directory, options, listener) => {
+      const handle = watch(directory, options, listener);
+      handles.push(directory);
+      handle.once("close", () => handles.splice(handles.indexOf(directory), 1));
+      return handle;
+    };
+    const watcher = openWatcher(
+      (directory) => hints.push(directory),
+      () => undefined,
+      { watchDirectory },
+    );
+    return { tree, handles, hints, watcher };
+  }
+  /** A handle tells that it is closed a little later. */
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+  it("takes one watch for each directory, and one for each above them all", async () => {
+    const { tree, handles, watcher } = open();
+    const skills = Array.from({ length: 50 }, (_, index) => `${tree.root}/project/skills/s${index}`);
+    for (const skill of skills) tree.makeDirectory(skill.slice(tree.root.length));
+    watcher.add(`${tree.root}/project/skills`);
+    for (const skill of skills) watcher.add(skill);
+    const above = `${tree.root}/project`
+      .split("/")
+      .map((_name, index, all) => all.slice(0, index + 1).join("/") || "/");
+    expect([...handles].sort()).toEqual([...above, `${tree.root}/project/skills`, ...skills].sort());
+    for (const skill of [`${tree.root}/project/skills`, ...skills]) watcher.remove(skill);
+    await turn();
+    expect(handles).toEqual([]);
+    await watcher.close();
+    await tree.close();
+  });
+
+  it("goes on telling of a directory when the one above it is wanted no more", async () => {
+    const { tree, handles, hints, watcher } = open();
+    tree.makeDirectory("skills/a");
+    watcher.add(`${tree.root}/skills`);
+    watcher.add(`${tree.root}/skills/a`);
+    watcher.remove(`${tree.root}/skills`);
+    await turn();
+    hints.length = 0;
+    tree.rename("skills", "gone");
+    await expect.poll(() => hints).toContain(`${tree.root}/skills/a`);
+    await watcher.close();
+    await turn();
+    expect(handles).toEqual([]);
     await tree.close();
   });
 });

@@ -190,3 +190,108 @@ test("keys called __proto__ and constructor are keys", () => {
   ]);
   expect(Object.getPrototypeOf(skill?.metadata)).toBe(Object.prototype);
 });
+
+const fixesOf = (text: string, directory: string) =>
+  Object.fromEntries(parse(text, directory).findings.map(({ code, fix }) => [code, fix]));
+
+test("the fix of a name is a name that is valid", () => {
+  expect(fixesOf("---\nname: My Bad Skill\ndescription: d\n---\n", "MyBad")).toEqual({
+    "name-not-lowercase": "Write it as my-bad-skill.",
+    "name-invalid-characters": "Write it as my-bad-skill.",
+    "name-directory-mismatch": "Rename one of them: the directory to my-bad-skill, or the name to mybad.",
+  });
+  expect(fixesOf("---\nname: pdf--tools\ndescription: d\n---\n", "PDF tools")).toEqual({
+    "name-hyphens": "Write it as pdf-tools.",
+    "name-directory-mismatch": "Rename both to pdf-tools.",
+  });
+});
+
+test.each([
+  ["descr: d", "Did you mean description? Else: Move descr into metadata, or remove it."],
+  ["description: d\ndescr: d", "Move descr into metadata, or remove it."],
+  ["description: d\nversion: 1", "Move version into metadata, or remove it."],
+])("the fix of an unknown field names a known one that is close and not there: %j", (fields, fix) => {
+  expect(fixesOf(`---\nname: pdf\n${fields}\n---\n`, "pdf")["field-unexpected"]).toBe(fix);
+});
+
+test("escape sequences, bidirectional marks and NUL are taken out of all that is sent, and reported", () => {
+  const { skill, findings } = parse(
+    [
+      "---",
+      "name: pdf",
+      'description: "hi \\e]0;pwned\\a \\e[2J \\u202e and\\ttabs\\nlines \\0 nul \\x9b \\ud800"',
+      'license: "M\\eIT"',
+      'compatibility: "Needs\\u2066 x"',
+      'allowed-tools: ["Re\\ead"]',
+      "metadata:",
+      '  "auth\\eor": "some\\0one"',
+      "  version: '1.0'",
+      "---",
+    ].join("\n"),
+  );
+  expect(skill).toMatchObject({
+    description: "hi ]0;pwned [2J  and\ttabs\nlines  nul",
+    license: "MIT",
+    compatibility: "Needs x",
+    allowedTools: ["Read"],
+    metadata: { author: "someone", version: "1.0" },
+  });
+  expect(Object.keys(skill?.metadata ?? {})).toEqual(["author", "version"]);
+  const lines = findings.filter(({ code }) => code === "control-characters").map(({ line }) => line);
+  expect(lines).toEqual([3, 4, 5, 6, 7]);
+});
+
+test("marks that turn the direction of text are found in plain frontmatter too", () => {
+  const { skill, findings } = parse("---\nname: pdf\ndescription: a \u202etxt.exe\n---\n");
+  expect(skill?.description).toBe("a txt.exe");
+  expect(findings.map(({ code }) => code)).toEqual(["control-characters"]);
+});
+
+test("a description of nothing but control characters is none, and no finding repeats them", () => {
+  const { skill, findings } = parse('---\nname: "p\\e[2Jdf"\ndescription: "\\e\\0"\n"k\\e": x\n---\n');
+  expect(skill).toBeUndefined();
+  expect(findings.map(({ code }) => code)).toContain("description-missing");
+  expect(JSON.stringify(findings)).not.toMatch(/\\u001b/);
+});
+
+test("whatever a file says, nothing that is sent holds a control character", () => {
+  const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+  const strings = (value: unknown): string[] =>
+    typeof value === "string"
+      ? [value]
+      : typeof value === "object" && value !== null
+        ? Object.entries(value).flat().flatMap(strings)
+        : [];
+  const field = fc.constantFrom("description", "license", "compatibility", "allowed-tools", "tags", "metadata");
+  const piece = fc.constantFrom(
+    "\\e",
+    "\\0",
+    "\\x9b",
+    "\\u202e",
+    "\u202e",
+    "\u0007",
+    "\\ud800",
+    "a",
+    " ",
+    "\\t",
+    '\\"',
+    "\\q",
+  );
+  const text = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
+  const line = fc
+    .tuple(field, text, fc.nat(2))
+    .map(([key, value, form]) =>
+      form === 0
+        ? `${key}: "${value}"`
+        : form === 1
+          ? `${key}: ${value}`
+          : `${key}: {"${value}": ["${value}"], b: "${value}"}`,
+    );
+  fc.assert(
+    fc.property(fc.uniqueArray(line, { maxLength: 5, selector: (item) => item.split(":", 1)[0] }), (lines) => {
+      const { skill, findings } = parse(`---\nname: pdf\n${lines.join("\n")}\n---\n`);
+      for (const sent of [...strings(skill), ...strings(findings)]) expect(sent).not.toMatch(unsafe);
+    }),
+    { numRuns: 1000 },
+  );
+});

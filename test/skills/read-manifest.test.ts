@@ -51,7 +51,7 @@ test.each([
   ["*", false],
 ])("the network entry %s is accepted: %s", (entry, accepted) => {
   const text = `${instruction}[permissions]\nnetwork = ["${entry}"]\n`;
-  expect(found(text)).toEqual(accepted ? [] : ["manifest-network-invalid 6:11"]);
+  expect(found(text)).toEqual(accepted ? [] : ["manifest-network-invalid 6:12"]);
 });
 
 test.each([
@@ -93,13 +93,79 @@ test.each([
   ["A.b@^1", false],
 ])("the dependency %s is accepted: %s", (entry, accepted) => {
   const text = `${instruction}[dependencies]\nskills = ["${entry}"]\n`;
-  expect(found(text)).toEqual(accepted ? [] : ["manifest-dependency-invalid 6:10"]);
+  expect(found(text)).toEqual(accepted ? [] : ["manifest-dependency-invalid 6:11"]);
 });
 
 test("what is not TOML is told with its place", () => {
   expect(found(`${head}kind = action\n`)).toEqual(["manifest-syntax 4:8"]);
   expect(found(`${head}name = "again"\n`)).toEqual(["manifest-syntax 4:1"]);
   expect(found(`\ufeff${instruction}`)).toEqual([]);
+});
+
+test.each([
+  ['version = "1"', 'version is "1", not a semantic version'],
+  ["version = 1", "version is 1, not a string"],
+  ['name = "Sales"', 'name is "Sales", not lowercase letters and digits in segments joined by dots'],
+  ['kind = "x"', 'kind is "x", not "action" or "instruction"'],
+  ['description = " "', "description is empty"],
+  ["tags = {}", "tags is {}, not a list"],
+  ["limits.timeout_ms = 0", "limits.timeout_ms is 0, less than 1"],
+  ["limits.timeout_ms = 1.5", "limits.timeout_ms is 1.5, not a whole number"],
+  [
+    'inputs.a.type = "text"',
+    'inputs.a.type is "text", not "string" or "integer" or "number" or "boolean" or "object" or "array" or "blob"',
+  ],
+  ["inputs = 1", "inputs is 1, not a table"],
+  ["permissions = []", "permissions is [], not a table"],
+])("%s is refused in plain words", (line, message) => {
+  const key = line.split(/[ .]/, 1)[0] ?? "";
+  const rest = instruction.split("\n").filter((other) => !other.startsWith(`${key} =`));
+  expect(readManifest([line, ...rest].join("\n"), file).findings).toMatchObject([{ message }]);
+});
+
+test("places are those of the very item", () => {
+  expect(found(`${instruction}[permissions]\nnetwork = [\n  "https://a.org", # "x"\n  "b.org",\n]\n`)).toEqual([
+    "manifest-network-invalid 8:3",
+  ]);
+  expect(
+    found(`${head}kind = "action"\nruntime = { language = "python", export = "entrypoint", entrypoint = "../x.py" }\n`),
+  ).toEqual(["manifest-entrypoint-outside 5:70"]);
+  expect(found(`${instruction.replace("Syncs leads.", "use ''' here")}foo = 1\n`)).toEqual([
+    "manifest-key-unknown 5:7",
+  ]);
+});
+
+test("control characters are taken out of what is sent, and reported", () => {
+  const text = instruction.replace("Syncs leads.", "Syncs \\u001b[2J leads \\u202e\\tnow.");
+  const { manifest, findings } = readManifest(`${text}tags = ["a\\u0000", "b"]\n`, file);
+  expect(manifest).toMatchObject({ description: "Syncs [2J leads \tnow.", tags: ["a", "b"] });
+  expect(findings.map(({ code, line, column }) => `${code} ${line}:${column}`)).toEqual([
+    "control-characters 3:15",
+    "control-characters 5:8",
+  ]);
+});
+
+test("keys of very many segments are refused, not followed until the stack ends", () => {
+  const { manifest, findings } = readManifest(`${instruction}${"a.".repeat(10_000)}b = 1\n`, file);
+  expect(manifest).toBeUndefined();
+  expect(findings).toMatchObject([
+    { code: "manifest-syntax", message: "not valid here: tables are nested too deeply" },
+  ]);
+});
+
+test("a document of very many values is refused before anything checks them", () => {
+  const { manifest, findings } = readManifest(`${instruction}tags = [${"1, ".repeat(2000)}]\n`, file);
+  expect(manifest).toBeUndefined();
+  expect(findings).toMatchObject([
+    { code: "manifest-syntax", message: "not valid here: there are more than 2000 values" },
+  ]);
+});
+
+test("many faults are few findings", () => {
+  const keys = Array.from({ length: 1000 }, (_, index) => `k${index} = 1\n`).join("");
+  const { findings } = readManifest(`${keys}${instruction}`, file);
+  expect(findings).toHaveLength(20);
+  expect(findings.at(-1)?.message).toBe("skill.toml has no key k19; it is kept as it is; and 980 more of this kind");
 });
 
 test("a manifest whose description is only too long still counts", () => {

@@ -40,6 +40,10 @@ test.each([
   ["a: [one] or two\n", { a: "[one] or two" }, ["yaml-syntax 3"]],
   ["a: {{name}} x\n", { a: "{{name}} x" }, ["yaml-syntax 3"]],
   ['a: "x" and y\n', { a: '"x" and y' }, ["yaml-syntax 3"]],
+  ['a: "a\\q"\nb: y\n', { a: "a\\q", b: "y" }, ["yaml-syntax 5"]],
+  ['a: "a\\q \\n\n  \\xZ"\n', { a: "a\\q \n \\xZ" }, ["yaml-syntax 5", "yaml-syntax 13"]],
+  ['m:\n  p: "C:\\dir"\n  q: C:\\dir\n', { m: { p: "C:\\dir", q: "C:\\dir" } }, ["yaml-syntax 11"]],
+  ['a: "a\\q" and y\n', { a: '"a\\q" and y' }, ["yaml-syntax 3"]],
   ["a: 'open\nb: y\n", { a: "open", b: "y" }, ["yaml-syntax 3"]],
   ['a: "open\nb: y\n', { a: "open", b: "y" }, ["yaml-syntax 3"]],
   ["m:\n\ta: 1\nb: x\n", { m: { a: "1" }, b: "x" }, ["yaml-syntax 3"]],
@@ -70,4 +74,32 @@ test("every key around a broken one is kept", () => {
       expect(faults.length).toBeGreaterThan(0);
     }),
   );
+});
+
+test("an escape that YAML does not know is called that", () => {
+  expect(readYaml('a: "a\\q"\n').faults).toMatchObject([
+    {
+      message: "YAML knows no such escape; the backslash is taken as it is",
+      fix: "Write two backslashes, or put the value in single quotes.",
+    },
+  ]);
+});
+
+test("what is too long for a parser is read key by key, and as much as is sensible is parsed", () => {
+  const list = `[${"[x], ".repeat(8000)}]`;
+  const { values, faults } = readYaml(`name: pdf\nlong: ${list}\nanchor: &x y\ndescription: Use when: needed\n`);
+  expect(values).toEqual({ name: "pdf", anchor: "y", description: "Use when: needed" });
+  expect(faults.map(({ code, message }) => `${code} ${message}`)).toEqual([
+    "yaml-syntax the value of long is left out: too much of the frontmatter is more than plain text",
+    expect.stringContaining("yaml-unquoted-colon"),
+    expect.stringContaining("yaml-not-strict"),
+  ]);
+});
+
+test("a thousand keys are read, and no more", () => {
+  const keys = (count: number): string => Array.from({ length: count }, (_, index) => `k${index}: x\n`).join("");
+  expect(readYaml(keys(1000)).faults).toEqual([]);
+  const { values, faults } = readYaml(`${keys(3000)}last: x\n`);
+  expect(Object.keys(values)).toHaveLength(1000);
+  expect(faults).toMatchObject([{ code: "yaml-syntax", offset: keys(1000).length }]);
 });

@@ -5,7 +5,7 @@ import { shownPath } from "../shown-path.ts";
 /** GitHub Actions workflow commands, which show as annotations beside the lines. */
 export const githubReporter: Reporter = function* ({ problems }, { cwd }) {
   for (const { code, severity, file, line, column, message, fix } of problems) {
-    const where = `file=${property(shownPath(file, cwd))},line=${line},col=${column}`;
+    const where = `file=${property(safeText(shownPath(file, cwd)))},line=${line},col=${column}`;
     yield `::${severity} ${where},title=${property(code)}::${data(safeText(`${message}. ${fix}`))}\n`;
   }
 };

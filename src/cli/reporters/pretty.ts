@@ -15,8 +15,13 @@ export const prettyReporter: Reporter = function* (report, context) {
   }
   if (report.fixed.length > 0) yield "\n";
   for (const problem of report.problems) yield prettyProblem(problem, context);
-  yield `${summary(report, context)}\n`;
+  if (!isEmpty(report)) yield `${summary(report, context)}\n`;
 };
+
+/** "No problems" would be said of nothing; who asked is told where nothing was found. */
+function isEmpty({ problems, checked }: CheckReport): boolean {
+  return checked === 0 && problems.length === 0;
+}
 
 function prettyProblem(problem: Problem, { cwd, paint, columns, sourceLine }: ReportContext): string {
   const { code, severity, file, line, column, message, fix } = problem;

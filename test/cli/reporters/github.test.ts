@@ -11,3 +11,12 @@ test("each problem is one workflow command, with nothing that could end or start
     ].join("\n"),
   );
 });
+
+test("the name of a file, too, is nothing that a terminal would obey", () => {
+  const [problem] = exampleReport.problems;
+  const report = {
+    ...exampleReport,
+    problems: problem === undefined ? [] : [{ ...problem, file: "/a\u001b[2J\u202eb" }],
+  };
+  expect([...githubReporter(report, exampleContext)].join("")).toContain("file=/a\\u{1b}[2J\\u{202e}b,");
+});

@@ -1,0 +1,38 @@
+import * as methods from "../wire/methods.ts";
+
+/** Texts of which at least one stands in every message that may concern us; `"everything"` where that cannot be said. */
+export type Interest = "everything" | readonly string[];
+
+/** A slash may be escaped in JSON, and some serialisers do. */
+const sessions: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
+const calls: Interest = [...sessions, `"${methods.toolMethodPrefix.slice(0, -1)}`];
+const callsAndCancellations: Interest = [...calls, "cancel_request"];
+
+/** What may concern us of an editor's messages once `initialize` is answered. */
+export function editorInterest(ownCalls: { readonly isIdle: boolean } | undefined): Interest {
+  if (ownCalls === undefined) return sessions;
+  return ownCalls.isIdle ? calls : callsAndCancellations;
+}
+
+/**
+ * A piece of `available_commands_update`: short, and with a first letter that is rare in text, it is found four times as
+ * fast as the whole. What has it by chance is parsed and passed on.
+ */
+const lists: Interest = ["_comma"];
+/** Likewise, of `session/request_permission`. */
+const listsAndPermissions: Interest = [...lists, "_permission"];
+const responses: Interest = ['"result"', '"error"'];
+const listsAndResponses: Interest = [...lists, ...responses];
+const everyKind: Interest = [...listsAndPermissions, ...responses];
+
+/** The same of its agent's: whether we answer requests for permission, and whether a response is awaited that we look at. */
+export function agentInterest({
+  approves,
+  awaits,
+}: {
+  readonly approves: boolean;
+  readonly awaits: boolean;
+}): Interest {
+  if (approves) return awaits ? everyKind : listsAndPermissions;
+  return awaits ? listsAndResponses : lists;
+}

@@ -1,0 +1,42 @@
+import type { Log } from "../log.ts";
+import type { Problem } from "../skills/problem.ts";
+import { openToldOnce } from "./told-once.ts";
+
+/** The most lines at a time; a directory full of bad skills must not bury everything else. */
+const lineLimit = 20;
+const rememberedLimit = 10_000;
+
+/**
+ * Puts the problems of a connection's skills on the log, each once: as a warning where something is not offered, else as
+ * information. What is worst comes first, and first of all the directories that cannot be read.
+ */
+export function openProblemLog(log: Log): (problems: readonly Problem[]) => void {
+  const { isNew } = openToldOnce(log, { limit: rememberedLimit });
+  let before: readonly Problem[] = [];
+  return (problems) => {
+    if (problems === before) return;
+    before = problems;
+    const news = problems.filter(({ code, file, message }) => isNew(`${code} ${file} ${message}`));
+    news.sort((a, b) => rank(a) - rank(b));
+    for (const problem of news.slice(0, lineLimit)) log(toLevel(problem), toLine(problem));
+    const [next] = news.slice(lineLimit);
+    if (next !== undefined) log(toLevel(next), `… and ${news.length - lineLimit} more; see acp-skills check.`);
+  };
+}
+
+function rank({ code, severity }: Problem): number {
+  return severity === "warning" ? 2 : code === "unreadable" ? 0 : 1;
+}
+
+function toLevel({ severity }: Problem): "warning" | "info" {
+  switch (severity) {
+    case "error":
+      return "warning";
+    case "warning":
+      return "info";
+  }
+}
+
+function toLine({ code, file, line, column, message, fix }: Problem): string {
+  return `${file}:${line}:${column} ${code}: ${message.replace(/\.$/, "")}. ${fix}`;
+}

@@ -1,0 +1,45 @@
+import { countCodePoints } from "./code-points.ts";
+
+/** From 1; columns count code points. */
+export interface TextPosition {
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * Tells line and column of the offsets of a text. Its lines are found once, and offsets that come in order are counted on
+ * from one another, so that a text with many faults costs little more than one with a single fault.
+ */
+export function openTextPositions(text: string): (offset: number) => TextPosition {
+  let starts: readonly number[] | undefined;
+  let last = { index: 0, offset: 0, column: 1 };
+  return (offset) => {
+    starts ??= lineStarts(text);
+    const index = lastAtMost(starts, offset);
+    const from = index === last.index && last.offset <= offset ? last : { offset: starts[index] ?? 0, column: 1 };
+    const column = from.column + countCodePoints(text.slice(from.offset, offset));
+    last = { index, offset, column };
+    return { line: index + 1, column };
+  };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x0a || (code === 0x0d && text.charCodeAt(index + 1) !== 0x0a)) starts.push(index + 1);
+  }
+  return starts;
+}
+
+/** The index of the last of these ascending numbers that is not above `limit`. */
+function lastAtMost(numbers: readonly number[], limit: number): number {
+  let low = 0;
+  let high = numbers.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((numbers[middle] ?? Infinity) <= limit) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,155 @@
+/** Where a key, table or item of TOML stands, and what is inside it, by key or index. */
+export interface TomlPlace {
+  offset: number;
+  /** Made when something is found inside: nearly all places are plain values. */
+  inside?: Map<string, TomlPlace>;
+  /** Of a list of tables, the item that the names below its header are about. */
+  newest?: TomlPlace;
+}
+
+/**
+ * Finds where everything stands in TOML: keys and items at their value, tables at their header, and tables that only a
+ * longer name implies at that name. Meant for text that a parser has accepted; in other text it finds less, or elsewhere.
+ */
+export function findTomlPlaces(text: string): TomlPlace {
+  const reader: Reader = { text, at: 0 };
+  const root: TomlPlace = { offset: 0 };
+  let table = root;
+  for (;;) {
+    skipFiller(reader);
+    const start = reader.at;
+    if (start >= text.length) return root;
+    if (text[start] === "[") table = readHeader(reader, root);
+    else readEntry(reader, table);
+    if (reader.at === start) reader.at++;
+  }
+}
+
+interface Reader {
+  readonly text: string;
+  at: number;
+}
+
+function readHeader(reader: Reader, root: TomlPlace): TomlPlace {
+  const { text, at: start } = reader;
+  const isList = text[start + 1] === "[";
+  reader.at += isList ? 2 : 1;
+  const segments = readKey(reader);
+  reader.at = lineEnd(text, reader.at);
+  let place = root;
+  for (const segment of segments.slice(0, -1)) {
+    place = placeIn(place, segment, start);
+    place = place.newest ?? place;
+  }
+  const named = placeIn(place, segments.at(-1) ?? "", start);
+  if (isList) return (named.newest = placeIn(named, String(named.inside?.size ?? 0), start));
+  named.offset = start;
+  return named;
+}
+
+/** `key = value`, whose value is read too. */
+function readEntry(reader: Reader, table: TomlPlace): void {
+  const { text, at: start } = reader;
+  let place = table;
+  for (const segment of readKey(reader)) place = placeIn(place, segment, start);
+  if (text[reader.at] !== "=") return;
+  reader.at++;
+  skipBlanks(reader);
+  place.offset = reader.at;
+  readValue(reader, place);
+}
+
+function readValue(reader: Reader, place: TomlPlace): void {
+  const { text } = reader;
+  switch (text.charAt(reader.at)) {
+    case '"':
+    case "'":
+      skipString(reader);
+      return;
+    case "[":
+      readItems(reader, "]", (index) => {
+        readValue(reader, placeIn(place, String(index), reader.at));
+      });
+      return;
+    case "{":
+      readItems(reader, "}", () => {
+        readEntry(reader, place);
+      });
+      return;
+    default:
+      while (reader.at < text.length && !",]}#\r\n".includes(text.charAt(reader.at))) reader.at++;
+  }
+}
+
+function readItems(reader: Reader, close: string, readItem: (index: number) => void): void {
+  const { text } = reader;
+  reader.at++;
+  for (let index = 0; reader.at < text.length; index++) {
+    skipFiller(reader);
+    const start = reader.at;
+    if (text[start] !== close) readItem(index);
+    skipFiller(reader);
+    if (text[reader.at] === ",") reader.at++;
+    else break;
+  }
+  if (text[reader.at] === close) reader.at++;
+}
+
+/** The segments of a dotted key; afterwards the reader stands behind it and its blanks. */
+function readKey(reader: Reader): string[] {
+  const { text } = reader;
+  const segments: string[] = [];
+  for (;;) {
+    skipBlanks(reader);
+    const start = reader.at;
+    const isQuoted = text[start] === '"' || text[start] === "'";
+    if (isQuoted) skipString(reader);
+    else while (/[\w-]/.test(text.charAt(reader.at))) reader.at++;
+    segments.push(isQuoted ? text.slice(start + 1, reader.at - 1) : text.slice(start, reader.at));
+    skipBlanks(reader);
+    if (text[reader.at] !== ".") return segments;
+    reader.at++;
+  }
+}
+
+function skipString(reader: Reader): void {
+  const { text, at: start } = reader;
+  const quote = text.charAt(start);
+  const isLong = text.startsWith(quote.repeat(3), start);
+  const close = isLong ? quote.repeat(3) : quote;
+  reader.at += close.length;
+  while (reader.at < text.length && !text.startsWith(close, reader.at)) {
+    reader.at += quote === '"' && text[reader.at] === "\\" ? 2 : 1;
+  }
+  reader.at = Math.min(reader.at + close.length, text.length);
+  // Up to two quotes of the content may stand right before the closing three.
+  while (isLong && text[reader.at] === quote) reader.at++;
+}
+
+/** Blanks, line ends and comments. */
+function skipFiller(reader: Reader): void {
+  const { text } = reader;
+  while (reader.at < text.length) {
+    if (text[reader.at] === "#") reader.at = lineEnd(text, reader.at);
+    else if (" \t\r\n\ufeff".includes(text.charAt(reader.at))) reader.at++;
+    else return;
+  }
+}
+
+function skipBlanks(reader: Reader): void {
+  while (reader.text[reader.at] === " " || reader.text[reader.at] === "\t") reader.at++;
+}
+
+function lineEnd(text: string, from: number): number {
+  const feed = text.indexOf("\n", from);
+  return feed < 0 ? text.length : feed;
+}
+
+function placeIn(place: TomlPlace, segment: string, offset: number): TomlPlace {
+  place.inside ??= new Map();
+  const known = place.inside.get(segment);
+  if (known !== undefined) return known;
+  const made: TomlPlace = { offset };
+  place.inside.set(segment, made);
+  return made;
+}

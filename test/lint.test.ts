@@ -1,0 +1,48 @@
+import { fileURLToPath } from "node:url";
+import { ESLint } from "eslint";
+import { expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const eslint = new ESLint({
+  cwd: root,
+  overrideConfigFile: `${root}.config/eslint.config.js`,
+  // On CI the parser would take the text of files from the disk instead of ours.
+  overrideConfig: { languageOptions: { parserOptions: { disallowAutomaticSingleRunInference: true } } },
+});
+
+/** The rules that an existing file breaks once it has this text. */
+async function broken(file: string, text: string): Promise<(string | null)[]> {
+  const [result] = await eslint.lintText(text, { filePath: `${root}${file}` });
+  return result?.messages.map(({ ruleId }) => ruleId) ?? [];
+}
+
+test.each([
+  [
+    "a room that imports a door",
+    "src/skills/names.ts",
+    'import "../acp/emission.ts";\n',
+    "import-x/no-restricted-paths",
+  ],
+  ["a neighbour", "src/client/advertisement.ts", 'import "../skills/names.ts";\n', "import-x/no-restricted-paths"],
+  ["options that import a door", "src/options.ts", 'import "./acp/emission.ts";\n', "import-x/no-restricted-paths"],
+  [
+    "the foundation that imports a room",
+    "src/errors.ts",
+    'import "./wire/methods.ts";\n',
+    "import-x/no-restricted-paths",
+  ],
+  ["a cycle", "src/skills/names.ts", 'import "./parse-skill.ts";\n', "import-x/no-cycle"],
+  ["a floating promise", "src/skills/names.ts", "Promise.resolve();\n", "@typescript-eslint/no-floating-promises"],
+  [
+    "a switch that forgets a case",
+    "src/skills/names.ts",
+    'export function f(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n  }\n}\n',
+    "@typescript-eslint/switch-exhaustiveness-check",
+  ],
+])(
+  "the linter refuses %s",
+  async (_what, file, text, rule) => {
+    expect(await broken(file, text)).toContain(rule);
+  },
+  60_000,
+);
