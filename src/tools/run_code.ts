@@ -12,7 +12,10 @@ export const runCode = defineTool({
   title: "Run code",
   description: "Execute LLM-written code in a sandbox with specified skills and blobs mounted.",
   input: z.strictObject({
-    language: z.string().meta({ enum: ["python"] }).describe("Programming language (MVP: python only)"),
+    language: z
+      .string()
+      .meta({ enum: ["python"] })
+      .describe("Programming language (MVP: python only)"),
     code: z.string().describe("Source code to execute"),
     entrypoint: z.string().default("main").describe("Function name to call"),
     args: z.record(z.string(), z.unknown()).optional().describe("Arguments to pass to entrypoint function"),

@@ -12,7 +12,9 @@ export interface Grants {
 const grantForm = /^([a-z0-9]+(?:[.-][a-z0-9]+)*):([a-z-]+(?:,[a-z-]+)*)$/;
 
 /** What `NAME:network,secrets,project-read,project-write` says; undefined for anything else. */
-export function parseGrant(text: string): { readonly skill: string; readonly permissions: readonly Permission[] } | undefined {
+export function parseGrant(
+  text: string,
+): { readonly skill: string; readonly permissions: readonly Permission[] } | undefined {
   const [, skill, list] = grantForm.exec(text) ?? [];
   const permissions = list?.split(",").map((word) => permissionNames.find((name) => name === word));
   return skill === undefined || permissions === undefined || !permissions.every((name) => name !== undefined)

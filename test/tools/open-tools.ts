@@ -1,4 +1,5 @@
 import { isSkillsError } from "../../src/errors.ts";
+import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
 import type { BlobOptions } from "../../src/blobs/blob-options.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
@@ -36,14 +37,21 @@ export interface OpenTools {
 /** A toolbox over skills in memory. */
 export async function openTools(
   skills: Readonly<Record<string, string | Uint8Array>>,
-  { blobs = {}, ...options }: Partial<Omit<ToolboxOptions, "blobs">> & { blobs?: BlobOptions } = {},
+  {
+    blobs = {},
+    store = memoryBlobs(blobs),
+    ...options
+  }: Partial<Omit<ToolboxOptions, "blobs">> & {
+    blobs?: BlobOptions;
+    store?: BlobStore;
+  } = {},
 ): Promise<OpenTools> {
   const files = memorySkillFiles(skills);
   files.makeDirectory("/skills");
   const logged: string[] = [];
   const log = (level: string, message: string) => void logged.push(`${level} ${message}`);
   const toolbox = openToolbox({
-    blobs: memoryBlobs(blobs),
+    blobs: store,
     source: { files, bytes: memorySkillBytes(files) },
     log,
     ...options,

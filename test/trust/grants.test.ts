@@ -3,7 +3,10 @@ import { openGrants, parseGrant } from "../../src/trust/grants.ts";
 
 test.each([
   ["a.b:network", { skill: "a.b", permissions: ["network"] }],
-  ["a-b:secrets,project-read,project-write", { skill: "a-b", permissions: ["secrets", "project-read", "project-write"] }],
+  [
+    "a-b:secrets,project-read,project-write",
+    { skill: "a-b", permissions: ["secrets", "project-read", "project-write"] },
+  ],
   ["a.b", undefined],
   ["a.b:", undefined],
   [":network", undefined],

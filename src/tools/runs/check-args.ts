@@ -1,7 +1,7 @@
 import { isBlobId } from "../../blobs/blob-id.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
 import type { Manifest } from "../../skills/manifest.ts";
-import { nearestNames } from "../../nearest.ts";
+import { asAvailable, nearest } from "../../nearest.ts";
 import { invalidInput } from "../check-input.ts";
 import type { Violation } from "../check-input.ts";
 
@@ -34,7 +34,8 @@ export function checkArgs(tool: string, args: Arguments, inputs: Manifest["input
       continue;
     }
     whole[name] = value;
-    if (!isOfType(value, type)) violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
+    if (!isOfType(value, type))
+      violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
     else if (choices && !choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value))) {
       const expected = `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
       violations.push({ field: pointer(name), expected, actual: shown(value) });
@@ -42,7 +43,7 @@ export function checkArgs(tool: string, args: Arguments, inputs: Manifest["input
   }
   if (violations.length === 0) return { args: whole, blobs };
   const [misspelt] = unknown;
-  const available = misspelt === undefined ? [] : nearestNames(misspelt, names);
+  const available = misspelt === undefined ? [] : nearest(misspelt, names, asAvailable);
   const near = available[0] === undefined ? {} : { hint: `Did you mean ${available[0]}?`, available };
   throw invalidInput(tool, violations, near);
 }

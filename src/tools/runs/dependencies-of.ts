@@ -18,6 +18,8 @@ export function dependenciesOf(skill: Skill, skills: SkillView): readonly Skill[
       if (!isSkillsError(error) || error.code !== "SKILL_NOT_FOUND") throw error;
     }
     const message = `The skill ${skill.name} depends on ${text}, which is not there.`;
-    throw new SkillsError("SKILL_NOT_READY", message, { facts: { hint: `Install the skill ${name}.`, retryable: false } });
+    throw new SkillsError("SKILL_NOT_READY", message, {
+      facts: { hint: `Install the skill ${name}.`, retryable: false },
+    });
   });
 }

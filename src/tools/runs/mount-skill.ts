@@ -9,7 +9,11 @@ import { walkSkill } from "../walk-skill.ts";
  * A skill as a sandbox sees it: the files that read_skill_file serves, and no others. Throws SKILL_NOT_READY where it is too large, or is no
  * longer what was read.
  */
-export async function mountSkill({ files, bytes }: SkillSource, skill: Skill, roomBytes: number): Promise<MountedSkill> {
+export async function mountSkill(
+  { files, bytes }: SkillSource,
+  skill: Skill,
+  roomBytes: number,
+): Promise<MountedSkill> {
   const { name, directory, manifest } = skill;
   const walk = await runInSlices(walkSkill(files, directory), { now: () => performance.now(), slice: 3 });
   const mounted: MountedFile[] = [];
@@ -18,7 +22,11 @@ export async function mountSkill({ files, bytes }: SkillSource, skill: Skill, ro
     const stamp = bytes.stamp(real);
     if (stamp === undefined) continue;
     left -= stamp.size;
-    mounted.push({ path, size: stamp.size, read: () => readWhole(path, stamp.size, () => bytes.head(real, stamp.size)) });
+    mounted.push({
+      path,
+      size: stamp.size,
+      read: () => readWhole(path, stamp.size, () => bytes.head(real, stamp.size)),
+    });
   }
   if (!walk.complete || left < 0) throw tooLarge(name, roomBytes);
   const runtime = manifest?.runtime;

@@ -37,9 +37,15 @@ function atDepth(options: NestingOptions, plan: RunPlan, depth: number, budget: 
 
   async function call(name: string, args: Json, signal: AbortSignal): Promise<Json> {
     const skill = plan.brokered.find((brokered) => brokered.name === name);
-    if (skill === undefined) throw new SkillCallError("SkillNotFoundError", `There is no skill ${JSON.stringify(name.slice(0, 128))} to call.`);
-    if (depth > maxNesting) throw new SkillCallError("NestingLimitError", `Skills call one another at most ${maxNesting} deep.`);
-    if (++budget.runs > maxNestedRuns) throw new SkillCallError("NestingLimitError", `One run calls at most ${maxNestedRuns} skills.`);
+    if (skill === undefined)
+      throw new SkillCallError(
+        "SkillNotFoundError",
+        `There is no skill ${JSON.stringify(name.slice(0, 128))} to call.`,
+      );
+    if (depth > maxNesting)
+      throw new SkillCallError("NestingLimitError", `Skills call one another at most ${maxNesting} deep.`);
+    if (++budget.runs > maxNestedRuns)
+      throw new SkillCallError("NestingLimitError", `One run calls at most ${maxNestedRuns} skills.`);
     caller.onNested?.(skill);
     const inner = await caller.planSkill(skill, args, Math.max(1, budget.deadline - clock.now()));
     const below = atDepth(options, inner, depth + 1, budget);

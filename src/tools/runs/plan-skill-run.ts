@@ -1,5 +1,5 @@
 import { SkillsError } from "../../errors.ts";
-import { nearestNames } from "../../nearest.ts";
+import { asAvailable, nearest } from "../../nearest.ts";
 import type { Json, Program } from "../../sandbox/sandbox.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { runInSlices } from "../../skills/slices.ts";
@@ -33,10 +33,15 @@ export async function planSkillRun(context: RunContext, skill: Skill, request: S
   if (script !== undefined) return await planScript(context, skill, script, request);
   if (skill.kind === "instruction") throw notExecutable(skill);
   const { args, blobs } = checkArgs(tool, given, skill.manifest?.inputs);
-  return await toPlan(context, skill, { type: "skill", skill: skill.name, args }, {
-    ...request,
-    inputBlobs: [...(request.inputBlobs ?? []), ...blobs],
-  });
+  return await toPlan(
+    context,
+    skill,
+    { type: "skill", skill: skill.name, args },
+    {
+      ...request,
+      inputBlobs: [...(request.inputBlobs ?? []), ...blobs],
+    },
+  );
 }
 
 async function toPlan(context: RunContext, skill: Skill, program: Program, request: SkillRunRequest): Promise<RunPlan> {
@@ -65,7 +70,8 @@ export async function splitByNeeds(
   const mounted: Skill[] = [];
   const brokered: Skill[] = [];
   for (const skill of skills) {
-    const isApart = neededBy(permissionsOf(skill)).length > 0 || hasRequirements(context, skill) || dependsOnOthers(skill);
+    const isApart =
+      neededBy(permissionsOf(skill)).length > 0 || hasRequirements(context, skill) || dependsOnOthers(skill);
     (skill.kind === "action" && isApart ? brokered : mounted).push(skill);
   }
   return { mounted, brokered };
@@ -81,14 +87,24 @@ function dependsOnOthers({ manifest }: Skill): boolean {
   return (manifest?.dependencies?.skills ?? []).length > 0;
 }
 
-const languages: Readonly<Record<string, "python" | "bash" | "node">> = { py: "python", sh: "bash", js: "node", mjs: "node" };
+const languages: Readonly<Record<string, "python" | "bash" | "node">> = {
+  py: "python",
+  sh: "bash",
+  js: "node",
+  mjs: "node",
+};
 
-async function planScript(context: RunContext, skill: Skill, script: string, request: SkillRunRequest): Promise<RunPlan> {
+async function planScript(
+  context: RunContext,
+  skill: Skill,
+  script: string,
+  request: SkillRunRequest,
+): Promise<RunPlan> {
   const { files } = context.sourceOf(skill);
   const walk = await runInSlices(walkSkill(files, skill.directory), { now: () => performance.now(), slice: 3 });
   const scripts = walk.files.map(({ path }) => path).filter(isScript);
   if (!scripts.includes(script)) {
-    const available = nearestNames(script, scripts);
+    const available = nearest(script, scripts, asAvailable);
     const message = `The skill ${skill.name} has no script ${JSON.stringify(script.slice(0, 512))} that can be run.`;
     const hint = scripts.length === 0 ? "It has no scripts." : "describe_skill lists them.";
     throw new SkillsError("FILE_NOT_FOUND", message, { facts: { available, hint } });
@@ -119,7 +135,9 @@ function scriptArguments(args: Arguments): { readonly argv: readonly string[]; r
   const isArgv = Array.isArray(argv) && argv.length <= maxArgv && argv.every(isArgument);
   if (unknown !== undefined) {
     const expected = "argv and stdin only: a script takes its arguments as text";
-    throw invalidInput(tool, [{ field: `/args/${unknown}`, expected, actual: "another name" }], { available: ["argv", "stdin"] });
+    throw invalidInput(tool, [{ field: `/args/${unknown}`, expected, actual: "another name" }], {
+      available: ["argv", "stdin"],
+    });
   }
   if (!isArgv) {
     const expected = `an array of at most ${maxArgv} strings without NUL`;

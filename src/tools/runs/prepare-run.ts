@@ -42,7 +42,12 @@ export async function prepareRun(
     program,
     skills,
     brokered: brokered.map(({ name }) => name),
-    blobs: plan.blobs.map(({ id, kind, size }): MountedBlob => ({ id, kind, size, read: () => caller.blobs.read(caller.owner, id) })),
+    blobs: plan.blobs.map(({ id, kind, size }): MountedBlob => ({
+      id,
+      kind,
+      size,
+      read: () => caller.blobs.read(caller.owner, id),
+    })),
     secrets,
     network: permissions?.network ?? [],
     limits,
@@ -77,9 +82,13 @@ function checkGrants({ name }: Skill, permissions: Permissions, grants: Grants):
     missing.includes("project-write") ? "to read and change the project" : "",
   ].filter((want) => want !== "");
   const hint = `A person can grant it with --grant ${name}:${missing.join(",")}`;
-  throw new SkillsError("PERMISSION_DENIED", `The skill ${name} asks for ${wants.join(" and ")}, which was not granted.`, {
-    facts: { hint },
-  });
+  throw new SkillsError(
+    "PERMISSION_DENIED",
+    `The skill ${name} asks for ${wants.join(" and ")}, which was not granted.`,
+    {
+      facts: { hint },
+    },
+  );
 }
 
 function projectOf(
@@ -90,7 +99,9 @@ function projectOf(
   if (skill === undefined || permissions === undefined || permissions.project === "none") return undefined;
   if (project !== undefined) return { directory: project, writable: permissions.project === "write" };
   const message = `The skill ${skill.name} works on a project, and this call belongs to none.`;
-  throw new SkillsError("PERMISSION_DENIED", message, { facts: { hint: "Call it in a session that has a directory." } });
+  throw new SkillsError("PERMISSION_DENIED", message, {
+    facts: { hint: "Call it in a session that has a directory." },
+  });
 }
 
 async function readSecrets(
@@ -106,7 +117,8 @@ async function readSecrets(
     else secrets[name] = value;
   }
   if (missing.length === 0) return secrets;
-  const hint = "A person can set it in the environment, in the file that --secrets-file names, or in the system's keychain.";
+  const hint =
+    "A person can set it in the environment, in the file that --secrets-file names, or in the system's keychain.";
   throw new SkillsError("SECRET_MISSING", `The skill ${skill} needs ${missing.join(", ")}, which is not configured.`, {
     facts: { hint },
   });

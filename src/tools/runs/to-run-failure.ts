@@ -28,7 +28,10 @@ export function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunF
   }
 }
 
-function toLimitFailure(limit: Extract<RunEnd, { type: "limit" }>["limit"], limits: RunFacts["run"]["limits"]): RunFailure {
+function toLimitFailure(
+  limit: Extract<RunEnd, { type: "limit" }>["limit"],
+  limits: RunFacts["run"]["limits"],
+): RunFailure {
   switch (limit) {
     case "timeout":
       return {
@@ -65,7 +68,11 @@ function toLimitError(error: RunError, memoryBytes: number): RunError {
 
 function memoryFailure(memoryBytes: number): { type: string; message: string; details: { limit_mb: number } } {
   const limit = memoryBytes / mebibyte;
-  return { type: "MemoryLimitError", message: `The run needed more than ${limit} MiB of memory.`, details: { limit_mb: limit } };
+  return {
+    type: "MemoryLimitError",
+    message: `The run needed more than ${limit} MiB of memory.`,
+    details: { limit_mb: limit },
+  };
 }
 
 function diskFailure(): { type: string; message: string } {
@@ -82,7 +89,8 @@ function toFailure({ type, message, details }: RunError): RunFailure {
 }
 
 function toScriptFailure(exitCode: number, record: RunRecord): RunFailure {
-  const shown = (name: "stdout" | "stderr"): string => toPreview(toPlainText(record.stream(name).read().toString("utf8")), 1024);
+  const shown = (name: "stdout" | "stderr"): string =>
+    toPreview(toPlainText(record.stream(name).read().toString("utf8")), 1024);
   return {
     type: "ScriptError",
     message: `The script ended with exit code ${exitCode}.`,

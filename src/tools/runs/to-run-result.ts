@@ -71,7 +71,9 @@ function filesIn({ files }: RunRecord): string {
 /** One short text, without what steers a terminal. */
 function toSummary(text: string): string {
   const characters = Array.from(toPlainText(text).trim());
-  return characters.length > longestSummary ? `${characters.slice(0, longestSummary - 1).join("")}…` : characters.join("");
+  return characters.length > longestSummary
+    ? `${characters.slice(0, longestSummary - 1).join("")}…`
+    : characters.join("");
 }
 
 /** A value as it is where it is small, else where it is kept. */
@@ -106,7 +108,11 @@ async function scriptOutput(record: RunRecord, { caller }: RunFacts): Promise<Js
 }
 
 /** A full store must not take the result away from a run that is over. */
-async function keepIfPossible({ blobs, owner }: RunCaller, kind: string, bytes: Uint8Array): Promise<string | undefined> {
+async function keepIfPossible(
+  { blobs, owner }: RunCaller,
+  kind: string,
+  bytes: Uint8Array,
+): Promise<string | undefined> {
   try {
     return (await blobs.put(owner, kind, bytes)).id;
   } catch {
@@ -115,7 +121,17 @@ async function keepIfPossible({ blobs, owner }: RunCaller, kind: string, bytes: 
 }
 
 /** Of the ids that a program names as its output, those that the caller can read. */
-async function ownedOf(ids: readonly string[], { blobs, owner }: { blobs: BlobStore; owner: string }): Promise<string[]> {
-  const found = await Promise.all(ids.slice(0, 256).map((id) => blobs.stat(owner, id).then((blob) => blob.id).catch(() => undefined)));
+async function ownedOf(
+  ids: readonly string[],
+  { blobs, owner }: { blobs: BlobStore; owner: string },
+): Promise<string[]> {
+  const found = await Promise.all(
+    ids.slice(0, 256).map((id) =>
+      blobs
+        .stat(owner, id)
+        .then((blob) => blob.id)
+        .catch(() => undefined),
+    ),
+  );
   return found.filter((id) => id !== undefined);
 }

@@ -4,22 +4,28 @@ import { keepBytes } from "../../../src/tools/runs/kept-bytes.ts";
 
 test("however a stream is cut into pieces, what is kept of it is its beginning and its end", () => {
   fc.assert(
-    fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 }), fc.integer({ min: 2, max: 60 }), (pieces, limit) => {
-      const whole = Buffer.concat(pieces);
-      const kept = keepBytes(limit);
-      for (const piece of pieces) kept.push(piece);
-      expect(kept.size).toBe(whole.length);
-      expect(kept.isCut).toBe(whole.length > limit);
-      const read = kept.read();
-      if (whole.length <= limit) expect(read).toEqual(whole);
-      else {
-        const head = Math.floor(limit / 2);
-        const tail = limit - head;
-        expect(read.subarray(0, head)).toEqual(whole.subarray(0, head));
-        expect(read.subarray(read.length - tail)).toEqual(whole.subarray(whole.length - tail));
-        expect(read.subarray(head, read.length - tail).toString()).toBe(`\n… ${whole.length - limit} bytes left out …\n`);
-      }
-    }),
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 }),
+      fc.integer({ min: 2, max: 60 }),
+      (pieces, limit) => {
+        const whole = Buffer.concat(pieces);
+        const kept = keepBytes(limit);
+        for (const piece of pieces) kept.push(piece);
+        expect(kept.size).toBe(whole.length);
+        expect(kept.isCut).toBe(whole.length > limit);
+        const read = kept.read();
+        if (whole.length <= limit) expect(read).toEqual(whole);
+        else {
+          const head = Math.floor(limit / 2);
+          const tail = limit - head;
+          expect(read.subarray(0, head)).toEqual(whole.subarray(0, head));
+          expect(read.subarray(read.length - tail)).toEqual(whole.subarray(whole.length - tail));
+          expect(read.subarray(head, read.length - tail).toString()).toBe(
+            `\n… ${whole.length - limit} bytes left out …\n`,
+          );
+        }
+      },
+    ),
   );
 });
 

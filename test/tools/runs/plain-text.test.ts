@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { toPlainText, toPreview } from "../../../src/tools/runs/plain-text.ts";
 
 test("nothing that steers a terminal is left, and line breaks and tabs are", () => {
-  expect(toPlainText("a\tb\r\nc\rd\u001b[31mred\u001b[0m\u001b]0;title\u0007e\u0000\u009b2J\u202ef")).toBe("a\tb\nc\ndrede" + "2Jf".slice(2));
+  expect(toPlainText("a\tb\r\nc\rd\u001b[31mred\u001b[0m\u001b]0;title\u0007e\u0000\u009b2J\u202ef")).toBe(
+    "a\tb\nc\ndrede" + "2Jf".slice(2),
+  );
 });
 
 test("whatever goes in, no control character comes out", () => {

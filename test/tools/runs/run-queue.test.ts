@@ -30,7 +30,10 @@ test("whoever comes when too many wait is told to come back, and what left makes
   const leave = await queue.enter("a", never);
   const controller = new AbortController();
   const waiting = queue.enter("b", controller.signal);
-  await expect(queue.enter("c", never)).rejects.toMatchObject({ code: "RUNTIME_BUSY", facts: { hint: expect.any(String) } });
+  await expect(queue.enter("c", never)).rejects.toMatchObject({
+    code: "RUNTIME_BUSY",
+    facts: { hint: expect.any(String) },
+  });
   controller.abort(new Error("gave up"));
   await expect(waiting).rejects.toThrow("gave up");
   const next = queue.enter("c", never);

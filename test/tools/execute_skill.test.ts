@@ -1,0 +1,378 @@
+import { expect, test } from "vitest";
+import { SkillsError } from "../../src/errors.ts";
+import type { SandboxRun } from "../../src/sandbox/sandbox.ts";
+import { agentSkill, refusal } from "./open-tools.ts";
+import { actionSkill, openRunner } from "./runs/open-runner.ts";
+
+const returned = (value: never) => ({ type: "returned", value }) as const;
+const inputs = `[inputs.sheet]
+type = "blob"
+required = true
+[inputs.env]
+type = "string"
+enum = ["dev", "prod"]
+default = "dev"
+[inputs.count]
+type = "integer"
+[limits]
+timeout_ms = 5000
+memory_mb = 64`;
+
+/** Runs, and gives what the sandbox was asked for. */
+async function runOf(
+  skills: Record<string, string>,
+  args: object,
+  options = {},
+): Promise<{ run: SandboxRun; result: never }> {
+  let seen: SandboxRun | undefined;
+  const { call } = await openRunner(
+    skills,
+    ({ run }) => {
+      seen = run;
+      return { type: "returned", value: { done: true } };
+    },
+    options,
+  );
+  const result = (await call("execute_skill", args)) as never;
+  return { run: seen as SandboxRun, result };
+}
+
+test("an action runs with its arguments, and the answer says all there is to say", async () => {
+  const { run, result } = await runOf(actionSkill("sales.leads"), { name: "sales-leads", args: { a: [1, "é"] } });
+  expect(run).toMatchObject({
+    runId: "run_0000000001",
+    program: { type: "skill", skill: "sales.leads", args: { a: [1, "é"] } },
+    brokered: [],
+    blobs: [],
+    secrets: {},
+    network: [],
+    limits: { timeoutMs: 30_000 },
+  });
+  expect(run.skills.map(({ name, entry, files }) => [name, entry, files.map(({ path }) => path)])).toEqual([
+    ["sales.leads", { file: "code/main.py", export: "main" }, ["SKILL.md", "code/main.py", "skill.toml"]],
+  ]);
+  expect(result).toEqual({
+    status: "completed",
+    run_id: "run_0000000001",
+    summary: "Completed.",
+    output: { done: true },
+    output_blobs: [],
+    logs_preview: "",
+    version: "1.2.0",
+    duration_ms: 0,
+    limits_applied: { timeout_ms: 30_000, memory_mb: 512, isolation: "memory" },
+  });
+});
+
+test("arguments are held against the manifest's inputs before anything starts", async () => {
+  const { call } = await openRunner(actionSkill("a.b", inputs), () => {
+    throw new Error("not to be run");
+  });
+  const { blob_id } = (await call("create_blob", { content: "x", kind: "text/csv" })) as { blob_id: string };
+  const fault = async (args: object) => await refusal(call("execute_skill", { name: "a.b", args }));
+  expect(await fault({})).toMatchObject({
+    code: "VALIDATION_ERROR",
+    violations: [{ field: "/args/sheet", expected: "the id of a blob, such as create_blob gives", actual: null }],
+  });
+  expect(await fault({ sheet: blob_id, evn: "dev" })).toMatchObject({
+    violations: [{ field: "/args/evn" }],
+    hint: "Did you mean env?",
+    available: ["env", "sheet", "count"],
+  });
+  expect(await fault({ sheet: "x", env: "test", count: 1.5 })).toMatchObject({
+    violations: [
+      { field: "/args/sheet", actual: "x" },
+      { field: "/args/env", expected: 'one of "dev", "prod"', actual: "test" },
+      { field: "/args/count", expected: "a whole number", actual: 1.5 },
+    ],
+  });
+  expect(await fault({ sheet: "blob:none" })).toMatchObject({ code: "BLOB_NOT_FOUND" });
+});
+
+test("blobs are mounted that the caller lists, that an argument of type blob names, and that any other text names", async () => {
+  let seen: SandboxRun | undefined;
+  const { call } = await openRunner(actionSkill("a.b", inputs), ({ run }) => {
+    seen = run;
+    return { type: "returned", value: null };
+  });
+  const put = async (owner?: string) =>
+    (
+      (await call("create_blob", { content: "x", kind: "a/b" }, owner === undefined ? {} : { owner })) as {
+        blob_id: string;
+      }
+    ).blob_id;
+  const [sheet, listed, deep] = [await put(), await put(), await put()];
+  await call("execute_skill", { name: "a.b", args: { sheet, env: "prod" }, input_blobs: [listed, listed] });
+  expect(seen?.blobs.map(({ id }) => id)).toEqual([listed, sheet]);
+  expect(seen?.program).toMatchObject({ args: { sheet, env: "prod" } });
+  const other = await put("someone else");
+  await call("run_code", { language: "python", code: "", args: { rows: [{ deep }], other, text: "blob:absent" } });
+  expect(seen?.blobs.map(({ id }) => id)).toEqual([deep]);
+  expect(await refusal(call("execute_skill", { name: "a.b", args: { sheet: other } }))).toMatchObject({
+    code: "BLOB_NOT_FOUND",
+  });
+  for (const id of [other, "../../etc/passwd", "blob:../x", ""]) {
+    expect(await refusal(call("run_code", { language: "python", code: "", input_blobs: [id] }))).toMatchObject({
+      code: "BLOB_NOT_FOUND",
+    });
+  }
+});
+
+test("an instruction is read, not executed", async () => {
+  const { call } = await openRunner(agentSkill("pdf"), () => returned(null as never));
+  expect(await refusal(call("execute_skill", { name: "pdf" }))).toMatchObject({
+    code: "NOT_EXECUTABLE",
+    hint: expect.stringContaining("describe_skill"),
+  });
+  expect(await refusal(call("execute_skill", { name: "pfd" }))).toMatchObject({
+    code: "SKILL_NOT_FOUND",
+    available: ["pdf", "skills.protocol.guide"],
+  });
+});
+
+test("time is cut to what is allowed, which is told, and lowered by the skill's own limits", async () => {
+  const plain = await runOf(actionSkill("a.b"), { name: "a.b", timeout_ms: 700_000 });
+  expect(plain.run.limits.timeoutMs).toBe(600_000);
+  expect(plain.result).toMatchObject({ limits_applied: { timeout_ms: 600_000, clamped: true } });
+  const limited = "[limits]\ntimeout_ms = 5000\nmemory_mb = 64";
+  const lowered = await runOf(actionSkill("a.b", limited), { name: "a.b", timeout_ms: 6000 });
+  expect(lowered.result).toMatchObject({ limits_applied: { timeout_ms: 5000, memory_mb: 64, clamped: true } });
+  const asked = await runOf(actionSkill("a.b", limited), { name: "a.b", timeout_ms: 100 });
+  expect(asked.result).toMatchObject({ limits_applied: { timeout_ms: 100 } });
+  expect(asked.result).not.toMatchObject({ limits_applied: { clamped: true } });
+  const { call } = await openRunner(actionSkill("a.b"), () => returned(null as never));
+  for (const timeout_ms of [0, -1, 1.5, "1"]) {
+    expect(await refusal(call("execute_skill", { name: "a.b", timeout_ms }))).toMatchObject({
+      code: "VALIDATION_ERROR",
+      violations: [{ field: "/timeout_ms" }],
+    });
+  }
+});
+
+const permissions = `[permissions]
+network = ["https://*.example.org"]
+secrets = ["KEY_A"]
+project = "write"`;
+
+test("what was not granted is refused, with the words that would grant it", async () => {
+  const refused = await openRunner(actionSkill("a.b", permissions), () => returned(null as never), {
+    grants: ["a.b:network", "other:secrets,project-write"],
+  });
+  expect(await refusal(refused.call("execute_skill", { name: "a.b" }))).toEqual({
+    code: "PERMISSION_DENIED",
+    message: "The skill a.b asks for secrets (KEY_A) and to read and change the project, which was not granted.",
+    hint: "A person can grant it with --grant a.b:secrets,project-write",
+  });
+});
+
+test("what was granted arrives: the network, the secrets, and the session's project", async () => {
+  let seen: SandboxRun | undefined;
+  const { call } = await openRunner(
+    actionSkill("a.b", permissions),
+    ({ run }) => {
+      seen = run;
+      return { type: "returned", value: null };
+    },
+    {
+      grants: ["a-b:network,secrets,project-write"],
+      readSecret: (name: string, skill: string) => Promise.resolve(`${skill}/${name}/value`),
+    },
+  );
+  expect(await refusal(call("execute_skill", { name: "a.b" }))).toMatchObject({ code: "PERMISSION_DENIED" });
+  await call("execute_skill", { name: "a.b" }, { project: "/home/me/project" });
+  expect(seen).toMatchObject({
+    network: ["https://*.example.org"],
+    secrets: { KEY_A: "a.b/KEY_A/value" },
+    project: { directory: "/home/me/project", writable: true },
+  });
+});
+
+test("a secret that is not configured is told by its name", async () => {
+  const { call } = await openRunner(
+    actionSkill("a.b", '[permissions]\nsecrets = ["KEY_A", "KEY_B"]'),
+    () => returned(null as never),
+    {
+      grants: ["a.b:secrets"],
+      readSecret: (name: string) => Promise.resolve(name === "KEY_A" ? "value of a" : undefined),
+    },
+  );
+  expect(await refusal(call("execute_skill", { name: "a.b" }))).toMatchObject({
+    code: "SECRET_MISSING",
+    message: "The skill a.b needs KEY_B, which is not configured.",
+  });
+});
+
+test("a secret's value is nowhere in what leaves the run", async () => {
+  const secret = "s3cr3t-value-1234";
+  const { call, store } = await openRunner(
+    actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]'),
+    async ({ run, print, createBlob, leave }) => {
+      const value = run.secrets["KEY"] ?? "";
+      print(`the key is ${value.slice(0, 5)}`);
+      print(`${value.slice(5)} and so on\n`);
+      await createBlob("text/plain", `blob ${value}`);
+      leave("file.txt", `file ${value}`);
+      if (run.program.type === "skill" && JSON.stringify(run.program.args) === '{"fail":true}') {
+        return { type: "raised", error: { type: `E${value}`, message: `m ${value}`, details: { [value]: [value] } } };
+      }
+      return { type: "returned", value: { a: value, [value]: [`x${value}x`] }, summary: `sum ${value}` };
+    },
+    { grants: ["a.b:secrets"], readSecret: () => Promise.resolve(secret) },
+  );
+  for (const args of [{}, { fail: true }]) {
+    const result = (await call("execute_skill", { name: "a.b", args })) as {
+      output_blobs: string[];
+      logs_preview: string;
+    };
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expect(result.logs_preview).toContain("the key is ***");
+    expect(result.output_blobs).toHaveLength(2);
+    for (const id of result.output_blobs) {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of store.read("me", id)) chunks.push(chunk);
+      expect(Buffer.concat(chunks).toString()).toMatch(/^(blob|file) \*\*\*$/);
+    }
+  }
+});
+
+test("packages that are not installed are told, with the command that installs them", async () => {
+  const files = { "code/requirements.txt": "left-pad==1.0\n" };
+  const { call } = await openRunner(actionSkill("a.b", "", files), () => returned(null as never));
+  expect(await refusal(call("execute_skill", { name: "a.b" }))).toMatchObject({
+    code: "SKILL_NOT_READY",
+    hint: "A person can install them with: acp-skills install a.b",
+    retryable: false,
+  });
+  const { run } = await runOf(
+    actionSkill("a.b", "", files),
+    { name: "a.b" },
+    {
+      findPackages: (bytes: Uint8Array) => Promise.resolve(`/cache/${Buffer.from(bytes).toString().trim()}`),
+    },
+  );
+  expect(run.packages).toBe("/cache/left-pad==1.0");
+});
+
+test("where nothing isolates, nothing runs", async () => {
+  const unavailable = new SkillsError("SANDBOX_UNAVAILABLE", "No tier works here.");
+  const none = await openRunner(actionSkill("a.b"), () => returned(null as never), { unavailable });
+  expect(await refusal(none.call("execute_skill", { name: "a.b" }))).toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
+  const refusing = await openRunner(actionSkill("a.b"), () => returned(null as never), { refuses: () => "Not here." });
+  expect(await refusal(refusing.call("execute_skill", { name: "a.b" }))).toMatchObject({
+    code: "SANDBOX_UNAVAILABLE",
+    message: "Not here.",
+  });
+});
+
+test("a large output is kept as a blob, and its beginning shown", async () => {
+  const rows = Array.from({ length: 2000 }, (_, row) => ({ row }));
+  const { call } = await openRunner(actionSkill("a.b"), () => ({ type: "returned", value: { rows } }));
+  const result = (await call("execute_skill", { name: "a.b" })) as {
+    output: { blob_id: string; size_bytes: number; preview: string };
+  };
+  const text = JSON.stringify({ rows });
+  expect(result).toMatchObject({ status: "completed", output: { truncated: true, size_bytes: text.length } });
+  expect(result.output.preview.startsWith('{"rows":[{"row":0}')).toBe(true);
+  expect(await call("read_blob", { blob_id: result.output.blob_id, mode: "full" })).toMatchObject({
+    content: text,
+    kind: "application/json",
+  });
+  const exact = "x".repeat(4096 - 2);
+  const small = await openRunner(actionSkill("a.b"), () => ({ type: "returned", value: exact }));
+  expect(await small.call("execute_skill", { name: "a.b" })).toMatchObject({ output: exact });
+  const more = await openRunner(actionSkill("a.b"), () => ({ type: "returned", value: `${exact}x` }));
+  expect(await more.call("execute_skill", { name: "a.b" })).toMatchObject({
+    output: { truncated: true, size_bytes: 4097 },
+  });
+});
+
+test("a long log is shown by its ends, and whole in a blob", async () => {
+  const { call } = await openRunner(actionSkill("a.b"), ({ print }) => {
+    for (let line = 0; line < 1000; line++) print(`\u001b[1mline ${line}\u001b[0m\n`);
+    return { type: "returned", value: null };
+  });
+  const result = (await call("execute_skill", { name: "a.b" })) as { logs_preview: string; logs_blob: string };
+  expect(Buffer.byteLength(result.logs_preview)).toBeLessThanOrEqual(2048);
+  expect(result.logs_preview.startsWith("line 0\nline 1\n")).toBe(true);
+  expect(result.logs_preview.endsWith("line 998\nline 999\n")).toBe(true);
+  const whole = Array.from({ length: 1000 }, (_, line) => `line ${line}\n`).join("");
+  expect(await call("read_blob", { blob_id: result.logs_blob, mode: "full" })).toMatchObject({ content: whole });
+});
+
+test("what is printed is told while it runs", async () => {
+  const told: string[] = [];
+  const { call } = await openRunner(actionSkill("a.b"), ({ print }) => {
+    print("half é".slice(0, 5));
+    print(Buffer.from("é").subarray(0, 1));
+    print(Buffer.from("é").subarray(1));
+    print("\u001b[31m done\n", "stderr");
+    return { type: "returned", value: null };
+  });
+  await call("execute_skill", { name: "a.b" }, { onPrint: (text) => told.push(text) });
+  expect(told.join("")).toBe("half é done\n");
+});
+
+test.each([
+  [
+    { type: "limit", limit: "timeout" },
+    { type: "TimeoutError", code: "EXECUTION_TIMEOUT", details: { limit_ms: 30_000, started: true } },
+  ],
+  [
+    { type: "limit", limit: "memory" },
+    { type: "MemoryLimitError", details: { limit_mb: 512 } },
+  ],
+  [{ type: "limit", limit: "processes" }, { type: "ProcessLimitError" }],
+  [{ type: "limit", limit: "disk" }, { type: "DiskLimitError" }],
+  [{ type: "limit", limit: "output" }, { type: "OutputLimitError" }],
+  [
+    { type: "crashed", detail: "signal 11" },
+    { type: "SandboxCrashError", message: "signal 11" },
+  ],
+  [
+    { type: "raised", error: { type: "ValueError", message: "bad\u001b[31m row", details: { row: 3 } } },
+    { type: "ValueError", message: "bad row", details: { row: 3 } },
+  ],
+  [{ type: "raised", error: { type: "MemoryError", message: "" } }, { type: "MemoryLimitError" }],
+  [
+    { type: "raised", error: { type: "OSError", message: "[Errno 28] No space left on device" } },
+    { type: "DiskLimitError" },
+  ],
+] as const)("a run that ended as %j failed, and what it made and printed is kept", async (end, error) => {
+  const { call } = await openRunner(actionSkill("a.b"), async ({ print, createBlob, leave }) => {
+    print("before\n");
+    await createBlob("text/plain", "one");
+    leave("report.csv", "a,b\n");
+    return end;
+  });
+  const result = (await call("execute_skill", { name: "a.b" })) as { output_blobs: string[]; summary: string };
+  expect(result).toMatchObject({ status: "failed", error, logs_preview: "before\n" });
+  expect(result).not.toHaveProperty("output");
+  expect(result.output_blobs).toHaveLength(2);
+  expect(result.summary.startsWith(error.type)).toBe(true);
+  expect(await call("read_blob", { blob_id: result.output_blobs[1] })).toMatchObject({
+    kind: "text/csv",
+    content: "a,b\n",
+  });
+});
+
+test("a run goes no longer than it may", async () => {
+  const { call, clock } = await openRunner(actionSkill("a.b"), ({ forever }) => forever());
+  const running = call("execute_skill", { name: "a.b", timeout_ms: 1000 });
+  while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
+  clock.pass(1000);
+  expect(await running).toMatchObject({ status: "failed", error: { type: "TimeoutError" }, duration_ms: 1000 });
+});
+
+test("whoever gives up ends the run", async () => {
+  let over: AbortSignal | undefined;
+  const { toolbox, context, clock } = await openRunner(actionSkill("a.b"), (stage) => {
+    over = stage.over;
+    return stage.forever();
+  });
+  const controller = new AbortController();
+  const running = toolbox.call("execute_skill", { name: "a.b" }, context, controller.signal);
+  while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort(new Error("no longer wanted"));
+  await expect(running).rejects.toThrow("no longer wanted");
+  expect(over?.aborted).toBe(true);
+});
