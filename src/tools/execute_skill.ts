@@ -2,8 +2,10 @@ import * as z from "zod";
 import type { Arguments } from "./runs/check-args.ts";
 import { planSkillRun } from "./runs/plan-skill-run.ts";
 import { runResult } from "./runs/run-result.ts";
-import { runOf } from "./runs/run-of.ts";
+import { checkOf, runOf } from "./runs/run-of.ts";
+import type { RunPlan } from "./runs/run-plan.ts";
 import { defineTool } from "./tool.ts";
+import type { RunContext } from "./tool.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 export const executeSkill = defineTool({
@@ -28,14 +30,30 @@ export const executeSkill = defineTool({
     idempotentHint: false,
     openWorldHint: true,
   }),
-  async run(context, { name, version, args, input_blobs, timeout_ms, script }, signal) {
-    const { skill } = context.skills.find(name, version);
-    const plan = await planSkillRun(context, skill, {
-      args: args as Arguments | undefined,
-      inputBlobs: input_blobs,
-      timeoutMs: timeout_ms,
-      script,
-    });
-    return { output: await runOf(context, plan, signal), skill };
+  async run(context, input, signal) {
+    const plan = await planOf(context, input);
+    const output = await runOf(context, plan, signal);
+    return { output, ...(plan.skill !== undefined && { skill: plan.skill }) };
   },
+  check: async (context, input) => await checkOf(context, await planOf(context, input)),
 });
+
+interface Input {
+  readonly name: string;
+  readonly version?: string | undefined;
+  readonly args?: Record<string, unknown> | undefined;
+  readonly input_blobs?: readonly string[] | undefined;
+  readonly timeout_ms?: number | undefined;
+  readonly script?: string | undefined;
+}
+
+async function planOf(context: RunContext, input: Input): Promise<RunPlan> {
+  const { name, version, args, input_blobs, timeout_ms, script } = input;
+  const { skill } = context.skills.find(name, version);
+  return await planSkillRun(context, skill, {
+    args: args as Arguments | undefined,
+    inputBlobs: input_blobs,
+    timeoutMs: timeout_ms,
+    script,
+  });
+}

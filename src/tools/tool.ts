@@ -73,6 +73,8 @@ interface ToolFacts<Input, Output> {
 }
 
 interface ToolWork<Input, Output> {
+  /** What `run` would do, found out without doing it; of tools that execute. */
+  check?(context: RunContext, input: Input): Promise<unknown>;
   run(context: RunContext, input: Input, signal: AbortSignal): ToolOutcome<Output> | Promise<ToolOutcome<Output>>;
 }
 

@@ -55,6 +55,8 @@ export interface Toolbox {
    * `signal`, once that is aborted. A failure of ours is INTERNAL, with an id, and its detail is in the log.
    */
   call(name: string, args: unknown, context: ToolContext, signal?: AbortSignal): Promise<unknown>;
+  /** What a call of a tool that executes would do, without doing it. Throws as `call` does before anything starts. */
+  check(name: string, args: unknown, context: ToolContext): Promise<unknown>;
 }
 
 const never = new AbortController().signal;
@@ -119,7 +121,21 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     }
   }
 
+  async function check(name: string, args: unknown, context: ToolContext): Promise<unknown> {
+    const tool = findTool(name, context.tools);
+    const input = checkInput(tool, args);
+    await context.skills.ready;
+    return tool.check?.(toRunContext(context), input);
+  }
+
   return {
+    async check(name, args, context) {
+      try {
+        return await check(name, args, context);
+      } catch (error) {
+        throw toCallError(error, () => toInternalError(error, { log, newErrorId }), log);
+      }
+    },
     async call(name, args, context, signal = never) {
       try {
         return await run(name, args, context, signal);

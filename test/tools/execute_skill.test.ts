@@ -376,3 +376,29 @@ test("whoever gives up ends the run", async () => {
   await expect(running).rejects.toThrow("no longer wanted");
   expect(over?.aborted).toBe(true);
 });
+
+test("what a run would be is told without running it", async () => {
+  const { toolbox, context } = await openRunner(
+    { ...actionSkill("a.b", permissions), ...actionSkill("c") },
+    () => {
+      throw new Error("not to be run");
+    },
+    { grants: ["a.b:network,secrets,project-write"], readSecret: () => Promise.resolve("value") },
+  );
+  const told = await toolbox.check("execute_skill", { name: "a.b", args: { x: 1 } }, { ...context, project: "/p" });
+  expect(told).toEqual({
+    skill: "a.b",
+    version: "1.2.0",
+    permissions: { network: ["https://*.example.org"], secrets: ["KEY_A"], project: "write" },
+    program: { args: { x: 1 } },
+    isolation: "memory",
+    mounted: [{ skill: "a.b", files: 3 }],
+    called_apart: [],
+    blobs: [],
+    project: "write",
+    limits: { timeout_ms: 30_000, memory_mb: 512, processes: 64, disk_mb: 128 },
+  });
+  expect(await refusal(toolbox.check("execute_skill", { name: "a.b" }, context))).toMatchObject({
+    code: "PERMISSION_DENIED",
+  });
+});
