@@ -4,7 +4,7 @@ import type { MessageStream } from "../wire/message-stream.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import { amendValue } from "./amend.ts";
 import { openConnection } from "./connection.ts";
-import type { Verdict } from "./interceptor.ts";
+import type { Verdict } from "./verdict.ts";
 
 /**
  * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Pressure, closing and

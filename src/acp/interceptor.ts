@@ -3,7 +3,6 @@ import type { Skillset } from "../skillset.ts";
 import type { Skill } from "../skills/skill.ts";
 import * as methods from "../wire/methods.ts";
 import type { AgentTools } from "./agent-tools.ts";
-import type { Amendment } from "./amend.ts";
 import { approve } from "./approval.ts";
 import { openEarlyCommands } from "./early-commands.ts";
 import { openEditorCalls, type Response } from "./editor-calls.ts";
@@ -20,10 +19,7 @@ import { servedTools } from "./served-tools.ts";
 import { openSession, type Session } from "./session.ts";
 import { openShownSkills } from "./shown-skills.ts";
 import { openToldOnce } from "./told-once.ts";
-
-/** What becomes of a message that passes through. */
-export type Verdict =
-  { readonly forward: true; readonly amendments?: readonly Amendment[] } | { readonly forward: false };
+import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 
 /**
  * Stands between an editor and its agent and looks at raw messages. It knows neither bytes nor streams: a mount shows it
@@ -58,8 +54,6 @@ type Pending =
   | Opening
   | { readonly kind: "end"; readonly sessionId: string };
 
-const untouched: Verdict = { forward: true };
-const kept: Verdict = { forward: false };
 const pendingLimit = 256;
 
 /** Opens an interceptor for one connection. */
@@ -291,10 +285,6 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     },
     close,
   };
-}
-
-function toVerdict(amendments: readonly Amendment[]): Verdict {
-  return amendments.length === 0 ? untouched : { forward: true, amendments };
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { amendText } from "./amend-text.ts";
-import type { Verdict } from "./interceptor.ts";
 import type { Interest } from "./interests.ts";
+import type { Verdict } from "./verdict.ts";
 
 /** One direction of an interceptor, as the bytes see it. */
 export interface Direction {

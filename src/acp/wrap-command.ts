@@ -113,7 +113,7 @@ async function connect(
     ended.agent = true;
     ending.stop();
     if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
-    await interceptor.close();
+    await Promise.race([interceptor.close(), toldToGo]);
     fromEditor.stop();
     fromAgent.stop();
     if (status.signal !== undefined) log("error", `The agent was ended by ${status.signal}.`);

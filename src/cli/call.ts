@@ -9,7 +9,7 @@ import { toWireError } from "../wire/error-table.ts";
 import { jsonText } from "./json-text.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
-import { openStderrLog } from "./open-log.ts";
+import { openProcessLog } from "./open-log.ts";
 import { isUsageFault } from "./parse-arguments.ts";
 import type { UsageFault } from "./parse-arguments.ts";
 import type { Terminal } from "./terminal.ts";
@@ -28,7 +28,7 @@ export async function runCall(
   if (isUsageFault(args)) return args;
   const { catalog, complete } = await openListing(options, terminal);
   if (!complete) return 2;
-  const log = openStderrLog((line) => process.stderr.write(line));
+  const log = openProcessLog();
   const toolkit = openToolkit(readOptions({ log, home: terminal.home }));
   try {
     const context = { owner: localOwner, door: "cli", skills: catalog } as const;

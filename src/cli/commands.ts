@@ -56,7 +56,7 @@ export const commands = {
       emit: {
         type: "string",
         choices: ["auto", "rfd", "commands", "none"],
-        help: "Which forms the editor is sent. Default: auto, those it understands.",
+        help: "In which forms the editor is told of skills. Default: auto, those it understands; none with --tools none: a pure pipe.",
       },
       tools: {
         type: "string",

@@ -5,14 +5,14 @@ import type { LedgerEntry } from "../ledger/ledger.ts";
 import { readOptions } from "../options.ts";
 import { collect } from "./collect.ts";
 import { jsonText } from "./json-text.ts";
-import { openStderrLog } from "./open-log.ts";
+import { openProcessLog } from "./open-log.ts";
 import { safeText } from "./safe-text.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `acp-skills ledger`: what was used, oldest first; 1 where the ledger cannot be read. */
 export async function runLedger({ json }: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
-  const log = openStderrLog((line) => process.stderr.write(line));
+  const log = openProcessLog();
   try {
     const ledger = diskLedger(path.join(readOptions({ home: terminal.home }).dataDirectory, "ledger"), { log });
     const uses = (await collect(ledger.read())).sort((a, b) => a.at - b.at);

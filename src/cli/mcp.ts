@@ -1,9 +1,11 @@
-import path from "node:path";
+import { openProblemLog } from "../acp/log-problems.ts";
 import { serveMcp } from "../mcp/serve-mcp.ts";
 import { readOptions } from "../options.ts";
-import { openSkillset } from "../skillset.ts";
+import { openSkillset, type SessionSkills } from "../skillset.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
-import { openStderrLog } from "./open-log.ts";
+import type { Log } from "../log.ts";
+import { toAbsolute } from "./current-directory.ts";
+import { openProcessLog } from "./open-log.ts";
 
 /** What the server is asked. */
 export interface McpArguments {
@@ -13,18 +15,30 @@ export interface McpArguments {
 }
 
 /** `acp-skills mcp`: serves one MCP client over stdio until it closes stdin. Its blobs are those of the person at this machine. */
-export async function runMcp({ skills, "no-default-roots": isNarrow, cwd = "." }: McpArguments): Promise<number> {
-  const log = openStderrLog((line) => process.stderr.write(line));
-  const settings = readOptions({ log, defaultRoots: isNarrow !== true, ...(skills !== undefined && { skills }) });
+export async function runMcp({ skills = [], "no-default-roots": isNarrow, cwd = "." }: McpArguments): Promise<number> {
+  const log = openProcessLog();
+  const directory = toAbsolute(cwd);
+  const settings = readOptions({ log, defaultRoots: isNarrow !== true, skills: skills.map(toAbsolute) });
   const skillset = openSkillset(settings);
   const toolkit = openToolkit(settings);
-  const { catalog, problems } = skillset.openSession({ cwd: path.resolve(cwd) });
-  for (const problem of problems) log("warning", problem);
+  const session = skillset.openSession({ cwd: directory });
+  tellProblems(session, log);
   try {
     const streams = { input: process.stdin, output: process.stdout };
-    await serveMcp(toolkit, { owner: localOwner, skills: catalog }, streams);
+    await serveMcp(toolkit, { owner: localOwner, skills: session.catalog }, streams);
   } finally {
     await Promise.all([skillset.close(), toolkit.close()]);
   }
   return 0;
+}
+
+/** What cannot be read or is not offered, now and later. */
+function tellProblems({ catalog, problems }: SessionSkills, log: Log): void {
+  for (const problem of problems) log("warning", problem);
+  const logProblems = openProblemLog(log);
+  const tell = (): void => {
+    logProblems(catalog.snapshot.problems);
+  };
+  catalog.onChange(tell);
+  catalog.ready.then(tell, (error: unknown) => log("warning", `Skills cannot be read: ${String(error)}`));
 }

@@ -9,6 +9,12 @@ export function openStderrLog(write: (line: string) => void): Log {
   };
 }
 
+/** The same on the stderr of this process. What nobody reads any more is lost; that ends nothing. */
+export function openProcessLog(): Log {
+  process.stderr.on("error", () => undefined);
+  return openStderrLog((line) => process.stderr.write(line));
+}
+
 /** Without O_NONBLOCK, opening a FIFO waits for somebody to read it; with it, it is refused. Windows has neither. */
 const openFlags =
   constants.O_APPEND |

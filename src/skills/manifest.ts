@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { maxDescriptionLength } from "./check-frontmatter.ts";
 import { countCodePoints } from "./code-points.ts";
 import { checkManifest } from "./manifest-rules.ts";
 
@@ -46,8 +47,8 @@ export const manifestSchema = z
       .string()
       .trim()
       .min(1)
-      .refine((text) => countCodePoints(text) <= 1024, "at most 1024 code points")
-      .meta({ maxLength: 1024 }),
+      .refine((text) => countCodePoints(text) <= maxDescriptionLength, `at most ${maxDescriptionLength} code points`)
+      .meta({ maxLength: maxDescriptionLength }),
     kind: z.enum(["action", "instruction"]),
     namespace: z.string().regex(dottedName).optional(),
     tags: z.array(z.string()).max(20).optional(),

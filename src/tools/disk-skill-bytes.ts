@@ -2,13 +2,11 @@ import { createHash, hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { SkillsError } from "../errors.ts";
+import { neverWaiting } from "../skills/open-regular-file.ts";
 import type { SkillBytes } from "./skill-bytes.ts";
 
-/** Without O_NONBLOCK, opening a FIFO waits for a writer; a link put in a real path's place is not followed. Windows has neither. */
-const openFlags =
-  constants.O_RDONLY |
-  ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0) |
-  ((constants as Partial<typeof constants>).O_NOFOLLOW ?? 0);
+/** A link put in a real path's place is not followed. Windows does not know how. */
+const openFlags = neverWaiting | ((constants as Partial<typeof constants>).O_NOFOLLOW ?? 0);
 
 /** Up to here a file is read at once: opening it asynchronously costs more than reading it. */
 const maxAtOnce = 256 * 1024;

@@ -1,8 +1,9 @@
 import type { AgentTools } from "../../src/acp/agent-tools.ts";
 import { amendValue } from "../../src/acp/amend.ts";
-import { type Interceptor, openInterceptor, type Verdict } from "../../src/acp/interceptor.ts";
+import { type Interceptor, openInterceptor } from "../../src/acp/interceptor.ts";
 import type { Instructions } from "../../src/acp/prompt.ts";
 import type { EmitForm, SkillsOptions, ToolForm } from "../../src/options.ts";
+import type { Verdict } from "../../src/acp/verdict.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { memorySkillset, type MemorySkillset, offer } from "./memory-skillset.ts";

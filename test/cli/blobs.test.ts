@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { diskBlobs } from "../../src/blobs/disk-blobs.ts";
 import type { BlobOptions } from "../../src/blobs/blob-options.ts";
-import { runCli } from "./run-cli.ts";
+import { runCli, startCli } from "./run-cli.ts";
 import type { CliRun } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
 
@@ -74,6 +75,18 @@ describe("acp-skills blobs", () => {
   test("show of bytes that are not text does not print them", async () => {
     const id = await put("local", "application/octet-stream", new Uint8Array([0, 255]));
     expect((await blobs("show", id)).stdout).toContain("(bytes that are not text)\n");
+  });
+
+  test("a reader that goes away while --raw writes changes no exit code", async () => {
+    const id = await put("local", "application/octet-stream", new Uint8Array(4 * 1024 * 1024));
+    const env = { ACP_SKILLS_HOME: project.at("data") };
+    const child = startCli(["blobs", "show", id, "--raw"], { cwd: project.directory, env });
+    let stderr = "";
+    child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(stderr).toBe("");
   });
 
   test("rm forgets blobs; one that is not there is told, and the others go all the same", async () => {

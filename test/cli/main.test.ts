@@ -109,7 +109,14 @@ test.skipIf(process.platform === "win32")(
       stdout: "",
       stderr: expect.stringMatching(/^acp-skills: The current directory .*\n$/) as unknown,
     };
-    for (const args of [["list"], ["show", "x"], ["check"], ["--skills", "x", "--", "true"]])
+    for (const args of [
+      ["list"],
+      ["show", "x"],
+      ["check"],
+      ["call", "list_skills"],
+      ["mcp"],
+      ["--skills", "x", "--", "true"],
+    ])
       expect(gone(...args)).toEqual(sentence);
     expect(gone("list", "--help")).toMatchObject({ status: 0, stderr: "" });
   },

@@ -24,6 +24,19 @@ describe("acp-skills mcp", () => {
     expect(await once(child, "close")).toEqual([0, null]);
   });
 
+  it("tells on stderr of a mistyped --skills, and lives on when nobody reads that", async () => {
+    project.write(".agents/skills/alpha/SKILL.md", skillText("alpha"));
+    const child = startCli(["mcp", "--skills", "skils"], { cwd: project.directory });
+    const [told] = (await once(child.stderr, "data")) as [Buffer];
+    expect(told.toString()).toContain(`${project.at("skils")} does not exist.`);
+    child.stderr.destroy();
+    project.write(".agents/skills/broken/SKILL.md", "no frontmatter");
+    const client = openStdioClient(child.stdin, child.stdout);
+    await client.ask(initialize("2025-06-18"));
+    child.stdin.end();
+    expect(await once(child, "close")).toEqual([0, null]);
+  });
+
   it("tells how it is called", async () => {
     const { code, stdout } = await runCli(["mcp", "--help"], { cwd: project.directory });
     expect([code, stdout]).toEqual([0, expect.stringContaining("Usage: acp-skills mcp [options]")]);
