@@ -5,6 +5,7 @@ import { defaultDataDirectory } from "./data-directory.ts";
 import { SkillsError } from "./errors.ts";
 import { type Log, silentLog } from "./log.ts";
 import { nearest } from "./nearest.ts";
+import { parseGrant, permissionNames } from "./trust/grants.ts";
 import { version } from "./version.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;
@@ -16,6 +17,11 @@ const toolForms = ["auto", "stdio", "none"] as const;
 
 /** How tools are served: to the editor and, as the agent takes MCP servers, to the model; the latter over stdio only; or not at all. */
 export type ToolForm = (typeof toolForms)[number];
+
+export const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"] as const;
+
+/** What isolates the code that is run: the best that works here, or exactly this. */
+export type IsolationForm = (typeof isolationForms)[number];
 
 /** What every door takes. All of it is optional. */
 export interface SkillsOptions {
@@ -37,12 +43,17 @@ export interface SkillsOptions {
   readonly home?: string;
   /** Where blobs and the ledger are kept. Default: `$ACP_SKILLS_HOME`, else the platform's place for a user's data. */
   readonly dataDirectory?: string;
+  /** What skills may do besides running in their sandbox: `NAME:network,secrets,project-read,project-write`. */
+  readonly grants?: readonly string[];
+  /** A file of `NAME=value` lines, outside every skill, in which secrets are looked up that the environment lacks. */
+  readonly secretsFile?: string;
+  readonly isolation?: IsolationForm;
   /** The version advertised to the editor. */
   readonly version?: string;
 }
 
 /** Options with every default filled in. */
-export type Settings = Required<SkillsOptions>;
+export type Settings = Required<Omit<SkillsOptions, "secretsFile">> & { readonly secretsFile: string | undefined };
 
 /** What an option has to be. */
 export interface OptionRule {
@@ -72,6 +83,12 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   clock: { expected: "an object with now() and after(ms, callback)", accepts: isClock },
   home: aText,
   dataDirectory: aText,
+  grants: {
+    expected: `an array of NAME:${permissionNames.join(",")}`,
+    accepts: (value) => Array.isArray(value) && value.every((text) => typeof text === "string" && parseGrant(text)),
+  },
+  secretsFile: aText,
+  isolation: oneOf(isolationForms),
   version: aText,
 };
 
@@ -102,6 +119,9 @@ export function readOptions(options: unknown = {}, ownRules: Readonly<Record<str
     clock: given.clock ?? systemClock,
     home,
     dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
+    grants: given.grants ?? [],
+    secretsFile: given.secretsFile === undefined ? undefined : resolve(given.secretsFile),
+    isolation: given.isolation ?? "auto",
     version: given.version ?? version,
   };
 }

@@ -1,18 +1,24 @@
-import { readFileSync } from "node:fs";
-import path from "node:path";
-import { text } from "node:stream/consumers";
+import { resolve } from "node:path";
 import { newErrorId } from "../error-id.ts";
 import type { Log } from "../log.ts";
 import { readOptions } from "../options.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
 import { toWireError } from "../wire/error-table.ts";
+import { onInterruption } from "./interruption.ts";
 import { jsonText } from "./json-text.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
 import { isUsageFault } from "./parse-arguments.ts";
 import type { UsageFault } from "./parse-arguments.ts";
+import { readInput } from "./read-input.ts";
+import type { RunningArguments } from "./running-options.ts";
+import { toRunningOptions } from "./running-options.ts";
+import { safeLines } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
+
+/** What `acp-skills call` is asked. */
+export interface CallArguments extends Omit<ListingOptions, "json">, RunningArguments {}
 
 /**
  * `acp-skills call TOOL [INPUT]`: the result on stdout, or the error object (CONTRACT C-2.3) on stderr and 1. A directory that was
@@ -21,43 +27,41 @@ import type { Terminal } from "./terminal.ts";
 export async function runCall(
   tool: string,
   input: string | undefined,
-  options: Omit<ListingOptions, "json">,
+  options: CallArguments,
   terminal: Terminal,
 ): Promise<number | UsageFault> {
-  const args = await readInput(input, terminal.cwd);
+  const args = await readInput(input, "INPUT", () => terminal.cwd);
   if (isUsageFault(args)) return args;
+  const running = toRunningOptions(options, () => terminal.cwd);
+  if (isUsageFault(running)) return running;
   const { catalog, complete } = await openListing(options, terminal);
   if (!complete) return 2;
   const log = openProcessLog();
-  const toolkit = openToolkit(readOptions({ log, home: terminal.home }));
+  const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...running }));
+  const { signal, stop } = onInterruption();
   try {
-    const context = { owner: localOwner, door: "cli", skills: catalog } as const;
-    await terminal.print([jsonText(await toolkit.toolbox.call(tool, args.value, context), 2), "\n"]);
+    const context = {
+      owner: localOwner,
+      door: "cli",
+      skills: catalog,
+      project: resolve(terminal.cwd, options.cwd ?? "."),
+      onPrint: (text: string) => void process.stderr.write(safeLines(text)),
+    } as const;
+    await terminal.print([jsonText(await toolkit.toolbox.call(tool, args.value, context, signal), 2), "\n"]);
     return 0;
   } catch (error) {
+    if (signal.aborted) {
+      terminal.tell("interrupted; the call was given up");
+      return 130;
+    }
     tellError(error, log);
     return 1;
   } finally {
+    stop();
     await toolkit.close();
   }
 }
 
 function tellError(error: unknown, log: Log): void {
   process.stderr.write(`${jsonText(toWireError(error, { log, newErrorId }))}\n`);
-}
-
-async function readInput(input: string | undefined, cwd: string): Promise<{ readonly value: unknown } | UsageFault> {
-  if (input === undefined) return { value: {} };
-  const where = input === "-" ? "stdin" : input.startsWith("@") ? input.slice(1) : "INPUT";
-  try {
-    return { value: JSON.parse(await readText(input, cwd)) as unknown };
-  } catch (error) {
-    const why = error instanceof SyntaxError ? "is not JSON" : "cannot be read";
-    return { usageFault: `${where} ${why}: ${error instanceof Error ? error.message : String(error)}` };
-  }
-}
-
-async function readText(input: string, cwd: string): Promise<string> {
-  if (input === "-") return await text(process.stdin);
-  return input.startsWith("@") ? readFileSync(path.resolve(cwd, input.slice(1)), "utf8") : input;
 }

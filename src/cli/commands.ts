@@ -38,6 +38,22 @@ const roots = {
 const cwd = { type: "string", value: "DIR", help: "The project's directory. Default: the current one." } as const;
 const json = { type: "boolean", help: "Print JSON." } as const;
 
+/** What code may do, for every command that can run some. */
+const running = {
+  grant: {
+    type: "string",
+    multiple: true,
+    value: "NAME:PERMISSION[,…]",
+    help: "Let the skill NAME use network, secrets, project-read or project-write. Repeatable.",
+  },
+  "secrets-file": { type: "string", value: "FILE", help: "Look up secrets in FILE (NAME=value lines) too." },
+  isolation: {
+    type: "string",
+    choices: ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
+    help: "What isolates code. Default: auto, the best that works here.",
+  },
+} as const satisfies Record<string, Option>;
+
 const listing = { ...roots, cwd, json, help } as const satisfies Record<string, Option>;
 
 const dataPlace =
@@ -63,6 +79,7 @@ export const commands = {
         choices: ["auto", "stdio", "none"],
         help: "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
       },
+      ...running,
       "no-teach": { type: "boolean", help: "Do not tell the model which skills there are; it may still list them." },
       "no-approve": { type: "boolean", help: "Leave the agent's requests to use read-only tools to the editor." },
       help,
@@ -115,7 +132,7 @@ export const commands = {
     usage: "call TOOL [INPUT] [options]",
     summary: "Call one of the tools that agents call.",
     positionals: { name: "TOOL", minimum: 1, maximum: 2 },
-    options: { ...roots, cwd, help },
+    options: { ...roots, ...running, cwd, help },
     notes: [
       "INPUT is the tool's input as JSON, @FILE for a file that holds it, or - for stdin. Default: {}.",
       "Prints the result as JSON. Exits 1 with the error as JSON on stderr when the tool refuses.",
@@ -123,6 +140,56 @@ export const commands = {
       defaultRoots,
       dataPlace,
     ],
+  },
+  run: {
+    usage: "run NAME [options]",
+    summary: "Run a skill in its sandbox.",
+    positionals: { name: "NAME", minimum: 1, maximum: 1 },
+    options: {
+      script: { type: "string", value: "PATH", help: "Run this file of the skill, such as scripts/extract.py." },
+      args: {
+        type: "string",
+        value: "JSON",
+        help: "Arguments as a JSON object, @FILE for a file that holds it, or - for stdin. Default: {}.",
+      },
+      blob: { type: "string", multiple: true, value: "FILE", help: "Give the run FILE as a blob. Repeatable." },
+      timeout: { type: "string", value: "MS", help: "Milliseconds it may take, up to 600000. Default: 30000." },
+      "dry-run": { type: "boolean", help: "Check everything, say what would be run, and run nothing." },
+      ...running,
+      ...roots,
+      cwd,
+      json,
+      help,
+    },
+    notes: [
+      "What the code prints appears on stderr while it runs; the result is on stdout.",
+      'In --args, "@1" stands for the first --blob, "@2" for the second.',
+      "Exits 1 when the run fails or is refused.",
+      defaultRoots,
+      dataPlace,
+    ],
+  },
+  install: {
+    usage: "install NAME [options]",
+    summary: "Install the Python packages that a skill's code needs.",
+    positionals: { name: "NAME", minimum: 1, maximum: 1 },
+    options: {
+      "find-links": { type: "string", value: "DIR", help: "Take packages from DIR only; no network is used." },
+      ...roots,
+      cwd,
+      json,
+      help,
+    },
+    notes: [
+      "They are listed in the skill's code/requirements.txt. Wheels only: nothing of a package runs while it is installed.",
+      dataPlace,
+    ],
+  },
+  doctor: {
+    usage: "doctor [options]",
+    summary: "Tell what works on this machine, and how to mend what does not.",
+    options: { ...roots, ...running, cwd, json, help },
+    notes: ["Exits 1 when nothing can execute code."],
   },
   tools: {
     usage: "tools [options]",
@@ -140,7 +207,7 @@ export const commands = {
   mcp: {
     usage: "mcp [options]",
     summary: "Serve the skills and their tools to any MCP client, over stdio.",
-    options: { ...roots, cwd, help },
+    options: { ...roots, ...running, cwd, help },
     notes: [defaultRoots, dataPlace, "Ends when the client closes stdin."],
   },
   blobs: {

@@ -45,6 +45,21 @@ async function run(argv: readonly string[]): Promise<number> {
         const { runCall } = await import("./call.ts");
         return await runCall(tool, input, options, await openTerminal());
       });
+    case "run":
+      return await withArguments(name, commands.run, rest, async ({ options, positionals: [wanted = ""] }) => {
+        const { runRun } = await import("./run.ts");
+        return await runRun(wanted, options, await openTerminal());
+      });
+    case "install":
+      return await withArguments(name, commands.install, rest, async ({ options, positionals: [wanted = ""] }) => {
+        const { runInstall } = await import("./install.ts");
+        return await runInstall(wanted, options, await openTerminal());
+      });
+    case "doctor":
+      return await withArguments(name, commands.doctor, rest, async ({ options }) => {
+        const { runDoctor } = await import("./doctor.ts");
+        return await runDoctor(options, await openTerminal());
+      });
     case "tools":
       return await withArguments(name, commands.tools, rest, async ({ options }) => {
         const { runTools } = await import("./tools.ts");

@@ -99,7 +99,9 @@ async function play(
     forever: () => new Promise(() => undefined),
   };
   try {
-    void Promise.resolve(stage).then(script).then(end, (error: unknown) => end({ type: "crashed", detail: String(error) }));
+    void Promise.resolve(stage)
+      .then(script)
+      .then(end, (error: unknown) => end({ type: "crashed", detail: String(error) }));
     const result = await ended;
     for (const [path, bytes] of left) await host.output(path, bytes.length, once(bytes));
     return result;

@@ -1,0 +1,13 @@
+/** Aborted when the person interrupts this process; a second time ends it at once. */
+export function onInterruption(): { readonly signal: AbortSignal; readonly stop: () => void } {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    stop();
+    controller.abort(new Error("interrupted"));
+  };
+  const stop = (): void => {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, interrupt);
+  };
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, interrupt);
+  return { signal: controller.signal, stop };
+}

@@ -1,0 +1,132 @@
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { newErrorId } from "../error-id.ts";
+import { readOptions } from "../options.ts";
+import { localOwner, openToolkit } from "../toolkit.ts";
+import type { RunResult } from "../tools/runs/run-result.ts";
+import { toMimeType } from "../tools/mime-type.ts";
+import { toWireError } from "../wire/error-table.ts";
+import { onInterruption } from "./interruption.ts";
+import { jsonText } from "./json-text.ts";
+import { openListing } from "./open-listing.ts";
+import type { ListingOptions } from "./open-listing.ts";
+import { openProcessLog } from "./open-log.ts";
+import { isUsageFault } from "./parse-arguments.ts";
+import type { UsageFault } from "./parse-arguments.ts";
+import { readInput } from "./read-input.ts";
+import type { RunningArguments } from "./running-options.ts";
+import { toRunningOptions } from "./running-options.ts";
+import { safeLines } from "./safe-text.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface RunArguments extends ListingOptions, RunningArguments {
+  readonly script?: string;
+  readonly args?: string;
+  readonly blob?: readonly string[];
+  readonly timeout?: string;
+  readonly "dry-run"?: boolean;
+}
+
+/** `acp-skills run NAME`: what the code prints on stderr while it runs, then the result on stdout; 1 when it failed or was refused. */
+export async function runRun(name: string, given: RunArguments, terminal: Terminal): Promise<number | UsageFault> {
+  const input = await readInput(given.args, "--args", () => terminal.cwd);
+  if (isUsageFault(input)) return input;
+  const timeout = toMilliseconds(given.timeout);
+  if (timeout !== undefined && isUsageFault(timeout)) return timeout;
+  const running = toRunningOptions(given, () => terminal.cwd);
+  if (isUsageFault(running)) return running;
+  const { catalog, complete } = await openListing(given, terminal);
+  if (!complete) return 2;
+  const log = openProcessLog();
+  const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...running }));
+  const { signal, stop } = onInterruption();
+  try {
+    const blobs = await putAll(toolkit.blobs, given.blob ?? [], terminal.cwd, signal);
+    const args = withBlobs(input.value, blobs);
+    const call = {
+      name,
+      args,
+      ...(blobs.length > 0 && { input_blobs: blobs }),
+      ...(timeout !== undefined && { timeout_ms: timeout.ms }),
+      ...(given.script !== undefined && { script: given.script }),
+    };
+    const context = {
+      owner: localOwner,
+      door: "cli",
+      skills: catalog,
+      project: resolve(terminal.cwd, given.cwd ?? "."),
+      onPrint: (text: string) => void process.stderr.write(safeLines(text)),
+    } as const;
+    if (given["dry-run"] === true) {
+      await terminal.print([jsonText(await toolkit.toolbox.check("execute_skill", call, context), 2), "\n"]);
+      return 0;
+    }
+    const result = (await toolkit.toolbox.call("execute_skill", call, context, signal)) as RunResult;
+    await terminal.print(given.json === true ? [jsonText(result, 2), "\n"] : describeResult(result));
+    return result.status === "completed" ? 0 : 1;
+  } catch (error) {
+    if (signal.aborted) {
+      terminal.tell("interrupted; the run was ended");
+      return 130;
+    }
+    tellRefusal(error, given, { terminal, log });
+    return 1;
+  } finally {
+    stop();
+    await toolkit.close();
+  }
+}
+
+function tellRefusal(
+  error: unknown,
+  { json }: RunArguments,
+  { terminal, log }: { readonly terminal: Terminal; readonly log: ReturnType<typeof openProcessLog> },
+): void {
+  const told = toWireError(error, { log, newErrorId });
+  if (json === true) process.stderr.write(`${jsonText(told)}\n`);
+  else terminal.tell([told.message, told.data.hint ?? ""].join(" ").trim());
+}
+
+/** The result for a person: how it ended, its output, and where the rest is. */
+export function describeResult(result: RunResult): string[] {
+  const { status, summary, output, error, output_blobs, logs_blob, run_id, duration_ms, limits_applied } = result;
+  const lines = [
+    `${status === "completed" ? "✓" : "✗"} ${summary}`,
+    ...(output === undefined || output === null ? [] : [typeof output === "string" ? output : jsonText(output, 2)]),
+    ...(error?.details === undefined ? [] : [jsonText(error.details, 2)]),
+    ...output_blobs.map((id) => `made ${id}`),
+    ...(logs_blob === undefined ? [] : [`the whole log is ${logs_blob}`]),
+    `${run_id}, ${duration_ms} ms, isolated by ${limits_applied.isolation}`,
+  ];
+  return lines.map((line) => `${safeLines(line)}\n`);
+}
+
+function toMilliseconds(text: string | undefined): { readonly ms: number } | UsageFault | undefined {
+  if (text === undefined) return undefined;
+  return /^[1-9]\d{0,8}$/.test(text)
+    ? { ms: Number(text) }
+    : { usageFault: `--timeout needs milliseconds, not ${text}` };
+}
+
+async function putAll(
+  blobs: BlobStore,
+  files: readonly string[],
+  cwd: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const file of files) {
+    const { id } = await blobs.put(localOwner, toMimeType(file), createReadStream(resolve(cwd, file)), { signal });
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** `@1` in an argument stands for the first blob. */
+function withBlobs(value: unknown, blobs: readonly string[]): unknown {
+  if (typeof value === "string") return blobs[Number(/^@([1-9]\d?)$/.exec(value)?.[1]) - 1] ?? value;
+  if (Array.isArray(value)) return value.map((inner) => withBlobs(inner, blobs));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withBlobs(inner, blobs)]));
+}
