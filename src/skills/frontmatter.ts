@@ -26,6 +26,7 @@ const dash = 0x2d;
 /** Finds the frontmatter at the start of a file. Only a line that is `---`, give or take blanks after it, closes. */
 export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter {
   const byteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  if (!whole && bytes.length < 3 && bytes[0] === 0xef) return { kind: "incomplete" };
   const open = byteOrderMark ? 3 : 0;
   for (let index = open; index < open + 3; index++) {
     if (index >= bytes.length) return { kind: whole ? "missing" : "incomplete" };

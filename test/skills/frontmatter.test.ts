@@ -48,6 +48,13 @@ test("a closing fence that may go on in the next bytes is not taken for one", ()
   expect(find("--", false)).toEqual({ kind: "incomplete" });
 });
 
+test("a byte order mark may go on in the next bytes too", () => {
+  const bytes = Buffer.from("\ufeff---\na: b\n---\n");
+  for (const length of [0, 1, 2, 3]) {
+    expect(findFrontmatter(bytes.subarray(0, length), false)).toEqual({ kind: "incomplete" });
+  }
+});
+
 test("the first bytes of a file are judged like the file, or not yet", () => {
   const piece = fc.constantFrom("---", "\n", "\r\n", "a: b", " ", "-", "\ufeff", "js", "é", "----", "\n---\n");
   fc.assert(
