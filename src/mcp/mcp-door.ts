@@ -6,7 +6,7 @@ import type { Toolbox } from "../tools/toolbox.ts";
 
 /** What the door serves, the same to every caller. */
 export interface McpDoor {
-  readonly toolbox: Toolbox;
+  readonly toolbox: Pick<Toolbox, "call">;
   /** Where the files of skills are. */
   readonly source: SkillSource;
   readonly hasher: SkillHasher;

@@ -4,10 +4,12 @@ import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import { toolDefinitions } from "../tools/tool-definitions.ts";
 import type { McpTool, ObjectSchema } from "../tools/tool-definitions.ts";
 import type { ToolName } from "../tools/tool-names.ts";
+import type { ToolContext } from "../tools/tool.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
 import { newErrorId } from "../error-id.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { tellProgress } from "./progress.ts";
 import { openSkillSource } from "./skill-source.ts";
 
 export interface ServerOptions {
@@ -24,10 +26,15 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
   const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
   const skills = showsSkills(caller.tools) ? openExtension(door, caller) : undefined;
 
-  async function call(name: string, args: unknown, signal: AbortSignal): Promise<CallToolResult> {
+  async function call(
+    name: string,
+    args: unknown,
+    { signal, onPrint }: { readonly signal: AbortSignal; readonly onPrint: ToolContext["onPrint"] },
+  ): Promise<CallToolResult> {
     try {
       // Anew for each call: which session calls may be known only after the door was opened.
-      return toResult(await toolbox.call(name, args, { ...caller, door: "mcp" }, signal));
+      const context = { ...caller, door: "mcp", ...(onPrint !== undefined && { onPrint }) } as const;
+      return toResult(await toolbox.call(name, args, context, signal));
     } catch (error) {
       // Whoever gave up is not told.
       signal.throwIfAborted();
@@ -42,7 +49,10 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     // Not `registerTool`: it would check input a second time, with words of its own.
     server.server.setRequestHandler("tools/list", () => ({ tools }));
     server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
-      call(params.name, params.arguments, mcpReq.signal),
+      call(params.name, params.arguments, {
+        signal: mcpReq.signal,
+        onPrint: tellProgress(params._meta?.progressToken, mcpReq.notify, log),
+      }),
     );
     skills?.attach(server);
     return server;

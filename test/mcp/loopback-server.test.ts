@@ -22,11 +22,11 @@ async function open(options: Parameters<typeof openDoor>[1] = {}): Promise<OpenD
 const list = legacyCall("list_skills", {});
 
 /** A toolbox whose calls wait until they are given up, and count how many were. */
-function waitingToolbox(): { wrap: () => Toolbox; started: Promise<void>; abortedCalls: () => number } {
+function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise<void>; abortedCalls: () => number } {
   let aborted = 0;
   let start = (): void => undefined;
   const started = new Promise<void>((resolve) => (start = resolve));
-  const toolbox: Toolbox = {
+  const toolbox: Pick<Toolbox, "call"> = {
     call: (_name, _args, _context, signal) =>
       new Promise((_resolve, reject) => {
         signal?.addEventListener("abort", () => {

@@ -126,7 +126,7 @@ describe("the shim", () => {
     const isCancelled = new Promise<void>((resolve) => (cancelled = resolve));
     let start = (): void => undefined;
     const started = new Promise<void>((resolve) => (start = resolve));
-    const toolbox: Toolbox = {
+    const toolbox: Pick<Toolbox, "call"> = {
       call: (_name, _args, _context, signal) =>
         new Promise((_resolve, reject) => {
           signal?.addEventListener("abort", () => {

@@ -9,6 +9,7 @@ import { toPlainText } from "./plain-text.ts";
 import { maxLogBytes } from "./run-limits.ts";
 import type { RunPlan } from "./run-plan.ts";
 import type { RunCaller } from "./runs.ts";
+import { tellLines } from "./tell-lines.ts";
 
 /** What a run printed and made, as it happened. */
 export interface RunRecord {
@@ -40,6 +41,7 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
   const printed = keepBytes(maxLogBytes);
   const kept = { stdout: keepBytes(maxStreamBytes), stderr: keepBytes(maxStreamBytes) };
   const masked = { stdout: mask.stream(), stderr: mask.stream() };
+  const told = onPrint && tellLines(onPrint);
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   const blobs: string[] = [];
   const files: { path: string; blobId: string }[] = [];
@@ -49,8 +51,7 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
     if (bytes.length === 0) return;
     printed.push(bytes);
     if (isScript) kept[stream].push(bytes);
-    const text = onPrint && toPlainText(decoders[stream].decode(bytes, { stream: true }));
-    if (text !== undefined && text !== "") onPrint?.(text);
+    told?.push(toPlainText(decoders[stream].decode(bytes, { stream: true })));
   }
 
   async function keep(kind: string, content: AsyncIterable<Uint8Array>): Promise<string> {
@@ -79,6 +80,7 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
     log() {
       take("stdout", masked.stdout.end());
       take("stderr", masked.stderr.end());
+      told?.end();
       return { text: toPlainText(printed.read().toString("utf8")), isCut: printed.isCut };
     },
     stream: (name) => kept[name],

@@ -1,0 +1,24 @@
+import type { Log } from "../log.ts";
+
+interface ProgressNotification {
+  readonly method: "notifications/progress";
+  readonly params: { readonly progressToken: string | number; readonly progress: number; readonly message: string };
+}
+
+/** Tells a client that asked for progress what a run prints; undefined for one that did not ask. */
+export function tellProgress(
+  progressToken: string | number | undefined,
+  notify: (notification: ProgressNotification) => Promise<void>,
+  log: Log,
+): ((text: string) => void) | undefined {
+  if (progressToken === undefined) return undefined;
+  let progress = 0;
+  return (message) => {
+    progress += 1;
+    notify({ method: "notifications/progress", params: { progressToken, progress, message } }).catch(
+      (error: unknown) => {
+        log("info", `A client was not told of progress: ${String(error)}`);
+      },
+    );
+  };
+}
