@@ -16,6 +16,7 @@ const mayImport = {
   "nearest.ts": [],
   "version.ts": [],
   skills: [],
+  sandbox: [],
   wire: ["skills"],
   "options.ts": [],
   "skillset.ts": ["skills", "options.ts"],

@@ -1,5 +1,6 @@
 /** The closed list of codes a caller may switch on. */
-export type SkillsErrorCode = "INVALID_OPTIONS" | "UNREADABLE" | "AGENT_NOT_FOUND" | "AGENT_NOT_EXECUTABLE";
+export type SkillsErrorCode =
+  "INVALID_OPTIONS" | "UNREADABLE" | "AGENT_NOT_FOUND" | "AGENT_NOT_EXECUTABLE" | "SANDBOX_UNAVAILABLE";
 
 const brand = Symbol.for("acp-skills.error");
 
