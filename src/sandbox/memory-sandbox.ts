@@ -1,0 +1,144 @@
+import type { Clock } from "../clock.ts";
+import { SkillsError } from "../errors.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
+
+/** What stands for the inside of a run: a script says through it what the program does. */
+export interface MemoryStage {
+  readonly run: SandboxRun;
+  /** Aborted when the run is over, for whatever reason. From then on nothing that the script does has an effect. */
+  readonly over: AbortSignal;
+  print(text: string | Uint8Array, stream?: "stdout" | "stderr"): void;
+  createBlob(kind: string, content: string | Uint8Array): Promise<string>;
+  callSkill(name: string, args: Json): Promise<Json>;
+  /** Leaves a file in `/output`; handed over when the run has ended. */
+  leave(path: string, content: string | Uint8Array): void;
+  /** A program that does not end by itself. */
+  forever(): Promise<never>;
+}
+
+/** From program to end. What it throws ends the run as `crashed`. */
+export type MemoryScript = (stage: MemoryStage) => RunEnd | Promise<RunEnd>;
+
+/**
+ * The tier for tests of everything above the port: no processes, no files, nothing is confined. Time passes as `clock` says.
+ */
+export function memorySandbox(
+  script: MemoryScript,
+  options: { clock: Clock; refuses?: (run: SandboxRun) => string | undefined },
+): Sandbox {
+  const { clock, refuses = () => undefined } = options;
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
+    const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
+    if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
+    for (const file of run.skills.flatMap(({ files }) => files)) await weigh(file.path, file.size, file.read());
+    for (const blob of run.blobs) await weigh(blob.id, blob.size, blob.read());
+    return play(script, run, host, AbortSignal.any([signal, closing.signal]), clock);
+  }
+
+  return {
+    tier: "memory",
+    refuses,
+    run(run, host, signal) {
+      const performed = perform(run, host, signal);
+      const settled = performed
+        .then(
+          () => undefined,
+          () => undefined,
+        )
+        .finally(() => running.delete(settled));
+      running.add(settled);
+      return performed;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+async function play(
+  script: MemoryScript,
+  run: SandboxRun,
+  host: RunHost,
+  cancelled: AbortSignal,
+  clock: Clock,
+): Promise<RunEnd> {
+  if (cancelled.aborted) return { type: "cancelled" };
+  const over = new AbortController();
+  const left = new Map<string, Uint8Array>();
+  let printed = 0;
+  let end: (end: RunEnd) => void = () => undefined;
+  const ended = new Promise<RunEnd>((resolve) => {
+    end = (value) => {
+      over.abort();
+      resolve(value);
+    };
+  });
+  const stopTimer = clock.after(run.limits.timeoutMs, () => end({ type: "limit", limit: "timeout" }));
+  const cancel = (): void => end({ type: "cancelled" });
+  cancelled.addEventListener("abort", cancel, { once: true });
+
+  const stage: MemoryStage = {
+    run,
+    over: over.signal,
+    print(text, stream = "stdout") {
+      if (over.signal.aborted) return;
+      const bytes = toBytes(text);
+      const allowed = bytes.subarray(0, run.limits.printedBytes - printed);
+      if (allowed.length > 0) host.print(stream, allowed);
+      printed += bytes.length;
+      if (printed > run.limits.printedBytes) end({ type: "limit", limit: "output" });
+    },
+    createBlob: (kind, content) => whileRunning(over.signal, () => host.createBlob(kind, once(toBytes(content)))),
+    callSkill: (name, args) => whileRunning(over.signal, () => host.callSkill(name, args, over.signal)),
+    leave(path, content) {
+      if (!over.signal.aborted) left.set(path, toBytes(content));
+    },
+    forever: () => new Promise(() => undefined),
+  };
+  try {
+    void Promise.resolve(stage)
+      .then(script)
+      .then(end, (error: unknown) => end({ type: "crashed", detail: String(error) }));
+    const result = await ended;
+    for (const [path, bytes] of left) await host.output(path, bytes.length, once(bytes));
+    return result;
+  } finally {
+    over.abort();
+    stopTimer();
+    cancelled.removeEventListener("abort", cancel);
+  }
+}
+
+/** A call of a run that is over is never made, and one that is under way is never answered. */
+function whileRunning<T>(over: AbortSignal, call: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (over.aborted) return;
+    void call().then(
+      (answer) => {
+        if (!over.aborted) resolve(answer);
+      },
+      (error: unknown) => {
+        if (!over.aborted) reject(error instanceof Error ? error : new Error(String(error), { cause: error }));
+      },
+    );
+  });
+}
+
+async function weigh(what: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
+  let weight = 0;
+  for await (const bytes of content) weight += bytes.length;
+  if (weight === size) return;
+  throw new SkillsError("SANDBOX_UNAVAILABLE", `${what} has ${weight} bytes, not ${size}.`);
+}
+
+function toBytes(content: string | Uint8Array): Uint8Array {
+  return typeof content === "string" ? new TextEncoder().encode(content) : content;
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}
