@@ -114,18 +114,15 @@ async function play(
 }
 
 /** A call of a run that is over is never made, and one that is under way is never answered. */
-function whileRunning<T>(over: AbortSignal, call: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (over.aborted) return;
-    void call().then(
-      (answer) => {
-        if (!over.aborted) resolve(answer);
-      },
-      (error: unknown) => {
-        if (!over.aborted) reject(error instanceof Error ? error : new Error(String(error), { cause: error }));
-      },
-    );
-  });
+async function whileRunning<T>(over: AbortSignal, call: () => Promise<T>): Promise<T> {
+  const isOver = (): boolean => over.aborted;
+  const never = new Promise<never>(() => undefined);
+  if (isOver()) return never;
+  try {
+    return await call();
+  } finally {
+    if (isOver()) await never;
+  }
 }
 
 async function weigh(what: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {

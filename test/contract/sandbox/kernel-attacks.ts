@@ -54,6 +54,7 @@ export const kernelAttacks: readonly Attack[] = [
   },
   {
     tries: "use what has held the worst holes: io_uring, bpf, perf, userfaultfd, keyrings, modules",
+    control: "succeeds",
     ofProcesses: true,
     code: python`
       def attack(bait):

@@ -83,6 +83,7 @@ export const networkAttacks: readonly Attack[] = [
   },
   {
     tries: "open sockets of families that have no business here",
+    control: "succeeds",
     ofProcesses: true,
     code: python`
       import socket
