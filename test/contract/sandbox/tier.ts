@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { isSkillsError } from "../../../src/errors.ts";
-import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/sandbox/sandbox.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/sandbox/sandbox.ts";
 import { openBait } from "./bait.ts";
 import type { Bait } from "./bait.ts";
 import { hostState } from "./host-state.ts";
@@ -100,6 +100,7 @@ export function describeTier(name: string, tier: Tier, tests: (trial: Trial) => 
         }
         expect(sandbox.refuses(run)).toBeUndefined();
         const end = await sandbox.run(run, host, signal);
+        expectWellFormed(end);
         expectNothingLeaked(trial.bait, end, host.record);
         check({ end, host: host.record });
         expect(trial.bait.harm(), "harm done to the host").toEqual([]);
@@ -141,6 +142,43 @@ export async function expectUnavailable(refused: Promise<RunEnd>): Promise<void>
   );
   if (!isSkillsError(thrown)) throw new Error("expected a SkillsError", { cause: thrown });
   expect(thrown.code).toBe("SANDBOX_UNAVAILABLE");
+}
+
+/** Whatever was sent from inside, the shape of what comes out is ours. */
+function expectWellFormed(end: RunEnd): void {
+  const text = expect.any(String) as string;
+  switch (end.type) {
+    case "returned":
+      expect(depthOf(end.value)).toBeLessThanOrEqual(200);
+      if (end.summary !== undefined) expect(end.summary).toEqual(text);
+      for (const id of end.outputBlobs ?? []) expect(id).toEqual(text);
+      break;
+    case "raised":
+      expect(end.error).toMatchObject({ type: text, message: text });
+      expect(depthOf(end.error.details ?? {})).toBeLessThanOrEqual(200);
+      break;
+    case "exited":
+      expect(Number.isInteger(end.exitCode)).toBe(true);
+      break;
+    case "limit":
+      expect(["timeout", "memory", "processes", "disk", "output"]).toContain(end.limit);
+      break;
+    case "crashed":
+      expect(end.detail).toMatch(/./);
+      break;
+    case "cancelled":
+  }
+}
+
+/** Without recursion: hostile values are deeper than stacks. */
+function depthOf(value: Json): number {
+  let depth = 0;
+  let level: unknown[] = [value];
+  while ((level = level.filter((item) => typeof item === "object" && item !== null)).length > 0) {
+    depth++;
+    level = level.flatMap((item) => Object.values(item as object) as unknown[]);
+  }
+  return depth;
 }
 
 function expectNothingLeaked(bait: Bait, end: RunEnd, host: HostRecord): void {
