@@ -1,5 +1,6 @@
 import { describeAttacks } from "./sandbox/attack.ts";
 import { describeBlobs } from "./sandbox/blobs.ts";
+import { bombs } from "./sandbox/bombs.ts";
 import { describeBrokered } from "./sandbox/brokered.ts";
 import { describeEgress } from "./sandbox/egress.ts";
 import { describeEnds } from "./sandbox/ends.ts";
@@ -13,8 +14,9 @@ import { networkAttacks } from "./sandbox/network-attacks.ts";
 import { outputAttacks } from "./sandbox/output-attacks.ts";
 import { describePoisoning } from "./sandbox/poisoning.ts";
 import { describeClosing, describePort } from "./sandbox/port.ts";
-import { bombs, processAttacks } from "./sandbox/process-attacks.ts";
+import { processAttacks } from "./sandbox/process-attacks.ts";
 import { describeResults } from "./sandbox/results.ts";
+import { rightsAttacks } from "./sandbox/rights-attacks.ts";
 import { describeScripts } from "./sandbox/scripts.ts";
 import { describeSecrets } from "./sandbox/secrets.ts";
 import { describeTier } from "./sandbox/tier.ts";
@@ -34,6 +36,7 @@ export function describeSandbox(name: string, tier: Tier): void {
     describeForging(trial);
     describePoisoning(trial);
     describeAttacks(trial, "files", filesystemAttacks);
+    describeAttacks(trial, "rights", rightsAttacks);
     describeAttacks(trial, "outputs", outputAttacks);
     describeAttacks(trial, "processes", processAttacks);
     describeAttacks(trial, "the network", networkAttacks);
