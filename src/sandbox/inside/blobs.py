@@ -16,16 +16,16 @@ class Blobs:
     """Blobs are named by id, `blob:…`, with or without its `blob:`."""
 
     def __init__(self, mounted: _list, directory: str, calls):
-        self._mounted = {one["id"]: {"id": one["id"], "kind": one["kind"], "size_bytes": one["size"]} for one in mounted}
+        self._mounted = {one["id"]: dict(one) for one in mounted}
         self._directory = directory
         self._calls = calls
 
     def list(self) -> _list:
-        """What is mounted: `{"id", "kind", "size_bytes"}` each."""
+        """What is mounted: `{"id", "kind", "size"}` each."""
         return [dict(info) for info in self._mounted.values()]
 
     def info(self, blob_id: str) -> dict:
-        """`{"id", "kind", "size_bytes"}` of one."""
+        """`{"id", "kind", "size"}` of one."""
         return dict(self._find(blob_id))
 
     def path(self, blob_id: str) -> str:

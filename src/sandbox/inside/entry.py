@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType, MethodType
 
 from result import OutputLimitError
+
+__builtins__ = dict(vars(builtins))
 
 _TAKES_ANY = 0x04  # inspect.CO_VARARGS, without importing inspect
 _TAKES_ANY_NAMED = 0x08

@@ -29,7 +29,7 @@ def to_raised(error: BaseException) -> dict:
     try:
         return {"type": "raised", "error": {"type": kind, "message": _message(error), "details": _details(error)}}
     except BaseException as second:  # Out of memory, or an attribute that fights back: type and message must do.
-        message = "" if isinstance(second, MemoryError) else _message(error)
+        message = "Out of memory." if isinstance(second, MemoryError) else _message(error)
         return {"type": "raised", "error": {"type": kind, "message": message}}
 
 

@@ -57,6 +57,8 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
         raise ValueError(f"Expected a run, not {run['type']!r}.")
     arrived = time.time()
     program = run["program"]
+    if program["type"] not in ("skill", "code", "script"):
+        raise ValueError(f"Unknown kind of program: {program['type']!r}.")
     _settle_in(run)
     if prepare is not None:
         prepare(run)
@@ -81,8 +83,16 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
     frame = _outcome(run, importer)
     _flush()
     # A fork of the user's that came back here is not the program.
-    if _getpid() == process:
+    return _send(channel, frame) if _getpid() == process else 0
+
+
+def _send(channel, frame: dict) -> int:
+    try:
         channel.send(frame)
+    except OSError:
+        return 1  # Closed by the user's code, or the host is gone.
+    except BaseException as error:
+        return 1 if frame["type"] == "raised" else _send(channel, to_raised(error))
     return 0
 
 
@@ -132,7 +142,7 @@ def _outcome(run: dict, importer: SkillImporter) -> dict:
         return to_returned(value, limit)
     except SystemExit as end:
         # Ending early and well is returning nothing; but an entrypoint that was never called did not end well.
-        if called and end.code in (None, 0):
+        if called and (end.code is None or (type(end.code) is int and end.code == 0)):
             return {"type": "returned", "value": None}
         return to_raised(end)
     except BaseException as error:

@@ -11,6 +11,8 @@ from frames import encode, well_formed
 __builtins__ = dict(vars(builtins))
 
 DEPTH_LIMIT = 200
+#: What the rest of a frame takes beside a result.
+_FRAME_ROOM = 1024
 #: The fewest digits that `sys.set_int_max_str_digits` can be set to are 640, which takes more bits than this.
 _SURELY_PRINTABLE_BITS = 2100
 
@@ -35,6 +37,8 @@ def to_returned(value, limit: int) -> dict:
         frame["summary"] = to_plain(value["summary"], "summary", limit)
     if value.get("output_blobs"):
         frame["output_blobs"] = _to_blob_ids(value["output_blobs"])
+    if len(encode(frame)) > limit + _FRAME_ROOM:
+        raise OutputLimitError(_too_large("output together with its summary and output_blobs", limit))
     return frame
 
 

@@ -7,6 +7,7 @@ import socket
 import sys
 import tempfile
 import threading
+import warnings
 
 INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "src", "sandbox", "inside")
 sys.path.insert(0, os.path.normpath(INSIDE))
@@ -97,11 +98,25 @@ def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None
         shutil.rmtree(home, ignore_errors=True)
 
 
+def run_program_without_run():
+    """The exit status of a program whose host hangs up before there is a run."""
+    host, inside = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        host.close()
+        program_process.run_program(inside.fileno(), lambda run: None)
+    host.close()
+    inside.close()
+    return os.waitpid(child, 0)[1]
+
+
 def _drive(header, answer, confine):
     host, inside = socket.socketpair()
     out, err = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
+        # Those that unittest switches on are not part of a program.
+        warnings.simplefilter("ignore")
         for descriptor, number in ((os.open(os.devnull, os.O_RDONLY), 0), (out[1], 1), (err[1], 2)):
             os.dup2(descriptor, number)
         descriptor = os.dup(inside.fileno())
@@ -149,8 +164,10 @@ def _drain(descriptor):
 def _read_all(directory):
     found = {}
     for name in os.listdir(directory):
-        with open(os.path.join(directory, name), "rb") as file:
-            found[name] = file.read()
+        path = os.path.join(directory, name)
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                found[name] = file.read()
     return found
 
 
