@@ -10,18 +10,9 @@ const files = readdirSync(directory).filter((name) => /^test_\w+\.py$/.test(name
 // The tests run programs in forks of themselves.
 const python = process.platform === "win32" ? { reason: "Windows cannot fork." } : await findPython();
 
-test.concurrent.for(files)(
-  "what is inside a sandbox passes %s",
-  async (file, { skip }) => {
-    if ("reason" in python) return skip(python.reason);
-    const { stderr } = await promisify(execFile)(
-      python.executable,
-      ["-B", "-m", "unittest", file.replace(/\.py$/, "")],
-      {
-        cwd: directory,
-      },
-    );
-    expect(stderr).toMatch(/\nRan [1-9]\d* tests? in .*\n\nOK/);
-  },
-  60_000,
-);
+test.concurrent.for(files)("what is inside a sandbox passes %s", { timeout: 60_000 }, async (file, { skip }) => {
+  if ("reason" in python) return skip(python.reason);
+  const module = file.replace(/\.py$/, "");
+  const { stderr } = await promisify(execFile)(python.executable, ["-B", "-m", "unittest", module], { cwd: directory });
+  expect(stderr).toMatch(/\nRan [1-9]\d* tests? in .*\n\nOK/);
+});
