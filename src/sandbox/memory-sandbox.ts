@@ -33,8 +33,8 @@ export function memorySandbox(
   async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
     const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
     if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
-    for (const { path, size, read } of run.skills.flatMap(({ files }) => files)) await weigh(path, size, read());
-    for (const { id, size, read } of run.blobs) await weigh(id, size, read());
+    for (const file of run.skills.flatMap(({ files }) => files)) await weigh(file.path, file.size, file.read());
+    for (const blob of run.blobs) await weigh(blob.id, blob.size, blob.read());
     return play(script, run, host, AbortSignal.any([signal, closing.signal]), clock);
   }
 
@@ -86,9 +86,10 @@ async function play(
     over: over.signal,
     print(text, stream = "stdout") {
       if (over.signal.aborted) return;
-      const bytes = toBytes(text).subarray(0, run.limits.printedBytes - printed);
-      if (bytes.length > 0) host.print(stream, bytes);
-      printed += toBytes(text).length;
+      const bytes = toBytes(text);
+      const allowed = bytes.subarray(0, run.limits.printedBytes - printed);
+      if (allowed.length > 0) host.print(stream, allowed);
+      printed += bytes.length;
       if (printed > run.limits.printedBytes) end({ type: "limit", limit: "output" });
     },
     createBlob: (kind, content) => whileRunning(over.signal, () => host.createBlob(kind, once(toBytes(content)))),
@@ -114,9 +115,14 @@ async function play(
 
 /** A call of a run that is over is never made, and one that is under way is never answered. */
 async function whileRunning<T>(over: AbortSignal, call: () => Promise<T>): Promise<T> {
-  if (over.aborted) return new Promise(() => undefined);
-  const answer = await call();
-  return over.aborted ? new Promise(() => undefined) : answer;
+  const isOver = (): boolean => over.aborted;
+  const never = new Promise<never>(() => undefined);
+  if (isOver()) return never;
+  try {
+    return await call();
+  } finally {
+    if (isOver()) await never;
+  }
 }
 
 async function weigh(what: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {

@@ -1,5 +1,7 @@
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
-import { openSecretMask } from "../../secrets/mask-secrets.ts";
+import { maskSecrets } from "../../secrets/mask-secrets.ts";
+import type { MaskedStream } from "../../secrets/mask-secrets.ts";
 
 /** Hides the secrets of one run in everything that leaves it (CONTRACT C-5.1). */
 export interface Mask {
@@ -12,22 +14,10 @@ export interface Mask {
   iterable(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
-interface MaskedStream {
-  push(bytes: Uint8Array): Uint8Array;
-  end(): Uint8Array;
-}
-
-export function openMask(secrets: readonly string[]): Mask {
-  if (secrets.length === 0) return openly;
-  const { text, stream } = openSecretMask(secrets);
-
-  function json(value: Json): Json {
-    if (typeof value === "string") return text(value);
-    if (typeof value === "number") return text(String(value)) === String(value) ? value : text(String(value));
-    if (Array.isArray(value)) return value.map(json);
-    if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [text(key), json(inner as Json)]));
-  }
+/** Throws SECRET_MISSING for a value that cannot be hidden. */
+export function openMask(secrets: Readonly<Record<string, string>>): Mask {
+  if (Object.keys(secrets).length === 0) return openly;
+  const { text, json, openStream } = maskable(secrets);
   const error = ({ type, message, details }: RunError): RunError => ({
     type: text(type),
     message: text(message),
@@ -41,13 +31,22 @@ export function openMask(secrets: readonly string[]): Mask {
       if (end.type === "raised") return { ...end, error: error(end.error) };
       return end.type === "returned" ? { ...end, value: json(end.value) } : end;
     },
-    stream,
+    stream: openStream,
     async *iterable(content) {
-      const masked = stream();
+      const masked = openStream();
       for await (const bytes of content) yield masked.push(bytes);
       yield masked.end();
     },
   };
+}
+
+function maskable(secrets: Readonly<Record<string, string>>): ReturnType<typeof maskSecrets> {
+  try {
+    return maskSecrets(secrets);
+  } catch (error) {
+    if (!isSkillsError(error) || error.code !== "INVALID_OPTIONS") throw error;
+    throw new SkillsError("SECRET_MISSING", error.message, { cause: error });
+  }
 }
 
 const nothing = new Uint8Array(0);

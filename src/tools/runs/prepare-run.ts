@@ -1,4 +1,4 @@
-import { SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { MountedBlob, MountedSkill, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Grants, Permission } from "../../trust/grants.ts";
@@ -112,7 +112,7 @@ async function readSecrets(
   const secrets: Record<string, string> = {};
   const missing: string[] = [];
   for (const name of names) {
-    const value = await readSecret(name, skill);
+    const value = await readSecret(name, skill).catch(cannotBeRead);
     if (value === undefined) missing.push(name);
     else secrets[name] = value;
   }
@@ -122,6 +122,12 @@ async function readSecrets(
   throw new SkillsError("SECRET_MISSING", `The skill ${skill} needs ${missing.join(", ")}, which is not configured.`, {
     facts: { hint },
   });
+}
+
+/** A place for secrets that cannot be looked into; its message holds no value. */
+function cannotBeRead(error: unknown): never {
+  if (!isSkillsError(error) || error.code !== "UNREADABLE") throw error;
+  throw new SkillsError("SECRET_MISSING", error.message, { cause: error });
 }
 
 async function mountAll(skills: readonly Skill[], { sourceOf }: RunCaller): Promise<MountedSkill[]> {

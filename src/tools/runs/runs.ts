@@ -70,7 +70,7 @@ export function openRuns(options: RunsOptions): Runs {
     { plan, caller, nested }: { readonly plan: RunPlan; readonly caller: RunCaller; readonly nested: NestedRuns },
     signal: AbortSignal,
   ): Promise<EndedRun> {
-    const mask = openMask(Object.values(run.secrets));
+    const mask = openMask(run.secrets);
     const record = recordRun({ plan, caller, mask, callSkill: nested.call });
     const release = await holdAll(caller, plan);
     const start = clock.now();

@@ -1,0 +1,90 @@
+import { lstatSync, readlinkSync } from "node:fs";
+import { bubblewrapArguments, isBelow, nodeInside, ownPlaces } from "./bubblewrap-arguments.ts";
+import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
+import type { Python } from "./find-python.ts";
+import { openProcessSandbox } from "./process-sandbox.ts";
+import type { ProcessSandboxOptions, Shape } from "./process-sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { SyntheticRoot } from "./synthetic-root.ts";
+import { takeFreeUser, userOfDirectory } from "./sandbox-user.ts";
+
+export interface BubblewrapOptions extends ProcessSandboxOptions {
+  readonly bubblewrap: string;
+  readonly python: Python;
+  readonly root: SyntheticRoot;
+}
+
+/** The strongest tier: namespaces of its own for everything, made by bubblewrap, which needs no root. */
+export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
+  const { bubblewrap, python, root, host } = options;
+  const system = systemDirectories();
+  const isSystemNode = isBelow(process.execPath, "/usr");
+  const node = isSystemNode ? process.execPath : nodeInside;
+  const path = ["/usr/local/bin", "/usr/bin", "/bin", ...(isSystemNode ? [] : ["/opt/node/bin"])].join(":");
+  return openProcessSandbox(
+    {
+      tier: "bubblewrap",
+      writable: [],
+      refuses: () => undefined,
+      userOf,
+      command(directory, shape, wishes) {
+        const plan: BubblewrapPlan = {
+          ...shape,
+          ...root,
+          python,
+          node: isSystemNode ? undefined : process.execPath,
+          system,
+          inside: host.inside,
+          skills: directory.skills,
+          blobs: directory.blobs,
+          wishes,
+        };
+        return { file: bubblewrap, arguments: bubblewrapArguments(plan) };
+      },
+      surroundings: (_directory, shape) => ({
+        tier: "bubblewrap",
+        roots: {
+          skills: "/skills",
+          workspace: "/workspace",
+          blobs: "/blobs",
+          output: "/output",
+          temporary: "/tmp",
+          project: shape.project === undefined ? null : "/project",
+          packages: shape.packages === undefined ? null : "/packages",
+        },
+        confine: { seccomp: true, landlock: false, owner: false },
+        interpreters: { python: python.executable, bash: "/bin/bash", node },
+        environment: {
+          PATH: path,
+          HOME: "/workspace",
+          LANG: "C.UTF-8",
+          TMPDIR: "/tmp",
+          PYTHONDONTWRITEBYTECODE: "1",
+        },
+      }),
+    },
+    options,
+  );
+}
+
+/** Why bubblewrap cannot show this interpreter, if it cannot. */
+export function cannotShow({ executable, prefix }: Python): string | undefined {
+  const hidden = [...ownPlaces, "/"].find((place) => place === prefix || (place !== "/" && isBelow(prefix, place)));
+  return hidden === undefined ? undefined : `${executable} lies in ${prefix}, where a sandbox has files of its own.`;
+}
+
+function userOf({ project, packages }: Shape): number | undefined {
+  if (project !== undefined) return userOfDirectory(project.directory, project.writable);
+  return packages === undefined ? takeFreeUser() : userOfDirectory(packages, false);
+}
+
+/** What lies beside `/usr` in the root of a system, which is links into it on most. */
+function systemDirectories(): BubblewrapPlan["system"] {
+  return ["bin", "lib", "lib32", "lib64", "libx32", "sbin"].flatMap((name) => {
+    try {
+      return lstatSync(`/${name}`).isSymbolicLink() ? [{ name, link: readlinkSync(`/${name}`) }] : [{ name }];
+    } catch {
+      return []; // This system has none.
+    }
+  });
+}

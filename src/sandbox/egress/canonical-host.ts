@@ -1,0 +1,46 @@
+import { isIPv4, isIPv6 } from "node:net";
+
+/** A host in the only spelling that is compared; `address` where it is a literal one, without brackets. */
+export interface CanonicalHost {
+  readonly text: string;
+  readonly address?: string;
+}
+
+const label = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/;
+const numberLike = /^(?:[0-9]+|0x[0-9a-f]*)$/i;
+
+/**
+ * Reads a host as a URL spells it. Only plain notations are hosts: names of ASCII letters, digits and hyphens, four decimal
+ * numbers, and IPv6 in brackets without a zone. Whatever else a resolver might take for an address (`2130706433`, `0x7f.1`,
+ * `127.1`, `%31`, full-width digits, a name that ends in a number) is none, and neither is anything with user information.
+ */
+export function canonicalHost(text: string): CanonicalHost | undefined {
+  if (isIPv4(text)) return { text, address: text };
+  if (text.startsWith("[") && text.endsWith("]")) {
+    const address = canonicalAddress(text.slice(1, -1));
+    return address === undefined || isIPv4(address) ? undefined : { text: `[${address}]`, address };
+  }
+  // One trailing dot names the root and changes nothing.
+  const name = text.replace(/(?<=[^.])\.$/, "");
+  const labels = name.split(".");
+  if (name.length > 253 || !labels.every((part) => label.test(part)) || numberLike.test(labels.at(-1) ?? "")) {
+    return undefined;
+  }
+  // Only now: some letters outside ASCII become ASCII in lower case.
+  return { text: name.toLowerCase() };
+}
+
+/** An address as `getaddrinfo` and `inet_ntop` spell it; undefined for what is none, and for one with a zone. */
+export function canonicalAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text;
+  if (!isIPv6(text) || text.includes("%")) return undefined;
+  return new URL(`http://[${text}]/`).hostname.slice(1, -1);
+}
+
+const portText = /^[1-9][0-9]{0,4}$/;
+
+/** A port in decimal, without leading zeros. */
+export function parsePort(text: string): number | undefined {
+  const port = portText.test(text) ? Number(text) : 0;
+  return port > 0 && port < 65_536 ? port : undefined;
+}

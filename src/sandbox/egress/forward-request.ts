@@ -1,0 +1,103 @@
+import { request as openRequest } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
+import type { Reached } from "./reach.ts";
+import { answer, refusal } from "./replies.ts";
+import { toAuthority } from "./target.ts";
+import type { Target } from "./target.ts";
+
+/** What concerns one connection only (RFC 9110 7.6.1), and what is for a proxy alone. */
+const hopByHop = [
+  "connection",
+  "expect",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+/**
+ * Passes a plain request on and its response back. Both are parsed and written anew, on a connection that serves no other
+ * request, so no byte of one can be taken for the beginning of a second; the Host is the one that was checked.
+ */
+export async function forwardRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { target, path }: { readonly target: Target; readonly path: string },
+  reachTarget: (target: Target, signal: AbortSignal) => Promise<Reached>,
+): Promise<void> {
+  const left = new AbortController();
+  response.once("close", () => left.abort());
+  const fault = unforwardable(request);
+  if (fault !== undefined) {
+    answer(response, 501, fault);
+    return;
+  }
+  const reached = await reachTarget(target, left.signal);
+  if (reached.type === "refused") {
+    answer(response, 403, refusal(reached.why));
+    return;
+  }
+  if (reached.type === "failed") {
+    answer(response, 502, reached.why);
+    return;
+  }
+  const { socket } = reached;
+  socket.on("error", () => undefined);
+  if (left.signal.aborted) return void socket.destroy();
+  response.once("close", () => socket.destroy());
+  const fail = (): void => {
+    socket.destroy();
+    if (response.headersSent) response.destroy();
+    else answer(response, 502, `${target.host.text} did not answer as HTTP`);
+  };
+  try {
+    const onward = openRequest({
+      createConnection: () => socket,
+      method: request.method,
+      path,
+      headers: { ...endToEnd(request), ...framing(request), host: toAuthority(target) },
+      setHost: false,
+    });
+    onward.once("error", fail);
+    onward.once("response", (incoming) => {
+      try {
+        response.writeHead(incoming.statusCode ?? 502, endToEnd(incoming));
+        pipeline(incoming, response, (error) => {
+          if (error) fail();
+        });
+      } catch {
+        // A status or a header that Node does not write.
+        fail();
+      }
+    });
+    request.pipe(onward);
+  } catch {
+    // A path or a header that Node does not write.
+    fail();
+  }
+}
+
+function unforwardable({ headers }: IncomingMessage): string | undefined {
+  if (headers.upgrade !== undefined) return "Upgrades of plain requests are not forwarded";
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") return "This transfer coding is not forwarded";
+  return undefined;
+}
+
+/** How the body is delimited is said by us: a client could have it dropped by naming it in `connection`. */
+function framing({ headers }: IncomingMessage): Record<string, string> {
+  if (headers["transfer-encoding"] !== undefined) return { "transfer-encoding": "chunked" };
+  const length = headers["content-length"];
+  return length === undefined ? {} : { "content-length": length };
+}
+
+function endToEnd(message: IncomingMessage): NodeJS.Dict<string[]> {
+  const named = message.headers.connection?.toLowerCase().split(",") ?? [];
+  const dropped = new Set([...hopByHop, ...named.map((name) => name.trim())]);
+  return Object.fromEntries(Object.entries(message.headersDistinct).filter(([name]) => !dropped.has(name)));
+}

@@ -1,0 +1,55 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+
+/** IPv4 that is private, special or documentation (the registry of special-purpose addresses), and what clouds serve metadata at. */
+const specialIPv4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "168.63.129.16/32",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+];
+
+/**
+ * Only global unicast is public, less protocol assignments (Teredo among them), documentation and 6to4. So loopback, mapped,
+ * compatible, translated (NAT64), unique local, link-local and multicast addresses are none.
+ */
+const globalIPv6 = "2000::/3";
+const specialIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
+
+const unreachable = ["0.0.0.0/32", "224.0.0.0/4", "255.255.255.255/32", "::/128", "ff00::/8"];
+
+const special = toBlockList([...specialIPv4, ...specialIPv6]);
+const globalUnicast = toBlockList([globalIPv6]);
+const nobody = toBlockList(unreachable);
+
+/** Whether an address is one of the public network; never throws, and what is no address is not public. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !special.check(address, "ipv4");
+  if (!isIPv6(address) || address.includes("%")) return false;
+  return globalUnicast.check(address, "ipv6") && !special.check(address, "ipv6");
+}
+
+/** Whether one host can be meant: not the unspecified address (which the system takes for loopback), broadcast or multicast. */
+export function isReachableAddress(address: string): boolean {
+  return !nobody.check(address, isIPv4(address) ? "ipv4" : "ipv6");
+}
+
+function toBlockList(subnets: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const subnet of subnets) {
+    const [network = "", prefix] = subnet.split("/");
+    list.addSubnet(network, Number(prefix), isIPv4(network) ? "ipv4" : "ipv6");
+  }
+  return list;
+}

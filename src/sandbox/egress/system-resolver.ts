@@ -1,0 +1,26 @@
+import { lookup } from "node:dns/promises";
+import type { Resolve } from "./reach.ts";
+
+const lookupsAtOnce = 2;
+
+/**
+ * The system's own resolution, a few names at a time: each lookup holds one of the few threads on which this process also reads
+ * its files, for as long as a name server likes, and that server may be the program's author's.
+ */
+export function systemResolver(
+  resolve: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+): Resolve {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (name) => {
+    if (running >= lookupsAtOnce) await new Promise<void>((go) => waiting.push(go));
+    else running += 1;
+    try {
+      return await resolve(name);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}

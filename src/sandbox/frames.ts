@@ -1,0 +1,139 @@
+import type { Readable, Writable } from "node:stream";
+
+/** A JSON object that says by `type` what it is, and the raw bytes that follow it. */
+export interface Frame {
+  readonly header: { readonly type: string; readonly [key: string]: unknown };
+  readonly headerBytes: number;
+  readonly size: number;
+  /** Exactly `size` bytes; throws when the stream ends before. What is not read is skipped when the next frame is asked for. */
+  readonly payload: AsyncIterable<Uint8Array>;
+}
+
+/** The other side broke the rules of frames. */
+export class FrameFault extends Error {
+  override readonly name = "FrameFault";
+}
+
+export interface FrameReader {
+  /** The next frame, or `undefined` where the stream ends between two. Throws a `FrameFault`, never anything else. */
+  next(): Promise<Frame | undefined>;
+}
+
+/** From inside: a result of 4 MiB, escaped a little. */
+const mostHeaderBytes = 5 * 1024 * 1024;
+/** To inside. */
+const mostSentBytes = 8 * 1024 * 1024;
+
+/** Reads frames that an enemy may write: never holds more than one header and one piece of payload. */
+export function readFrames(stream: Readable): FrameReader {
+  const bytes = pullBytes(stream);
+  let payloadLeft = 0;
+
+  async function* readPayload(): AsyncGenerator<Uint8Array> {
+    while (payloadLeft > 0) {
+      const piece = await bytes.upTo(payloadLeft);
+      if (piece === undefined) throw new FrameFault("The stream ended within a payload.");
+      payloadLeft -= piece.length;
+      yield piece;
+    }
+  }
+
+  return {
+    async next() {
+      for await (const _ of readPayload());
+      const start = await bytes.exactly(4);
+      if (start === undefined) return undefined;
+      const length = start.readUInt32BE();
+      if (length > mostHeaderBytes) throw new FrameFault(`A header of ${length} bytes is too long.`);
+      const text = await bytes.exactly(length);
+      if (text === undefined) throw new FrameFault("The stream ended within a header.");
+      const header = parseHeader(text);
+      const size = header["bytes"] ?? 0;
+      if (!Number.isSafeInteger(size) || (size as number) < 0) throw new FrameFault("A payload has no such length.");
+      payloadLeft = size as number;
+      return { header, headerBytes: length, size: payloadLeft, payload: readPayload() };
+    },
+  };
+}
+
+/** One frame without payload, to inside. Throws a `RangeError` where it is too long. */
+export function encodeFrame(header: { readonly type: string; readonly [key: string]: unknown }): Buffer {
+  const text = Buffer.from(JSON.stringify(header));
+  if (text.length > mostSentBytes) throw new RangeError(`${text.length} bytes are too long for a header.`);
+  const start = Buffer.alloc(4);
+  start.writeUInt32BE(text.length);
+  return Buffer.concat([start, text]);
+}
+
+/** Sends it; a stream that is gone swallows it. */
+export function sendFrame(stream: Writable, header: { readonly type: string; readonly [key: string]: unknown }): void {
+  const frame = encodeFrame(header);
+  if (stream.writable) stream.write(frame);
+}
+
+function parseHeader(text: Buffer): Frame["header"] {
+  let header: unknown;
+  try {
+    header = JSON.parse(text.toString("utf8"));
+  } catch (error) {
+    throw new FrameFault("A header is not JSON.", { cause: error });
+  }
+  if (typeof header !== "object" || header === null || Array.isArray(header)) {
+    throw new FrameFault("A header is not an object.");
+  }
+  if (!("type" in header) || typeof header.type !== "string") throw new FrameFault("A header has no type.");
+  return header as Frame["header"];
+}
+
+interface ByteSource {
+  /** That many bytes, or `undefined` where the stream ends before the first; a stream that ends later is a fault. */
+  exactly(size: number): Promise<Buffer | undefined>;
+  /** What is there, at least one byte and no more than that; `undefined` at the end. */
+  upTo(size: number): Promise<Buffer | undefined>;
+}
+
+/** The stream stays paused: what is not asked for stays in the pipe, and the writer waits. */
+function pullBytes(stream: Readable): ByteSource {
+  let rest: Buffer = Buffer.alloc(0);
+
+  async function upTo(size: number): Promise<Buffer | undefined> {
+    while (rest.length === 0) {
+      const piece = stream.read() as Buffer | null;
+      if (piece !== null) rest = piece;
+      else if (stream.readableEnded || stream.destroyed) return undefined;
+      else await readableOrOver(stream);
+    }
+    const taken = rest.subarray(0, size);
+    rest = rest.subarray(taken.length);
+    return taken;
+  }
+
+  return {
+    upTo,
+    async exactly(size) {
+      const pieces: Buffer[] = [];
+      let left = size;
+      while (left > 0) {
+        const piece = await upTo(left);
+        if (piece === undefined) {
+          if (left === size) return undefined;
+          throw new FrameFault("The stream ended within a frame.");
+        }
+        pieces.push(piece);
+        left -= piece.length;
+      }
+      return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+    },
+  };
+}
+
+function readableOrOver(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    const events = ["readable", "end", "close", "error"] as const;
+    const done = (): void => {
+      for (const event of events) stream.off(event, done);
+      resolve();
+    };
+    for (const event of events) stream.on(event, done);
+  });
+}

@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import { copyFile, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { SkillsError } from "../errors.ts";
+import type { Python } from "./find-python.ts";
+
+/** What this process keeps for all of its sandboxes; in it each of them gets a directory of its own. */
+export interface HostDirectory {
+  readonly path: string;
+  /** The Python files that run inside, compiled. */
+  readonly inside: string;
+}
+
+/** Begins the name of every such directory. */
+export const hostDirectoryPrefix = "acp-skills-run-";
+export const ownerFile = "owner.json";
+
+const compile =
+  "import sys, os, py_compile\n" +
+  "for name in os.listdir(sys.argv[1]):\n" +
+  "    if name.endswith('.py'):\n" +
+  "        py_compile.compile(os.path.join(sys.argv[1], name), doraise=True,\n" +
+  "                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)\n";
+
+/** Makes it, under the operating system's directory for temporary files. Throws `SANDBOX_UNAVAILABLE` where that is impossible. */
+export async function makeHostDirectory(python: Python, temporaryDirectory = tmpdir()): Promise<HostDirectory> {
+  try {
+    const parent = passable(temporaryDirectory) ? temporaryDirectory : "/tmp";
+    const path = mkdtempSync(join(parent, hostDirectoryPrefix));
+    // Passable, not readable: what lies in it belongs to other users, one each.
+    chmodSync(path, 0o711);
+    writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
+    const inside = join(path, "inside");
+    await copyInside(inside);
+    // The code is ours and nobody else's; a sandbox only ever reads the result.
+    await promisify(execFile)(python.executable, ["-I", "-S", "-c", compile, inside], { env: {}, cwd: "/" });
+    return { path, inside };
+  } catch (error) {
+    throw new SkillsError("SANDBOX_UNAVAILABLE", "No private directory can be made for sandboxes.", { cause: error });
+  }
+}
+
+/** Who made a directory: enough to tell later whether that process still lives. */
+export interface Owner {
+  readonly pid: number;
+  readonly started: string;
+  /** Process ids mean nothing in another namespace or after another start of the machine. */
+  readonly world: string;
+}
+
+export function describeOwner(pid: number): Owner {
+  return { pid, started: startOf(pid) ?? "", world: worldOfProcesses() };
+}
+
+/** When a process started, in ticks since the machine did; `undefined` when there is no such process. */
+export function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined; // There is none; or none that we could ask.
+  }
+}
+
+export function worldOfProcesses(): string {
+  try {
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return ""; // Unknown: matches only what is unknown too.
+  }
+}
+
+async function copyInside(target: string): Promise<void> {
+  mkdirSync(target);
+  chmodSync(target, 0o755);
+  const source = fileURLToPath(new URL("./inside/", import.meta.url));
+  for (const name of await readdir(source)) {
+    if (!name.endsWith(".py")) continue;
+    await copyFile(join(source, name), join(target, name));
+    chmodSync(join(target, name), 0o444);
+  }
+}
+
+/** As root, sandboxes run as other users: they must get there. */
+function passable(directory: string): boolean {
+  if (process.getuid?.() !== 0) return true;
+  for (let at = directory; ; at = dirname(at)) {
+    if ((statSync(at).mode & 0o001) === 0) return false;
+    if (at === dirname(at)) return true;
+  }
+}

@@ -1,0 +1,74 @@
+"""`runtime.blobs`: the blobs that are mounted, and making new ones."""
+
+from __future__ import annotations
+
+import builtins
+import os
+
+from calls import BlobError
+
+# The methods are called like these.
+_open = builtins.open
+_list = builtins.list
+
+
+class Blobs:
+    """Blobs are named by id, `blob:…`, with or without its `blob:`."""
+
+    def __init__(self, mounted: _list, directory: str, calls):
+        self._mounted = {one["id"]: dict(one) for one in mounted}
+        self._directory = directory
+        self._calls = calls
+
+    def list(self) -> _list:
+        """What is mounted: `{"id", "kind", "size"}` each."""
+        return [dict(info) for info in self._mounted.values()]
+
+    def info(self, blob_id: str) -> dict:
+        """`{"id", "kind", "size"}` of one."""
+        return dict(self._find(blob_id))
+
+    def path(self, blob_id: str) -> str:
+        """Where it is mounted, read-only."""
+        return f"/blobs/{self._find(blob_id)['id']}"
+
+    def open(self, blob_id: str, mode: str = "r", **options):
+        """Opens it for reading: text (UTF-8) or, with mode "rb", bytes."""
+        if set(mode) - set("rbt") or "r" not in mode:
+            raise BlobError("A blob never changes: open it with mode 'r' or 'rb', and make a new one with blobs.create.")
+        if "b" not in mode:
+            options.setdefault("encoding", "utf-8")
+        return _open(os.path.join(self._directory, self._find(blob_id)["id"]), mode, **options)
+
+    def read_text(self, blob_id: str, encoding: str = "utf-8", errors: str = "strict") -> str:
+        with self.open(blob_id, "r", encoding=encoding, errors=errors, newline="") as file:
+            return file.read()
+
+    def read_bytes(self, blob_id: str) -> bytes:
+        with self.open(blob_id, "rb") as file:
+            return file.read()
+
+    def create(self, content, kind: str | None = None) -> str:
+        """Keeps text or bytes as a new blob; answers its id."""
+        if isinstance(content, str):
+            return self._calls.create_blob(kind or "text/plain", content.encode("utf-8"))
+        if isinstance(content, (bytes, bytearray, memoryview)):
+            return self._calls.create_blob(kind or "application/octet-stream", bytes(content))
+        name = type(content).__name__
+        raise TypeError(f"A blob is text or bytes, not {name}. For data, use json.dumps(…) and kind 'application/json'.")
+
+    def create_file(self, path, kind: str | None = None) -> str:
+        """Keeps a file's bytes as a new blob; answers its id. Its kind, where none is given, follows from its name."""
+        if kind is None:
+            from mimetypes import MimeTypes
+
+            kind = MimeTypes().guess_type(os.fspath(path))[0] or "application/octet-stream"
+        with _open(path, "rb") as file:
+            return self._calls.create_blob(kind, file.read())
+
+    def _find(self, blob_id: str) -> dict:
+        found = self._mounted.get(blob_id) or self._mounted.get(f"blob:{blob_id}")
+        if found is None:
+            mounted = ", ".join(self._mounted) or "none"
+            raise BlobError(f"No blob {blob_id!r} is mounted. Mounted: {mounted}. Name it in input_blobs.")
+        return found

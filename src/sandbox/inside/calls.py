@@ -1,0 +1,73 @@
+"""What a program may ask of its host while it runs: one call at a time, an answer to each."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from _thread import allocate_lock
+
+from result import to_plain
+
+__builtins__ = dict(vars(builtins))
+
+ARGS_LIMIT = 4 * 1024 * 1024
+
+
+class SkillError(Exception):
+    """A skill that was called did not complete."""
+
+    def __init__(self, type: str, message: str, run_id: str | None = None):
+        super().__init__(type, message, run_id)
+        self.type = type
+        self.message = message
+        self.run_id = run_id
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}"
+
+
+class BlobError(Exception):
+    """A blob could not be read or kept."""
+
+
+# User code knows both from `runtime`.
+SkillError.__module__ = BlobError.__module__ = "runtime"
+
+
+class Calls:
+    """Asks over a channel; may be used from any thread, but only in the process that made it."""
+
+    def __init__(self, channel):
+        self._channel = channel
+        self._lock = allocate_lock()
+        self._process = os.getpid()
+        self._last_id = 0
+
+    def create_blob(self, kind: str, content) -> str:
+        """Keeps bytes, answers the id of the blob."""
+        reply = self._ask({"type": "create_blob", "kind": kind}, content)
+        error = reply.get("error")
+        if error is not None:
+            raise BlobError(error["message"])
+        return reply["value"]
+
+    def call_skill(self, name: str, args):
+        """Runs a brokered skill in a sandbox of its own, answers its output."""
+        reply = self._ask({"type": "call_skill", "name": name, "args": to_plain(args, "args", ARGS_LIMIT)})
+        error = reply.get("error")
+        if error is not None:
+            raise SkillError(error["type"], error["message"], error.get("run_id"))
+        return reply["value"]
+
+    def _ask(self, request: dict, payload=None) -> dict:
+        if os.getpid() != self._process:
+            raise RuntimeError("The runtime answers only the process that runs the entrypoint, not a fork of it.")
+        with self._lock:
+            self._last_id += 1
+            asked = self._last_id
+            self._channel.send({**request, "id": asked}, payload)
+            # An answer to an earlier call, whose wait was interrupted, may still be on its way.
+            while True:
+                reply = self._channel.receive()
+                if reply["type"] == "reply" and reply.get("id") == asked:
+                    return reply

@@ -1,0 +1,80 @@
+"""Gives up rights, for good, before the first line of the user's code runs."""
+
+from __future__ import annotations
+
+import os
+import resource
+
+
+def apply(run: dict) -> None:
+    """
+    Takes the header of the `run` frame. `run["limits"]` become limits of this process and of all it starts;
+    `run["confine"]` is `{"seccomp": bool, "landlock": false | {"readable", "runnable", "writable": [path]}, "owner": bool}`.
+    Raises `OSError` when the kernel refuses: then nothing of the user's may run.
+    """
+    confine = run["confine"]
+    _offer_to_the_oom_killer()
+    _limit(run["limits"], owner=bool(confine.get("owner")))
+    version = 99
+    if confine["landlock"]:
+        import landlock
+
+        rules = confine["landlock"]
+        version = landlock.restrict(rules["readable"], rules["runnable"], rules["writable"])
+    if confine["seccomp"]:
+        import seccomp
+
+        refusals = seccomp.rules(
+            network=bool(run.get("network")),
+            alone=bool(confine["landlock"]),
+            owner=bool(confine.get("owner")),
+            landlock_abi=version,
+            pid=os.getpid(),
+        )
+        seccomp.apply(seccomp.assemble(os.uname().machine, refusals))
+
+
+def _limit(limits: dict, owner: bool) -> None:
+    """Soft and hard alike. `owner`: the user's other processes count against the same number."""
+    others = _tasks_of_this_user() if owner else 0
+    for name, value in (
+        ("RLIMIT_CORE", 0),
+        ("RLIMIT_MEMLOCK", 0),
+        ("RLIMIT_MSGQUEUE", 0),
+        ("RLIMIT_CPU", limits["cpu_seconds"]),
+        ("RLIMIT_FSIZE", limits["file_bytes"]),
+        ("RLIMIT_NOFILE", limits["open_files"]),
+        ("RLIMIT_DATA", limits["data_bytes"]),
+        ("RLIMIT_AS", limits["address_bytes"]),
+        ("RLIMIT_NPROC", others + limits["tasks"]),
+    ):
+        number = getattr(resource, name, None)
+        if number is None:
+            continue
+        hard = resource.getrlimit(number)[1]
+        if hard != resource.RLIM_INFINITY:
+            value = min(value, hard)
+        resource.setrlimit(number, (value, value))
+
+
+def _tasks_of_this_user() -> int:
+    user = os.getuid()
+    tasks = 0
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            try:
+                found = os.stat(f"/proc/{name}/task")
+            except OSError:
+                continue
+            if found.st_uid == user:
+                tasks += max(1, found.st_nlink - 2)
+    return tasks
+
+
+def _offer_to_the_oom_killer() -> None:
+    """When the machine runs out of memory, this program goes first."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("1000")
+    except OSError:
+        pass  # A kernel without it; the limits stand all the same.

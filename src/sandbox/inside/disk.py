@@ -1,0 +1,96 @@
+"""Whether the writable places of a run hold too much."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from typing import Callable
+
+MOST_FILES = 20_000
+LONGEST_PATH = 3_000
+
+
+def full_file_systems(paths: list) -> bool:
+    """Whether one of these file systems, each of them the run's alone, is full or holds too many files."""
+    for path in paths:
+        found = os.statvfs(path)
+        if found.f_bfree == 0 or found.f_files - found.f_ffree > MOST_FILES:
+            return True
+    return False
+
+
+class SharedDisk:
+    """
+    The same for directories on a file system that others use too: what lies in them is summed up, with the files that have
+    no name any more and are still open. Looks no more often than is cheap.
+    """
+
+    def __init__(self, paths: list, most_bytes: int, find_processes: Callable) -> None:
+        self._paths = paths
+        self._most_bytes = most_bytes
+        self._find_processes = find_processes
+        self._next = 0.0
+
+    def is_over(self) -> bool:
+        """Whether it is too much, as of the last look, which may be a little ago."""
+        before = time.monotonic()
+        if before < self._next:
+            return False
+        over = self.look()
+        after = time.monotonic()
+        self._next = after + 10 * (after - before)
+        return over
+
+    def look(self) -> bool:
+        """Looks now."""
+        return any(map(self._directory_over, self._paths)) or self._nameless_over()
+
+    def _directory_over(self, path: str) -> bool:
+        size = files = 0
+        left = [path]
+        while left:
+            directory = left.pop()
+            if len(directory) > LONGEST_PATH:
+                return True  # What lies below could not be counted.
+            try:
+                with os.scandir(directory) as entries:
+                    for entry in entries:
+                        files += 1
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if entry.is_dir(follow_symlinks=False):
+                            left.append(entry.path)
+            except OSError:
+                continue  # It was removed while we looked.
+            if files > MOST_FILES or size > self._most_bytes:
+                return True
+        return False
+
+    def _nameless_over(self) -> bool:
+        sizes: dict = {}
+        mapped: set = set()
+        for pid in self._find_processes():
+            try:
+                sizes.update(_nameless_open(pid))
+                mapped |= _nameless_mapped(pid)
+            except OSError:
+                continue  # It died while we looked.
+        # A file that is only mapped tells nobody how long it is.
+        return sum(sizes.values()) > self._most_bytes or bool(mapped - {inode for _, inode in sizes})
+
+
+def _nameless_open(pid: int) -> dict:
+    found: dict = {}
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            file = os.stat(f"/proc/{pid}/fd/{name}")
+        except OSError:
+            continue
+        if stat.S_ISREG(file.st_mode) and file.st_nlink == 0:
+            found[(file.st_dev, file.st_ino)] = file.st_blocks * 512
+    return found
+
+
+def _nameless_mapped(pid: int) -> set:
+    with open(f"/proc/{pid}/maps", "rb") as file:
+        return {int(line.split()[4]) for line in file if line.rstrip().endswith(b"(deleted)")}

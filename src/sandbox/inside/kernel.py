@@ -1,0 +1,39 @@
+"""The few system calls that Python has no name for. An error is an `OSError`, as with the calls it does have."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+
+def prctl(option: int, *arguments: int) -> int:
+    """`prctl(2)`; the arguments left out are zero, as several options insist."""
+    padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
+    return _checked(_libc.prctl(option, *padded))
+
+
+def prctl_pointer(option: int, first: int, pointer: object) -> int:
+    """`prctl(2)` where the second argument is a pointer."""
+    return _checked(_libc.prctl(option, ctypes.c_ulong(first), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)))
+
+
+def call(number: int, *arguments: object) -> int:
+    """`syscall(2)`: integers are passed as long, everything else as ctypes takes it."""
+    passed = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    return _checked(_libc.syscall(ctypes.c_long(number), *passed))
+
+
+def _checked(result: int) -> int:
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return int(result)

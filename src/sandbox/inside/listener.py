@@ -1,0 +1,29 @@
+"""
+The way out of a sandbox that may use the network: a listener in the sandbox's own network, served by the host.
+
+The descriptor travels in the form in which Node passes a `net.Server` between processes; who holds it is the run it serves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+
+
+def hand_over(descriptor: int) -> int:
+    """Listens on loopback, gives the listener to the host and closes its own ends. Returns the port."""
+    message = {"cmd": "NODE_HANDLE", "type": "net.Server", "msg": {"type": "listener"}}
+    with socket.socket(fileno=descriptor) as channel, socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        port = listening.getsockname()[1]
+        socket.send_fds(channel, [json.dumps(message).encode() + b"\n"], [listening.fileno()])
+        # The host closes what it has not acknowledged.
+        answer = b""
+        while b"NODE_HANDLE_ACK" not in answer:
+            part = channel.recv(4096)
+            if not part:
+                raise EOFError("The host did not take the listener.")
+            answer += part
+    return port

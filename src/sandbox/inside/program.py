@@ -1,0 +1,179 @@
+"""The program side of a sandbox: waits for one run, gives up its rights, runs the user's code, sends what came of it.
+
+From the first line of the user's code on nothing here is to be trusted, and nothing outside trusts it. Portable: what needs
+processes and descriptors is handed in.
+"""
+
+from __future__ import annotations
+
+import builtins
+import linecache
+import os
+import sys
+import time
+from types import ModuleType
+
+import paths
+from calls import Calls
+from entry import call, find_function, settle
+from failures import CODE_FILE, to_raised
+from importer import SkillImporter, to_module
+from result import to_returned
+from runtime import install_runtime
+from script import run_script
+
+__builtins__ = dict(vars(builtins))
+
+#: Imported while a sandbox waits, because most programs do.
+_WARM = (
+    "base64 bisect collections.abc copy csv dataclasses datetime decimal enum functools hashlib heapq inspect io itertools "
+    "json math operator pathlib random re shutil statistics string subprocess tempfile textwrap threading traceback typing "
+    "unicodedata urllib.parse uuid"
+).split()
+_RECURSION_LIMIT = 1000
+
+_getpid = os.getpid
+_set_recursion_limit = sys.setrecursionlimit
+
+
+def warm_up() -> None:
+    """Imports what programs commonly import. For a sandbox that waits anyway; a cold one is faster without."""
+    for name in _WARM:
+        __import__(name)
+
+
+def serve(channel, confine=None, prepare=None, execute=None) -> int:
+    """
+    Waits for a `run` frame on the channel (`send(header, payload=None)`, `receive()`), runs it, and answers the exit status
+    that the process should have: of a script its own, otherwise 0. In order: environment, `prepare(run)`, working directory,
+    `confine(run)`, the user's code. `execute(run)` becomes the interpreter of a script that is not Python.
+    Raises what goes wrong before the user's code; never raises because of it.
+    """
+    try:
+        run = channel.receive()
+    except EOFError:
+        return 0
+    if run["type"] != "run":
+        raise ValueError(f"Expected a run, not {run['type']!r}.")
+    arrived = time.time()
+    program = run["program"]
+    if program["type"] not in ("skill", "code", "script"):
+        raise ValueError(f"Unknown kind of program: {program['type']!r}.")
+    _settle_in(run)
+    if prepare is not None:
+        prepare(run)
+    os.chdir(run["roots"]["workspace"])
+    if confine is not None:
+        confine(run)
+    if program["type"] == "script" and program["language"] != "python":
+        if execute is None:
+            raise RuntimeError(f"There is no {program['language']} here.")
+        execute(run)
+    calls = Calls(channel)
+    remedy = "Name it in mount_skills." if program["type"] == "code" else 'Declare it in skill.toml: [dependencies] skills = ["…"].'
+    importer = SkillImporter(run["skills"], run["brokered"], run["roots"]["skills"], lambda name: _stub(calls, name), remedy)
+    _hide_ourselves()
+    importer.install()
+    install_runtime(run, arrived + run["deadline_ms"] / 1000, calls, importer)
+    process = _getpid()
+    if program["type"] == "script":
+        status = run_script(run)
+        _flush()
+        return status
+    frame = _outcome(run, importer)
+    _flush()
+    # A fork of the user's that came back here is not the program.
+    return _send(channel, frame) if _getpid() == process else 0
+
+
+def _send(channel, frame: dict) -> int:
+    try:
+        channel.send(frame)
+    except OSError:
+        return 1  # Closed by the user's code, or the host is gone.
+    except BaseException as error:
+        return 1 if frame["type"] == "raised" else _send(channel, to_raised(error))
+    return 0
+
+
+def _settle_in(run: dict) -> None:
+    """The environment, the streams and the paths that user code finds."""
+    os.environ.clear()
+    os.environ.update(run["environment"])
+    if run["program"]["type"] == "script":
+        for name, value in run["secrets"].items():
+            os.environ.setdefault(name, value)
+    sys.dont_write_bytecode = True
+    sys.argv[:] = [CODE_FILE]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    if run["roots"].get("packages"):
+        sys.path.append(run["roots"]["packages"])
+    if "random" in sys.modules:
+        sys.modules["random"].seed()
+    view = paths.View(run["roots"])
+    if view.needed:
+        paths.install(view)
+
+
+def _hide_ourselves() -> None:
+    """Our modules are not to be found by name: a skill may have a `calls.py` too."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for name, module in list(sys.modules.items()):
+        if os.path.dirname(getattr(module, "__file__", None) or "") == here:
+            del sys.modules[name]
+    sys.path[:] = [one for one in sys.path if one not in ("", here)]
+    sys.modules["__main__"] = ModuleType("__main__")
+
+
+def _outcome(run: dict, importer: SkillImporter) -> dict:
+    """The frame that says how it ended. The exception, and all memory that hangs on it, is gone afterwards."""
+    program = run["program"]
+    limit = run["limits"]["result_bytes"]
+    called = False
+    try:
+        try:
+            function = _load(program, importer)
+            called = True
+            value = settle(call(function, program["args"]), limit)
+        finally:
+            _set_recursion_limit(_RECURSION_LIMIT)
+        return to_returned(value, limit)
+    except SystemExit as end:
+        # Ending early and well is returning nothing; but an entrypoint that was never called did not end well.
+        if called and (end.code is None or (type(end.code) is int and end.code == 0)):
+            return {"type": "returned", "value": None}
+        return to_raised(end)
+    except BaseException as error:
+        return to_raised(error)
+
+
+def _load(program: dict, importer: SkillImporter):
+    if program["type"] == "skill":
+        return importer.export_of(program["skill"])
+    code = program["code"]
+    linecache.cache[CODE_FILE] = (len(code), None, code.splitlines(True), CODE_FILE)
+    module = ModuleType("run_code")
+    module.__dict__["__builtins__"] = builtins
+    sys.modules["run_code"] = sys.modules["__main__"] = module
+    exec(compile(code, CODE_FILE, "exec", dont_inherit=True), module.__dict__)
+    return find_function(module.__dict__, program["entrypoint"], "The code")
+
+
+def _stub(calls: Calls, name: str):
+    def call_skill(args: dict | None = None, **named):
+        return calls.call_skill(name, {**(args or {}), **named})
+
+    call_skill.__name__ = call_skill.__qualname__ = "main"
+    call_skill.__doc__ = f"Runs the skill {name} in a sandbox of its own, with its own permissions; answers its output."
+    call_skill.__module__ = to_module(name)
+    return call_skill
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        try:
+            stream.flush()
+        except BaseException:
+            pass  # It is the user's to replace, close and break.

@@ -1,0 +1,76 @@
+"""Makes the module `runtime` that user code imports, or finds as a global (C-5.4)."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from types import ModuleType
+
+from blobs import Blobs
+from calls import BlobError, SkillError
+from entry import call, settle
+from result import is_envelope
+
+
+class SecretError(LookupError):
+    """A secret that this program was not given."""
+
+
+SecretError.__module__ = "runtime"
+
+
+def install_runtime(run: dict, deadline: float, calls, importer) -> None:
+    """As a module, and as a name that is known everywhere. It has nothing but what is documented."""
+    program = run["program"]
+    runtime = ModuleType("runtime", "What a program may ask of the place it runs in.")
+    runtime.args = program.get("args")
+    runtime.run_id = run["run_id"]
+    runtime.deadline = deadline
+    runtime.blobs = Blobs(run["blobs"], run["roots"]["blobs"], calls)
+    runtime.result = to_envelope
+    runtime.secret = _secrets(run["secrets"], program["type"])
+    runtime.skill = _skills(importer, run["limits"]["result_bytes"])
+    runtime.SkillError = SkillError
+    runtime.BlobError = BlobError
+    runtime.SecretError = SecretError
+    sys.modules["runtime"] = runtime
+    builtins.runtime = runtime
+
+
+def to_envelope(output=None, summary: str | None = None, output_blobs=()) -> dict:
+    """What an entrypoint returns to say more than its output: a sentence for people, and the ids of blobs it made."""
+    if summary is not None and not isinstance(summary, str):
+        raise TypeError(f"summary is text, not {type(summary).__name__}.")
+    return {"output": output, "summary": summary, "output_blobs": list(output_blobs or ())}
+
+
+def _secrets(values: dict, program: str):
+    def secret(name: str) -> str:
+        """The value of a secret that the skill's manifest declares."""
+        if name in values:
+            return values[name]
+        if program == "code":
+            raise SecretError("Code of run_code has no secrets. Call a skill that declares the secret in its manifest.")
+        raise SecretError(
+            f'The secret {name!r} is not declared. Add it to skill.toml: [permissions] secrets = ["{name}"]; '
+            f'without a skill.toml, to SKILL.md: metadata acp-skills-secrets: "{name}".'
+        )
+
+    return secret
+
+
+def _skills(importer, limit: int):
+    def skill(name: str):
+        """A function that calls another skill with a dict of args, or named ones, and answers its output.
+
+        An async skill of this process is awaited, unless the caller is async itself and can do so.
+        """
+        function = importer.function_of(name)
+
+        def call_skill(args: dict | None = None, **named):
+            value = settle(call(function, {**(args or {}), **named}), limit)
+            return value["output"] if is_envelope(value) else value
+
+        return call_skill
+
+    return skill

@@ -1,0 +1,184 @@
+"""
+Which system calls a program does not get, as a filter for the kernel.
+
+It is a list of refusals on top of namespaces or Landlock: what shares memory, keys or messages outside the accounting of a
+run, what reaches into other processes, what has no business in a sandbox, and every call younger than this list. Calls of
+another instruction set kill the process.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from syscall_numbers import AARCH64, NEWEST, X86_64
+
+EPERM = 1
+ENOSYS = 38
+ALLOW = 0x7FFF0000
+KILL_PROCESS = 0x80000000
+ERRNO = 0x00050000
+MODE_FILTER = 2
+
+X32_BIT = 0x40000000
+NEW_NAMESPACES = 0x7E020000
+AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+SOCK_TYPES = 0xF
+SOCK_STREAM = 1
+SHARED_ANONYMOUS = 0x21
+WHOLE = 0xFFFFFFFF
+
+# Offsets in `struct seccomp_data`.
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
+# Instructions of the filter machine.
+_LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+
+_NEVER = """
+    ptrace process_vm_readv process_vm_writev kcmp process_madvise process_mrelease pidfd_getfd
+    keyctl add_key request_key
+    io_uring_setup io_uring_enter io_uring_register io_setup bpf userfaultfd perf_event_open
+    mount umount2 pivot_root setns unshare chroot move_mount open_tree fsopen fsconfig fsmount fspick mount_setattr
+    statmount listmount quotactl quotactl_fd
+    kexec_load kexec_file_load init_module finit_module delete_module reboot swapon swapoff syslog acct
+    sethostname setdomainname iopl ioperm modify_ldt settimeofday clock_settime clock_adjtime adjtimex
+    memfd_create memfd_secret shmget shmat shmctl shmdt semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
+    mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
+    name_to_handle_at open_by_handle_at fanotify_init fanotify_mark lookup_dcookie nfsservctl uselib sysfs _sysctl vhangup
+    move_pages migrate_pages mbind set_mempolicy set_mempolicy_home_node
+""".split()
+
+# Without namespaces these reach what Landlock does not guard: sockets with names, metadata of files, other processes.
+# `sendmsg` can park descriptors where nobody counts what they hold.
+_NEVER_ALONE = """
+    socket connect bind listen sendmsg sendmmsg inotify_init inotify_init1 inotify_add_watch mknod mknodat
+    setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
+""".split()
+_NEVER_AS_OWNER = """
+    chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat
+""".split()
+_OF_ANOTHER_PROCESS = """
+    sched_setaffinity sched_setscheduler sched_setparam sched_setattr
+""".split()
+
+
+class Test(NamedTuple):
+    """Holds when the low (or high) half of an argument, masked, equals the value, or does not."""
+
+    argument: int
+    value: int
+    mask: int = WHOLE
+    equal: bool = True
+    high: bool = False
+
+
+class Rule(NamedTuple):
+    """What happens to a call by name when all tests hold; without tests, always."""
+
+    name: str
+    action: int
+    tests: tuple = ()
+
+
+def rules(network: bool, alone: bool = False, owner: bool = False, landlock_abi: int = 99, pid: int = 0) -> list:
+    """
+    `alone`: there are no namespaces, Landlock is the boundary. `owner`: the user's own id is in use, so that the files and
+    processes outside are this user's too. `landlock_abi`: what the kernel's Landlock guards by itself.
+    """
+    refuse = ERRNO | EPERM
+    found = [Rule(name, refuse) for name in _NEVER]
+    found.append(Rule("clone3", ERRNO | ENOSYS))
+    found.append(Rule("clone", refuse, (Test(0, 0, mask=NEW_NAMESPACES, equal=False),)))
+    # Shared memory without a file outlives its place in any process, where nobody can count it.
+    found.append(Rule("mmap", refuse, (Test(3, SHARED_ANONYMOUS, mask=SHARED_ANONYMOUS),)))
+    # TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD changes how it reads.
+    found += [Rule("ioctl", refuse, (Test(1, command),)) for command in (0x5412, 0x541C, 0x5423)]
+    # A program that is not dumpable hides its memory from the supervisor.
+    found.append(Rule("prctl", refuse, (Test(0, 4),)))
+    found.append(Rule("personality", refuse, (Test(0, 0, equal=False), Test(0, WHOLE, equal=False))))
+    families = (AF_UNIX, AF_INET, AF_INET6) if network else (AF_UNIX,)
+    found.append(Rule("socket", refuse, tuple(Test(0, family, equal=False) for family in families)))
+    found.append(Rule("socketpair", refuse, (Test(0, AF_UNIX, equal=False),)))
+    if alone:
+        found += _rules_alone(refuse, owner, landlock_abi, pid)
+    return found
+
+
+def _rules_alone(refuse: int, owner: bool, landlock_abi: int, pid: int) -> list:
+    found = [Rule(name, refuse) for name in _NEVER_ALONE]
+    # A datagram socket of a pair can still send to any name.
+    found.append(Rule("socketpair", refuse, (Test(1, SOCK_STREAM, mask=SOCK_TYPES, equal=False),)))
+    found += [Rule("sendto", refuse, (Test(4, 0, equal=False, high=high),)) for high in (False, True)]
+    found += [Rule(name, refuse, (Test(0, 0, equal=False),)) for name in _OF_ANOTHER_PROCESS]
+    found += [Rule(name, refuse, (Test(1, 0, equal=False),)) for name in ("setpriority", "ioprio_set")]
+    found.append(Rule("prlimit64", refuse, (Test(0, 0, equal=False), Test(0, pid, equal=False))))
+    if owner:
+        found += [Rule(name, refuse) for name in _NEVER_AS_OWNER]
+        # `futimens` names no path; it needs a file that could be opened.
+        found += [Rule("utimensat", refuse, (Test(1, 0, equal=False, high=high),)) for high in (False, True)]
+    if landlock_abi < 3:
+        found.append(Rule("truncate", refuse))
+    if landlock_abi < 6:
+        # F_SETOWN and F_SETOWN_EX: who gets the signals of a descriptor.
+        found += [Rule("fcntl", refuse, (Test(1, command),)) for command in (8, 15)]
+        found += [Rule(name, refuse) for name in ("pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")]
+        found.append(Rule("kill", refuse, (Test(0, 0, equal=False), Test(0, pid, equal=False))))
+        found.append(Rule("tgkill", refuse, (Test(0, pid, equal=False),)))
+    return found
+
+
+def assemble(machine: str, refusals: list) -> bytes:
+    """The filter as the kernel takes it: an array of `struct sock_filter`. Raises `KeyError` for a machine not listed."""
+    architecture, numbers = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}[machine]
+    code = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, architecture),
+        (_RETURN, 0, 0, KILL_PROCESS),
+        (_LOAD, 0, 0, _NUMBER),
+        (_AT_LEAST, 0, 1, X32_BIT),
+        (_RETURN, 0, 0, KILL_PROCESS),
+        (_AT_LEAST, 0, 1, NEWEST + 1),
+        (_RETURN, 0, 0, ERRNO | ENOSYS),
+    ]
+    by_number: dict = {}
+    for rule in refusals:
+        if rule.name in numbers:
+            by_number.setdefault(numbers[rule.name], []).append(rule)
+    for number, group in sorted(by_number.items()):
+        body = [instruction for rule in group for instruction in _assemble_rule(rule)]
+        if group[-1].tests:
+            body.append((_RETURN, 0, 0, ALLOW))
+        code += [(_EQUAL, 0, len(body), number), *body]
+    code.append((_RETURN, 0, 0, ALLOW))
+    return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)
+
+
+def _assemble_rule(rule: Rule) -> list:
+    """Each test jumps behind the rule when it does not hold."""
+    blocks = []
+    for test in rule.tests:
+        offset = _ARGUMENTS + 8 * test.argument + (4 if test.high else 0)
+        block = [(_LOAD, 0, 0, offset)]
+        if test.mask != WHOLE:
+            block.append((_AND, 0, 0, test.mask))
+        blocks.append((block, test))
+    code: list = []
+    left = sum(len(block) + 1 for block, _ in blocks) + 1
+    for block, test in blocks:
+        left -= len(block) + 1
+        code += block
+        code.append((_EQUAL, *((0, left) if test.equal else (left, 0)), test.value))
+    return [*code, (_RETURN, 0, 0, rule.action)]
+
+
+def apply(code: bytes) -> None:
+    """Puts this process, and all it starts, under the filter. There is no way back. Needs no rights."""
+    import ctypes
+
+    import kernel
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.prctl_pointer(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(Program(len(code) // 8, code)))
+

@@ -1,0 +1,153 @@
+"""
+The first process inside a sandbox. It forks the program while nobody waits, watches what the run holds, ends it, and hands
+out what it left. It never runs a line of the user's, and the user's code can neither read nor signal it.
+
+Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [warm]`, with the control
+channel as descriptor 3, the program's as 4, and with `network` the channel for a listener as 5. `warm`: there is time now.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import sys
+
+import collect
+import confine
+import disk
+import kernel
+import processes
+import program
+import program_process
+import watch
+from frames import Channel
+
+CONTROL, PROGRAM, LISTENER = 3, 4, 5
+PAUSES_MS = (2, 5, 10, 20)
+
+
+def main() -> None:
+    tier, wishes = sys.argv[1], sys.argv[2:]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for descriptor in (CONTROL, PROGRAM):
+        os.set_inheritable(descriptor, False)
+    if tier == "landlock":
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+    ready: dict = {"type": "ready", "python": ".".join(map(str, sys.version_info[:3]))}
+    if "network" in wishes:
+        import listener
+
+        ready["proxy_port"] = listener.hand_over(LISTENER)
+    if "warm" in wishes:
+        program.warm_up()
+    gc.freeze()
+    child = os.fork()
+    if child == 0:
+        _be_the_program()
+    os.close(PROGRAM)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    control = Channel(lambda size: os.read(CONTROL, size), lambda content: os.write(CONTROL, content))
+    kill = processes.kill_namespace if tier == "bubblewrap" else processes.kill_descendants
+    try:
+        control.send(ready)
+        start = control.receive()
+        _supervise(control, child, start, kill)
+    except (EOFError, OSError):
+        pass  # The host is gone; nobody is left to tell.
+    finally:
+        kill()
+        os._exit(0)
+
+
+def _be_the_program() -> None:
+    """In the child, for the rest of its life."""
+    try:
+        os.close(CONTROL)
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.setsid()
+        program_process.run_program(PROGRAM, confine.apply)
+    finally:
+        os._exit(program_process.SETUP_FAILED)
+
+
+def _supervise(control: Channel, child: int, start: dict, kill) -> None:
+    limits, roots, tier = start["limits"], start["roots"], start["tier"]
+    places = [roots["workspace"], roots["output"], roots["temporary"]]
+    if tier == "bubblewrap":
+        watched = watch.Watch(limits, processes.in_this_namespace, lambda: disk.full_file_systems(places))
+    else:
+        shared = disk.SharedDisk(places, limits["disk_bytes"], processes.descendants)
+        watched = watch.Watch(limits, processes.descendants, shared.is_over)
+    killed, status = _wait(control, child, watched)
+    if killed is None:
+        killed = watched.look()
+    if killed is None and tier == "landlock" and shared.look():
+        killed = "disk"
+    kill()
+    found = collect.Found([], [])
+    try:
+        found = collect.find(roots["output"], limits["output_files"], limits["disk_bytes"])
+    except collect.TooMuch as limit:
+        killed = killed or str(limit)
+    for left in found.files:
+        _send_file(control, roots["output"], left)
+    control.send({"type": "end", **_exit(status), "skipped": found.skipped, "usage": _usage(watched), **_named(killed)})
+
+
+def _wait(control: Channel, child: int, watched: watch.Watch) -> tuple:
+    """Until the program is over or must end: why it is killed, or its wait status."""
+    poller = select.poll()
+    poller.register(CONTROL, select.POLLIN)
+    poller.register(os.pidfd_open(child), select.POLLIN)
+    pauses = iter(PAUSES_MS)
+    pause = 0
+    while True:
+        pause = next(pauses, pause)
+        events = dict(poller.poll(pause))
+        status = processes.reap(child)
+        if status is not None:
+            return None, status
+        if CONTROL in events:
+            control.receive()
+            return "stopped", None
+        limit = watched.look()
+        if limit is not None:
+            return limit, None
+
+
+def _send_file(control: Channel, directory: str, left: collect.Left) -> None:
+    file = collect.open_left(directory, left)
+    try:
+        control.send({"type": "file", "path": left.path, "bytes": left.size})
+        offset = 0
+        while offset < left.size:
+            sent = os.sendfile(CONTROL, file, offset, left.size - offset)
+            if sent == 0:
+                raise OSError(0, "A file became shorter while it was read.")
+            offset += sent
+    finally:
+        os.close(file)
+
+
+def _exit(status: int | None) -> dict:
+    if status is None:
+        return {}
+    code = os.waitstatus_to_exitcode(status)
+    return {"signal": -code} if code < 0 else {"exit_code": code}
+
+
+def _named(killed: str | None) -> dict:
+    return {} if killed is None else {"killed": killed}
+
+
+def _usage(watched: watch.Watch) -> dict:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "peak_memory_bytes": watched.usage.peak_memory_bytes,
+        "peak_processes": watched.usage.peak_processes,
+        "cpu_ms": round((used.ru_utime + used.ru_stime) * 1000),
+    }

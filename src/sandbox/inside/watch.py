@@ -1,0 +1,90 @@
+"""
+How much of the machine a run holds at this moment, all of its processes together, and whether that is too much.
+
+What the kernel can refuse by itself it does (`confine`); this is for the sums that it does not keep without a cgroup.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Callable
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class Usage:
+    """The most that was seen at any one look."""
+
+    def __init__(self) -> None:
+        self.peak_memory_bytes = 0
+        self.peak_processes = 0
+
+
+class Watch:
+    def __init__(self, limits: dict, find_processes: Callable, disk: Callable) -> None:
+        """`disk()` answers whether the writable places hold too much."""
+        self.usage = Usage()
+        self._limits = limits
+        self._find_processes = find_processes
+        self._disk = disk
+
+    def look(self) -> str | None:
+        """The limit that is passed: `memory`, `processes` or `disk`."""
+        alive, tasks, resident, virtual = _cheaply(self._find_processes())
+        most = self._limits["memory_bytes"]
+        memory = resident
+        if resident > most or virtual > most:
+            memory = _exactly(alive, most)
+        self.usage.peak_memory_bytes = max(self.usage.peak_memory_bytes, memory)
+        self.usage.peak_processes = max(self.usage.peak_processes, len(alive))
+        if memory > most:
+            return "memory"
+        if len(alive) > self._limits["processes"] or tasks >= self._limits["tasks"]:
+            return "processes"
+        return "disk" if self._disk() else None
+
+
+def _cheaply(pids: list) -> tuple:
+    """Who is alive, their tasks, and upper bounds of what they hold: forked processes share pages, each counts them."""
+    alive = []
+    tasks = resident = virtual = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
+                fields = file.read().split()
+            tasks += os.stat(f"/proc/{pid}/task").st_nlink - 2
+        except OSError:
+            continue  # It died while we looked.
+        if fields[0] == b"0":
+            continue  # Dead, and not yet reaped.
+        alive.append(pid)
+        virtual += int(fields[0]) * PAGE
+        resident += (int(fields[1]) - int(fields[2])) * PAGE
+    return alive, tasks, resident, virtual
+
+
+def _exactly(pids: list, most: int) -> int:
+    """Private memory and page tables; when that seems too much, with pages that several processes share counted once."""
+    total = sum(_held(pid, "status", (b"RssAnon:", b"VmSwap:", b"VmPTE:")) for pid in pids)
+    if total <= most or len(pids) == 1:
+        return total
+    tables = sum(_held(pid, "status", (b"VmPTE:",)) for pid in pids)
+    return tables + sum(_held(pid, "smaps_rollup", (b"Pss_Anon:", b"SwapPss:")) for pid in pids)
+
+
+def _held(pid: int, name: str, lines: tuple) -> int:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(lines))
+    except PermissionError:
+        return _size(pid)  # A program that hides what it holds is charged all it could hold.
+    except OSError:
+        return 0
+
+
+def _size(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[0]) * PAGE
+    except OSError:
+        return 0

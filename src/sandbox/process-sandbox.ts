@@ -1,0 +1,159 @@
+import type { Server } from "node:net";
+import { join } from "node:path";
+import { setImmediate } from "node:timers";
+import type { Clock } from "../clock.ts";
+import { SkillsError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { driveRun } from "./drive-run.ts";
+import type { HostDirectory } from "./host-directory.ts";
+import { layFiles, makePrivateDirectory } from "./lay-files.ts";
+import type { PrivateDirectory } from "./lay-files.ts";
+import type { Surroundings } from "./run-frames.ts";
+import { startSandboxProcess } from "./sandbox-process.ts";
+import type { SandboxProcess } from "./sandbox-process.ts";
+import type { RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
+import { openWarmPool } from "./warm-pool.ts";
+
+/** What must be known of a run before its sandbox is started; runs of the same shape can use the same waiting ones. */
+export interface Shape {
+  readonly diskBytes: number;
+  readonly network: boolean;
+  readonly project: SandboxRun["project"];
+  readonly packages: string | undefined;
+}
+
+/** How a tier makes sandboxes out of processes. */
+export interface ProcessTier {
+  readonly tier: "bubblewrap" | "landlock";
+  /** Directories that a run may write to and that the tier does not bring itself. */
+  readonly writable: readonly string[];
+  refuses(run: SandboxRun): string | undefined;
+  /** As whom a run of this shape runs; `undefined`: as we do. */
+  userOf(shape: Shape): number | undefined;
+  command(
+    directory: PrivateDirectory,
+    shape: Shape,
+    wishes: readonly string[],
+  ): { file: string; arguments: readonly string[] };
+  surroundings(directory: PrivateDirectory, shape: Shape): Omit<Surroundings, "proxyPort">;
+}
+
+export interface ProcessSandboxOptions {
+  readonly host: HostDirectory;
+  /** How many sandboxes wait, and for how long when nothing happens. */
+  readonly pool: { readonly size: number; readonly idleMs: number };
+  /** Serves the listener of a run that may use the network. Without it such runs are refused. */
+  readonly egress: Egress | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type Egress = (server: Server, network: readonly string[], log: Log) => { close(): Promise<void> | void };
+
+interface Waiting {
+  readonly sandbox: SandboxProcess;
+  readonly directory: PrivateDirectory;
+  readonly shape: Shape;
+  alive: boolean;
+}
+
+export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOptions): Sandbox {
+  const { host: hostDirectory, egress, clock, log } = options;
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  let made = 0;
+  /** What waits is of the shape of the last run that could wait. */
+  let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined };
+  const pool = openWarmPool<Waiting>({
+    ...options.pool,
+    clock,
+    make: (warm) => start(shapeOfPool, warm),
+    isAlive: ({ alive, shape }) => alive && shape.diskBytes === shapeOfPool.diskBytes,
+    discard: end,
+    failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
+  });
+
+  async function start(shape: Shape, warm: boolean): Promise<Waiting> {
+    const user = tier.userOf(shape);
+    const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user, tier.writable);
+    try {
+      const wishes = [...(shape.network ? ["network"] : []), ...(warm ? ["warm"] : [])];
+      const command = { ...tier.command(directory, shape, wishes), environment: {}, user, network: shape.network };
+      const sandbox = await startSandboxProcess(command, clock);
+      const waiting: Waiting = { sandbox, directory, shape, alive: true };
+      void sandbox.exited.then(() => (waiting.alive = false));
+      return waiting;
+    } catch (error) {
+      await directory.remove();
+      throw error;
+    }
+  }
+
+  async function end({ sandbox, directory }: Waiting): Promise<void> {
+    sandbox.keepAlive(true);
+    sandbox.kill();
+    await sandbox.exited;
+    sandbox.release();
+    sandbox.listener?.server.close();
+    await directory.remove();
+  }
+
+  async function take(run: SandboxRun): Promise<Waiting> {
+    const { network, project, packages, limits } = run;
+    const shape = { diskBytes: limits.diskBytes, network: network.length > 0, project, packages };
+    if (shape.network || project !== undefined || packages !== undefined) return start(shape, false);
+    shapeOfPool = shape;
+    return pool.take();
+  }
+
+  async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
+    const waiting = await take(run);
+    const { sandbox, directory, shape } = waiting;
+    const { listener } = sandbox;
+    const proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, log);
+    try {
+      await layFiles(directory, run.skills, run.blobs);
+      if (signal.aborted) return { type: "cancelled" };
+      const surroundings = { ...tier.surroundings(directory, shape), proxyPort: listener?.port };
+      return await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
+    } finally {
+      await proxy?.close();
+      await end(waiting);
+      setImmediate(pool.refill);
+    }
+  }
+
+  function refuses(run: SandboxRun): string | undefined {
+    if (run.network.length > 0 && egress === undefined)
+      return "There is no proxy here through which a run could use the network.";
+    return tier.refuses(run);
+  }
+
+  return {
+    tier: tier.tier,
+    refuses,
+    async run(run, host, signal) {
+      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
+      if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
+      if (signal.aborted) return { type: "cancelled" };
+      const both = new AbortController();
+      const abort = (): void => both.abort();
+      for (const one of [signal, closing.signal]) one.addEventListener("abort", abort);
+      const performed = perform(run, host, both.signal).finally(() => {
+        for (const one of [signal, closing.signal]) one.removeEventListener("abort", abort);
+        running.delete(settled);
+      });
+      const settled = performed.then(
+        () => undefined,
+        () => undefined,
+      );
+      running.add(settled);
+      return performed;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      await pool.close();
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { FrameFault } from "./frames.ts";
+import type { Frame } from "./frames.ts";
+import type { Json, RunEnd, RunError } from "./sandbox.ts";
+
+export type ProgramResult = Extract<RunEnd, { type: "returned" | "raised" }> | { readonly type: "too-large" };
+
+const deepest = 200;
+const longestName = 200;
+const longestText = 64 * 1024;
+
+/** What an enemy says came of a run, as something that can be passed on. Throws a `FrameFault` where it is nothing of that kind. */
+export function readResult({ header, headerBytes, size }: Frame, mostBytes: number): ProgramResult {
+  if (size > 0) throw new FrameFault("A result has no payload.");
+  if (header.type === "raised") return { type: "raised", error: readError(header["error"]) };
+  const { value, summary, output_blobs: outputBlobs } = header;
+  if (value === undefined) throw new FrameFault("A result has no value.");
+  const plain = toPlain(value);
+  // Rewritten, a number can become a few times longer.
+  if (headerBytes > mostBytes / 8 && Buffer.byteLength(JSON.stringify(plain)) > mostBytes) return { type: "too-large" };
+  if (summary !== undefined && typeof summary !== "string") throw new FrameFault("A summary is not a text.");
+  if (outputBlobs !== undefined && !isListOfTexts(outputBlobs)) throw new FrameFault("Output blobs are not a list.");
+  return {
+    type: "returned",
+    value: plain,
+    ...(summary === undefined ? {} : { summary: summary.slice(0, longestText) }),
+    ...(outputBlobs === undefined ? {} : { outputBlobs }),
+  };
+}
+
+function readError(error: unknown): RunError {
+  if (typeof error !== "object" || error === null) throw new FrameFault("An error is not an object.");
+  const { type, message, details } = error as Record<string, unknown>;
+  if (typeof type !== "string" || typeof message !== "string") throw new FrameFault("An error has no words.");
+  const isObject = typeof details === "object" && details !== null && !Array.isArray(details);
+  return {
+    type: type.slice(0, longestName),
+    message: message.slice(0, longestText),
+    ...(isObject ? { details: toPlain(details) as { [key: string]: Json } } : {}),
+  };
+}
+
+/** Numbers that JSON cannot say, such as 1e999, become null. Not recursive: the depth is the enemy's. */
+function toPlain(value: unknown): Json {
+  const root = { value };
+  const left: { holder: Record<string, unknown>; key: string; depth: number }[] = [
+    { holder: root, key: "value", depth: 0 },
+  ];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { holder, key, depth } = next;
+    const found = holder[key];
+    if (typeof found === "number" && !Number.isFinite(found)) holder[key] = null;
+    if (typeof found !== "object" || found === null) continue;
+    if (depth === deepest) throw new FrameFault("A result is too deep.");
+    for (const below of Object.keys(found)) {
+      left.push({ holder: found as Record<string, unknown>, key: below, depth: depth + 1 });
+    }
+  }
+  return root.value as Json;
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}

@@ -1,0 +1,121 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import type { Server, Socket } from "node:net";
+import type { Duplex, Readable } from "node:stream";
+import type { Clock } from "../clock.ts";
+import { SkillsError } from "../errors.ts";
+import { readFrames } from "./frames.ts";
+import type { FrameReader } from "./frames.ts";
+
+export interface Command {
+  readonly file: string;
+  readonly arguments: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Takes this user's id and group, and no others; only root can. */
+  readonly user: number | undefined;
+  /** The sandbox will hand over a listener. */
+  readonly network: boolean;
+}
+
+/** A sandbox that was started, and waits for its one run. */
+export interface SandboxProcess {
+  readonly control: Duplex;
+  readonly frames: FrameReader;
+  readonly program: Duplex;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly listener: { readonly server: Server; readonly port: number } | undefined;
+  /** When the outermost process is dead; in a tier with namespaces, all the others are dead by then. */
+  readonly exited: Promise<void>;
+  /** What killed it, or how it exited; for people. */
+  readonly lastWords: () => string;
+  kill(): void;
+  /** Closes our ends. */
+  release(): void;
+  /** Whether this process stays alive for its sake; while it waits it does not. */
+  keepAlive(wanted: boolean): void;
+}
+
+const startupMs = 10_000;
+const mostWords = 2_000;
+
+/** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with what it said instead. */
+export async function startSandboxProcess(command: Command, clock: Clock): Promise<SandboxProcess> {
+  const child = spawn(command.file, command.arguments, {
+    stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", ...(command.network ? (["ipc"] as const) : [])],
+    cwd: "/",
+    env: command.environment,
+    // A session of its own: what the terminal sends to this process is for this process to pass on.
+    detached: true,
+    ...(command.user === undefined ? {} : { uid: command.user, gid: command.user }),
+  });
+  const started = describe(child);
+  const cancel = clock.after(startupMs, () => started.kill());
+  try {
+    const handedOver = command.network ? receiveListener(child) : undefined;
+    const ready = await started.frames.next();
+    if (ready?.header.type !== "ready") throw new Error("It did not get ready.");
+    const port = Number(ready.header["proxy_port"]);
+    const listener = handedOver === undefined ? undefined : { server: await handedOver, port };
+    if (command.network) child.disconnect();
+    started.keepAlive(false);
+    return { ...started, listener };
+  } catch (error) {
+    started.kill();
+    await started.exited;
+    const words = readRest(started.stderr).trim();
+    const detail = words === "" ? `${String(error)} ${started.lastWords()}` : words;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${detail}`, { cause: error });
+  } finally {
+    cancel();
+  }
+}
+
+function describe(child: ChildProcess): Omit<SandboxProcess, "listener"> {
+  const [, stdout, stderr, control, program] = child.stdio as unknown as [null, Socket, Socket, Socket, Socket];
+  const handles = [child, stdout, stderr, control, program];
+  let lastWords = "";
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", (code, signal) => {
+      lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
+      resolve();
+    });
+    child.once("error", (error) => {
+      lastWords = error.message;
+      // Never started: there is no exit to wait for.
+      if (child.pid === undefined) resolve();
+    });
+  });
+  // A sandbox that is gone is noticed by its exit.
+  for (const stream of [stdout, stderr, control, program]) stream.on("error", () => undefined);
+  return {
+    control,
+    program,
+    stdout,
+    stderr,
+    exited,
+    frames: readFrames(control),
+    lastWords: () => lastWords,
+    kill: () => void child.kill("SIGKILL"),
+    release() {
+      for (const stream of [stdout, stderr, control, program]) stream.destroy();
+    },
+    keepAlive(wanted) {
+      for (const handle of handles) {
+        if (wanted) handle.ref();
+        else handle.unref();
+      }
+    },
+  };
+}
+
+function receiveListener(child: ChildProcess): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    child.once("message", (_message, handle) => resolve(handle as Server));
+    child.once("exit", () => reject(new Error("It ended before it handed over its listener.")));
+  });
+}
+
+function readRest(stream: Readable): string {
+  return String(stream.read() ?? "").slice(0, mostWords);
+}

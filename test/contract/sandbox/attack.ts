@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import type { Json, RunEnd } from "../../../src/sandbox/sandbox.ts";
+import { attackCode, codeRun } from "./runs.ts";
+import type { More } from "./runs.ts";
+import type { Outcome, Trial } from "./tier.ts";
+
+/** Something that hostile code may try, and that must come to nothing. */
+export interface Attack {
+  /** Completes "It holds against an attempt to …". */
+  readonly tries: string;
+  /** Python: a function `attack(bait)` that calls what `prelude.py` offers. Each `attempt` must fail. */
+  readonly code: string;
+  readonly more?: More;
+  /** How the run may end; by default it returns. */
+  readonly ends?: readonly RunEnd["type"][];
+  /** What else must hold; `found` is what `attack` returned. */
+  readonly check?: (found: Json, outcome: Outcome, trial: Trial) => void;
+  /** Against kernels and descriptors: nothing to be tried where programs are no processes. */
+  readonly ofProcesses?: boolean;
+  /** Succeeds without a sandbox and does no harm there: the suite tries it to see that the attack is one. */
+  readonly control?: "succeeds";
+}
+
+interface Report {
+  readonly tried: Readonly<Record<string, string>>;
+  readonly harmless: Readonly<Record<string, string>>;
+  readonly found: Json;
+}
+
+/** One test an attack. Those that use up what there is to be used are tried `oneByOne`. */
+export function describeAttacks(
+  trial: Trial,
+  on: string,
+  attacks: readonly Attack[],
+  order: { oneByOne?: boolean } = {},
+): void {
+  describe(`attacks on ${on}`, { concurrent: order.oneByOne !== true }, () => {
+    for (const attack of attacks) {
+      if (attack.ofProcesses === true && !trial.tier.processes) continue;
+      it(`hold against an attempt to ${attack.tries}`, () => {
+        const { code, more, ends = ["returned"], check } = attack;
+        const run = codeRun(attackCode(code), { ...more, args: trial.bait.facts });
+        return trial.run(run, (outcome) => {
+          const { end } = outcome;
+          if (!ends.includes(end.type)) expect(end, "how the run ended").toEqual(ends);
+          const report = end.type === "returned" ? (end.value as unknown as Report) : undefined;
+          if (report !== undefined) expect(succeeded(report, trial), "attempts that did not fail").toEqual({});
+          check?.(report?.found ?? null, outcome, trial);
+        });
+      });
+    }
+  });
+}
+
+/** Attempts that were not refused. On a kernel an attempt that is "absent" was never made, unless it has no number there. */
+function succeeded({ tried, harmless }: Report, { tier }: Trial): Record<string, string> {
+  const refused = tier.processes ? /^(refused: |absent: not on )/ : /^(refused|absent): /;
+  const fine = tier.processes ? /^(got|refused): |^absent: not on / : /^(got|refused|absent): /;
+  return Object.fromEntries([
+    ...Object.entries(tried).filter(([, outcome]) => !refused.test(outcome)),
+    ...Object.entries(harmless).filter(([, outcome]) => !fine.test(outcome)),
+  ]);
+}

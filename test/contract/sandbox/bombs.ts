@@ -1,0 +1,141 @@
+import { expect } from "vitest";
+import type { Attack } from "./attack.ts";
+import { processesCalled } from "./host-state.ts";
+import { python } from "./runs.ts";
+
+/** Against what there is a finite amount of. */
+export const bombs: readonly Attack[] = [
+  {
+    tries: "fork without end",
+    ofProcesses: true,
+    ends: ["limit", "raised", "crashed"],
+    more: { limits: { timeoutMs: 4000 } },
+    code: python`
+      def attack(bait):
+          rename("b" + bait["token"])
+          while True:
+              os.fork()
+    `,
+    check: (_found, { end }, { bait }) => {
+      expect(end).toMatchObject(
+        end.type === "limit" ? { limit: expect.stringMatching("processes|timeout") as string } : {},
+      );
+      expect(processesCalled(`b${bait.token}`)).toEqual([]);
+    },
+  },
+  {
+    tries: "fork without end out of every session, by threads",
+    ofProcesses: true,
+    ends: ["limit", "raised", "crashed"],
+    more: { limits: { timeoutMs: 4000 } },
+    code: python`
+      import threading
+
+      def bomb():
+          while True:
+              try:
+                  if os.fork() == 0:
+                      os.setsid()
+              except OSError:
+                  pass
+
+      def attack(bait):
+          rename("e" + bait["token"])
+          while True:
+              try:
+                  threading.Thread(target=bomb, daemon=True).start()
+              except RuntimeError:
+                  pass
+    `,
+    check: (_found, _outcome, { bait }) => expect(processesCalled(`e${bait.token}`)).toEqual([]),
+  },
+  {
+    tries: "take memory that no process has: pipes, sockets, shared mappings, files of the memory",
+    ofProcesses: true,
+    ends: ["returned", "limit", "raised", "crashed"],
+    more: { limits: { timeoutMs: 6000, memoryBytes: 96 * 1024 * 1024 } },
+    code: python`
+      import fcntl, mmap, socket
+
+      def attack(bait):
+          kept = []
+          def pipes():
+              while len(kept) < 4000:
+                  reader, writer = os.pipe()
+                  kept.append((reader, writer))
+                  os.set_blocking(writer, False)
+                  try:
+                      fcntl.fcntl(writer, 1031, 1 << 20)
+                  except OSError:
+                      pass
+                  try:
+                      while True:
+                          os.write(writer, bytes(65536))
+                  except BlockingIOError:
+                      pass
+          def sockets():
+              while len(kept) < 4000:
+                  pair = socket.socketpair()
+                  kept.append(pair)
+                  pair[0].setblocking(False)
+                  try:
+                      while True:
+                          pair[0].send(bytes(65536))
+                  except BlockingIOError:
+                      pass
+          attempt("pipes", pipes)
+          attempt("sockets", sockets)
+          attempt("memfd", lambda: syscall("memfd_create", ctypes.c_char_p(b"x"), 0))
+          def mappings():
+              while len(kept) < 4000:
+                  mapping = mmap.mmap(-1, 1 << 20)
+                  kept.append(mapping)
+                  for at in range(0, 1 << 20, 4096):
+                      mapping[at] = 1
+          attempt("mappings", mappings)
+    `,
+  },
+  {
+    tries: "open descriptors without end",
+    ofProcesses: true,
+    code: python`
+      def many():
+          kept = []
+          while len(kept) < 100_000:
+              kept.append(os.open("/", os.O_RDONLY))
+
+      def attack(bait):
+          attempt("many", lambda: in_child(many))
+    `,
+  },
+  {
+    tries: "print without end from many processes",
+    ofProcesses: true,
+    ends: ["limit"],
+    code: python`
+      def attack(bait):
+          for _ in range(4):
+              os.fork()
+          while True:
+              os.write(1, b"\x1b[2J" * 10_000)
+    `,
+    check: (_found, { end, host }) => {
+      expect(end).toEqual({ type: "limit", limit: "output" });
+      expect(host.printedBytes).toBeLessThanOrEqual(1024 * 1024);
+    },
+  },
+  {
+    tries: "burn all processors by many processes",
+    ofProcesses: true,
+    ends: ["limit"],
+    more: { limits: { timeoutMs: 1500 } },
+    code: python`
+      def attack(bait):
+          for _ in range(4):
+              os.fork()
+          while True:
+              pass
+    `,
+    check: (_found, { end }) => expect(end).toEqual({ type: "limit", limit: "timeout" }),
+  },
+];

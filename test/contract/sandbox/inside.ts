@@ -1,0 +1,230 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Json } from "../../../src/sandbox/sandbox.ts";
+import { codeRun, python, skillOf, skillRun } from "./runs.ts";
+import type { More } from "./runs.ts";
+import type { Trial } from "./tier.ts";
+
+/** C-5.4: what a program finds around it. */
+export function describeInside(trial: Trial): void {
+  const returns = (name: string, code: string, value: Json, more: More & { args?: Json } = {}): void => {
+    it(name, () => trial.run(codeRun(code, more), ({ end }) => expect(end).toMatchObject({ type: "returned", value })));
+  };
+
+  describe.concurrent("inside", () => {
+    returns(
+      "the working directory is /workspace, empty and writable",
+      python`
+        import os
+
+        def main():
+            before = os.listdir(".")
+            with open("note.txt", "w") as file:
+                file.write("kept")
+            with open("/workspace/note.txt") as file:
+                return [os.getcwd(), before, file.read(), os.listdir("/output"), os.path.isdir("/project")]
+      `,
+      ["/workspace", [], "kept", [], false],
+    );
+
+    it("nothing of the host's environment or user is to be seen", () => {
+      const code = python`
+        import os, sys
+
+        def main():
+            user = os.getuid() if hasattr(os, "getuid") else 1000
+            return {"environment": dict(os.environ), "uid": user, "home": os.path.expanduser("~"), "argv": sys.argv}
+      `;
+      return trial.run(codeRun(code), ({ end }) => {
+        expect(end.type).toBe("returned");
+        const { environment, uid, home } = (
+          end as unknown as { value: { environment: Record<string, string>; uid: number; home: string } }
+        ).value;
+        expect(Object.keys(environment).filter((name) => /^(ACP|npm_|NODE|VITEST|SSH|XDG|USER)/.test(name))).toEqual(
+          [],
+        );
+        if (trial.tier.processes) expect(uid).not.toBe(0);
+        expect(home).not.toBe(process.env["HOME"]);
+      });
+    });
+
+    returns(
+      "runtime is a module and a global, and knows the run",
+      python`
+        import runtime as module
+
+        def main(args):
+            import time
+            return [runtime is module, runtime.args, runtime.run_id, runtime.deadline > 0]
+      `,
+      [true, { a: 1 }, "run_0123456789", true],
+      { args: { a: 1 }, runId: "run_0123456789" },
+    );
+
+    it("the standard input is at its end", () =>
+      trial.run(codeRun("import sys\ndef main(): return sys.stdin.read() if sys.stdin else ''"), ({ end }) =>
+        expect(end).toMatchObject({ type: "returned", value: "" }),
+      ));
+  });
+
+  describe.concurrent("mounted skills", () => {
+    const sync = skillOf(
+      "salesforce.leads.sync",
+      {
+        "SKILL.md": "text",
+        "code/main.py":
+          "import utils\nfrom . import near\nprint('loaded')\ndef main(args): return [utils.who, near.who, args]\n",
+        "code/utils.py": "who = 'sync'\n",
+        "code/near.py": "who = 'near'\n",
+      },
+      "code/main.py",
+    );
+    const other = skillOf(
+      "other.class.2nd",
+      { "main.py": "import utils\ndef main(args=None): return utils.who\n", "utils.py": "who = 'other'\n" },
+      "main.py",
+    );
+    const skills = [sync, other];
+
+    it("run by their entry", () =>
+      trial.run(skillRun(sync, { n: 1 }), ({ end, host }) => {
+        expect(end).toMatchObject({ type: "returned", value: ["sync", "near", { n: 1 }] });
+        expect(host.stdout).toBe("loaded\n");
+      }));
+
+    returns(
+      "import by their name, each with modules of its own",
+      python`
+        from skills.salesforce.leads.sync import main as sync
+        from skills.other.class_._2nd import main as other
+
+        def main():
+            return [sync(1), other()]
+      `,
+      [["sync", "near", 1], "other"],
+      { skills },
+    );
+
+    it("load on the first use, not before", () => {
+      const code = python`
+        import skills.salesforce.leads.sync
+        import sys
+
+        def main():
+            print("imported")
+            sys.stdout.flush()
+            return skills.salesforce.leads.sync.main(2)
+      `;
+      return trial.run(codeRun(code, { skills }), ({ end, host }) => {
+        expect(end).toMatchObject({ type: "returned", value: ["sync", "near", 2] });
+        expect(host.stdout).toBe("imported\nloaded\n");
+      });
+    });
+
+    it("that are not mounted cannot be imported, and the mounted ones are named", () =>
+      trial.run(codeRun("from skills.salesforce.leads import gone\ndef main(): pass", { skills }), ({ end }) => {
+        expect(end).toMatchObject({ type: "raised" });
+        expect(JSON.stringify(end)).toMatch(/ImportError|ModuleNotFoundError/);
+        expect(JSON.stringify(end)).toContain("salesforce.leads.sync");
+      }));
+
+    returns(
+      "can be read and not be changed",
+      python`
+        import os
+
+        def main():
+            with open("/skills/salesforce.leads.sync/SKILL.md") as file:
+                text = file.read()
+            done = []
+            for act in (
+                lambda: open("/skills/salesforce.leads.sync/SKILL.md", "w"),
+                lambda: open("/skills/salesforce.leads.sync/new", "w"),
+                lambda: os.remove("/skills/salesforce.leads.sync/SKILL.md"),
+                lambda: os.rename("/skills/salesforce.leads.sync", "/skills/moved"),
+                lambda: os.mkdir("/skills/new"),
+            ):
+                try:
+                    act()
+                    done.append("possible")
+                except OSError:
+                    pass
+            return [text, sorted(os.listdir("/skills")), done]
+      `,
+      ["text", ["other.class.2nd", "salesforce.leads.sync"], []],
+      { skills },
+    );
+  });
+
+  describe.concurrent("a project", () => {
+    const project = (): string => {
+      const directory = mkdtempSync(path.join(trial.bait.facts.temporary, "project-"));
+      mkdirSync(path.join(directory, "below"));
+      writeFileSync(path.join(directory, "below", "text"), "of the project");
+      symlinkSync(trial.bait.facts.files[2] ?? "", path.join(directory, "link"));
+      chmodSync(directory, 0o777);
+      chmodSync(path.join(directory, "below"), 0o777);
+      return directory;
+    };
+    const code = python`
+      import os
+
+      def note(act):
+          try:
+              return act()
+          except OSError:
+              return "refused"
+
+      def write(path):
+          with open(path, "w") as file:
+              file.write("written")
+          return "written"
+
+      def main():
+          return [
+              note(lambda: open("/project/below/text").read()),
+              note(lambda: write("/project/below/new")),
+              note(lambda: open("/project/link").read()),
+              note(lambda: open("/project/../" + "etc/shadow").read()),
+          ]
+    `;
+
+    it("that may be read can be read, and not be written", () => {
+      const directory = project();
+      return trial.run(codeRun(code, { project: { directory, writable: false } }), ({ end }) => {
+        expect(end).toMatchObject({ type: "returned", value: ["of the project", "refused", "refused", "refused"] });
+        expect(readdirSync(path.join(directory, "below"))).toEqual(["text"]);
+      });
+    });
+
+    it("that may be written can be written, and its links lead nowhere", () => {
+      const directory = project();
+      return trial.run(codeRun(code, { project: { directory, writable: true } }), ({ end }) => {
+        expect(end).toMatchObject({ type: "returned", value: ["of the project", "written", "refused", "refused"] });
+        expect(readFileSync(path.join(directory, "below", "new"), "utf8")).toBe("written");
+        expect(readdirSync(directory).sort()).toEqual(["below", "link"]);
+      });
+    });
+  });
+
+  it("packages can be imported, and not be changed", () => {
+    const directory = mkdtempSync(path.join(trial.bait.facts.temporary, "packages-"));
+    chmodSync(directory, 0o777);
+    writeFileSync(path.join(directory, "installed.py"), "value = 5\n");
+    const code = python`
+      import installed
+
+      def main():
+          try:
+              open(installed.__file__, "a").write("poison")
+          except OSError:
+              return installed.value
+    `;
+    return trial.run(codeRun(code, { packages: directory }), ({ end }) => {
+      expect(end).toMatchObject({ type: "returned", value: 5 });
+      expect(readdirSync(directory)).toEqual(["installed.py"]);
+      expect(readFileSync(path.join(directory, "installed.py"), "utf8")).toBe("value = 5\n");
+    });
+  });
+}

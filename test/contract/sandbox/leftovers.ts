@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { hostState } from "./host-state.ts";
+import type { HostState } from "./host-state.ts";
+import { codeRun, skillOf } from "./runs.ts";
+import { samples } from "./samples.ts";
+import type { Trial } from "./tier.ts";
+
+/** Polls with this much patience for what the system hands back in its own time. */
+const patience = { timeout: 10_000, interval: 20 };
+
+/** Many runs with every kind of end leave nothing behind. */
+export function describeLeftovers(trial: Trial): void {
+  describe("many runs", () => {
+    it("leave no process, mount, file or descriptor behind", async () => {
+      const skills = [skillOf("a", { "main.py": "def main(): pass\n" }, "main.py")];
+      const several = async (rounds: number): Promise<void> => {
+        for (let round = 0; round < rounds; round++) {
+          const cancel = new AbortController();
+          await Promise.all([
+            trial.run(codeRun(samples.echoes, { args: { round }, skills }), ({ end }) =>
+              expect(end.type).toBe("returned"),
+            ),
+            trial.run(codeRun(samples.raises), ({ end }) => expect(end.type).toBe("raised")),
+            trial.run(codeRun(samples.printsAndWaits), ({ end }) => expect(end.type).toBe("cancelled"), {
+              signal: cancel.signal,
+              answers: { print: () => cancel.abort() },
+            }),
+          ]);
+        }
+      };
+      await several(2);
+      // What waits in a pool is made after the reply: only what settles can be compared.
+      const before = await settled();
+      await several(5);
+      await expect.poll(hostState, patience).toEqual(before);
+    });
+  });
+}
+
+/** After the sandbox was closed. */
+export function describeAfterwards(trial: Trial): void {
+  describe("afterwards", () => {
+    it("the host is as it was before", async () => {
+      await expect.poll(() => difference(trial.before, hostState()), patience).toEqual({});
+      expect(trial.bait.harm()).toEqual([]);
+    });
+  });
+}
+
+async function settled(): Promise<HostState> {
+  let last = hostState();
+  let same = 0;
+  await expect
+    .poll(() => {
+      const now = hostState();
+      same = JSON.stringify(now) === JSON.stringify(last) ? same + 1 : 0;
+      last = now;
+      return same;
+    }, patience)
+    .toBeGreaterThan(10);
+  return last;
+}
+
+function difference(before: HostState, after: HostState): Partial<Record<keyof HostState, unknown>> {
+  return {
+    ...(after.mounts === before.mounts ? {} : { mounts: after.mounts }),
+    ...(after.temporary.length === before.temporary.length ? {} : { temporary: after.temporary }),
+    // Whoever watches from inside may have opened some of its own.
+    ...(after.descriptors <= before.descriptors + 2 ? {} : { descriptors: [before.descriptors, after.descriptors] }),
+    ...(after.descendants === before.descendants ? {} : { descendants: [before.descendants, after.descendants] }),
+  };
+}

@@ -1,0 +1,73 @@
+import { expect } from "vitest";
+import type { Json } from "../../../src/sandbox/sandbox.ts";
+import type { Attack } from "./attack.ts";
+import { python } from "./runs.ts";
+
+/** Against what only the superuser may do: devices, the switches of the kernel, other identities. */
+export const rightsAttacks: readonly Attack[] = [
+  {
+    tries: "make devices and use those of the host",
+    ofProcesses: true,
+    code: python`
+      import stat
+
+      def attack(bait):
+          for place in ("/workspace", "/output", "/tmp", "/dev"):
+              attempt("memory in " + place, lambda: os.mknod(place + "/mem", 0o666 | stat.S_IFCHR, os.makedev(1, 1)))
+              attempt("null in " + place, lambda: os.mknod(place + "/null2", 0o666 | stat.S_IFCHR, os.makedev(1, 3)))
+              attempt("disk in " + place, lambda: os.mknod(place + "/disk", 0o666 | stat.S_IFBLK, os.makedev(254, 0)))
+          for path in ("mem", "kmem", "port", "kmsg", "kvm", "fuse", "vda", "sda", "loop-control", "net/tun", "vsock", "uinput",
+                       "vhost-net", "cpu/0/msr", "mapper/control", "console", "tty0", "hwrng", "rtc0", "snapshot", "autofs"):
+              attempt("/dev/" + path, lambda: os.open("/dev/" + path, os.O_RDWR | os.O_NONBLOCK))
+    `,
+  },
+  {
+    tries: "change or read the kernel through /proc and /sys",
+    ofProcesses: true,
+    code: python`
+      def attack(bait):
+          for path in ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/proc/sys/kernel/domainname",
+                       "/proc/sys/vm/overcommit_memory", "/proc/sys/fs/binfmt_misc/register", "/proc/sys/kernel/modprobe",
+                       "/proc/sysrq-trigger", "/proc/sys/net/ipv4/ip_forward", "/proc/sys/kernel/randomize_va_space",
+                       "/proc/irq/default_smp_affinity", "/proc/1/oom_score_adj", "/proc/1/comm", "/proc/1/uid_map",
+                       "/proc/self/setgroups", "/proc/acpi/wakeup", "/proc/mtrr", "/proc/scsi/scsi",
+                       "/sys/kernel/uevent_helper", "/sys/power/state", "/sys/kernel/mm/ksm/run", "/sys/fs/cgroup/cgroup.procs",
+                       "/sys/kernel/security/apparmor/.remove"):
+              attempt("write " + path, lambda: write(path, "1\n"))
+          for path in ("/proc/kcore", "/proc/kmsg", "/proc/kpagecount", "/proc/vmallocinfo", "/proc/timer_list", "/proc/slabinfo",
+                       "/sys/kernel/debug/gpio", "/sys/kernel/tracing/trace", "/sys/firmware/acpi/tables/DSDT",
+                       "/sys/class/dmi/id/product_uuid"):
+              attempt("read " + path, lambda: read(path))
+    `,
+  },
+  {
+    tries: "gain rights by a setuid program",
+    ofProcesses: true,
+    code: python`
+      import glob, shutil, subprocess
+
+      def attack(bait):
+          for name, arguments in {"su": ["-c", "id"], "sudo": ["-n", "id"], "mount": ["-t", "tmpfs", "none", "/workspace"],
+                                  "newgrp": ["root"], "pkexec": ["id"], "umount": ["/skills"]}.items():
+              program = shutil.which(name)
+              if program:
+                  attempt(name, lambda: subprocess.run([program, *arguments], check=True, timeout=5, stdin=subprocess.DEVNULL))
+          shell = "/workspace/shell"
+          shutil.copy("/bin/true", shell)
+          observe("chmod", lambda: os.chmod(shell, 0o6755))
+          attempt("chown", lambda: os.chown(shell, 0, 0))
+          attempt("setuid", lambda: os.setuid(0))
+          attempt("setgroups", lambda: os.setgroups([0]))
+          attempt("setresuid", lambda: os.setresuid(0, 0, 0))
+          status = dict(line.split(":\t", 1) for line in read("/proc/self/status").split("\n") if ":\t" in line)
+          return [status["NoNewPrivs"], status["CapEff"], status["CapPrm"], status["CapBnd"], status["CapAmb"], os.getuid() != 0]
+    `,
+    check: (found) => {
+      const [noNewPrivileges, ...rest] = found as readonly Json[];
+      const none = "0".repeat(16);
+      expect(noNewPrivileges).toBe("1");
+      // The bounding set means nothing without the right to gain.
+      expect(rest.filter((_right, at) => at !== 2)).toEqual([none, none, none, true]);
+    },
+  },
+];

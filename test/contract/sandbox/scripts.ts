@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { python, scriptRun } from "./runs.ts";
+import type { Trial } from "./tier.ts";
+
+/** C-5.6: files of Agent Skills, run by their language. */
+export function describeScripts(trial: Trial): void {
+  const argv = ["--in", "x y", "", "*", "$(id)", "line\nbreak", "ä"];
+  const stdin = "from outside\n".repeat(10_000);
+
+  describe.concurrent("scripts", () => {
+    it.each([
+      [
+        "python",
+        python`
+          import os, sys
+          import beside
+          print(sys.argv[1:] == ["--in", "x y", "", "*", "$(id)", "line\nbreak", "ä"], os.getcwd(), beside.value)
+          print(len(sys.stdin.read()), file=sys.stderr)
+          open("/output/made", "w").write("made")
+          sys.exit(3)
+        `,
+        "True /workspace 7\n",
+      ],
+      [
+        "bash",
+        python`
+          [ "$#" = 7 ] && [ "$2" = "x y" ] && [ "$5" = '$(id)' ] && [ "$6" = $'line\nbreak' ] && pwd
+          wc -c >&2
+          echo -n made > /output/made
+          exit 3
+        `,
+        "/workspace\n",
+      ],
+      [
+        "node",
+        python`
+          import { readFileSync, writeFileSync } from "node:fs";
+          console.log(process.argv.length === 9 && process.argv[7] === "line\nbreak", process.cwd());
+          console.error(readFileSync(0).length);
+          writeFileSync("/output/made", "made");
+          process.exitCode = 3;
+        `,
+        "true /workspace\n",
+      ],
+    ] as const)("of %s get their arguments and input, and answer by their exit", (language, text, printed) => {
+      const beside = { "scripts/beside.py": "value = 7\n" };
+      const run = scriptRun(language, text, { argv, stdin, beside });
+      return trial.run(run, ({ end, host }) => {
+        expect({ end, stdout: host.stdout, stderr: host.stderr.trim() }).toEqual({
+          end: { type: "exited", exitCode: 3 },
+          stdout: printed,
+          stderr: String(stdin.length),
+        });
+        expect(host.outputs.get("made")?.toString()).toBe("made");
+      });
+    });
+
+    it.each([
+      ["python", "import sys\nprint(repr(sys.stdin.read()))", "''\n"],
+      ["bash", "cat; echo end", "end\n"],
+      ["node", "process.stdin.on('data', () => {}).on('end', () => console.log('end'))", "end\n"],
+    ] as const)("of %s without input find its end", (language, text, stdout) =>
+      trial.run(scriptRun(language, text), ({ end, host }) => {
+        expect(end).toEqual({ type: "exited", exitCode: 0 });
+        expect(host.stdout).toBe(stdout);
+      }),
+    );
+
+    it.each([
+      ["python", "import sys; sys.exit('no')", "no\n"],
+      ["python", "raise ValueError('no')", "ValueError: no\n"],
+      ["bash", "false", ""],
+      ["node", "throw new Error('no')", "Error: no"],
+    ] as const)("of %s that fail exit with 1: %s", (language, text, stderr) =>
+      trial.run(scriptRun(language, text), ({ end, host }) => {
+        expect(end).toEqual({ type: "exited", exitCode: 1 });
+        expect(host.stderr).toContain(stderr);
+      }),
+    );
+
+    it("ended by a signal of their own exit as shells say", () =>
+      trial.run(scriptRun("bash", "kill -9 $$"), ({ end }) => expect(end).toEqual({ type: "exited", exitCode: 137 })));
+
+    it("may leave their input unread", () =>
+      trial.run(scriptRun("bash", "exit 0", { stdin: "x".repeat(1_000_000) }), ({ end }) =>
+        expect(end).toEqual({ type: "exited", exitCode: 0 }),
+      ));
+
+    it("may be started by others, and find nothing of the host in their environment", () =>
+      trial.run(scriptRun("bash", "env; ls /skills/scripted/scripts"), ({ end, host }) => {
+        expect(end).toEqual({ type: "exited", exitCode: 0 });
+        expect(host.stdout).not.toMatch(/^(ACP|npm_|NODE|VITEST|SSH|XDG|USER|PYTHONPATH)/m);
+        expect(host.stdout).toContain("it.sh");
+      }));
+
+    it.each([
+      ["python", "while True: pass"],
+      ["bash", "trap '' TERM INT HUP; while :; do :; done"],
+      ["node", "process.on('SIGTERM', () => {}); for (;;);"],
+    ] as const)("of %s that do not end are ended", (language, text) =>
+      trial.run(scriptRun(language, text, { limits: { timeoutMs: 1200 } }), ({ end }) =>
+        expect(end).toEqual({ type: "limit", limit: "timeout" }),
+      ),
+    );
+  });
+}

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
+import { isSkillsError } from "../../../src/errors.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/sandbox/sandbox.ts";
+import { openBait } from "./bait.ts";
+import type { Bait } from "./bait.ts";
+import { hostState } from "./host-state.ts";
+import type { HostState } from "./host-state.ts";
+import { recordingHost } from "./recording-host.ts";
+import type { HostRecord } from "./recording-host.ts";
+
+/** What a run may need of a tier. */
+export type Feature =
+  | "code"
+  | "skill"
+  | "python script"
+  | "bash script"
+  | "node script"
+  | "network"
+  | "project"
+  | "packages"
+  | "secrets"
+  | "brokered";
+
+/** A tier, as the contract suite meets it. */
+export interface Tier {
+  /** `skip` says why this machine cannot have the tier. Called once; the suite closes what was opened. */
+  open(): Promise<Sandbox | { readonly skip: string }>;
+  /** All that it offers; the suite expects everything else to be refused. */
+  readonly offers: readonly Feature[];
+  /** Programs are processes of this machine's kernel: they can fork, call it, and be given a limit by it. */
+  readonly processes: boolean;
+  /** Process ids, network and System V objects are the run's own. Elsewhere the rules of the kernel must do. */
+  readonly namespaces: boolean;
+}
+
+/** What came of a run that was not refused. */
+export interface Outcome {
+  readonly end: RunEnd;
+  readonly host: HostRecord;
+}
+
+/** A tier that is open, in the hands of a test. */
+export interface Trial {
+  readonly tier: Tier;
+  readonly sandbox: Sandbox;
+  readonly bait: Bait;
+  /** How the host was before the tier was opened. */
+  readonly before: HostState;
+  /**
+   * Runs, then lets `check` look at what came of it, then makes sure that nothing was touched or leaked.
+   * Where the tier does not offer what the run needs, it is expected to refuse instead, and `check` is not called.
+   */
+  run(run: SandboxRun, check: (outcome: Outcome) => void, options?: TrialOptions): Promise<void>;
+}
+
+export interface TrialOptions {
+  readonly answers?: Partial<RunHost>;
+  readonly signal?: AbortSignal;
+}
+
+/** Opens the tier for the tests that `tests` declares; skips them, with the tier's reason, where there is none. */
+export function describeTier(name: string, tier: Tier, tests: (trial: Trial) => void): void {
+  describe(name, () => {
+    let opened: Sandbox | { readonly skip: string } | undefined;
+    let bait: Bait | undefined;
+    let before: HostState | undefined;
+    beforeAll(async () => {
+      bait = await openBait();
+      before = hostState();
+      opened = await tier.open();
+    }, 120_000);
+    afterAll(async () => {
+      if (opened !== undefined && !("skip" in opened)) await opened.close();
+      await bait?.close();
+    }, 60_000);
+    beforeEach(({ skip }) => {
+      if (opened !== undefined && "skip" in opened) skip(opened.skip);
+    });
+
+    const trial: Trial = {
+      tier,
+      get sandbox() {
+        if (opened === undefined || "skip" in opened) throw new Error("The tier is not open.");
+        return opened;
+      },
+      get bait() {
+        if (bait === undefined) throw new Error("There is no bait.");
+        return bait;
+      },
+      get before() {
+        if (before === undefined) throw new Error("Nothing was looked at.");
+        return before;
+      },
+      async run(run, check, { answers, signal = new AbortController().signal } = {}) {
+        const { sandbox } = trial;
+        const host = recordingHost(answers);
+        if (!featuresOf(run).every((feature) => tier.offers.includes(feature))) {
+          await expectRefusal(sandbox, run, host, signal);
+          return;
+        }
+        expect(sandbox.refuses(run)).toBeUndefined();
+        const end = await sandbox.run(run, host, signal);
+        expectWellFormed(end);
+        expectNothingLeaked(trial.bait, end, host.record);
+        check({ end, host: host.record });
+        expect(trial.bait.harm(), "harm done to the host").toEqual([]);
+      },
+    };
+
+    tests(trial);
+  });
+}
+
+export function featuresOf(run: SandboxRun): Feature[] {
+  const { program } = run;
+  const needed: Feature[] = [program.type === "script" ? `${program.language} script` : program.type];
+  if (run.network.length > 0) needed.push("network");
+  if (run.project !== undefined) needed.push("project");
+  if (run.packages !== undefined) needed.push("packages");
+  if (Object.keys(run.secrets).length > 0) needed.push("secrets");
+  if (run.brokered.length > 0) needed.push("brokered");
+  return needed;
+}
+
+/** Refused with a sentence, and then nothing is started. */
+async function expectRefusal(
+  sandbox: Sandbox,
+  run: SandboxRun,
+  host: RunHost & { record: HostRecord },
+  signal: AbortSignal,
+): Promise<void> {
+  expect(sandbox.refuses(run)).toMatch(/^[A-Z].{10,}\.$/s);
+  await expectUnavailable(sandbox.run(run, host, signal));
+  expect(host.record.events).toEqual([]);
+}
+
+/** Waits for a run that is refused because nothing can be started. */
+export async function expectUnavailable(refused: Promise<RunEnd>): Promise<void> {
+  const thrown: unknown = await refused.then(
+    (end) => new Error(`It ran, and ended as ${end.type}.`),
+    (error: unknown) => error,
+  );
+  if (!isSkillsError(thrown)) throw new Error("expected a SkillsError", { cause: thrown });
+  expect(thrown.code).toBe("SANDBOX_UNAVAILABLE");
+}
+
+/** Whatever was sent from inside, the shape of what comes out is ours. */
+function expectWellFormed(end: RunEnd): void {
+  const text = expect.any(String) as string;
+  switch (end.type) {
+    case "returned":
+      expect(depthOf(end.value)).toBeLessThanOrEqual(200);
+      if (end.summary !== undefined) expect(end.summary).toEqual(text);
+      for (const id of end.outputBlobs ?? []) expect(id).toEqual(text);
+      break;
+    case "raised":
+      expect(end.error).toMatchObject({ type: text, message: text });
+      expect(depthOf(end.error.details ?? {})).toBeLessThanOrEqual(200);
+      break;
+    case "exited":
+      expect(Number.isInteger(end.exitCode)).toBe(true);
+      break;
+    case "limit":
+      expect(["timeout", "memory", "processes", "disk", "output"]).toContain(end.limit);
+      break;
+    case "crashed":
+      expect(end.detail).toMatch(/./);
+      break;
+    case "cancelled":
+  }
+}
+
+/** Without recursion: hostile values are deeper than stacks. */
+function depthOf(value: Json): number {
+  let depth = 0;
+  let level: unknown[] = [value];
+  while ((level = level.filter((item) => typeof item === "object" && item !== null)).length > 0) {
+    depth++;
+    level = level.flatMap((item) => Object.values(item as object) as unknown[]);
+  }
+  return depth;
+}
+
+function expectNothingLeaked(bait: Bait, end: RunEnd, host: HostRecord): void {
+  const everything = [
+    JSON.stringify(end),
+    host.stdout,
+    host.stderr,
+    JSON.stringify(host.calls),
+    ...host.blobs.map(({ content }) => content.toString("latin1")),
+    ...[...host.outputs].flatMap(([path, content]) => [path, content.toString("latin1")]),
+  ].join("\n");
+  expect(
+    bait.contents.filter((content) => everything.includes(content)),
+    "contents that leaked",
+  ).toEqual([]);
+}

@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { judge, parseNetworkRule, parseNetworkRules } from "../../../src/sandbox/egress/network-rules.ts";
+import { parseAuthority } from "../../../src/sandbox/egress/target.ts";
+import type { Scheme } from "../../../src/sandbox/egress/target.ts";
+
+function allows(entries: readonly string[], scheme: Scheme, authority: string): boolean {
+  const target = parseAuthority(scheme, authority);
+  if (target === undefined) throw new Error(`not an authority: ${authority}`);
+  return judge(parseNetworkRules(entries), target).allowed;
+}
+
+describe("entries (C-1.4)", () => {
+  test.each([
+    "https://example.org",
+    "https://*.example.org",
+    "https://example.org:8443",
+    "https://*.example.org:8443",
+    "http://example.org",
+    "HTTPS://Example.Org",
+    "http://127.0.0.1:8080",
+    "http://[::1]:8080",
+    "https://1.1.1.1",
+  ])("%s is an entry", (entry) => {
+    expect(parseNetworkRule(entry)).toBeDefined();
+  });
+
+  test.each([
+    "",
+    "*",
+    "example.org",
+    "https://",
+    "https://*",
+    "https://*.",
+    "https://*example.org",
+    "https://a.*.example.org",
+    "https://**.example.org",
+    "https://example.org/",
+    "https://example.org/path",
+    "https://example.org?x",
+    "https://user@example.org",
+    "https://example.org:",
+    "https://example.org:*",
+    "https://example.org:0",
+    "ftp://example.org",
+    "https://*.1.2.3.4",
+    "https://*.[::1]",
+    "http://0x7f000001",
+    "http://127.1:8080",
+    "http://0.0.0.0:8080",
+    "http://[::]:8080",
+    "http://255.255.255.255",
+    "http://224.0.0.1",
+    "https://münchen.example",
+    " https://example.org",
+    "https://example.org\n",
+  ])("%j is no entry", (entry) => {
+    expect(parseNetworkRule(entry)).toBeUndefined();
+  });
+
+  test("entries that are none are all told, and none is left out", () => {
+    expect(() => parseNetworkRules(["https://a.example", "https://*", "b"])).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTIONS", facts: { entries: ["https://*", "b"] } }) as Error,
+    );
+  });
+});
+
+describe("what an entry lets through", () => {
+  test("scheme, host and port must be the entry's", () => {
+    const entries = ["https://api.example.org", "http://plain.example.org:8080"];
+    expect(allows(entries, "https", "api.example.org:443")).toBe(true);
+    expect(allows(entries, "https", "API.example.ORG.")).toBe(true);
+    expect(allows(entries, "https", "api.example.org:8443")).toBe(false);
+    expect(allows(entries, "http", "api.example.org:443")).toBe(false);
+    expect(allows(entries, "http", "api.example.org")).toBe(false);
+    expect(allows(entries, "http", "plain.example.org:8080")).toBe(true);
+    expect(allows(entries, "http", "plain.example.org")).toBe(false);
+    expect(allows(entries, "https", "plain.example.org:8080")).toBe(false);
+  });
+
+  test("a wildcard means the hosts below, at any depth, never the host itself or one that only ends alike", () => {
+    const entries = ["https://*.example.org"];
+    expect(allows(entries, "https", "a.example.org")).toBe(true);
+    expect(allows(entries, "https", "b.a.example.org")).toBe(true);
+    expect(allows(entries, "https", "example.org")).toBe(false);
+    expect(allows(entries, "https", "evilexample.org")).toBe(false);
+    expect(allows(entries, "https", "example.org.evil.example")).toBe(false);
+  });
+
+  test("an address is let through only under its own name", () => {
+    expect(allows(["http://127.0.0.1:8080"], "http", "127.0.0.1:8080")).toBe(true);
+    expect(allows(["http://127.0.0.1:8080"], "http", "127.0.0.1:8081")).toBe(false);
+    expect(allows(["http://127.0.0.1:8080"], "http", "127.0.0.2:8080")).toBe(false);
+    expect(allows(["http://127.0.0.1:8080"], "http", "localhost:8080")).toBe(false);
+    expect(allows(["http://127.0.0.1:8080"], "http", "[::ffff:127.0.0.1]:8080")).toBe(false);
+    expect(allows(["http://[::1]:8080"], "http", "[0:0::1]:8080")).toBe(true);
+  });
+
+  test("without entries nothing passes", () => {
+    fc.assert(
+      fc.property(fc.domain(), (host) => {
+        expect(allows([], "https", host)).toBe(false);
+      }),
+    );
+  });
+
+  test("the entry that a refusal names lets just that target through", () => {
+    const authority = fc.tuple(
+      fc.oneof(
+        fc.domain(),
+        fc.ipV4().filter((address) => !/^(0\.0\.0\.0|2(2[4-9]|3\d)\..*|255\..*)$/.test(address)),
+      ),
+      fc.integer({ min: 1, max: 65_535 }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom<Scheme>("http", "https"), authority, authority, (scheme, [host, port], [other]) => {
+        const target = parseAuthority(scheme, `${host}:${port}`);
+        fc.pre(target !== undefined && host !== other);
+        const judgement = judge([], target);
+        const entry = judgement.allowed ? "" : /needs the entry (\S+)/.exec(judgement.why)?.[1];
+        expect(allows([entry ?? ""], scheme, `${host}:${port}`)).toBe(true);
+        expect(allows([entry ?? ""], scheme, `${other}:${port}`)).toBe(false);
+      }),
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { systemResolver } from "../../../src/sandbox/egress/system-resolver.ts";
+
+test("no more than two names are looked up at a time, all in turn, whatever becomes of them", async () => {
+  const asked: string[] = [];
+  const answers: ((fails: boolean) => void)[] = [];
+  const resolve = systemResolver((name) => {
+    asked.push(name);
+    return new Promise((answer, fail) => answers.push((fails) => (fails ? fail(new Error(name)) : answer([name]))));
+  });
+  const results = ["a", "b", "c", "d"].map((name) => resolve(name).catch(() => ["failed"]));
+  expect(asked).toEqual(["a", "b"]);
+  answers[1]?.(true);
+  expect(await results[1]).toEqual(["failed"]);
+  expect(asked).toEqual(["a", "b", "c"]);
+  answers[0]?.(false);
+  expect(await results[0]).toEqual(["a"]);
+  expect(asked).toEqual(["a", "b", "c", "d"]);
+  answers[2]?.(false);
+  answers[3]?.(false);
+  expect(await Promise.all(results)).toEqual([["a"], ["failed"], ["c"], ["d"]]);
+});
+
+test("the system's own resolution answers with all addresses", async () => {
+  expect(await systemResolver()("127.0.0.1")).toEqual(["127.0.0.1"]);
+});

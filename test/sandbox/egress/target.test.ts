@@ -1,0 +1,170 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { canonicalHost } from "../../../src/sandbox/egress/canonical-host.ts";
+import {
+  parseAbsoluteForm,
+  parseAuthority,
+  parseConnectTarget,
+  toAuthority,
+  toEntry,
+} from "../../../src/sandbox/egress/target.ts";
+
+describe("canonicalHost", () => {
+  test.each([
+    ["example.org", "example.org"],
+    ["API.Example.ORG", "api.example.org"],
+    ["example.org.", "example.org"],
+    ["xn--mnchen-3ya.example", "xn--mnchen-3ya.example"],
+    ["my_bucket.example.org", "my_bucket.example.org"],
+    ["1password.example", "1password.example"],
+    ["127.0.0.1.nip.example", "127.0.0.1.nip.example"],
+    ["localhost", "localhost"],
+    ["127.0.0.1", "127.0.0.1"],
+    ["[::1]", "[::1]"],
+    ["[0:0:0:0:0:0:0:1]", "[::1]"],
+    ["[2001:DB8::A]", "[2001:db8::a]"],
+    ["[::ffff:127.0.0.1]", "[::ffff:7f00:1]"],
+  ])("reads %s as %s", (text, canonical) => {
+    expect(canonicalHost(text)?.text).toBe(canonical);
+  });
+
+  test.each([
+    ["decimal", "2130706433"],
+    ["octal", "0177.0.0.1"],
+    ["octal as one", "017700000001"],
+    ["hexadecimal", "0x7f000001"],
+    ["hexadecimal parts", "0x7f.0x0.0x0.0x1"],
+    ["a bare 0x", "127.0.0.0x"],
+    ["a short form", "127.1"],
+    ["a padded form", "127.0.0.001"],
+    ["too many parts", "127.0.0.1.1"],
+    ["a number too big", "256.0.0.1"],
+    ["a trailing dot after an address", "127.0.0.1."],
+    ["two trailing dots", "example.org.."],
+    ["a leading dot", ".example.org"],
+    ["nothing", ""],
+    ["a dot", "."],
+    ["percent-encoding", "%31%32%37.0.0.1"],
+    ["a percent-encoded letter", "ex%61mple.org"],
+    ["full-width digits", "１２７.０.０.１"],
+    ["an ideographic full stop", "127。0。0。1"],
+    ["circled letters", "ⓔⓧample.org"],
+    ["letters that are not ASCII", "münchen.example"],
+    ["a letter that becomes ASCII in lower case", "\u212Aelvin.example"],
+    ["a soft hyphen", "exam\u00adple.org"],
+    ["user information", "user@example.org"],
+    ["user information that looks like a host", "example.org:80@127.0.0.1"],
+    ["a zone", "[fe80::1%eth0]"],
+    ["an encoded zone", "[fe80::1%25eth0]"],
+    ["IPv6 without brackets", "::1"],
+    ["IPv4 in brackets", "[127.0.0.1]"],
+    ["a future address", "[v1.a:b]"],
+    ["one bracket", "[::1"],
+    ["a space", "exa mple.org"],
+    ["a line break", "example.org\n"],
+    ["a NUL", "example.org\0.evil"],
+    ["a slash", "example.org/x"],
+    ["a backslash", "example.org\\x"],
+    ["a wildcard", "*.example.org"],
+    ["a leading hyphen", "-example.org"],
+    ["a trailing hyphen", "example-.org"],
+    ["a label too long", `${"a".repeat(64)}.org`],
+    ["a name too long", `${"a.".repeat(127)}abc`],
+  ])("takes %s for no host: %s", (_what, text) => {
+    expect(canonicalHost(text)).toBeUndefined();
+  });
+
+  test("whatever text is read, its canonical spelling is plain, stable, and what a URL makes of it", () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        "0x7f",
+        "127",
+        "1",
+        "0",
+        "00",
+        "[",
+        "]",
+        "::1",
+        "::ffff:",
+        ".",
+        "%",
+        "%31",
+        "@",
+        ":",
+        "a",
+        "xn--",
+        "１",
+      ),
+      fc.string({ maxLength: 3 }),
+      fc.ipV4Extended(),
+      fc.ipV6(),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
+        const host = canonicalHost(parts.join(""));
+        if (host === undefined) return;
+        expect(host.text).toMatch(/^[a-z0-9._-]+$|^\[[0-9a-f:]+\]$/);
+        expect(canonicalHost(host.text)).toEqual(host);
+        // The URL standard refuses some labels that begin with xn--; those are looked up as they are.
+        const url = `http://${host.text}/`;
+        if (!host.text.includes("xn--")) expect(new URL(url).hostname).toBe(host.text);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("targets", () => {
+  test("the port is the scheme's own unless it is said", () => {
+    expect(parseAuthority("https", "example.org")?.port).toBe(443);
+    expect(parseAuthority("http", "example.org")?.port).toBe(80);
+    expect(parseAuthority("http", "[::1]:8080")).toMatchObject({ host: { address: "::1" }, port: 8080 });
+  });
+
+  test.each([
+    "a.b:",
+    "a.b:0",
+    "a.b:080",
+    "a.b:65536",
+    "a.b:+80",
+    "a.b:8 0",
+    "a.b:80:90",
+    "a.b:８０",
+    "::1:80",
+    "u:p@a.b:80",
+  ])("%s is no authority", (text) => {
+    expect(parseAuthority("http", text)).toBeUndefined();
+  });
+
+  test("a CONNECT names its port", () => {
+    expect(parseConnectTarget("example.org")).toBeUndefined();
+    expect(parseConnectTarget("[::1]")).toBeUndefined();
+    expect(parseConnectTarget("example.org:443")?.port).toBe(443);
+  });
+
+  test.each([
+    ["http://example.org/a?b#", undefined],
+    ["http://example.org", "/"],
+    ["http://example.org?q=1", "/?q=1"],
+    ["HTTP://EXAMPLE.org/A/../b", "/A/../b"],
+    ["http://example.org//evil.example/", "//evil.example/"],
+    ["https://example.org/", undefined],
+    ["ftp://example.org/", undefined],
+    ["http:/example.org/", undefined],
+    ["http:example.org/", undefined],
+    ["http://example.org\\@evil.example/", undefined],
+    ["http://evil.example@example.org/", undefined],
+    ["/path", undefined],
+    ["*", undefined],
+  ])("the absolute form %s asks for %s", (url, path) => {
+    expect(parseAbsoluteForm(url)?.path).toBe(path);
+  });
+
+  test("an entry leaves the usual port out", () => {
+    const target = parseAuthority("https", "Example.org:443");
+    expect(target && toEntry(target)).toBe("https://example.org");
+    const other = parseAuthority("http", "[::1]:8080");
+    expect(other && toEntry(other)).toBe("http://[::1]:8080");
+    expect(other && toAuthority(other)).toBe("[::1]:8080");
+  });
+});

@@ -1,0 +1,171 @@
+import unittest
+
+import running  # noqa: F401
+from running import run_code, run_skill
+
+BLOBS = {"blob:a.b-c_1": ("text/plain", "erste Zeile ä\r\nzweite\n".encode()), "blob:raw": ("image/png", b"\x89\0\xff")}
+
+
+def run(body, **options):
+    lines = "".join(f"    {line}\n" for line in body.split("\n"))
+    return run_code(f"def main(args):\n{lines}", **options)
+
+
+class Runtime(unittest.TestCase):
+    def test_is_a_module_and_a_global_and_knows_the_run(self):
+        body = "import runtime as module, time\nreturn [module is runtime, runtime.args, runtime.run_id, 0 < runtime.deadline - time.time() <= 30]"
+        self.assertEqual(run(body, args={"n": 1}).value, [True, {"n": 1}, "run_0123456789", True])
+
+    def test_has_nothing_but_what_is_documented(self):
+        names = run("return sorted(name for name in vars(runtime) if not name.startswith('__'))").value
+        documented = "BlobError SecretError SkillError args blobs deadline result run_id secret skill"
+        self.assertEqual(names, documented.split())
+
+    def test_is_there_for_skills_too(self):
+        skills = {"a": (("main.py", "main"), {"main.py": "def main(args): return [runtime.run_id, args]"})}
+        self.assertEqual(run_skill("a", {"n": 1}, skills=skills).value, ["run_0123456789", {"n": 1}])
+
+    def test_makes_envelopes(self):
+        for body, sent in (
+            ("runtime.result({'n': 1}, 'one', ['blob:a'])", {"value": {"n": 1}, "summary": "one", "output_blobs": ["blob:a"]}),
+            ("runtime.result(summary='only')", {"value": None, "summary": "only"}),
+            ("runtime.result(5)", {"value": 5}),
+        ):
+            self.assertEqual(run(f"return {body}").last, {"type": "returned", **sent})
+        self.assertEqual(run("return runtime.result(1, summary=2)").error["type"], "TypeError")
+
+
+class Blobs(unittest.TestCase):
+    def test_are_read_by_either_name_in_every_way(self):
+        for name in ("blob:a.b-c_1", "a.b-c_1"):
+            body = (
+                "name = args['name']\nblobs = runtime.blobs\n"
+                "with blobs.open(name) as lines: first = lines.readline()\n"
+                "with blobs.open(name, 'rb') as file: start = file.read(5)\n"
+                "with open(blobs.path(name), 'rb') as file: rest = file.read()\n"
+                "return [blobs.read_text(name), first, start.decode(), rest == blobs.read_bytes(name), blobs.path(name), blobs.info(name)]"
+            )
+            text = BLOBS["blob:a.b-c_1"][1].decode()
+            info = {"id": "blob:a.b-c_1", "kind": "text/plain", "size": 23}
+            self.assertEqual(
+                run(body, args={"name": name}, blobs=BLOBS).value,
+                [text, "erste Zeile ä\n", "erste", True, "/blobs/blob:a.b-c_1", info],
+            )
+
+    def test_are_listed(self):
+        found = run("return runtime.blobs.list()", blobs=BLOBS).value
+        self.assertEqual([(one["id"], one["kind"], one["size"]) for one in found], [(i, k, len(c)) for i, (k, c) in BLOBS.items()])
+
+    def test_that_are_not_mounted_are_named_with_those_that_are(self):
+        for name in ("blob:gone", "../skills", "blob:../../etc/passwd", "", "/etc/passwd"):
+            error = run(f"return runtime.blobs.read_text({name!r})", blobs=BLOBS).error
+            self.assertEqual(error["type"], "BlobError")
+            self.assertIn("Mounted: blob:a.b-c_1, blob:raw. Name it in input_blobs.", error["message"])
+
+    def test_are_never_written(self):
+        for mode in ("w", "a", "r+", "x", "rb+"):
+            self.assertEqual(run(f"runtime.blobs.open('blob:raw', {mode!r})", blobs=BLOBS).error["type"], "BlobError")
+
+    def test_are_made_of_text_bytes_and_files(self):
+        body = (
+            "open('table.csv', 'w').write('a,b')\nblobs = runtime.blobs\n"
+            "return [blobs.create('ä'), blobs.create(b'\\0', kind='a/b'), blobs.create(bytearray(b'x')), blobs.create_file('table.csv'),\n"
+            "    blobs.create_file('/workspace/table.csv', 'c/d'), blobs.create('')]"
+        )
+        ended = run(body, answer=lambda frame: {"value": f"blob:made-{frame['id']}"})
+        self.assertEqual(ended.value, [f"blob:made-{number}" for number in range(1, 7)])
+        self.assertEqual(
+            [(frame["kind"], frame["content"]) for frame in ended.frames[:-1]],
+            [
+                ("text/plain", "ä".encode()),
+                ("a/b", b"\0"),
+                ("application/octet-stream", b"x"),
+                ("text/csv", b"a,b"),
+                ("c/d", b"a,b"),
+                ("text/plain", b""),
+            ],
+        )
+
+    def test_that_the_host_does_not_keep_raise(self):
+        body = "try: runtime.blobs.create('x')\nexcept runtime.BlobError as error: return str(error)"
+        refusal = {"error": {"type": "QUOTA_EXCEEDED", "message": "The quota is used up."}}
+        self.assertEqual(run(body, answer=lambda frame: refusal).value, "The quota is used up.")
+
+    def test_of_other_types_are_refused_with_a_hint(self):
+        error = run("runtime.blobs.create({'a': 1})").error
+        self.assertEqual(error["type"], "TypeError")
+        self.assertIn("json.dumps", error["message"])
+
+
+class Secrets(unittest.TestCase):
+    def test_are_there_by_name_and_not_in_the_environment(self):
+        body = "import os\nreturn [runtime.secret('KEY'), 'KEY' in os.environ]"
+        self.assertEqual(run(body, secrets={"KEY": "value"}).value, ["value", False])
+
+    def test_that_are_missing_say_what_to_declare(self):
+        skills = {"a": (("main.py", "main"), {"main.py": "def main(): return runtime.secret('OTHER')"})}
+        error = run_skill("a", skills=skills, secrets={"KEY": "value"}).error
+        self.assertEqual(error["type"], "SecretError")
+        self.assertIn('[permissions] secrets = ["OTHER"]', error["message"])
+        self.assertNotIn("value", str(error))
+        self.assertIn("Code of run_code has no secrets", run("runtime.secret('KEY')").error["message"])
+
+
+class Skills(unittest.TestCase):
+    def test_are_called_by_name_or_slug_and_answer_their_output(self):
+        files = {"main.py": "async def main(args): return runtime.result(args, 'summary')"}
+        skills = {"a.b": (("main.py", "main"), files)}
+        body = "return [runtime.skill('a.b')({'n': 1}), runtime.skill('a-b')(n=2), runtime.skill('a.b')()]"
+        self.assertEqual(run(body, skills=skills).value, [{"n": 1}, {"n": 2}, {}])
+
+    def test_can_be_awaited_by_async_code(self):
+        files = {"main.py": "async def main(args): return args"}
+        code = "async def main(): return await runtime.skill('a')({'n': 1})"
+        self.assertEqual(run_code(code, skills={"a": (("main.py", "main"), files)}).value, {"n": 1})
+
+    def test_that_are_not_mounted_are_named_with_those_that_are(self):
+        for name in ("c", "", "a.b\\0", "__proto__"):
+            error = run(f"runtime.skill({name!r})({{}})", brokered=["a.b"]).error
+            self.assertEqual(error["type"], "ModuleNotFoundError")
+            self.assertIn("Mounted: a.b. Name it in mount_skills.", error["message"])
+
+
+class Calls(unittest.TestCase):
+    def test_of_many_threads_are_made_one_at_a_time(self):
+        body = (
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "with ThreadPoolExecutor(8) as pool: return list(pool.map(lambda n: runtime.skill('a')({'n': n}), range(40)))"
+        )
+        ended = run(body, brokered=["a"], answer=lambda frame: {"value": frame["args"]["n"]})
+        self.assertEqual(ended.value, list(range(40)))
+
+    def test_of_a_fork_are_refused(self):
+        body = (
+            "import os\nreading, writing = os.pipe()\n"
+            "if os.fork() == 0:\n    try: runtime.blobs.create('x')\n    except RuntimeError as error: os.write(writing, str(error).encode())\n    os._exit(0)\n"
+            "os.wait()\nreturn os.read(reading, 1000).decode()"
+        )
+        self.assertIn("not a fork of it", run(body).value)
+
+    def test_that_were_interrupted_do_not_confuse_the_next(self):
+        body = (
+            "import signal\ndef late(*_): raise TimeoutError\nsignal.signal(signal.SIGALRM, late)\n"
+            "try:\n    signal.setitimer(signal.ITIMER_REAL, 0.05)\n    runtime.skill('slow')()\nexcept TimeoutError: pass\n"
+            "return runtime.skill('quick')()"
+        )
+        asked = []
+
+        def answer(frame):
+            asked.append(frame["name"])
+            if frame["name"] == "slow":
+                import time
+
+                time.sleep(0.2)
+            return {"value": frame["name"]}
+
+        self.assertEqual(run(body, brokered=["slow", "quick"], answer=answer).value, "quick")
+        self.assertEqual(asked, ["slow", "quick"])
+
+
+if __name__ == "__main__":
+    unittest.main()
