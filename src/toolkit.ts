@@ -10,11 +10,14 @@ import { memoryLedger } from "./ledger/memory-ledger.ts";
 import type { LoopbackAddress, LoopbackServer } from "./mcp/loopback-server.ts";
 import type { McpCaller, McpDoor } from "./mcp/mcp-door.ts";
 import type { Settings } from "./options.ts";
+import { openRunMeans } from "./run-means.ts";
 import { diskSkillFiles } from "./skills/disk-skill-files.ts";
 import { diskSkillBytes } from "./tools/disk-skill-bytes.ts";
 import { openSkillHasher } from "./tools/hash-skill.ts";
 import type { SkillSource } from "./tools/skill-source.ts";
+import { openRuns } from "./tools/runs/runs.ts";
 import { openToolbox } from "./tools/toolbox.ts";
+import type { Toolbox } from "./tools/toolbox.ts";
 
 /** Whose blobs are those of the person at this machine: of the command line, and of calls that belong to no session. */
 export const localOwner = "local";
@@ -32,6 +35,7 @@ export interface McpAddress extends LoopbackAddress {
 
 /** The tools with all they need: joined once for every door, opened once, closed once. */
 export interface Toolkit extends McpDoor {
+  readonly toolbox: Toolbox;
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
   /** Opens the door to one session's model. The library behind it is loaded, and a port listens, from the first call on. */
@@ -47,6 +51,11 @@ export interface ToolkitOptions {
   readonly now?: () => number;
 }
 
+export type ToolkitSettings = Pick<
+  Settings,
+  "log" | "clock" | "version" | "dataDirectory" | "grants" | "secretsFile" | "isolation"
+>;
+
 /** Not at once: whoever is in a hurry to open a session, or to end, is not kept. */
 const firstSweepAfterMs = 2_000;
 const sweepEveryMs = 60 * 60 * 1_000;
@@ -56,16 +65,18 @@ const sweepEveryMs = 60 * 60 * 1_000;
  * the log is told once. Never throws for a directory. Blobs are swept a little later, and then hourly.
  */
 export function openToolkit(
-  settings: Pick<Settings, "log" | "clock" | "version" | "dataDirectory">,
+  settings: ToolkitSettings,
   { source = { files: diskSkillFiles(), bytes: diskSkillBytes() }, now = Date.now }: ToolkitOptions = {},
 ): Toolkit {
   const { log, clock, version, dataDirectory } = settings;
   const { blobs, ledger } = openStores(settings, now);
+  const means = openRunMeans(settings);
   const toolbox = openToolbox({
     blobs,
     source,
     log,
     now,
+    runs: openRuns(means),
     onUse: (use) => {
       ledger.record(use);
     },
@@ -85,6 +96,7 @@ export function openToolkit(
   async function close(): Promise<void> {
     stopSweeping();
     await mcp?.then(({ server }) => server.close()).catch(closingFailed);
+    await means.close().catch(closingFailed);
     await blobs.close().catch(closingFailed);
     ledger.close();
   }
@@ -95,6 +107,7 @@ export function openToolkit(
 
   return {
     ...door,
+    toolbox,
     blobs,
     ledger,
     async openMcp(caller) {

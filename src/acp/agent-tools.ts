@@ -32,9 +32,12 @@ export interface AgentTools {
   close(): Promise<void>;
 }
 
+/** What is needed of a toolkit. */
+type ToolkitPart = Pick<Toolkit, "openMcp" | "close"> & { readonly toolbox: Pick<Toolkit["toolbox"], "call"> };
+
 /** What is needed of `toolkit.ts`. */
 export interface ToolkitModule {
-  readonly openToolkit: (settings: Settings) => Pick<Toolkit, "toolbox" | "openMcp" | "close">;
+  readonly openToolkit: (settings: Settings) => ToolkitPart;
   readonly ownerOf: (sessionId: string | undefined) => string;
 }
 
@@ -116,6 +119,6 @@ export function openAgentTools(
 }
 
 interface OpenToolkit {
-  readonly toolkit: Pick<Toolkit, "toolbox" | "openMcp" | "close">;
+  readonly toolkit: ToolkitPart;
   readonly ownerOf: (sessionId: string | undefined) => string;
 }

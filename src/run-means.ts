@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { SkillsError } from "./errors.ts";
+import type { Settings } from "./options.ts";
+import type { TierReport } from "./sandbox/choose-sandbox.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import { envFileSecrets } from "./secrets/env-file-secrets.ts";
+import { firstOf } from "./secrets/first-of.ts";
+import { hasKeychain, keychainSecrets } from "./secrets/keychain-secrets.ts";
+import { memorySecrets } from "./secrets/memory-secrets.ts";
+import type { RunsOptions } from "./tools/runs/runs.ts";
+import { openGrants } from "./trust/grants.ts";
+
+/** What runs are made of, joined from the settings; the sandbox is opened with the first run. */
+export interface RunMeansOnDisk extends RunsOptions {
+  /** What was found out about every tier. Opens each to find out. */
+  report(): Promise<readonly TierReport[]>;
+  /** Releases the sandbox, if one was opened. */
+  close(): Promise<void>;
+}
+
+type RunSettings = Pick<Settings, "grants" | "secretsFile" | "isolation" | "dataDirectory" | "clock" | "log">;
+
+/** Runs that wait, for each that runs. */
+const waitingEach = 16;
+
+export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
+  const { grants, secretsFile, isolation, dataDirectory, clock, log } = settings;
+  const secrets = firstOf([
+    memorySecrets(process.env),
+    ...(secretsFile === undefined ? [] : [envFileSecrets(secretsFile)]),
+    ...(hasKeychain(process.platform) ? [keychainSecrets(process.platform)] : []),
+  ]);
+  const concurrency = Math.max(2, availableParallelism());
+  let opening: ReturnType<typeof open> | undefined;
+  let isClosed = false;
+
+  async function open(everyTier: boolean) {
+    const [{ openSandbox }, { openEgressProxy }] = await Promise.all([
+      import("./sandbox/choose-sandbox.ts"),
+      import("./sandbox/egress-proxy.ts"),
+    ]);
+    return await openSandbox({
+      isolation,
+      everyTier,
+      egress: (server, network, log) => openEgressProxy(server, { network, clock, log }),
+      clock,
+      log,
+    });
+  }
+
+  async function sandbox(): Promise<Sandbox> {
+    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
+    const { sandbox: opened, tiers } = await (opening ??= open(false));
+    if (opened !== undefined) return opened;
+    // The next one may find what a person has installed meanwhile.
+    opening = undefined;
+    throw nothingIsolates(tiers);
+  }
+
+  return {
+    sandbox,
+    grants: openGrants(grants),
+    readSecret: (name, skill) => secrets.read(name, { skill }),
+    async findPackages(requirements) {
+      const { findRequirements } = await import("./requirements/requirements.ts");
+      return await findRequirements(requirements, path.join(dataDirectory, "packages"));
+    },
+    clock,
+    concurrency,
+    maxWaiting: concurrency * waitingEach,
+    newRunId: () => `run_${randomBytes(8).toString("hex")}`,
+    async report() {
+      const { sandbox: opened, tiers } = await open(true);
+      await opened?.close();
+      return tiers;
+    },
+    async close() {
+      isClosed = true;
+      const opened = await opening?.catch(() => undefined);
+      await opened?.sandbox?.close();
+    },
+  };
+}
+
+function nothingIsolates(tiers: readonly TierReport[]): SkillsError {
+  const reasons = tiers.map(({ tier, reason = "unusable" }) => `${tier}: ${reason}`).join(" ");
+  const hint = "acp-skills doctor tells how to mend that; without a sandbox nothing is run.";
+  return new SkillsError("SANDBOX_UNAVAILABLE", `Nothing here can isolate code. ${reasons}`, { facts: { hint } });
+}
