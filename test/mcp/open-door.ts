@@ -26,7 +26,7 @@ export const skills = {
 export interface OpenDoor {
   readonly files: MemorySkillFiles;
   readonly catalog: Catalog;
-  readonly toolbox: Toolbox;
+  readonly toolbox: Pick<Toolbox, "call">;
   readonly door: McpDoor;
   readonly caller: McpCaller;
   readonly logged: string[];
