@@ -38,7 +38,7 @@ export async function driveRun(
     if (stopped !== undefined) return;
     stopped = reason;
     sendFrame(sandbox.control, { type: "stop", reason });
-    timers.push(clock.after(graceMs, sandbox.kill));
+    timers.push(clock.after(graceMs, () => sandbox.kill()));
   };
   const cancel = (): void => stop("cancelled");
   const clearTimers = (): void => {
@@ -59,7 +59,7 @@ export async function driveRun(
   try {
     // From the first word of the report on, every process of the run is dead.
     const report = await serveSupervisor(sandbox.frames, run.limits, host, clearTimers);
-    timers.push(clock.after(graceMs, sandbox.kill));
+    timers.push(clock.after(graceMs, () => sandbox.kill()));
     over.abort();
     await sandbox.exited;
     await printed;

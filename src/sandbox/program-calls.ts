@@ -5,7 +5,7 @@ import { FrameFault, readFrames, sendFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { readResult } from "./program-result.ts";
 import type { ProgramResult } from "./program-result.ts";
-import type { Json, RunHost, SandboxRun, SkillCallFailure } from "./sandbox.ts";
+import type { Json, RunHost, SandboxRun } from "./sandbox.ts";
 
 /**
  * Serves the channel of a program, which is an enemy, until it ends: answers its calls one at a time, and returns what it
@@ -55,9 +55,15 @@ function reply(channel: Duplex, id: unknown, answer: Answer): void {
   }
 }
 
-type Answer = { readonly value: Json } | { readonly error: { type: string; message: string; run_id?: string } };
+export type Answer = { readonly value: Json } | { readonly error: { type: string; message: string; run_id?: string } };
 
-async function answerCall(frame: Frame, run: SandboxRun, host: RunHost, over: AbortSignal, log: Log): Promise<Answer> {
+export async function answerCall(
+  frame: Frame,
+  run: SandboxRun,
+  host: RunHost,
+  over: AbortSignal,
+  log: Log,
+): Promise<Answer> {
   try {
     return { value: await performCall(frame, run, host, over) };
   } catch (error) {
@@ -75,7 +81,7 @@ async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: A
   const { name, args } = frame.header;
   if (typeof name !== "string" || args === undefined) throw new FrameFault("A call names no skill.");
   if (!run.brokered.includes(name)) {
-    throw { type: "PermissionError", message: "This run may not call that skill." } satisfies SkillCallFailure;
+    throw Object.assign(new Error("This run may not call that skill."), { type: "PermissionError" });
   }
   return host.callSkill(name, args as Json, over);
 }
