@@ -30,6 +30,12 @@ _WARM = (
     "json math operator pathlib random re shutil statistics string subprocess tempfile textwrap threading traceback typing "
     "unicodedata urllib.parse uuid"
 ).split()
+#: By kind of program: what to do about a skill that is not mounted.
+_REMEDIES = {
+    "code": "Name it in mount_skills.",
+    "skill": 'Declare it in skill.toml: [dependencies] skills = ["…"].',
+    "script": "A script has no other skills.",
+}
 _RECURSION_LIMIT = 1000
 
 _getpid = os.getpid
@@ -58,7 +64,7 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
         raise ValueError(f"Expected a run, not {run['type']!r}.")
     arrived = time.time()
     program = run["program"]
-    if program["type"] not in ("skill", "code", "script"):
+    if program["type"] not in _REMEDIES:
         raise ValueError(f"Unknown kind of program: {program['type']!r}.")
     _settle_in(run)
     if prepare is not None:
@@ -71,8 +77,9 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
             raise RuntimeError(f"There is no {program['language']} here.")
         execute(run)
     calls = Calls(channel)
-    remedy = "Name it in mount_skills." if program["type"] == "code" else 'Declare it in skill.toml: [dependencies] skills = ["…"].'
-    importer = SkillImporter(run["skills"], run["brokered"], run["roots"]["skills"], lambda name: _stub(calls, name), remedy)
+    importer = SkillImporter(
+        run["skills"], run["brokered"], run["roots"]["skills"], lambda name: _stub(calls, name), _REMEDIES[program["type"]]
+    )
     _hide_ourselves()
     importer.install()
     install_runtime(run, arrived + run["deadline_ms"] / 1000, calls, importer)
