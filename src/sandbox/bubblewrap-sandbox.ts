@@ -3,10 +3,10 @@ import { bubblewrapArguments, isBelow, nodeInside, ownPlaces } from "./bubblewra
 import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
 import type { Python } from "./find-python.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
-import type { ProcessSandboxOptions, Shape } from "./process-sandbox.ts";
+import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
-import { takeFreeUser, userOfDirectory } from "./sandbox-user.ts";
+import { userFor } from "./sandbox-user.ts";
 
 export interface BubblewrapOptions extends ProcessSandboxOptions {
   readonly bubblewrap: string;
@@ -26,7 +26,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
       tier: "bubblewrap",
       writable: [],
       refuses: () => undefined,
-      userOf,
+      userOf: userFor,
       command(directory, shape, wishes) {
         const plan: BubblewrapPlan = {
           ...shape,
@@ -71,11 +71,6 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 export function cannotShow({ executable, prefix }: Python): string | undefined {
   const hidden = [...ownPlaces, "/"].find((place) => place === prefix || (place !== "/" && isBelow(prefix, place)));
   return hidden === undefined ? undefined : `${executable} lies in ${prefix}, where a sandbox has files of its own.`;
-}
-
-function userOf({ project, packages }: Shape): number | undefined {
-  if (project !== undefined) return userOfDirectory(project.directory, project.writable);
-  return packages === undefined ? takeFreeUser() : userOfDirectory(packages, false);
 }
 
 /** What lies beside `/usr` in the root of a system, which is links into it on most. */

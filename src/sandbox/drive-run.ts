@@ -4,7 +4,7 @@ import { SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { encodeFrame, FrameFault, sendFrame } from "./frames.ts";
 import { serveProgram } from "./program-calls.ts";
-import type { ProgramResult } from "./program-result.ts";
+import type { RunResult } from "./program-result.ts";
 import { runFrame, startFrame } from "./run-frames.ts";
 import type { Surroundings } from "./run-frames.ts";
 import type { SandboxProcess } from "./sandbox-process.ts";
@@ -12,7 +12,7 @@ import type { RunEnd, RunHost, SandboxRun } from "./sandbox.ts";
 import { serveSupervisor } from "./supervisor-report.ts";
 import type { SupervisorReport } from "./supervisor-report.ts";
 
-type Stop = "timeout" | "cancelled" | "output";
+type Stop = "timeout" | "cancelled" | "output" | "fault";
 
 /** How long a supervisor may take to end all processes; then the sandbox is killed from outside. */
 const graceMs = 2_000;
@@ -38,7 +38,7 @@ export async function driveRun(
     if (stopped !== undefined) return;
     stopped = reason;
     sendFrame(sandbox.control, { type: "stop", reason });
-    timers.push(clock.after(graceMs, sandbox.kill));
+    timers.push(clock.after(graceMs, () => sandbox.kill()));
   };
   const cancel = (): void => stop("cancelled");
   const clearTimers = (): void => {
@@ -53,13 +53,17 @@ export async function driveRun(
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
 
-  const said = serveProgram(sandbox.program, run, host, over.signal, log).catch((error: unknown) =>
-    error instanceof FrameFault ? error : new FrameFault(String(error)),
+  const said = serveProgram(sandbox.program, run, host, over.signal, { log, tooMuch: () => stop("output") }).catch(
+    (error: unknown) => {
+      // Whoever breaks the rules is not waited for.
+      stop("fault");
+      return error instanceof FrameFault ? error : new FrameFault(String(error));
+    },
   );
   try {
     // From the first word of the report on, every process of the run is dead.
     const report = await serveSupervisor(sandbox.frames, run.limits, host, clearTimers);
-    timers.push(clock.after(graceMs, sandbox.kill));
+    timers.push(clock.after(graceMs, () => sandbox.kill()));
     over.abort();
     await sandbox.exited;
     await printed;
@@ -105,17 +109,16 @@ function judge(
   run: SandboxRun,
   stopped: Stop | undefined,
   report: SupervisorReport | FrameFault | undefined,
-  said: ProgramResult | FrameFault | undefined,
+  said: RunResult | FrameFault | undefined,
   lastWords: string,
 ): RunEnd {
   if (stopped === "cancelled") return { type: "cancelled" };
-  if (stopped !== undefined) return { type: "limit", limit: stopped };
+  if (stopped !== undefined && stopped !== "fault") return { type: "limit", limit: stopped };
   if (report instanceof FrameFault)
     return { type: "crashed", detail: `The supervisor broke the rules: ${report.message}` };
   if (report === undefined) return { type: "crashed", detail: `The sandbox ended without a report. ${lastWords}` };
   if (report.killed !== undefined) return { type: "limit", limit: report.killed };
   if (said instanceof FrameFault) return { type: "crashed", detail: `The program broke the rules: ${said.message}` };
-  if (said?.type === "too-large") return { type: "limit", limit: "output" };
   if (said?.type === "raised" && said.error.type === "MemoryError") return { type: "limit", limit: "memory" };
   if (run.program.type === "script" && said === undefined) return { type: "exited", exitCode: report.exitCode };
   return said ?? { type: "crashed", detail: `The program ended without a result, with exit code ${report.exitCode}.` };

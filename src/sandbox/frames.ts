@@ -40,7 +40,8 @@ export function readFrames(stream: Readable): FrameReader {
 
   return {
     async next() {
-      for await (const _ of readPayload());
+      const skipped = readPayload();
+      while (!(await skipped.next()).done);
       const start = await bytes.exactly(4);
       if (start === undefined) return undefined;
       const length = start.readUInt32BE();

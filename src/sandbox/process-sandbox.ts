@@ -119,7 +119,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     } finally {
       await proxy?.close();
       await end(waiting);
-      setImmediate(pool.refill);
+      setImmediate(() => pool.refill());
     }
   }
 

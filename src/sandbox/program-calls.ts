@@ -3,21 +3,21 @@ import { isSkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { FrameFault, readFrames, sendFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import { readResult } from "./program-result.ts";
-import type { ProgramResult } from "./program-result.ts";
-import type { Json, RunHost, SandboxRun, SkillCallFailure } from "./sandbox.ts";
+import { readResult, toPlain } from "./program-result.ts";
+import type { RunResult } from "./program-result.ts";
+import type { Json, RunHost, SandboxRun } from "./sandbox.ts";
 
 /**
  * Serves the channel of a program, which is an enemy, until it ends: answers its calls one at a time, and returns what it
- * says came of it. Throws a `FrameFault` where it breaks the rules; `over` abandons a call in flight.
+ * says came of it; one that is too large is told at once. Throws a `FrameFault` where it breaks the rules; `over` abandons a call in flight.
  */
 export async function serveProgram(
   channel: Duplex,
   run: SandboxRun,
   host: RunHost,
   over: AbortSignal,
-  log: Log,
-): Promise<ProgramResult | undefined> {
+  { log, tooMuch }: { log: Log; tooMuch: () => void },
+): Promise<RunResult | undefined> {
   const frames = readFrames(channel);
   const abandoned = whenAborted(over);
   for (;;) {
@@ -36,6 +36,10 @@ export async function serveProgram(
       case "returned":
       case "raised": {
         const result = readResult(frame, run.limits.resultBytes);
+        if (result.type === "too-large") {
+          tooMuch();
+          return undefined;
+        }
         if ((await frames.next()) !== undefined) throw new FrameFault("The program went on after its result.");
         return result;
       }
@@ -46,7 +50,7 @@ export async function serveProgram(
 }
 
 /** An answer that does not fit is an error to the program, not to us. */
-function reply(channel: Duplex, id: unknown, answer: Answer): void {
+export function reply(channel: Duplex, id: unknown, answer: Answer): void {
   try {
     sendFrame(channel, { type: "reply", id, ...answer });
   } catch (error) {
@@ -55,9 +59,15 @@ function reply(channel: Duplex, id: unknown, answer: Answer): void {
   }
 }
 
-type Answer = { readonly value: Json } | { readonly error: { type: string; message: string; run_id?: string } };
+export type Answer = { readonly value: Json } | { readonly error: { type: string; message: string; run_id?: string } };
 
-async function answerCall(frame: Frame, run: SandboxRun, host: RunHost, over: AbortSignal, log: Log): Promise<Answer> {
+export async function answerCall(
+  frame: Frame,
+  run: SandboxRun,
+  host: RunHost,
+  over: AbortSignal,
+  log: Log,
+): Promise<Answer> {
   try {
     return { value: await performCall(frame, run, host, over) };
   } catch (error) {
@@ -75,9 +85,9 @@ async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: A
   const { name, args } = frame.header;
   if (typeof name !== "string" || args === undefined) throw new FrameFault("A call names no skill.");
   if (!run.brokered.includes(name)) {
-    throw { type: "PermissionError", message: "This run may not call that skill." } satisfies SkillCallFailure;
+    throw Object.assign(new Error("This run may not call that skill."), { type: "PermissionError" });
   }
-  return host.callSkill(name, args as Json, over);
+  return host.callSkill(name, toPlain(args), over);
 }
 
 /** Never more than its words: neither stacks nor causes cross into the sandbox. */
@@ -93,7 +103,7 @@ function describeFailure(error: unknown, log: Log): { type: string; message: str
   return { type: "Error", message: "The call failed." };
 }
 
-function whenAborted(signal: AbortSignal): Promise<undefined> {
+export function whenAborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener("abort", () => resolve(undefined), { once: true });

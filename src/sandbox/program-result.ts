@@ -2,7 +2,10 @@ import { FrameFault } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import type { Json, RunEnd, RunError } from "./sandbox.ts";
 
-export type ProgramResult = Extract<RunEnd, { type: "returned" | "raised" }> | { readonly type: "too-large" };
+/** A result within its limits. */
+export type RunResult = Extract<RunEnd, { type: "returned" | "raised" }>;
+
+export type ProgramResult = RunResult | { readonly type: "too-large" };
 
 const deepest = 200;
 const longestName = 200;
@@ -40,7 +43,7 @@ function readError(error: unknown): RunError {
 }
 
 /** Numbers that JSON cannot say, such as 1e999, become null. Not recursive: the depth is the enemy's. */
-function toPlain(value: unknown): Json {
+export function toPlain(value: unknown): Json {
   const root = { value };
   const left: { holder: Record<string, unknown>; key: string; depth: number }[] = [
     { holder: root, key: "value", depth: 0 },

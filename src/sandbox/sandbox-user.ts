@@ -9,7 +9,7 @@ const countFree = 0x0fff_0000;
  * As root: an id that belongs to nobody, another one for each sandbox, so that limits of the kernel count it alone and no file
  * is its own. `undefined` for everybody else, who can only be themselves.
  */
-export function takeFreeUser(): number | undefined {
+function takeFreeUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const highest = highestUser();
   if (highest >= firstFree + countFree) return randomInt(firstFree, firstFree + countFree);
@@ -17,11 +17,20 @@ export function takeFreeUser(): number | undefined {
   return randomInt(Math.max(1, highest - 4_000), highest);
 }
 
+/** Who runs what uses these directories of the user's, if any. As root, `undefined` means root. */
+export function userFor(uses: {
+  readonly project: { readonly directory: string; readonly writable: boolean } | undefined;
+  readonly packages: string | undefined;
+}): number | undefined {
+  if (uses.project !== undefined) return userOfDirectory(uses.project.directory, uses.project.writable);
+  return uses.packages === undefined ? takeFreeUser() : userOfDirectory(uses.packages, false);
+}
+
 /**
  * Who must run what is to use a directory of the user's. As root: nobody in particular where everyone may read it and
  * nothing is written, else its owner.
  */
-export function userOfDirectory(directory: string, writable: boolean): number | undefined {
+function userOfDirectory(directory: string, writable: boolean): number | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(directory).uid;
   if (!writable && everyoneMayEnter(directory)) return takeFreeUser();
@@ -29,7 +38,7 @@ export function userOfDirectory(directory: string, writable: boolean): number | 
 }
 
 /** Whether the rights of others suffice to reach and list a directory. */
-export function everyoneMayEnter(directory: string): boolean {
+function everyoneMayEnter(directory: string): boolean {
   if ((statSync(directory).mode & 0o005) !== 0o005) return false;
   for (let at = directory; at !== dirname(at); at = dirname(at)) {
     if ((statSync(dirname(at)).mode & 0o001) === 0) return false;

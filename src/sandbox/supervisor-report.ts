@@ -56,6 +56,6 @@ function isLimit(killed: unknown): killed is NonNullable<SupervisorReport["kille
   return killed === "memory" || killed === "processes" || killed === "disk" || killed === "output";
 }
 
-function isInside(path: string): boolean {
+export function isInside(path: string): boolean {
   return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }

@@ -23,7 +23,7 @@ export interface PoolOptions<Item> {
 }
 
 export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
-  const { size, idleMs, clock, make, isAlive, discard, failed } = options;
+  const { size, idleMs, clock } = options;
   const waiting: Item[] = [];
   const busy = new Set<Promise<void>>();
   let making = 0;
@@ -33,19 +33,19 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
   let cancelDrain = (): void => undefined;
 
   const track = (work: Promise<void>): void => {
-    const tracked = work.catch(failed).finally(() => busy.delete(tracked));
+    const tracked = work.catch((error: unknown) => options.failed(error)).finally(() => busy.delete(tracked));
     busy.add(tracked);
   };
   const drain = (): void => {
     idle = true;
-    for (const item of waiting.splice(0)) track(discard(item));
+    for (const item of waiting.splice(0)) track(options.discard(item));
   };
   /** One after the other: they compete with what runs. */
   const fill = async (): Promise<void> => {
     making += 1;
     try {
-      const item = await make(true);
-      if (closed || idle) await discard(item);
+      const item = await options.make(true);
+      if (closed || idle) await options.discard(item);
       else waiting.push(item);
     } finally {
       making -= 1;
@@ -60,10 +60,10 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
     async take() {
       cancelDrain();
       for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
-        if (isAlive(item)) return item;
-        track(discard(item));
+        if (options.isAlive(item)) return item;
+        track(options.discard(item));
       }
-      return make(false);
+      return options.make(false);
     },
     refill() {
       cancelDrain();

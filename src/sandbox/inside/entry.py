@@ -46,11 +46,18 @@ def call(function, args):
     return function()
 
 
+def join_args(args, named: dict) -> dict:
+    """The args of a skill, given as a dict, by name, or both."""
+    if args is None:
+        return named
+    if not isinstance(args, dict):
+        raise TypeError(f"The args of a skill are a dict, not {type(args).__name__}.")
+    return {**args, **named}
+
+
 def settle(value, limit: int):
     """What is awaited or generated, at most `limit` items of it; anything else as it is."""
     if isinstance(value, CoroutineType) or hasattr(type(value), "__await__"):
-        if _is_awaiting():
-            return value
         value = _run(_awaited(value))
     if isinstance(value, AsyncGeneratorType):
         return _run(_collected(value, limit))
@@ -80,10 +87,10 @@ def _shape_of(function):
     return positional, required, bool(code.co_flags & _TAKES_ANY), any_named
 
 
-def _is_awaiting() -> bool:
-    """Whether the caller is itself inside an event loop, in which no other can run."""
+def is_awaiting() -> bool:
+    """Whether the caller is a task itself. That a loop runs says nothing: in Pyodide one always does."""
     asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and asyncio._get_running_loop() is not None
+    return asyncio is not None and asyncio._get_running_loop() is not None and asyncio.current_task() is not None
 
 
 def _run(awaitable):

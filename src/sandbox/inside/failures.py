@@ -19,7 +19,8 @@ _LINE_LIMIT = 200
 _HEAD_FRAMES = 5
 _TAIL_FRAMES = 15
 _CHAIN_LIMIT = 4
-_OURS = os.path.dirname(os.path.abspath(__file__)) + "/"
+#: Where our own files are.
+OURS = os.path.dirname(os.path.abspath(__file__)) + "/"
 _type_name = type.__dict__["__name__"].__get__
 
 
@@ -76,7 +77,7 @@ def _frames(error: BaseException) -> list:
 
 
 def _is_users(file: str) -> bool:
-    if file.startswith(_OURS):
+    if file.startswith(OURS):
         return False
     if file.startswith("<"):
         return not file.startswith("<frozen")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from typing import Iterator
 
 
@@ -56,10 +57,11 @@ def kill_descendants() -> None:
         for pid in descendants():
             _signal(pid, signal.SIGKILL)
         try:
-            while os.waitpid(-1, 0):
+            while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
             return
+        time.sleep(0.001)
 
 
 def reap(program: int) -> int | None:

@@ -15,8 +15,8 @@ from types import ModuleType
 
 import paths
 from calls import Calls
-from entry import call, find_function, settle
-from failures import CODE_FILE, to_raised
+from entry import call, find_function, join_args, settle
+from failures import CODE_FILE, OURS, to_raised
 from importer import SkillImporter, to_module
 from result import to_returned
 from runtime import install_runtime
@@ -30,6 +30,12 @@ _WARM = (
     "json math operator pathlib random re shutil statistics string subprocess tempfile textwrap threading traceback typing "
     "unicodedata urllib.parse uuid"
 ).split()
+#: By kind of program: what to do about a skill that is not mounted.
+_REMEDIES = {
+    "code": "Name it in mount_skills.",
+    "skill": 'Declare it in skill.toml: [dependencies] skills = ["…"].',
+    "script": "A script has no other skills.",
+}
 _RECURSION_LIMIT = 1000
 
 _getpid = os.getpid
@@ -49,6 +55,7 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
     `confine(run)`, the user's code. `execute(run)` becomes the interpreter of a script that is not Python.
     Raises what goes wrong before the user's code; never raises because of it.
     """
+    _open_streams()
     try:
         run = channel.receive()
     except EOFError:
@@ -57,7 +64,7 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
         raise ValueError(f"Expected a run, not {run['type']!r}.")
     arrived = time.time()
     program = run["program"]
-    if program["type"] not in ("skill", "code", "script"):
+    if program["type"] not in _REMEDIES:
         raise ValueError(f"Unknown kind of program: {program['type']!r}.")
     _settle_in(run)
     if prepare is not None:
@@ -70,8 +77,9 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
             raise RuntimeError(f"There is no {program['language']} here.")
         execute(run)
     calls = Calls(channel)
-    remedy = "Name it in mount_skills." if program["type"] == "code" else 'Declare it in skill.toml: [dependencies] skills = ["…"].'
-    importer = SkillImporter(run["skills"], run["brokered"], run["roots"]["skills"], lambda name: _stub(calls, name), remedy)
+    importer = SkillImporter(
+        run["skills"], run["brokered"], run["roots"]["skills"], lambda name: _stub(calls, name), _REMEDIES[program["type"]]
+    )
     _hide_ourselves()
     importer.install()
     install_runtime(run, arrived + run["deadline_ms"] / 1000, calls, importer)
@@ -96,8 +104,15 @@ def _send(channel, frame: dict) -> int:
     return 0
 
 
+def _open_streams() -> None:
+    """Any text can be printed, and is seen line by line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+
+
 def _settle_in(run: dict) -> None:
-    """The environment, the streams and the paths that user code finds."""
+    """The environment and the paths that user code finds."""
     os.environ.clear()
     os.environ.update(run["environment"])
     if run["program"]["type"] == "script":
@@ -105,9 +120,6 @@ def _settle_in(run: dict) -> None:
             os.environ.setdefault(name, value)
     sys.dont_write_bytecode = True
     sys.argv[:] = [CODE_FILE]
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     if run["roots"].get("packages"):
         sys.path.append(run["roots"]["packages"])
     if "random" in sys.modules:
@@ -119,11 +131,10 @@ def _settle_in(run: dict) -> None:
 
 def _hide_ourselves() -> None:
     """Our modules are not to be found by name: a skill may have a `calls.py` too."""
-    here = os.path.dirname(os.path.abspath(__file__))
     for name, module in list(sys.modules.items()):
-        if os.path.dirname(getattr(module, "__file__", None) or "") == here:
+        if (getattr(module, "__file__", None) or "").startswith(OURS):
             del sys.modules[name]
-    sys.path[:] = [one for one in sys.path if one not in ("", here)]
+    sys.path[:] = [one for one in sys.path if one not in ("", OURS[:-1])]
     sys.modules["__main__"] = ModuleType("__main__")
 
 
@@ -163,7 +174,7 @@ def _load(program: dict, importer: SkillImporter):
 
 def _stub(calls: Calls, name: str):
     def call_skill(args: dict | None = None, **named):
-        return calls.call_skill(name, {**(args or {}), **named})
+        return calls.call_skill(name, join_args(args, named))
 
     call_skill.__name__ = call_skill.__qualname__ = "main"
     call_skill.__doc__ = f"Runs the skill {name} in a sandbox of its own, with its own permissions; answers its output."

@@ -1,4 +1,4 @@
-"""What a program needs of being a process: descriptors, signals, other programs. Pyodide has none of it and imports none of it."""
+"""What a program needs of being a process: descriptors, signals, other programs. Pyodide imports none of it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ SETUP_FAILED = 70
 
 def run_program(descriptor: int, confine) -> None:
     """
-    Is the program process from here on, and never returns. `descriptor` is the program channel; `confine(run)` is called
-    with the header of the run frame once everything is in place and before any code of the user, and must give up rights for good.
+    Is the program process from here on, and never returns. `descriptor` is the program channel; `confine(run)` is
+    called with the header of the run frame once everything is in place and before any code of the user, and must give
+    up rights for good.
     """
     status = SETUP_FAILED
     try:

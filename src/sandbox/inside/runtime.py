@@ -8,7 +8,7 @@ from types import ModuleType
 
 from blobs import Blobs
 from calls import BlobError, SkillError
-from entry import call, settle
+from entry import call, is_awaiting, join_args, settle
 from result import is_envelope
 
 
@@ -68,7 +68,9 @@ def _skills(importer, limit: int):
         function = importer.function_of(name)
 
         def call_skill(args: dict | None = None, **named):
-            value = settle(call(function, {**(args or {}), **named}), limit)
+            value = call(function, join_args(args, named))
+            if not is_awaiting():
+                value = settle(value, limit)
             return value["output"] if is_envelope(value) else value
 
         return call_skill

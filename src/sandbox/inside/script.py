@@ -1,4 +1,7 @@
-"""A Python script of a skill, run as `python file` runs it (C-5.6), but in this process: the view of paths stays, and nothing starts twice."""
+"""A Python script of a skill, run as `python file` runs it (C-5.6), but in this process.
+
+So the view of paths stays, Pyodide has scripts too, and no interpreter starts twice.
+"""
 
 from __future__ import annotations
 

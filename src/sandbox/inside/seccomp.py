@@ -23,6 +23,7 @@ MODE_FILTER = 2
 X32_BIT = 0x40000000
 NEW_NAMESPACES = 0x7E020000
 AF_UNIX, AF_INET, AF_INET6 = 1, 2, 10
+SOL_SOCKET, SO_SNDBUF = 1, 7
 SOCK_TYPES = 0xF
 SOCK_STREAM = 1
 SHARED_ANONYMOUS = 0x21
@@ -98,6 +99,8 @@ def rules(network: bool, alone: bool = False, owner: bool = False, landlock_abi:
     families = (AF_UNIX, AF_INET, AF_INET6) if network else (AF_UNIX,)
     found.append(Rule("socket", refuse, tuple(Test(0, family, equal=False) for family in families)))
     found.append(Rule("socketpair", refuse, (Test(0, AF_UNIX, equal=False),)))
+    # SO_SNDBUF: what a socket holds is counted by the default.
+    found.append(Rule("setsockopt", refuse, (Test(1, SOL_SOCKET), Test(2, SO_SNDBUF))))
     if alone:
         found += _rules_alone(refuse, owner, landlock_abi, pid)
     return found

@@ -22,7 +22,10 @@ _DOT = "\u2024"
 
 
 class SkillSpace:
-    """One mounted skill: `prefix` begins the names of its modules, `directory` is where its files are, `viewed` what its code and people call that."""
+    """
+    One mounted skill: `prefix` begins the names of its modules, `directory` is where its files are, `viewed` what its
+    code and people call that.
+    """
 
     def __init__(self, prefix: str, entry_file: str, directory: str, viewed: str):
         self.prefix = prefix

@@ -21,6 +21,7 @@ import kernel
 import processes
 import program
 import program_process
+import sockets
 import watch
 from frames import Channel
 
@@ -76,10 +77,12 @@ def _supervise(control: Channel, child: int, start: dict, kill) -> None:
     limits, roots, tier = start["limits"], start["roots"], start["tier"]
     places = [roots["workspace"], roots["output"], roots["temporary"]]
     if tier == "bubblewrap":
-        watched = watch.Watch(limits, processes.in_this_namespace, lambda: disk.full_file_systems(places))
+        places.append("/dev/shm")
+        is_full = lambda: disk.full_file_systems(places)
+        watched = watch.Watch(limits, processes.in_this_namespace, sockets.in_this_network, is_full)
     else:
         shared = disk.SharedDisk(places, limits["disk_bytes"], processes.descendants)
-        watched = watch.Watch(limits, processes.descendants, shared.is_over)
+        watched = watch.Watch(limits, processes.descendants, sockets.held_by, shared.is_over)
     killed, status = _wait(control, child, watched)
     if killed is None:
         killed = watched.look()

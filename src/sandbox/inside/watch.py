@@ -21,11 +21,12 @@ class Usage:
 
 
 class Watch:
-    def __init__(self, limits: dict, find_processes: Callable, disk: Callable) -> None:
-        """`disk()` answers whether the writable places hold too much."""
+    def __init__(self, limits: dict, find_processes: Callable, sockets: Callable, disk: Callable) -> None:
+        """`sockets(pids)` answers how many bytes can wait in sockets; `disk()` answers whether the writable places hold too much."""
         self.usage = Usage()
         self._limits = limits
         self._find_processes = find_processes
+        self._sockets = sockets
         self._disk = disk
 
     def look(self) -> str | None:
@@ -37,7 +38,7 @@ class Watch:
             memory = _exactly(alive, most)
         self.usage.peak_memory_bytes = max(self.usage.peak_memory_bytes, memory)
         self.usage.peak_processes = max(self.usage.peak_processes, len(alive))
-        if memory > most:
+        if memory > most or self._sockets(alive) > most:
             return "memory"
         if len(alive) > self._limits["processes"] or tasks >= self._limits["tasks"]:
             return "processes"

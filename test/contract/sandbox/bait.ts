@@ -48,6 +48,8 @@ export interface BaitFacts {
   /** The process of the suite. */
   readonly host: number;
   readonly temporary: string;
+  /** For directories that a test hands to a run. */
+  readonly given: string;
 }
 
 export async function openBait(): Promise<Bait> {
@@ -90,6 +92,8 @@ export async function openBait(): Promise<Bait> {
   // As /tmp: everybody may pass, nobody removes what is of others.
   chmodSync(temporary, 0o1777);
   process.env["TMPDIR"] = temporary;
+  const given = path.join(root, "given");
+  mkdirSync(given);
 
   const touched: string[] = [];
   const servers: Server[] = [];
@@ -135,6 +139,7 @@ export async function openBait(): Promise<Bait> {
       process: sleeper.pid ?? 0,
       host: process.pid,
       temporary,
+      given,
       token,
     },
     harm() {

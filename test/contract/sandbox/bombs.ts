@@ -3,6 +3,8 @@ import type { Attack } from "./attack.ts";
 import { processesCalled } from "./host-state.ts";
 import { python } from "./runs.ts";
 
+const megabyte = 1024 * 1024;
+
 /** Against what there is a finite amount of. */
 export const bombs: readonly Attack[] = [
   {
@@ -94,6 +96,47 @@ export const bombs: readonly Attack[] = [
                       mapping[at] = 1
           attempt("mappings", mappings)
     `,
+  },
+  {
+    tries: "hold memory in the sockets of many processes",
+    ofProcesses: true,
+    ends: ["returned", "limit", "raised", "crashed"],
+    more: { limits: { timeoutMs: 6000, memoryBytes: 96 * megabyte } },
+    code: python`
+      import socket
+
+      def fill(kept):
+          filled = 0
+          try:
+              while len(kept) < 2000:
+                  pair = socket.socketpair()
+                  kept.append(pair)
+                  for one in pair:
+                      one.setblocking(False)
+                      try:
+                          while True:
+                              filled += one.send(bytes(65536))
+                      except BlockingIOError:
+                          pass
+          except OSError:
+              pass
+          return filled
+
+      def attack(bait):
+          reader, writer = os.pipe()
+          children = 0
+          try:
+              for _ in range(30):
+                  if os.fork() == 0:
+                      kept = []
+                      os.write(writer, b"%12d" % fill(kept))
+                      endless()
+                  children += 1
+          except OSError:
+              pass
+          return sum(int(os.read(reader, 12)) for _ in range(children))
+    `,
+    check: (found) => expect(found ?? 0).toBeLessThanOrEqual(2 * 96 * megabyte),
   },
   {
     tries: "open descriptors without end",

@@ -107,7 +107,7 @@ export function describeEgress(trial: Trial): void {
         def talk(text):
             proxy = urllib.parse.urlsplit(os.environ["HTTP_PROXY"])
             with socket.create_connection((proxy.hostname, proxy.port), 5) as one:
-                one.settimeout(3)
+                one.settimeout(0.5)
                 one.sendall(text.encode("latin-1"))
                 answer = b""
                 try:

@@ -144,8 +144,11 @@ export function describeEnds(trial: Trial): void {
       small,
     );
     const disk: RunEnd[] = [{ type: "limit", limit: "disk" }, raised("OSError")];
+    // Which need not be there.
+    const absent = [raised("FileNotFoundError"), raised("PermissionError")];
+    const endsOf = (place: string): RunEnd[] => (place === "/dev/shm" ? [...disk, ...absent] : disk);
     const tiny = { limits: { diskBytes: 4 * megabyte } };
-    for (const place of ["/workspace", "/output", "/tmp"]) {
+    for (const place of ["/workspace", "/output", "/tmp", "/dev/shm"]) {
       ends(
         `when it fills ${place}`,
         python`
@@ -157,22 +160,25 @@ export function describeEnds(trial: Trial): void {
                   with open(f"{directory}/fill-{n}", "wb", buffering=0) as file:
                       file.write(bytes(1024 * 1024))
         `,
-        disk,
+        endsOf(place),
         tiny,
       );
     }
-    ends(
-      "when it makes too many files",
-      python`
-        import os
+    for (const place of ["/workspace", "/output", "/tmp", "/dev/shm"]) {
+      ends(
+        `when it makes too many files in ${place}`,
+        python`
+          import os, tempfile
 
-        def main():
-            for n in range(400_000):
-                os.close(os.open(f"/workspace/{n}", os.O_CREAT | os.O_WRONLY))
-      `,
-      disk,
-      { limits: { timeoutMs: 60_000 } },
-    );
+          def main():
+              place = tempfile.gettempdir() if "${place}" == "/tmp" else "${place}"
+              for n in range(400_000):
+                  os.close(os.open(f"{place}/{n}", os.O_CREAT | os.O_WRONLY))
+        `,
+        endsOf(place),
+        { limits: { timeoutMs: 60_000 } },
+      );
+    }
   });
 
   describe.concurrent("a run without a word is a crash", () => {

@@ -83,7 +83,7 @@ export const forgeries: readonly Forgery[] = [
         send(frame(header, b"forged" if "bytes" in header else b""))
     `,
   },
-  ...["-1", "1.5", "1e300", '"6"', "None", "1 << 62", "True", "[6]"].map((bytes) => ({
+  ...["-1", "1.5", "1e300", '"6"', "1 << 62", "True", "[6]"].map((bytes) => ({
     sends: `a number of bytes that is none: ${bytes}`,
     code: python`send(frame({"type": "create_blob", "id": 1, "kind": "a/b", "bytes": ${bytes}}, b"123456"))`,
   })),
@@ -113,6 +113,8 @@ export const forgeries: readonly Forgery[] = [
   {
     sends: "a call of a skill that is not among the brokered",
     code: python`send(frame({"type": "call_skill", "id": 1, "name": "not.there", "args": {}}))`,
+    // It may be told so.
+    ends: ["crashed", "limit"],
   },
   { sends: "a result that is no JSON: NaN", code: python`send(frame(b'{"type": "returned", "value": NaN}'))` },
   {
@@ -127,6 +129,11 @@ export const forgeries: readonly Forgery[] = [
   {
     sends: "a result larger than a result may be",
     code: python`send(frame({"type": "returned", "value": "x" * (4_500_000)}))`,
+  },
+  {
+    sends: "a result of a million lists",
+    code: python`send(frame(b'{"type": "returned", "value": [' + b"[]," * 1_300_000 + b"[]]}"))`,
+    ends: ["returned", "crashed", "limit"],
   },
   {
     sends: "a summary and blobs of other types",

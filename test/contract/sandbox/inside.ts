@@ -159,7 +159,7 @@ export function describeInside(trial: Trial): void {
 
   describe.concurrent("a project", () => {
     const project = (): string => {
-      const directory = mkdtempSync(path.join(trial.bait.facts.temporary, "project-"));
+      const directory = mkdtempSync(path.join(trial.bait.facts.given, "project-"));
       mkdirSync(path.join(directory, "below"));
       writeFileSync(path.join(directory, "below", "text"), "of the project");
       symlinkSync(trial.bait.facts.files[2] ?? "", path.join(directory, "link"));
@@ -209,7 +209,7 @@ export function describeInside(trial: Trial): void {
   });
 
   it("packages can be imported, and not be changed", () => {
-    const directory = mkdtempSync(path.join(trial.bait.facts.temporary, "packages-"));
+    const directory = mkdtempSync(path.join(trial.bait.facts.given, "packages-"));
     chmodSync(directory, 0o777);
     writeFileSync(path.join(directory, "installed.py"), "value = 5\n");
     const code = python`

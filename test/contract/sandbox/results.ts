@@ -46,8 +46,8 @@ export function describeResults(trial: Trial): void {
       null,
       1.5,
     ]);
-    returns("turn tuples into arrays and keys into strings", "def main(): return {1: (1, 2), True: None}", {
-      "1": [1, 2],
+    returns("turn tuples into arrays and keys into strings", "def main(): return {2: (1, 2), True: None}", {
+      "2": [1, 2],
       true: null,
     });
     returns("are null where nothing is returned", "def main(): pass", null);

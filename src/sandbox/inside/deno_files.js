@@ -1,0 +1,115 @@
+/**
+ * Directories of Pyodide's file system that refuse to change, or to grow. All of it is the run's own memory and ends with
+ * it: a program that reaches past Python into JavaScript can lift both, and harms only itself.
+ */
+
+const NODE_LIMIT = 20_000;
+const EROFS = 69;
+const ENOSPC = 51;
+
+/** Mounts a directory that holds at most `limit` bytes. */
+export function mountLimited(FS, path, limit) {
+  const used = { bytes: 0, nodes: 0 };
+  const charge = (bytes, nodes) => {
+    if (bytes > 0 && used.bytes + bytes > limit) throw new FS.ErrnoError(ENOSPC);
+    if (nodes > 0 && used.nodes + nodes > NODE_LIMIT) throw new FS.ErrnoError(ENOSPC);
+    used.bytes += bytes;
+    used.nodes += nodes;
+  };
+  const adopt = (node) => {
+    if (node.contents === undefined && node.link === undefined) return node;
+    node.node_ops = limitedNode(FS, node.node_ops, charge, adopt);
+    node.stream_ops = limitedStream(node.stream_ops, charge);
+    return node;
+  };
+  FS.mkdirTree(path);
+  FS.mount({ mount: (mount) => adopt(FS.filesystems.MEMFS.mount(mount)) }, {}, path);
+}
+
+function limitedNode(FS, kept, charge, adopt) {
+  const limited = { ...kept };
+  limited.setattr = (node, attributes) => {
+    if (attributes.size !== undefined) charge(attributes.size - node.usedBytes, 0);
+    kept.setattr(node, attributes);
+  };
+  if (kept.mknod === undefined) return limited;
+  limited.mknod = (parent, name, mode, device) => {
+    charge(0, 1);
+    return adopt(kept.mknod(parent, name, mode, device));
+  };
+  limited.symlink = (parent, name, target) => {
+    charge(0, 1);
+    return adopt(kept.symlink(parent, name, target));
+  };
+  limited.unlink = (parent, name) => {
+    const size = parent.contents[name]?.usedBytes ?? 0;
+    kept.unlink(parent, name);
+    charge(-size, -1);
+  };
+  limited.rmdir = (parent, name) => {
+    kept.rmdir(parent, name);
+    charge(0, -1);
+  };
+  limited.rename = (node, parent, name) => {
+    const replaced = parent.contents[name];
+    kept.rename(node, parent, name);
+    if (replaced !== undefined && replaced !== node) charge(-(replaced.usedBytes ?? 0), -1);
+  };
+  return limited;
+}
+
+function limitedStream(kept, charge) {
+  if (kept.write === undefined) return kept;
+  const write = (stream, buffer, offset, length, position, canOwn) => {
+    charge(Math.max(0, position + length - stream.node.usedBytes), 0);
+    return kept.write(stream, buffer, offset, length, position, canOwn);
+  };
+  const msync = (stream, buffer, offset, length) => {
+    write(stream, buffer, 0, length, offset, false);
+    return 0;
+  };
+  return { ...kept, write, msync };
+}
+
+/** Lets nothing at or below a directory change any more; what is mounted below is left alone, and so are devices. */
+export function freeze(FS, path) {
+  const refuse = () => {
+    throw new FS.ErrnoError(EROFS);
+  };
+  const freezeNode = (node) => {
+    const nodeOps = { ...node.node_ops };
+    for (const name of ["setattr", "mknod", "rename", "unlink", "rmdir", "symlink"]) nodeOps[name] &&= refuse;
+    node.node_ops = nodeOps;
+    if (FS.isFile(node.mode)) node.stream_ops = { ...node.stream_ops, write: refuse, msync: refuse };
+    if (FS.isDir(node.mode)) Object.values(node.contents).forEach(freezeNode);
+  };
+  freezeNode(FS.lookupPath(path).node);
+}
+
+/** Writes a file, with the directories above it. */
+export function layFile(FS, path, content, mode) {
+  FS.mkdirTree(path.slice(0, path.lastIndexOf("/")) || "/");
+  FS.writeFile(path, content, { canOwn: true });
+  FS.chmod(path, mode);
+}
+
+const LONGEST_PATH = 4096;
+
+/**
+ * Calls `take(path, bytes)` for every regular file below a directory until it answers false, and `skip(path, why)` for what
+ * cannot be taken. A loop: a tree may be deeper than the stack.
+ */
+export function collect(FS, directory, take, skip) {
+  const left = [""];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    const path = at === "" ? directory : `${directory}/${at}`;
+    const { mode } = FS.lstat(path);
+    if (at.length > LONGEST_PATH) skip(`${at.slice(0, 100)}…`, "path too long");
+    else if (FS.isDir(mode)) {
+      const names = FS.readdir(path).filter((name) => name !== "." && name !== "..");
+      for (const name of names.sort().reverse()) left.push(at === "" ? name : `${at}/${name}`);
+    } else if (!FS.isFile(mode)) skip(at, FS.isLink(mode) ? "symbolic link" : "not a regular file");
+    else if (at.includes("\ufffd") || !at.isWellFormed()) skip(at, "name that is not UTF-8");
+    else if (!take(at, FS.readFile(path))) return;
+  }
+}

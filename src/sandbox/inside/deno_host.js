@@ -1,0 +1,164 @@
+/**
+ * Second thread of the portable tier's process: Pyodide, and with it all code of the user. Before that code runs, the last
+ * right of this thread is given back. Whatever leaves it is untrusted; it may as well have been written by the user.
+ */
+import { collect, freeze, layFile, mountLimited } from "./deno_files.js";
+import { readFrame, readSome, writeEncoded, writeFrame } from "./deno_frames.js";
+import { openPyodide } from "./deno_pyodide.js";
+
+/** What the engine needs beside what the program holds, such as for compiling WebAssembly while it runs. */
+const ENGINE_MEGABYTES = 64;
+const PAGE = 65_536;
+const MEGABYTE = 2 ** 20;
+const STARTED = 1;
+const OVER = 2;
+const TIME_IS_UP = 3;
+
+self.onmessage = async ({ data: told }) => {
+  try {
+    const opened = await openPyodide(JSON.parse(Deno.args[0]));
+    for (const name of ["read", "write", "net", "env", "run", "sys", "ffi", "import"]) {
+      Deno.permissions.revokeSync({ name });
+    }
+    if (opened.makeSnapshot !== undefined) writeFrame({ type: "snapshot" }, opened.makeSnapshot());
+    else await serve(opened, told);
+  } catch (error) {
+    writeFrame({ type: "failed", message: String(error?.stack ?? error).slice(0, 2000) });
+  } finally {
+    say(told, OVER);
+  }
+};
+
+/** One run: lays what the host sends, runs the program, sends what it left in `/output`. */
+async function serve({ pyodide, version }, told) {
+  writeFrame({ type: "ready", python: version });
+  const { FS } = pyodide;
+  for (let frame = readFrame(); frame !== undefined; frame = readFrame()) {
+    const { header, payload, raw } = frame;
+    if (header.type === "start") {
+      for (const path of ["/workspace", "/output", "/tmp"]) mountLimited(FS, path, header.limits.disk_bytes);
+      for (const path of ["/skills", "/blobs"]) mountLimited(FS, path, Infinity);
+    } else if (header.type === "file") {
+      layFile(FS, header.path, payload, 0o444);
+      if (header.alias !== undefined) FS.symlink(header.path.slice(header.path.lastIndexOf("/") + 1), header.alias);
+    } else if (header.type === "run") {
+      for (const path of ["/", "/skills", "/blobs"]) freeze(FS, path);
+      await run(pyodide, header, raw, told);
+      return;
+    }
+  }
+}
+
+async function run(pyodide, { program, limits, deadline_ms }, raw, told) {
+  // A Python that has died gives nothing any more, its files neither.
+  const { FS } = pyodide;
+  let handedOver = false;
+  const handOver = (end) => {
+    if (handedOver) return;
+    handedOver = true;
+    let files = 0;
+    const skipped = [];
+    const take = (path, content) => {
+      files += 1;
+      if (files <= limits.output_files) writeFrame({ type: "file", path }, content);
+      return files <= limits.output_files;
+    };
+    collect(FS, "/output", take, (path, why) => skipped.push({ path, why }));
+    writeFrame({ type: "end", ...end, skipped, ...(files > limits.output_files ? { killed: "output" } : {}) });
+    say(told, OVER);
+  };
+  connect(pyodide, new TextEncoder().encode(program.stdin ?? ""));
+  limitMemory(pyodide, limits.memory_bytes);
+  endInTime(pyodide, told, deadline_ms, () => handOver({ stopped: "timeout" }));
+  told[1] = Math.ceil(limits.memory_bytes / MEGABYTE) + ENGINE_MEGABYTES;
+  told[2] = deadline_ms;
+  say(told, STARTED);
+  try {
+    const status = await pyodide
+      .pyimport("pyodide_entry")
+      .run.callPromising(reader(raw), (encoded, payload) => writeEncoded(encoded, payload ?? undefined));
+    handOver({ exit_code: status });
+  } catch (error) {
+    handOver({ trouble: String(error).slice(0, 2000) });
+  }
+}
+
+/** Reads the frame that started the run once more, then what comes after it. */
+function reader(raw) {
+  const waiting = [...raw];
+  return (size) => {
+    const [first] = waiting;
+    if (first === undefined) return readSome(size);
+    if (first.length > size) waiting[0] = first.subarray(size);
+    else waiting.shift();
+    return first.subarray(0, size);
+  };
+}
+
+/**
+ * When time is up, hands over what there is: at once where Python waits, and where it computes when it looks for a signal,
+ * which no Python code can keep it from. The first thread ends the process soon after in any case.
+ */
+function endInTime(pyodide, told, milliseconds, handOver) {
+  setTimeout(handOver, milliseconds);
+  pyodide.setInterruptBuffer({
+    get 0() {
+      if (Atomics.load(told, TIME_IS_UP) === 1) {
+        handOver();
+        Atomics.wait(told, 0, OVER);
+      }
+      return 0;
+    },
+    set 0(_signal) {},
+  });
+}
+
+function say(told, state) {
+  Atomics.store(told, 0, state);
+  Atomics.notify(told, 0);
+}
+
+/** What is printed becomes frames; what is read comes from the run's own stdin. */
+function connect(pyodide, input) {
+  const printer = (stream) => ({
+    write(bytes) {
+      writeFrame({ type: "print", stream }, bytes);
+      return bytes.length;
+    },
+  });
+  const [out, err] = [printer("stdout"), printer("stderr")];
+  pyodide.setStdout(out);
+  pyodide.setStderr(err);
+  const speak =
+    (printing) =>
+    (...words) =>
+      printing.write(new TextEncoder().encode(`${words.map(String).join(" ")}\n`));
+  globalThis.console = {
+    ...console,
+    log: speak(out),
+    info: speak(out),
+    debug: speak(out),
+    warn: speak(err),
+    error: speak(err),
+  };
+  let at = 0;
+  pyodide.setStdin({
+    read(buffer) {
+      const part = input.subarray(at, at + buffer.length);
+      buffer.set(part);
+      at += part.length;
+      return part.length;
+    },
+  });
+}
+
+/** Beyond it Python sees a MemoryError. The first thread is what a program cannot get past. */
+function limitMemory(pyodide, bytes) {
+  const { prototype } = WebAssembly.Memory;
+  const { grow } = prototype;
+  const most = pyodide._module.HEAPU8.length + bytes;
+  prototype.grow = function (pages) {
+    if (this.buffer.byteLength + pages * PAGE > most) throw new RangeError("The run's memory is used up.");
+    return grow.call(this, pages);
+  };
+}

@@ -1,0 +1,36 @@
+"""Where a run begins in Pyodide: a channel over two functions of JavaScript, and the program."""
+
+from __future__ import annotations
+
+import asyncio
+
+import entry
+from frames import HEADER_LIMIT_OUT, Channel, FrameError, encode
+from program import serve, warm_up
+from pyodide.ffi import to_js
+
+warm_up()
+# Pyodide's loop always runs, and can wait for another coroutine unless it is in one.
+entry._is_awaiting = lambda: asyncio.current_task() is not None
+
+
+class HostChannel(Channel):
+    """Sends a frame by one call, so that nothing printed meanwhile can tear it."""
+
+    def __init__(self, read, post):
+        super().__init__(lambda size: read(size).to_bytes(), None)
+        self._post = post
+
+    def send(self, header: dict, payload=None) -> None:
+        if payload is not None:
+            header = {**header, "bytes": len(payload)}
+        encoded = encode(header)
+        if len(encoded) > HEADER_LIMIT_OUT:
+            raise FrameError(f"A header of {len(encoded)} bytes is too long.")
+        with self._lock:
+            self._post(to_js(memoryview(encoded)), None if payload is None else to_js(memoryview(payload).cast("B")))
+
+
+def run(read, post) -> int:
+    """Serves the one run of this process; answers the exit status of a script."""
+    return serve(HostChannel(read, post))

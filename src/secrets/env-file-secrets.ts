@@ -1,0 +1,76 @@
+import { constants } from "node:fs";
+import { access, open, realpath } from "node:fs/promises";
+import path from "node:path";
+import { parseEnv } from "node:util";
+import { SkillsError, isSkillsError } from "../errors.ts";
+import { memorySecrets } from "./memory-secrets.ts";
+import type { SecretSource } from "./secret-source.ts";
+
+const greatestFile = 1024 * 1024;
+
+/**
+ * Reads from a `.env` file that a person named, each time anew. A file inside a skill is refused: whoever wrote the skill would
+ * choose the values, or the skill would carry them along.
+ */
+export function envFileSecrets(file: string): SecretSource {
+  return {
+    async read(name, context) {
+      const values = parseEnv(await readOutsideSkills(file));
+      return memorySecrets(values).read(name, context);
+    },
+  };
+}
+
+async function readOutsideSkills(file: string): Promise<string> {
+  try {
+    const real = await realpath(file);
+    const skill = await findSkillAround(real);
+    if (skill !== undefined) {
+      throw unreadable(
+        file,
+        `it lies inside the skill ${skill}; keep it outside of every directory that holds a SKILL.md`,
+      );
+    }
+    return await readSmallFile(real);
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
+    const why = error instanceof Error && "code" in error ? String(error.code) : "it is no text";
+    throw unreadable(file, why, error);
+  }
+}
+
+async function readSmallFile(file: string): Promise<string> {
+  // Not waiting for a writer, should it be a FIFO.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw unreadable(file, "it is not a file");
+    if (stats.size > greatestFile) throw unreadable(file, "it is larger than 1 MiB");
+    return new TextDecoder("utf-8", { fatal: true }).decode(await handle.readFile());
+  } finally {
+    await handle.close();
+  }
+}
+
+async function findSkillAround(file: string): Promise<string | undefined> {
+  for (let directory = path.dirname(file); ; directory = path.dirname(directory)) {
+    for (const name of ["SKILL.md", "skill.md", "skill.toml"]) {
+      if (await exists(path.join(directory, name))) return directory;
+    }
+    if (directory === path.dirname(directory)) return undefined;
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function unreadable(file: string, why: string, cause?: unknown): SkillsError {
+  const message = `The file of secrets ${JSON.stringify(file)} cannot be used: ${why}.`;
+  return new SkillsError("UNREADABLE", message, { ...(cause !== undefined && { cause }), facts: { path: file } });
+}

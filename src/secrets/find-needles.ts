@@ -1,0 +1,88 @@
+/** Finds many byte strings at once, byte by byte, whatever the boundaries of chunks (Aho and Corasick, 1975). */
+export interface NeedleFinder {
+  /** Goes on by one byte. Answers how many of the last bytes are the longest needle that ends here; 0 where none does. */
+  step(byte: number): number;
+  /** How many of the last bytes could be the beginning of a needle. */
+  readonly begun: number;
+}
+
+/** Siblings are a list: a long value has thousands of these, nearly all with one child. */
+interface Node {
+  readonly byte: number;
+  readonly depth: number;
+  readonly sibling: Node | undefined;
+  child: Node | undefined;
+  /** Where a longer suffix does not go on, this one may. */
+  shorter: Node | undefined;
+  longestEnd: number;
+}
+
+/** The needles, ready to be looked for. */
+export interface Needles {
+  readonly root: Node;
+  /** The children of the root by byte: nearly every byte begins there. */
+  readonly first: readonly (Node | undefined)[];
+}
+
+/** None may be empty. */
+export function prepareNeedles(needles: readonly Uint8Array[]): Needles {
+  const root = toNode(0, 0, undefined, undefined);
+  for (const needle of needles) {
+    let node = root;
+    for (const byte of needle) node = childOf(node, byte) ?? addChild(node, byte, root);
+    node.longestEnd = needle.length;
+  }
+  const first = Array.from({ length: 256 }, (_unused, byte) => childOf(root, byte));
+  linkSuffixes({ root, first });
+  return { root, first };
+}
+
+function toNode(byte: number, depth: number, sibling: Node | undefined, shorter: Node | undefined): Node {
+  return { byte, depth, sibling, child: undefined, shorter, longestEnd: 0 };
+}
+
+function addChild(node: Node, byte: number, root: Node): Node {
+  node.child = toNode(byte, node.depth + 1, node.child, root);
+  return node.child;
+}
+
+function childOf(node: Node, byte: number): Node | undefined {
+  let child = node.child;
+  while (child !== undefined && child.byte !== byte) child = child.sibling;
+  return child;
+}
+
+/** Breadth first: what is shorter is linked before what is longer. */
+function linkSuffixes(needles: Needles): void {
+  const { root } = needles;
+  const queue = [root];
+  for (const node of queue) {
+    for (let child = node.child; child !== undefined; child = child.sibling) {
+      child.shorter = node === root ? root : follow(needles, node.shorter ?? root, child.byte);
+      child.longestEnd ||= child.shorter.longestEnd;
+      queue.push(child);
+    }
+  }
+}
+
+/** The longest suffix of what was read, up to a node, that goes on with this byte. */
+function follow({ root, first }: Needles, node: Node, byte: number): Node {
+  for (let at = node; at !== root; at = at.shorter ?? root) {
+    const child = childOf(at, byte);
+    if (child !== undefined) return child;
+  }
+  return first[byte] ?? root;
+}
+
+export function findNeedles(needles: Needles): NeedleFinder {
+  let node = needles.root;
+  return {
+    step(byte) {
+      node = follow(needles, node, byte);
+      return node.longestEnd;
+    },
+    get begun() {
+      return node.depth;
+    },
+  };
+}

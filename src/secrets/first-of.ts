@@ -1,0 +1,14 @@
+import type { SecretSource } from "./secret-source.ts";
+
+/** The first source that has a value wins. One that fails is not passed over: a locked keychain must not change which value is used. */
+export function firstOf(sources: readonly SecretSource[]): SecretSource {
+  return {
+    async read(name, context) {
+      for (const source of sources) {
+        const value = await source.read(name, context);
+        if (value !== undefined) return value;
+      }
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import { isSecretName } from "./secret-source.ts";
+import type { SecretSource } from "./secret-source.ts";
+
+/** Reads from an object, each time anew: values given by hand, or the environment of this process. */
+export function memorySecrets(values: Readonly<Record<string, string | undefined>>): SecretSource {
+  return {
+    read(name) {
+      const value = isSecretName(name) && Object.hasOwn(values, name) ? values[name] : undefined;
+      return Promise.resolve(value === "" ? undefined : value);
+    },
+  };
+}

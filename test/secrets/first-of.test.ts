@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { firstOf } from "../../src/secrets/first-of.ts";
+import { memorySecrets } from "../../src/secrets/memory-secrets.ts";
+import { describeSecretSource } from "../contract/secret-source.ts";
+
+describeSecretSource("the first of several", (values) =>
+  firstOf([memorySecrets({ UNUSED: "x" }), memorySecrets(values)]),
+);
+
+const context = { skill: "a.b" };
+
+test("the first source that has a value wins, and later ones are not asked", async () => {
+  const asked: string[] = [];
+  const later = {
+    read: (name: string) => {
+      asked.push(name);
+      return Promise.resolve("later");
+    },
+  };
+  const source = firstOf([memorySecrets({ A: "first" }), later]);
+  expect(await source.read("A", context)).toBe("first");
+  expect(await source.read("B", context)).toBe("later");
+  expect(asked).toEqual(["B"]);
+});
+
+test("a source that fails is not passed over", async () => {
+  const locked = { read: () => Promise.reject(new Error("locked")) };
+  await expect(firstOf([locked, memorySecrets({ A: "x" })]).read("A", context)).rejects.toThrow("locked");
+});
+
+test("of no source there is no value", async () => {
+  expect(await firstOf([]).read("A", context)).toBeUndefined();
+});
