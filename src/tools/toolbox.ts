@@ -17,6 +17,7 @@ import { viewSkills } from "./skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 import type { Door, RunContext, Tool, ToolContext } from "./tool.ts";
 import { availableTools } from "./tools.ts";
+import { toVisibleSource } from "./visible-source.ts";
 
 /** A tool was used, with success. */
 export interface ToolUse {
@@ -64,11 +65,14 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const guideFor = openGuides(limits);
 
   function toRunContext({ owner, skills, visible, tools: names }: ToolContext): RunContext {
+    const { snapshot } = skills;
     const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
-    const sourceOf: RunContext["sourceOf"] = (skill) => (skill === guideSkill.skill ? guide().source : source);
+    let seen: SkillSource | undefined;
+    const sourceOf: RunContext["sourceOf"] = (skill) =>
+      skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, snapshot, visible));
     return {
       owner,
-      skills: viewSkills(skills.snapshot, visible),
+      skills: viewSkills(snapshot, visible),
       blobs,
       limits,
       guide,

@@ -136,6 +136,16 @@ describe("what is served", () => {
     await expect(client.readResource({ uri: "skill://alpha/SKILL.md" })).rejects.toThrow();
   });
 
+  it("keeps a hidden skill out of the files of the one around it", async () => {
+    const inner = { "/skills/alpha/inner/SKILL.md": skillMd("inner") };
+    const visible = ({ name }: Skill): boolean => name !== "inner";
+    const { host, client } = await openHost({ ...skills, ...inner }, { caller: { visible } });
+    const { skill } = await host.get("skill://alpha/SKILL.md");
+    expect(JSON.stringify(skill.resources)).not.toContain("inner");
+    expect(JSON.stringify(await host.readDirectory("skill://alpha"))).not.toContain("inner");
+    await expect(client.readResource({ uri: "skill://alpha/inner/SKILL.md" })).rejects.toMatchObject({ code: -32602 });
+  });
+
   it.each([
     "skill://alpha/nothing.md",
     "skill://alpha/references",

@@ -52,6 +52,39 @@ test.each([
   expect(await outcome(hidden.call(tool, args, { visible }))).toEqual(await outcome(absent.call(tool, args)));
 });
 
+test.each([
+  ["describe_skill", { name: "outer" }],
+  ["read_skill_file", { name: "outer", path: "inner/SKILL.md" }],
+  ["read_skill_file", { name: "outer", path: "inner/secret.md" }],
+  ["read_skill_file", { name: "outer", path: "link.md" }],
+  ["read_skill_file", { name: "outer", path: "beside.md" }],
+  ["read_skill_file", { name: "outer", path: "nothing.md" }],
+  ["read_skill_file", { name: "inmost", path: "SKILL.md" }],
+])("a hidden skill inside another one's directory is absent from that, too: %s %j", async (tool, args) => {
+  const beside = agentSkill("beside");
+  const inner = {
+    "/skills/outer/inner/SKILL.md": "---\nname: inner\ndescription: Does inner.\n---\n",
+    "/skills/outer/inner/secret.md": "secret",
+  };
+  const shown = {
+    ...agentSkill("outer"),
+    "/skills/outer/guide.md": "Guide.\n",
+    "/skills/beside/inmost/SKILL.md": "---\nname: inmost\ndescription: Does inmost.\n---\n",
+  };
+  const hidden = await openTools({ ...shown, ...inner, ...beside });
+  const absent = await openTools(shown);
+  for (const { files } of [hidden, absent]) {
+    files.link("/skills/outer/link.md", "inner/secret.md");
+    files.link("/skills/outer/beside.md", "/skills/beside/SKILL.md");
+  }
+  const visible = ({ name }: Skill) => name !== "inner" && name !== "beside";
+  const outcome = (call: Promise<unknown>) => call.catch((error: unknown) => (error as SkillsError).facts);
+  expect(await outcome(hidden.call(tool, args, { visible }))).toEqual(await outcome(absent.call(tool, args)));
+  expect(await outcome(hidden.call(tool, { ...args, name: "beside" }, { visible }))).toEqual(
+    await outcome(absent.call(tool, { ...args, name: "beside" })),
+  );
+});
+
 test("a hidden version is an absent version", async () => {
   const of = (version: string) => ({
     [`/skills/pdf/${version}/SKILL.md`]: `---\nname: pdf\ndescription: ${version}\n---\n`,
@@ -131,6 +164,7 @@ test("however long the input, what is sent back is short", async () => {
       "list_skills",
       Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${long.slice(0, 50)}`, long])),
     ],
+    ["list_skills", { [long]: 1 }],
     [long, {}],
   ] as const) {
     expect(JSON.stringify(await refusal(call(tool, args))).length).toBeLessThan(10_000);
