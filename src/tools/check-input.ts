@@ -99,7 +99,9 @@ function shown(value: unknown): unknown {
   if (typeof value === "string") return cut(value);
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  // In process, arguments need not be JSON; what is sent back is.
+  return value === null || typeof value === "boolean" ? value : `a ${typeof value}`;
 }
 
 /** A JSON pointer; a name that nobody would give a parameter is cut like any other text from outside. */

@@ -131,6 +131,17 @@ test("an unknown parameter is refused with the nearest valid name", async () => 
   );
 });
 
+test.each([5n, Symbol("x"), () => 1])(
+  "what JSON cannot carry is told by its kind, not as a failure of ours: %s",
+  async (limit) => {
+    const { call } = await openTools({});
+    expect(await refusal(call("list_skills", { limit }))).toMatchObject({
+      code: "VALIDATION_ERROR",
+      violations: [{ field: "/limit", expected: "a whole number, 1 or more", actual: `a ${typeof limit}` }],
+    });
+  },
+);
+
 test("every violation is told, with a pointer to it", async () => {
   const { call } = await openTools({});
   const { violations } = await refusal(call("read_skill_file", { version: 1, "a/b~c": {} }));
