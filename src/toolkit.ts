@@ -61,16 +61,18 @@ export function openToolkit(
 ): Toolkit {
   const { log, clock, version, dataDirectory } = settings;
   const { blobs, ledger } = openStores(settings, now);
+  const hasher = openSkillHasher();
   const toolbox = openToolbox({
     blobs,
     source,
+    hasher,
     log,
     now,
     onUse: (use) => {
       ledger.record(use);
     },
   });
-  const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version };
+  const door: McpDoor = { toolbox, source, hasher, log, version };
   let mcp: Promise<McpModule> | undefined;
   let closing: Promise<void> | undefined;
   let stopSweeping = clock.after(firstSweepAfterMs, sweep);

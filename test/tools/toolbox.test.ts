@@ -190,13 +190,13 @@ test.each([
   const toolbox = openToolbox({
     blobs: failingBlobs(error),
     log: (level, message) => void logged.push(`${level} ${message}`),
-    random: (bytes) => bytes.fill(7),
+    newErrorId: () => "err_7",
   });
   const refused = await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context));
   expect(refused).toEqual({
     code: "INTERNAL",
-    message: "Internal error err_0707070707070707. Its detail is in the log.",
-    errorId: "err_0707070707070707",
+    message: "Internal error err_7. Its detail is in the log.",
+    errorId: "err_7",
   });
   expect(logged).toHaveLength(1);
   expect(logged[0]).toContain("/home/someone/blobs");
