@@ -133,6 +133,32 @@ describe("a toolkit", () => {
     await expect(toolkit.openMcp({ owner: "me", skills })).rejects.toMatchObject({ code: "CLOSED" });
   });
 
+  test.each(["data", "file"])(
+    "keeps blobs within the limits it was opened with, and the guide tells them: %s",
+    async (place) => {
+      writeFileSync(path.join(directory, "file"), "");
+      const toolkit = openToolkit({
+        log: () => undefined,
+        clock,
+        version: "0.0.0-test",
+        dataDirectory: path.join(directory, place),
+        blobs: { maxBlobBytes: 2 * 1024 * 1024, quotaBytes: 3, maxBlobs: 7, ttlMs: 2 * hour },
+      });
+      opened.push(toolkit);
+      const caller = { owner: "me", door: "cli", skills } as const;
+      const create = (content: string) => toolkit.toolbox.call("create_blob", { content, kind: "text/plain" }, caller);
+      await create("xyz");
+      await expect(create("x")).rejects.toMatchObject({
+        code: "QUOTA_EXCEEDED",
+        facts: { quotaBytes: 3, maxBlobs: 7 },
+      });
+      await expect(create("x".repeat(2 * 1024 * 1024 + 1))).rejects.toMatchObject({ code: "BLOB_TOO_LARGE" });
+      const { content } = (await toolkit.toolbox.call("load_skills_protocol_guide", {}, caller)) as { content: string };
+      expect(content).toContain("up to 2 MiB");
+      expect(content).toContain("gone after 2 hours");
+    },
+  );
+
   test("what the tools hashed, the door to the model does not hash again", async () => {
     const bytes = memorySkillBytes(files);
     let hashed = 0;
