@@ -59,9 +59,8 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
 
   async function readEntry(source: SkillSource, skill: Skill, signal: AbortSignal): Promise<SkillEntry> {
     const { slug, directory } = skill;
-    const { files, digest } = await hasher.hash(source, directory, signal);
-    const total = files.reduce((sum, file) => sum + file.size_bytes, 0);
-    if (digest === undefined || files.length > SKILL_LIMITS.files || total > SKILL_LIMITS.bytes) {
+    const { files, digest } = await hasher.hash(source, directory, signal, { maxBytes: SKILL_LIMITS.bytes });
+    if (digest === undefined || files.length > SKILL_LIMITS.files) {
       throw new SkillCatalogError([{ path: slug, message: "it has too many files, or too many bytes" }]);
     }
     // The library reads frontmatter exactly as its clients will, who compare the two.

@@ -6,8 +6,12 @@ import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { afterEach, describe, expect, it } from "vitest";
 import type { McpCaller } from "../../src/mcp/mcp-door.ts";
 import type { Skill } from "../../src/skills/skill.ts";
+import { systemClock } from "../../src/clock.ts";
+import { openCatalog } from "../../src/skills/catalog.ts";
 import { diskSkillFiles } from "../../src/skills/disk-skill-files.ts";
+import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import { diskSkillBytes } from "../../src/tools/disk-skill-bytes.ts";
+import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
 import { openDoor, skills } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
 
@@ -124,6 +128,31 @@ describe("what is served", () => {
     expect(logged.filter((line) => line.includes("Not served as an MCP skill: gamma"))).toHaveLength(1);
     const { structuredContent } = await client.callTool({ name: "list_skills", arguments: {} });
     expect(JSON.stringify(structuredContent)).toContain('"gamma');
+  });
+
+  it("does not read through a skill that is too large to be served", async () => {
+    const files = memorySkillFiles({
+      "/skills/gamma/SKILL.md": skillMd("gamma"),
+      "/skills/gamma/large.bin": new Uint8Array(16 * 1024 * 1024),
+    });
+    const hashed: string[] = [];
+    const bytes = memorySkillBytes(files);
+    const source = {
+      files,
+      bytes: {
+        ...bytes,
+        sha256: (file: string, signal: AbortSignal) => (hashed.push(file), bytes.sha256(file, signal)),
+      },
+    };
+    const catalog = openCatalog({
+      roots: [{ path: "/skills", origin: "explicit" }],
+      files,
+      clock: systemClock,
+      log: () => undefined,
+    });
+    const { host } = await openHost(skills, { source, caller: { skills: catalog } });
+    expect(await uris(host)).toEqual([]);
+    expect(hashed).toEqual([]);
   });
 
   it("keeps to what the caller may see", async () => {
