@@ -42,8 +42,7 @@ export interface Toolkit extends McpDoor {
 }
 
 /** What of the settings the tools take. */
-type ToolkitSettings = Pick<Settings, "log" | "clock" | "version" | "dataDirectory"> &
-  Partial<Pick<Settings, "blobs">>;
+type ToolkitSettings = Pick<Settings, "log" | "clock" | "version" | "dataDirectory"> & Partial<Pick<Settings, "blobs">>;
 
 export interface ToolkitOptions {
   /** Where the files of skills are. Default: on disk. */
