@@ -17,6 +17,14 @@ const toolForms = ["auto", "stdio", "none"] as const;
 /** How tools are served: to the editor and, as the agent takes MCP servers, to the model; the latter over stdio only; or not at all. */
 export type ToolForm = (typeof toolForms)[number];
 
+const blobLimits = ["maxBlobBytes", "quotaBytes", "maxBlobs", "ttlMs"] as const;
+
+/**
+ * Limits on blobs (CONTRACT C-4.1): bytes of one, of all together, how many, and milliseconds until they go. Default: 10 MiB, 1 GiB,
+ * 20,000, 24 hours. Each process holds to its own, also where several share a data directory.
+ */
+type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
+
 /** What every door takes. All of it is optional. */
 export interface SkillsOptions {
   /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
@@ -37,6 +45,7 @@ export interface SkillsOptions {
   readonly home?: string;
   /** Where blobs and the ledger are kept. Default: `$ACP_SKILLS_HOME`, else the platform's place for a user's data. */
   readonly dataDirectory?: string;
+  readonly blobs?: BlobLimits;
   /** The version advertised to the editor. */
   readonly version?: string;
 }
@@ -72,6 +81,7 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   clock: { expected: "an object with now() and after(ms, callback)", accepts: isClock },
   home: aText,
   dataDirectory: aText,
+  blobs: { expected: `whole numbers as limits of blobs: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
   version: aText,
 };
 
@@ -102,6 +112,7 @@ export function readOptions(options: unknown = {}, ownRules: Readonly<Record<str
     clock: given.clock ?? systemClock,
     home,
     dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
+    blobs: given.blobs ?? {},
     version: given.version ?? version,
   };
 }
@@ -123,6 +134,18 @@ function isClock(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { now, after } = value as Partial<Record<keyof Clock, unknown>>;
   return typeof now === "function" && typeof after === "function";
+}
+
+function isBlobLimits(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.entries(value).every(
+      ([name, limit]) =>
+        (blobLimits as readonly string[]).includes(name) &&
+        (limit === undefined || (Number.isSafeInteger(limit) && Number(limit) >= 0)),
+    )
+  );
 }
 
 function invalid(name: string, { expected, choices = [] }: Omit<OptionRule, "accepts">, value: unknown): SkillsError {
