@@ -23,6 +23,14 @@ export const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "py
 /** What isolates the code that is run: the best that works here, or exactly this. */
 export type IsolationForm = (typeof isolationForms)[number];
 
+const blobLimits = ["maxBlobBytes", "quotaBytes", "maxBlobs", "ttlMs"] as const;
+
+/**
+ * Limits on blobs (CONTRACT C-4.1): bytes of one, of all together, how many, and milliseconds until they go. Default: 10 MiB, 1 GiB,
+ * 20,000, 24 hours. Each process holds to its own, also where several share a data directory.
+ */
+type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
+
 /** What every door takes. All of it is optional. */
 export interface SkillsOptions {
   /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
@@ -48,6 +56,7 @@ export interface SkillsOptions {
   /** A file of `NAME=value` lines, outside every skill, in which secrets are looked up that the environment lacks. */
   readonly secretsFile?: string;
   readonly isolation?: IsolationForm;
+  readonly blobs?: BlobLimits;
   /** The version advertised to the editor. */
   readonly version?: string;
 }
@@ -89,6 +98,7 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   },
   secretsFile: aText,
   isolation: oneOf(isolationForms),
+  blobs: { expected: `whole numbers as limits of blobs: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
   version: aText,
 };
 
@@ -122,6 +132,7 @@ export function readOptions(options: unknown = {}, ownRules: Readonly<Record<str
     grants: given.grants ?? [],
     secretsFile: given.secretsFile === undefined ? undefined : resolve(given.secretsFile),
     isolation: given.isolation ?? "auto",
+    blobs: given.blobs ?? {},
     version: given.version ?? version,
   };
 }
@@ -143,6 +154,18 @@ function isClock(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { now, after } = value as Partial<Record<keyof Clock, unknown>>;
   return typeof now === "function" && typeof after === "function";
+}
+
+function isBlobLimits(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.entries(value).every(
+      ([name, limit]) =>
+        (blobLimits as readonly string[]).includes(name) &&
+        (limit === undefined || (Number.isSafeInteger(limit) && Number(limit) >= 0)),
+    )
+  );
 }
 
 function invalid(name: string, { expected, choices = [] }: Omit<OptionRule, "accepts">, value: unknown): SkillsError {

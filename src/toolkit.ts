@@ -14,6 +14,7 @@ import { openRunMeans } from "./run-means.ts";
 import { diskSkillFiles } from "./skills/disk-skill-files.ts";
 import { diskSkillBytes } from "./tools/disk-skill-bytes.ts";
 import { openSkillHasher } from "./tools/hash-skill.ts";
+import { toToolLimits } from "./tools/limits.ts";
 import type { SkillSource } from "./tools/skill-source.ts";
 import { openRuns } from "./tools/runs/runs.ts";
 import { openToolbox } from "./tools/toolbox.ts";
@@ -44,6 +45,9 @@ export interface Toolkit extends McpDoor {
   close(): Promise<void>;
 }
 
+/** What of the settings the tools take. */
+type ToolkitSettings = Pick<Settings, "log" | "clock" | "version" | "dataDirectory"> & Partial<Pick<Settings, "blobs">>;
+
 export interface ToolkitOptions {
   /** Where the files of skills are. Default: on disk. */
   readonly source?: SkillSource;
@@ -68,20 +72,23 @@ export function openToolkit(
   settings: ToolkitSettings,
   { source = { files: diskSkillFiles(), bytes: diskSkillBytes() }, now = Date.now }: ToolkitOptions = {},
 ): Toolkit {
-  const { log, clock, version, dataDirectory } = settings;
+  const { log, clock, version, dataDirectory, blobs: blobLimits = {} } = settings;
   const { blobs, ledger } = openStores(settings, now);
   const means = openRunMeans(settings);
+  const hasher = openSkillHasher();
   const toolbox = openToolbox({
     blobs,
     source,
+    hasher,
     log,
+    limits: toToolLimits(blobLimits),
     now,
     runs: openRuns(means),
     onUse: (use) => {
       ledger.record(use);
     },
   });
-  const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version };
+  const door: McpDoor = { toolbox, source, hasher, log, version };
   let mcp: Promise<McpModule> | undefined;
   let closing: Promise<void> | undefined;
   let stopSweeping = clock.after(firstSweepAfterMs, sweep);
@@ -138,19 +145,16 @@ interface Stores {
   readonly ledger: Ledger;
 }
 
-function openStores(
-  { dataDirectory, log, clock }: Pick<Settings, "dataDirectory" | "log" | "clock">,
-  now: () => number,
-): Stores {
+function openStores({ dataDirectory, log, clock, blobs: blobLimits }: ToolkitSettings, now: () => number): Stores {
   let ledger: Ledger | undefined;
   try {
     mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
     ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
-    return { ledger, blobs: diskBlobs(path.join(dataDirectory, "blobs"), { clock, now }) };
+    return { ledger, blobs: diskBlobs(path.join(dataDirectory, "blobs"), { ...blobLimits, clock, now }) };
   } catch (error) {
     ledger?.close();
     const why = isSkillsError(error) ? error.message : String(error);
     log("warning", `Blobs and the ledger last only as long as this process: ${why}`);
-    return { ledger: memoryLedger(), blobs: memoryBlobs({ now }) };
+    return { ledger: memoryLedger(), blobs: memoryBlobs({ ...blobLimits, now }) };
   }
 }

@@ -61,6 +61,17 @@ test("early ends change nothing: the best of many are the best of all, ranked", 
   );
 });
 
+test("among thousands of names the nearest are found, in order", () => {
+  const many = Array.from({ length: 10_000 }, (_, index) => `report-${index.toString(36)}-of-the-week`);
+  const near = ["wekly-sales-reprt", "weekly-sale-report", "weekly-sales-reporting"];
+  expect(nearest("weekly-sales-report", [...many, ...near], { ...asAvailable, count: 3 })).toEqual([
+    "weekly-sales-reporting",
+    "weekly-sale-report",
+    "wekly-sales-reprt",
+  ]);
+  expect(nearest("~".repeat(128), many, { ...asAvailable, count: 2 })).toEqual(many.slice(0, 2));
+});
+
 test("a name that is there comes first, and no text is too long", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ maxLength: 300 }), { minLength: 1 }), fc.nat(), (all, at) => {

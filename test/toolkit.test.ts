@@ -12,7 +12,7 @@ import type { Toolkit } from "../src/toolkit.ts";
 import { readAll } from "./contract/ledger.ts";
 import { manualClock } from "./manual-clock.ts";
 import type { ManualClock } from "./manual-clock.ts";
-import { legacyCall, rawRequest } from "./mcp/raw-request.ts";
+import { legacyCall, modernRequest, rawRequest } from "./mcp/raw-request.ts";
 
 const hour = 60 * 60 * 1_000;
 const dayAndHour = 25 * hour;
@@ -131,6 +131,53 @@ describe("a toolkit", () => {
     await toolkit.close();
     await expect(rawRequest(address, { body: legacyCall("list_skills", {}) })).rejects.toThrow();
     await expect(toolkit.openMcp({ owner: "me", skills })).rejects.toMatchObject({ code: "CLOSED" });
+  });
+
+  test.each(["data", "file"])(
+    "keeps blobs within the limits it was opened with, and the guide tells them: %s",
+    async (place) => {
+      writeFileSync(path.join(directory, "file"), "");
+      const toolkit = openToolkit({
+        log: () => undefined,
+        clock,
+        version: "0.0.0-test",
+        dataDirectory: path.join(directory, place),
+        blobs: { maxBlobBytes: 2 * 1024 * 1024, quotaBytes: 3, maxBlobs: 7, ttlMs: 2 * hour },
+      });
+      opened.push(toolkit);
+      const caller = { owner: "me", door: "cli", skills } as const;
+      const create = (content: string) => toolkit.toolbox.call("create_blob", { content, kind: "text/plain" }, caller);
+      await create("xyz");
+      await expect(create("x")).rejects.toMatchObject({
+        code: "QUOTA_EXCEEDED",
+        facts: { quotaBytes: 3, maxBlobs: 7 },
+      });
+      await expect(create("x".repeat(2 * 1024 * 1024 + 1))).rejects.toMatchObject({ code: "BLOB_TOO_LARGE" });
+      const { content } = (await toolkit.toolbox.call("load_skills_protocol_guide", {}, caller)) as { content: string };
+      expect(content).toContain("up to 2 MiB");
+      expect(content).toContain("gone after 2 hours");
+    },
+  );
+
+  test("what the tools hashed, the door to the model does not hash again", async () => {
+    const bytes = memorySkillBytes(files);
+    let hashed = 0;
+    const source = {
+      files,
+      bytes: { ...bytes, sha256: (file: string, signal: AbortSignal) => (hashed++, bytes.sha256(file, signal)) },
+    };
+    const toolkit = openToolkit(
+      { log: () => undefined, clock, version: "0.0.0-test", dataDirectory: path.join(directory, "data") },
+      { source },
+    );
+    opened.push(toolkit);
+    const caller = { owner: "me", skills };
+    await toolkit.toolbox.call("describe_skill", { name: "alpha" }, { ...caller, door: "cli" });
+    expect(hashed).toBe(1);
+    const address = await toolkit.openMcp(caller);
+    const { message } = await rawRequest(address, modernRequest("skills/list"));
+    expect(message.result?.skills).toMatchObject([{ uri: "skill://alpha/SKILL.md" }]);
+    expect(hashed).toBe(1);
   });
 
   test("a session's blobs are its own; without a session they are the person's", () => {

@@ -45,7 +45,20 @@ export function openLoopbackServer(door: McpDoor): LoopbackServer {
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject).listen(0, "127.0.0.1", resolve);
     });
+    // Where the process has no descriptors left, each connection that cannot be taken comes by here; without this it would end us.
+    server.on("error", (error) => {
+      door.log("warning", `The MCP server could not take a connection: ${String(error)}`);
+    });
     return server.unref();
+  }
+
+  /** A failure is not kept: the next session may have more luck. */
+  function listened(): Promise<Server> {
+    listening ??= listen().catch((error: unknown) => {
+      listening = undefined;
+      throw error;
+    });
+    return listening;
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -65,7 +78,7 @@ export function openLoopbackServer(door: McpDoor): LoopbackServer {
 
   return {
     async open(caller) {
-      const server = isClosed ? undefined : await (listening ??= listen());
+      const server = isClosed ? undefined : await listened();
       if (server?.listening !== true) throw new SkillsError("CLOSED", "The MCP server was closed.");
       const { port } = server.address() as AddressInfo;
       const path = `/mcp/${newToken()}`;

@@ -3,13 +3,15 @@ import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openMcpServers } from "./mcp-server.ts";
-import { maxBodyBytes } from "./read-body.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
   /** Belongs to the protocol. */
   readonly output: Writable;
 }
+
+/** Bytes of one message. The largest blob of the default limits has room in it where JSON writes each byte as six. */
+const maxMessageBytes = 64 * 1024 * 1024;
 
 /** Serves one MCP client over stdio, whatever revision it opens with. Resolves when the client closes its end. */
 export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output }: StdioStreams): Promise<void> {
@@ -33,7 +35,7 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output
       return server;
     },
     {
-      transport: new StdioServerTransport(input, output, { maxBufferSize: maxBodyBytes }),
+      transport: new StdioServerTransport(input, output, { maxBufferSize: maxMessageBytes }),
       onerror: (error) => {
         log("info", `MCP: ${error.message}`);
       },

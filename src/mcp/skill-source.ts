@@ -1,7 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import { SkillCatalogError, SKILL_LIMITS, skillEntry } from "@modelcontextprotocol/server/ext/skills";
-import type { Skill as SkillEntry, SkillReadResult, SkillSource } from "@modelcontextprotocol/server/ext/skills";
+import type {
+  Skill as SkillEntry,
+  SkillReadResult,
+  SkillSource as ExtensionSource,
+} from "@modelcontextprotocol/server/ext/skills";
 import { isSkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Skill } from "../skills/skill.ts";
@@ -10,8 +14,10 @@ import { guideSkill } from "../tools/guide/guide.ts";
 import { maxFileBytes } from "../tools/limits.ts";
 import { locateSkillFile } from "../tools/locate-skill-file.ts";
 import { skillPathFault } from "../tools/skill-path.ts";
+import type { SkillSource } from "../tools/skill-source.ts";
 import { viewSkills } from "../tools/skill-view.ts";
 import type { SkillView } from "../tools/skill-view.ts";
+import { toVisibleSource } from "../tools/visible-source.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { newErrorId } from "../error-id.ts";
@@ -27,18 +33,20 @@ const pageSize = 50;
  * can carry it: frontmatter is published as it stands, so that a skill whose frontmatter breaks the Agent Skills rules, or one that
  * is larger than the extension allows, is left to the tools. Of a skill with several versions it serves the one that counts.
  */
-export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">, caller: McpCaller): SkillSource {
-  const { source, hasher, log } = door;
+export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">, caller: McpCaller): ExtensionSource {
+  const { hasher, log } = door;
   const leftOut = new WeakSet<Skill>();
 
-  async function view(): Promise<SkillView> {
-    await caller.skills.ready;
-    return viewSkills(caller.skills.snapshot, caller.visible);
+  async function look(): Promise<Seen> {
+    const { skills, visible } = caller;
+    await skills.ready;
+    const { snapshot } = skills;
+    return { view: viewSkills(snapshot, visible), source: toVisibleSource(door.source, snapshot, visible) };
   }
 
-  async function toEntry(skill: Skill, signal: AbortSignal): Promise<SkillEntry | undefined> {
+  async function toEntry(source: SkillSource, skill: Skill, signal: AbortSignal): Promise<SkillEntry | undefined> {
     try {
-      return await readEntry(skill, signal);
+      return await readEntry(source, skill, signal);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (!isSkillsError(error) && !(error instanceof SkillCatalogError) && !(error instanceof URIError)) throw error;
@@ -49,15 +57,14 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     }
   }
 
-  async function readEntry(skill: Skill, signal: AbortSignal): Promise<SkillEntry> {
+  async function readEntry(source: SkillSource, skill: Skill, signal: AbortSignal): Promise<SkillEntry> {
     const { slug, directory } = skill;
-    const { files, digest } = await hasher.hash(source, directory, signal);
-    const total = files.reduce((sum, file) => sum + file.size_bytes, 0);
-    if (digest === undefined || files.length > SKILL_LIMITS.files || total > SKILL_LIMITS.bytes) {
+    const { files, digest } = await hasher.hash(source, directory, signal, { maxBytes: SKILL_LIMITS.bytes });
+    if (digest === undefined || files.length > SKILL_LIMITS.files) {
       throw new SkillCatalogError([{ path: slug, message: "it has too many files, or too many bytes" }]);
     }
     // The library reads frontmatter exactly as its clients will, who compare the two.
-    const skillMd = readWhole(skill, "SKILL.md") ?? new Uint8Array();
+    const skillMd = readWhole(source, skill, "SKILL.md") ?? new Uint8Array();
     const { uri, frontmatter } = await skillEntry(slug, { "SKILL.md": skillMd });
     const resources = files.map((file) => ({
       uri: toSkillUri({ slug, path: file.path }),
@@ -67,16 +74,10 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     return { uri, frontmatter, resources };
   }
 
-  function readWhole(skill: Skill, path: string): Uint8Array | undefined {
-    const real = path === "" ? undefined : locateSkillFile(source, skill, path);
-    const part = real === undefined ? undefined : source.bytes.head(real, maxFileBytes);
-    return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
-  }
-
   /** What is refused to a tool, or cannot be read, is no resource. */
-  function readIfServed({ skill, path }: FoundFile): Uint8Array | undefined {
+  function readIfServed(source: SkillSource, { skill, path }: FoundFile): Uint8Array | undefined {
     try {
-      return readWhole(skill, path);
+      return readWhole(source, skill, path);
     } catch (error) {
       if (!isSkillsError(error)) throw error;
       log("warning", `Not served as a resource: ${path} of ${skill.name} (${error.message}).`);
@@ -88,10 +89,11 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     const skills: SkillEntry[] = [];
     let last = "";
     let looked = 0;
-    for (const skill of (await view()).after(after, undefined)) {
+    const { view, source } = await look();
+    for (const skill of view.after(after, undefined)) {
       if (looked++ === pageSize) return { skills, nextCursor: toCursor(undefined, last) };
       last = skill.name;
-      const entry = skill === guideSkill.skill ? undefined : await toEntry(skill, signal);
+      const entry = skill === guideSkill.skill ? undefined : await toEntry(source, skill, signal);
       if (entry !== undefined) skills.push(entry);
     }
     return { skills };
@@ -105,19 +107,22 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
       }),
     get: (uri, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const skill = findSkill(await view(), uri, "SKILL.md");
-        return skill === undefined ? undefined : await toEntry(skill.skill, signal);
+        const { view, source } = await look();
+        const found = findSkill(view, uri, "SKILL.md");
+        return found === undefined ? undefined : await toEntry(source, found.skill, signal);
       }),
     read: (uri, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const found = findSkill(await view(), uri);
-        const bytes = found === undefined ? undefined : readIfServed(found);
+        const { view, source } = await look();
+        const found = findSkill(view, uri);
+        const bytes = found === undefined ? undefined : readIfServed(source, found);
         return bytes === undefined || found === undefined ? undefined : toReadResult(bytes, found.path);
       }),
     readDirectory: (uri, _page, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
+        const { view, source } = await look();
         // Directories are written with and without a slash at the end.
-        const found = findSkill(await view(), uri.replace(/\/$/, ""));
+        const found = findSkill(view, uri.replace(/\/$/, ""));
         if (found === undefined) return undefined;
         const { files } = await hasher.hash(source, found.skill.directory, signal);
         const resources = listDirectory(files, { slug: found.skill.slug, path: found.path });
@@ -136,7 +141,13 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
   };
 }
 
-type SkillPage = Awaited<ReturnType<SkillSource["list"]>>;
+type SkillPage = Awaited<ReturnType<ExtensionSource["list"]>>;
+
+/** What the caller sees at one moment. */
+interface Seen {
+  readonly view: SkillView;
+  readonly source: SkillSource;
+}
 
 interface FoundFile {
   readonly skill: Skill;
@@ -155,6 +166,12 @@ function findSkill(view: SkillView, uri: string, only?: string): FoundFile | und
     if (isSkillsError(error) && error.code === "SKILL_NOT_FOUND") return undefined;
     throw error;
   }
+}
+
+function readWhole(source: SkillSource, skill: Skill, path: string): Uint8Array | undefined {
+  const real = path === "" ? undefined : locateSkillFile(source, skill, path);
+  const part = real === undefined ? undefined : source.bytes.head(real, maxFileBytes);
+  return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
 }
 
 function toReadResult(bytes: Uint8Array, path: string): SkillReadResult {

@@ -96,12 +96,19 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 /** What was found, short enough to be sent back; null for nothing. */
 function shown(value: unknown): unknown {
   if (value === undefined) return null;
-  if (typeof value === "string") return value.length > longestShown ? `${value.slice(0, longestShown)}…` : value;
+  if (typeof value === "string") return cut(value);
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  // In process, arguments need not be JSON; what is sent back is.
+  return value === null || typeof value === "boolean" ? value : `a ${typeof value}`;
 }
 
+/** A JSON pointer; a name that nobody would give a parameter is cut like any other text from outside. */
 function pointer(path: readonly PropertyKey[]): string {
-  return path.map((key) => `/${String(key).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
+  return path.map((key) => `/${cut(String(key)).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
+}
+
+function cut(text: string): string {
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }

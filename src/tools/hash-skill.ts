@@ -4,7 +4,7 @@ import { runInSlices } from "../skills/slices.ts";
 import type { Steps } from "../skills/slices.ts";
 import type { FileStamp, SkillBytes } from "./skill-bytes.ts";
 import type { SkillSource } from "./skill-source.ts";
-import { walkSkill } from "./walk-skill.ts";
+import { orNothing, walkSkill } from "./walk-skill.ts";
 import type { WalkedFile } from "./walk-skill.ts";
 
 export interface HashedFile {
@@ -23,7 +23,13 @@ export interface HashedSkill {
 
 /** Hashes the files of skills; remembers what did not change. */
 export interface SkillHasher {
-  hash(source: SkillSource, directory: string, signal: AbortSignal): Promise<HashedSkill>;
+  /** Of a skill with more than `maxBytes` nothing is read, and there are neither files nor a digest. Default: no limit. */
+  hash(
+    source: SkillSource,
+    directory: string,
+    signal: AbortSignal,
+    limits?: { readonly maxBytes?: number },
+  ): Promise<HashedSkill>;
 }
 
 /** Milliseconds of hashing at a stretch before other work gets its turn. */
@@ -60,9 +66,16 @@ export function openSkillHasher(): SkillHasher {
     return toHashed(path, after, sha256);
   }
 
-  function* hashAll({ files, bytes }: SkillSource, directory: string, signal: AbortSignal): Steps<HashedSkill> {
+  function* hashAll(
+    { files, bytes }: SkillSource,
+    directory: string,
+    signal: AbortSignal,
+    maxBytes: number,
+  ): Steps<HashedSkill> {
     if (files.resolve(directory) !== directory) throw gone();
     const walk = yield* walkSkill(files, directory);
+    if (maxBytes < Infinity && (yield* totalSize(bytes, walk.files)) > maxBytes)
+      return { files: [], digest: undefined };
     const hashed: HashedFile[] = [];
     for (const file of walk.files) {
       signal.throwIfAborted();
@@ -85,16 +98,25 @@ export function openSkillHasher(): SkillHasher {
   }
 
   return {
-    async hash(source, directory, signal) {
+    async hash(source, directory, signal, { maxBytes = Infinity } = {}) {
       const leave = await enter();
       try {
         signal.throwIfAborted();
-        return await runInSlices(hashAll(source, directory, signal), { now: () => performance.now(), slice });
+        return await runInSlices(hashAll(source, directory, signal, maxBytes), { now: () => performance.now(), slice });
       } finally {
         leave();
       }
     },
   };
+}
+
+function* totalSize(bytes: SkillBytes, files: readonly WalkedFile[]): Steps<number> {
+  let total = 0;
+  for (const { real } of files) {
+    total += orNothing(() => bytes.stamp(real))?.size ?? 0;
+    yield;
+  }
+  return total;
 }
 
 /** The directory of a skill is not where it was when the skill was read. */

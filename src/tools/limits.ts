@@ -1,4 +1,5 @@
 import { blobDefaults } from "../blobs/blob-options.ts";
+import type { BlobOptions } from "../blobs/blob-options.ts";
 
 /** What the blob store was opened with: the guide tells it to the model. */
 export interface ToolLimits {
@@ -6,10 +7,12 @@ export interface ToolLimits {
   readonly blobTtlMs: number;
 }
 
-export const defaultLimits: ToolLimits = Object.freeze({
-  maxBlobBytes: blobDefaults.maxBlobBytes,
-  blobTtlMs: blobDefaults.ttlMs,
-});
+/** The limits of a store that is opened with these options. */
+export function toToolLimits({ maxBlobBytes, ttlMs }: BlobOptions): ToolLimits {
+  return { maxBlobBytes: maxBlobBytes ?? blobDefaults.maxBlobBytes, blobTtlMs: ttlMs ?? blobDefaults.ttlMs };
+}
+
+export const defaultLimits: ToolLimits = Object.freeze(toToolLimits({}));
 
 /** CONTRACT C-3.1. */
 export const defaultPageSize = 50;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { SkillsError } from "../errors.ts";
 import type { Tool, ToolAnnotations } from "./tool.ts";
 import type { ToolName } from "./tool-names.ts";
 import { availableTools } from "./tools.ts";
@@ -71,11 +72,18 @@ const formats: { readonly [Format in ToolFormat]: (tool: Tool) => ToolDefinition
   }),
 };
 
-/** The tools as a model's API takes them; only those named, where names are given. Every call makes new objects. */
+/**
+ * The tools as a model's API takes them; only those named, where names are given. Every call makes new objects. Throws INVALID_OPTIONS
+ * for a format that is none.
+ */
 export function toolDefinitions<Format extends ToolFormat>(
   format: Format,
   { tools }: { readonly tools?: readonly ToolName[] } = {},
 ): ToolDefinitions[Format][] {
+  if (!Object.hasOwn(formats, format)) {
+    const message = `Format: expected one of ${Object.keys(formats).join(", ")}, got ${format}.`;
+    throw new SkillsError("INVALID_OPTIONS", message, { facts: { option: "format" } });
+  }
   return availableTools(tools).map((tool) => formats[format](tool));
 }
 

@@ -1,5 +1,5 @@
-import { randomFillSync } from "node:crypto";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import { newErrorId as newRandomErrorId } from "../error-id.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import { toInternalError } from "../internal-error.ts";
 import type { Log } from "../log.ts";
@@ -11,6 +11,7 @@ import { diskSkillBytes } from "./disk-skill-bytes.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
 import { openSkillHasher } from "./hash-skill.ts";
+import type { SkillHasher } from "./hash-skill.ts";
 import { defaultLimits } from "./limits.ts";
 import type { Runs } from "./runs/runs.ts";
 import type { ToolLimits } from "./limits.ts";
@@ -19,6 +20,7 @@ import { viewSkills } from "./skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 import type { Door, RunContext, Tool, ToolContext } from "./tool.ts";
 import { availableTools } from "./tools.ts";
+import { toVisibleSource } from "./visible-source.ts";
 
 /** A tool was used, with success. */
 export interface ToolUse {
@@ -35,6 +37,8 @@ export interface ToolboxOptions {
   readonly blobs: BlobStore;
   /** Where the files of skills are. Default: on disk. */
   readonly source?: SkillSource;
+  /** Default: one of its own. */
+  readonly hasher?: SkillHasher;
   readonly log: Log;
   /** Without it, the tools that execute answer SANDBOX_UNAVAILABLE. */
   readonly runs?: Runs;
@@ -44,8 +48,7 @@ export interface ToolboxOptions {
   readonly limits?: ToolLimits;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** Fills the array with unpredictable bytes; ids of internal errors are made of them. */
-  readonly random?: (bytes: Uint8Array) => void;
+  readonly newErrorId?: () => string;
 }
 
 /** The meta-tools behind every door. */
@@ -62,20 +65,21 @@ export interface Toolbox {
 const never = new AbortController().signal;
 
 export function openToolbox(options: ToolboxOptions): Toolbox {
-  const { blobs, log, runs, onUse, limits = defaultLimits, now = Date.now } = options;
+  const { blobs, log, runs, onUse, limits = defaultLimits, now = Date.now, newErrorId = newRandomErrorId } = options;
   const source = options.source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const random = options.random ?? ((bytes: Uint8Array) => void randomFillSync(bytes));
-  const newErrorId = (): string => `err_${Buffer.from(filled(random, 8)).toString("hex")}`;
-  const hasher = openSkillHasher();
+  const hasher = options.hasher ?? openSkillHasher();
   const guideFor = openGuides(limits);
 
   function toRunContext(context: ToolContext): RunContext {
     const { owner, skills, visible, tools: names, project, onPrint } = context;
+    const { snapshot } = skills;
     const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
-    const sourceOf: RunContext["sourceOf"] = (skill) => (skill === guideSkill.skill ? guide().source : source);
+    let seen: SkillSource | undefined;
+    const sourceOf: RunContext["sourceOf"] = (skill) =>
+      skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, snapshot, visible));
     return {
       owner,
-      skills: viewSkills(skills.snapshot, visible),
+      skills: viewSkills(snapshot, visible),
       blobs,
       limits,
       guide,
@@ -173,10 +177,4 @@ function toCallError(error: unknown, toInternal: () => SkillsError, log: Log): S
   log("warning", error.message);
   const message = "The skill's files cannot be read right now.";
   return new SkillsError("SKILL_NOT_READY", message, { cause: error });
-}
-
-function filled(random: (bytes: Uint8Array) => void, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  random(bytes);
-  return bytes;
 }

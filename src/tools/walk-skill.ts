@@ -67,7 +67,7 @@ function inPathOrder(entries: readonly Entry[]): Entry[] {
 }
 
 /** What may not be read is left out: it does not hide the rest. */
-function orNothing<Value>(read: () => Value): Value | undefined {
+export function orNothing<Value>(read: () => Value): Value | undefined {
   try {
     return read();
   } catch (error) {

@@ -1,5 +1,5 @@
-import { connect } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { connect, Server } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../src/mcp/loopback-server.ts";
 import { maxBodyBytes } from "../../src/mcp/read-body.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
@@ -264,6 +264,31 @@ describe("giving up", () => {
     await address.close();
     await waiting;
     expect(abortedCalls()).toBe(1);
+  });
+});
+
+describe("trouble with the port", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it("is not for good when listening failed: the next session tries again", async () => {
+    const { server, caller } = await openDoor();
+    vi.spyOn(Server.prototype, "listen").mockImplementationOnce(function (this: Server) {
+      process.nextTick(() => this.emit("error", new Error("EMFILE")));
+      return this;
+    });
+    await expect(server.open(caller)).rejects.toThrow("EMFILE");
+    const address = await server.open(caller);
+    expect((await rawRequest(address, { body: list })).status).toBe(200);
+    await server.close();
+  });
+
+  it("costs nobody the process when connections cannot be taken, however often", async () => {
+    const listen = vi.spyOn(Server.prototype, "listen");
+    const { address, logged } = await open();
+    const server = listen.mock.contexts[0] as Server;
+    for (let times = 0; times < 3; times++) server.emit("error", new Error("accept EMFILE"));
+    expect(logged.filter((line) => line.includes("accept EMFILE"))).toHaveLength(3);
+    expect((await rawRequest(address, { body: list })).status).toBe(200);
   });
 });
 

@@ -63,6 +63,15 @@ describe("MCP over stdio", () => {
     await ended;
   });
 
+  it("takes every blob that may be kept, however long JSON makes it", async () => {
+    const { client, input, ended } = await open();
+    const content = "\u0001".repeat(10 * 1024 * 1024);
+    const answer = await client.ask(legacyCall("create_blob", { content, kind: "text/plain" }) as { id: number });
+    expect(answer.result).toMatchObject({ structuredContent: { size_bytes: content.length } });
+    input.end();
+    await ended;
+  });
+
   it("ends when the client takes no more, and stops hearing of changes", async () => {
     const { output, ended, files, catalog } = await open();
     output.destroy(new Error("gone"));

@@ -6,8 +6,12 @@ import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { afterEach, describe, expect, it } from "vitest";
 import type { McpCaller } from "../../src/mcp/mcp-door.ts";
 import type { Skill } from "../../src/skills/skill.ts";
+import { systemClock } from "../../src/clock.ts";
+import { openCatalog } from "../../src/skills/catalog.ts";
 import { diskSkillFiles } from "../../src/skills/disk-skill-files.ts";
+import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import { diskSkillBytes } from "../../src/tools/disk-skill-bytes.ts";
+import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
 import { openDoor, skills } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
 
@@ -126,6 +130,31 @@ describe("what is served", () => {
     expect(JSON.stringify(structuredContent)).toContain('"gamma');
   });
 
+  it("does not read through a skill that is too large to be served", async () => {
+    const files = memorySkillFiles({
+      "/skills/gamma/SKILL.md": skillMd("gamma"),
+      "/skills/gamma/large.bin": new Uint8Array(16 * 1024 * 1024),
+    });
+    const hashed: string[] = [];
+    const bytes = memorySkillBytes(files);
+    const source = {
+      files,
+      bytes: {
+        ...bytes,
+        sha256: (file: string, signal: AbortSignal) => (hashed.push(file), bytes.sha256(file, signal)),
+      },
+    };
+    const catalog = openCatalog({
+      roots: [{ path: "/skills", origin: "explicit" }],
+      files,
+      clock: systemClock,
+      log: () => undefined,
+    });
+    const { host } = await openHost(skills, { source, caller: { skills: catalog } });
+    expect(await uris(host)).toEqual([]);
+    expect(hashed).toEqual([]);
+  });
+
   it("keeps to what the caller may see", async () => {
     const visible = ({ name }: Skill): boolean => name === "beta";
     const { host, client } = await openHost(skills, { caller: { visible } });
@@ -134,6 +163,16 @@ describe("what is served", () => {
     const absent = await host.get("skill://nobody/SKILL.md").catch((error: unknown) => error);
     expect(String(hidden).replaceAll("alpha", "nobody")).toBe(String(absent));
     await expect(client.readResource({ uri: "skill://alpha/SKILL.md" })).rejects.toThrow();
+  });
+
+  it("keeps a hidden skill out of the files of the one around it", async () => {
+    const inner = { "/skills/alpha/inner/SKILL.md": skillMd("inner") };
+    const visible = ({ name }: Skill): boolean => name !== "inner";
+    const { host, client } = await openHost({ ...skills, ...inner }, { caller: { visible } });
+    const { skill } = await host.get("skill://alpha/SKILL.md");
+    expect(JSON.stringify(skill.resources)).not.toContain("inner");
+    expect(JSON.stringify(await host.readDirectory("skill://alpha"))).not.toContain("inner");
+    await expect(client.readResource({ uri: "skill://alpha/inner/SKILL.md" })).rejects.toMatchObject({ code: -32602 });
   });
 
   it.each([

@@ -97,3 +97,14 @@ test("only create_blob changes anything, and nothing reaches beyond this machine
     });
   }
 });
+
+test.each(["gemini", "constructor", undefined])(
+  "a format that is none is refused with those that there are: %j",
+  (format) => {
+    const refused = expect.objectContaining({
+      code: "INVALID_OPTIONS",
+      message: expect.stringContaining("mcp, openai, anthropic, json-schema") as string,
+    }) as Error;
+    expect(() => toolDefinitions(format as ToolFormat)).toThrow(refused);
+  },
+);

@@ -52,6 +52,39 @@ test.each([
   expect(await outcome(hidden.call(tool, args, { visible }))).toEqual(await outcome(absent.call(tool, args)));
 });
 
+test.each([
+  ["describe_skill", { name: "outer" }],
+  ["read_skill_file", { name: "outer", path: "inner/SKILL.md" }],
+  ["read_skill_file", { name: "outer", path: "inner/secret.md" }],
+  ["read_skill_file", { name: "outer", path: "link.md" }],
+  ["read_skill_file", { name: "outer", path: "beside.md" }],
+  ["read_skill_file", { name: "outer", path: "nothing.md" }],
+  ["read_skill_file", { name: "inmost", path: "SKILL.md" }],
+])("a hidden skill inside another one's directory is absent from that, too: %s %j", async (tool, args) => {
+  const beside = agentSkill("beside");
+  const inner = {
+    "/skills/outer/inner/SKILL.md": "---\nname: inner\ndescription: Does inner.\n---\n",
+    "/skills/outer/inner/secret.md": "secret",
+  };
+  const shown = {
+    ...agentSkill("outer"),
+    "/skills/outer/guide.md": "Guide.\n",
+    "/skills/beside/inmost/SKILL.md": "---\nname: inmost\ndescription: Does inmost.\n---\n",
+  };
+  const hidden = await openTools({ ...shown, ...inner, ...beside });
+  const absent = await openTools(shown);
+  for (const { files } of [hidden, absent]) {
+    files.link("/skills/outer/link.md", "inner/secret.md");
+    files.link("/skills/outer/beside.md", "/skills/beside/SKILL.md");
+  }
+  const visible = ({ name }: Skill) => name !== "inner" && name !== "beside";
+  const outcome = (call: Promise<unknown>) => call.catch((error: unknown) => (error as SkillsError).facts);
+  expect(await outcome(hidden.call(tool, args, { visible }))).toEqual(await outcome(absent.call(tool, args)));
+  expect(await outcome(hidden.call(tool, { ...args, name: "beside" }, { visible }))).toEqual(
+    await outcome(absent.call(tool, { ...args, name: "beside" })),
+  );
+});
+
 test("a hidden version is an absent version", async () => {
   const of = (version: string) => ({
     [`/skills/pdf/${version}/SKILL.md`]: `---\nname: pdf\ndescription: ${version}\n---\n`,
@@ -98,6 +131,17 @@ test("an unknown parameter is refused with the nearest valid name", async () => 
   );
 });
 
+test.each([5n, Symbol("x"), () => 1])(
+  "what JSON cannot carry is told by its kind, not as a failure of ours: %s",
+  async (limit) => {
+    const { call } = await openTools({});
+    expect(await refusal(call("list_skills", { limit }))).toMatchObject({
+      code: "VALIDATION_ERROR",
+      violations: [{ field: "/limit", expected: "a whole number, 1 or more", actual: `a ${typeof limit}` }],
+    });
+  },
+);
+
 test("every violation is told, with a pointer to it", async () => {
   const { call } = await openTools({});
   const { violations } = await refusal(call("read_skill_file", { version: 1, "a/b~c": {} }));
@@ -131,6 +175,7 @@ test("however long the input, what is sent back is short", async () => {
       "list_skills",
       Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${long.slice(0, 50)}`, long])),
     ],
+    ["list_skills", { [long]: 1 }],
     [long, {}],
   ] as const) {
     expect(JSON.stringify(await refusal(call(tool, args))).length).toBeLessThan(10_000);
@@ -145,13 +190,13 @@ test.each([
   const toolbox = openToolbox({
     blobs: failingBlobs(error),
     log: (level, message) => void logged.push(`${level} ${message}`),
-    random: (bytes) => bytes.fill(7),
+    newErrorId: () => "err_7",
   });
   const refused = await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context));
   expect(refused).toEqual({
     code: "INTERNAL",
-    message: "Internal error err_0707070707070707. Its detail is in the log.",
-    errorId: "err_0707070707070707",
+    message: "Internal error err_7. Its detail is in the log.",
+    errorId: "err_7",
   });
   expect(logged).toHaveLength(1);
   expect(logged[0]).toContain("/home/someone/blobs");
