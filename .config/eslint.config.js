@@ -37,6 +37,8 @@ const mayImport = {
   acp: ["skills", "tools", "wire", "options.ts", "skillset.ts", "toolkit.ts"],
   cli: [
     "skills",
+    "sandbox",
+    "trust",
     "blobs",
     "ledger",
     "tools",

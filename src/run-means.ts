@@ -20,13 +20,14 @@ export interface RunMeansOnDisk extends RunsOptions {
   close(): Promise<void>;
 }
 
-type RunSettings = Pick<Settings, "grants" | "secretsFile" | "isolation" | "dataDirectory" | "clock" | "log">;
+type RunSettings = Pick<Settings, "dataDirectory" | "clock" | "log"> &
+  Partial<Pick<Settings, "grants" | "secretsFile" | "isolation">>;
 
 /** Runs that wait, for each that runs. */
 const waitingEach = 16;
 
 export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
-  const { grants, secretsFile, isolation, dataDirectory, clock, log } = settings;
+  const { grants = [], secretsFile, isolation = "auto", dataDirectory, clock, log } = settings;
   const secrets = firstOf([
     memorySecrets(process.env),
     ...(secretsFile === undefined ? [] : [envFileSecrets(secretsFile)]),

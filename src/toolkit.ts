@@ -46,7 +46,8 @@ export interface Toolkit extends McpDoor {
 }
 
 /** What of the settings the tools take. */
-type ToolkitSettings = Pick<Settings, "log" | "clock" | "version" | "dataDirectory"> & Partial<Pick<Settings, "blobs">>;
+type ToolkitSettings = Pick<Settings, "log" | "clock" | "version" | "dataDirectory"> &
+  Partial<Pick<Settings, "blobs" | "grants" | "secretsFile" | "isolation">>;
 
 export interface ToolkitOptions {
   /** Where the files of skills are. Default: on disk. */
@@ -54,11 +55,6 @@ export interface ToolkitOptions {
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
-
-export type ToolkitSettings = Pick<
-  Settings,
-  "log" | "clock" | "version" | "dataDirectory" | "grants" | "secretsFile" | "isolation"
->;
 
 /** Not at once: whoever is in a hurry to open a session, or to end, is not kept. */
 const firstSweepAfterMs = 2_000;

@@ -47,7 +47,7 @@ describe("a toolkit", () => {
   function open(dataDirectory = path.join(directory, "deep", "data")): Toolkit {
     const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
     const toolkit = openToolkit(
-      { log, clock, version: "0.0.0-test", dataDirectory, grants: [], secretsFile: undefined, isolation: "auto" },
+      { log, clock, version: "0.0.0-test", dataDirectory },
       { source: { files, bytes: memorySkillBytes(files) }, now: () => time },
     );
     opened.push(toolkit);
