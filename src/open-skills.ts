@@ -24,6 +24,10 @@ export interface SkillsCallOptions {
   readonly sessionId?: string;
   /** Whose blobs are written and read; another owner's do not exist. */
   readonly owner?: string;
+  /** The directory that a skill with permission for the project works on. Default: `cwd`. */
+  readonly project?: string;
+  /** Told what code prints while it runs. Must not throw. */
+  readonly onPrint?: (text: string) => void;
 }
 
 /** The tools in this process, over skills that are watched. */
@@ -61,11 +65,14 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   await catalog.ready;
   let closing: Promise<void> | undefined;
 
-  function contextOf({ sessionId, owner = ownerOf(sessionId) }: SkillsCallOptions): ToolContext {
+  function contextOf(options: SkillsCallOptions): ToolContext {
+    const { sessionId, owner = ownerOf(sessionId), project = cwd, onPrint } = options;
     return {
       door: "in-process",
       owner,
       skills: catalog,
+      project: resolve(project),
+      ...(onPrint !== undefined && { onPrint }),
       ...(sessionId !== undefined && { sessionId }),
       ...(visible !== undefined && { visible }),
     };

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { Settings } from "./options.ts";
 import { type Catalog, openCatalog } from "./skills/catalog.ts";
 import { diskSkillFiles } from "./skills/disk-skill-files.ts";
@@ -14,6 +15,8 @@ type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 
 /** The skills of one session. */
 export interface SessionSkills {
+  /** The session's own directory, absolute; undefined without one. */
+  readonly directory: string | undefined;
   readonly catalog: SessionCatalog;
   /** Sentences for people about directories that could not be used. */
   readonly problems: readonly string[];
@@ -65,6 +68,7 @@ export function openSkillset(settings: Settings, open: OpenRoots = rootsOnDisk()
       shared.set(key, entry);
       let isOpen = true;
       return {
+        directory: cwd !== undefined && isAbsolute(cwd) ? cwd : undefined,
         catalog: entry.catalog,
         problems,
         close() {

@@ -1,16 +1,21 @@
 import { fileURLToPath } from "node:url";
 import type { SessionSkills } from "../skillset.ts";
 import type { Settings } from "../options.ts";
+import type { McpCaller } from "../mcp/mcp-door.ts";
 import type { Toolkit } from "../toolkit.ts";
 import type { Bridge, ServerAddress } from "./server-entry.ts";
 
 type SessionCatalog = SessionSkills["catalog"];
+/** What a caller has: the skills, and the directory they are used in. */
+type CallerSkills = Pick<SessionSkills, "catalog" | "directory">;
 
 /** An MCP server of ours, for the session that is being opened. */
 export interface SessionServer {
   readonly address: ServerAddress;
   /** Says which session it is. What the model does before, it does for a session of its own. */
   readonly begin: (sessionId: string) => void;
+  /** Ends the calls that are under way: the turn they belong to was cancelled. */
+  readonly cancel: () => void;
   /** May be called more than once; never throws. */
   readonly close: () => void;
 }
@@ -18,7 +23,9 @@ export interface SessionServer {
 /** Who calls a tool for an editor. */
 export interface EditorCaller {
   readonly sessionId: string | undefined;
-  readonly catalog: SessionCatalog;
+  readonly skills: CallerSkills;
+  /** Told what code prints while it runs. */
+  readonly onPrint?: (text: string) => void;
 }
 
 /** The tools of one connection, to its editor and to its agent's model. */
@@ -27,7 +34,7 @@ export interface AgentTools {
   /** Throws as the toolbox does. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
-  openServer(catalog: SessionCatalog, sessionId: string | undefined): Promise<SessionServer>;
+  openServer(skills: CallerSkills, sessionId: string | undefined): Promise<SessionServer>;
   /** Closes every server, and what is behind them. May be called more than once; never throws. */
   close(): Promise<void>;
 }
@@ -79,21 +86,26 @@ export function openAgentTools(
 
   return {
     bridge,
-    async call(name, args, { sessionId, catalog }, signal) {
+    async call(name, args, { sessionId, skills: { catalog, directory }, onPrint }, signal) {
       const { toolkit, ownerOf } = await opened();
       const context = {
         ...(sessionId !== undefined && { sessionId }),
         owner: ownerOf(sessionId),
         door: "acp",
         skills: catalog,
+        ...(directory !== undefined && { project: directory }),
+        ...(onPrint !== undefined && { onPrint }),
       } as const;
       return await toolkit.toolbox.call(name, args, context, signal);
     },
-    async openServer(catalog, sessionId) {
+    async openServer({ catalog, directory }, sessionId) {
       const { toolkit, ownerOf } = await opened();
-      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } = {
+      let turn = new AbortController();
+      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } & Pick<McpCaller, "project" | "turn"> = {
         owner: `opening:${crypto.randomUUID()}`,
         skills: catalog,
+        ...(directory !== undefined && { project: directory }),
+        turn: () => turn.signal,
       };
       const begin = (id: string): void => {
         caller.sessionId = id;
@@ -104,6 +116,10 @@ export function openAgentTools(
       return {
         address,
         begin,
+        cancel() {
+          turn.abort();
+          turn = new AbortController();
+        },
         close() {
           address.close().catch((error: unknown) => log("warning", `Closing an MCP server failed: ${String(error)}`));
         },

@@ -4,8 +4,9 @@ import type { Log } from "../log.ts";
 import { asAvailable, nearest } from "../nearest.ts";
 import type { SessionSkills } from "../skillset.ts";
 import { toWireError } from "../wire/error-table.ts";
-import { toolMethodPrefix } from "../wire/methods.ts";
+import { progressNotification, toolMethodPrefix } from "../wire/methods.ts";
 import type { AgentTools, EditorCaller } from "./agent-tools.ts";
+import type { Notification } from "./emission.ts";
 import { isRecord } from "./raw-message.ts";
 import { servedTools } from "./served-tools.ts";
 
@@ -31,9 +32,9 @@ export interface EditorCalls {
 export interface EditorCallsOptions {
   readonly tools: AgentTools;
   readonly log: Log;
-  readonly send: (response: Response) => void;
+  readonly send: (message: Response | Notification) => void;
   /** The skills of each open session. */
-  readonly sessions: ReadonlyMap<string, Pick<SessionSkills, "catalog">>;
+  readonly sessions: ReadonlyMap<string, Pick<SessionSkills, "catalog" | "directory">>;
   /** Opens the skills that there are without a session: those of the explicit and of the home directories. */
   readonly openSkills: () => SessionSkills;
 }
@@ -49,35 +50,47 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
 
   async function answer(id: string | number, method: string, params: unknown, signal: AbortSignal): Promise<Response> {
     try {
-      return { jsonrpc: "2.0", id, result: await unlessAborted(call(method, params, signal), signal) };
+      return { jsonrpc: "2.0", id, result: await unlessAborted(call(id, method, params, signal), signal) };
     } catch (error) {
       return { jsonrpc: "2.0", id, error: signal.aborted ? cancelled : toWireError(error, { log, newErrorId }) };
     }
   }
 
-  async function call(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+  async function call(
+    id: string | number,
+    method: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     const tool = toToolName(method);
-    if (!isRecord(params)) return await tools.call(tool, params, findCaller(tool, undefined), signal);
+    const onPrint = (message: string): void => {
+      tell({ jsonrpc: "2.0", method: progressNotification, params: { requestId: id, message } });
+    };
+    if (!isRecord(params)) return await tools.call(tool, params, { ...findCaller(tool, undefined), onPrint }, signal);
     const args = Object.fromEntries(Object.entries(params).filter(([key]) => key !== "sessionId" && key !== "_meta"));
-    return await tools.call(tool, args, findCaller(tool, params["sessionId"]), signal);
+    return await tools.call(tool, args, { ...findCaller(tool, params["sessionId"]), onPrint }, signal);
   }
 
   function findCaller(tool: string, sessionId: unknown): EditorCaller {
     const ids = [...sessions.keys()];
     const id = sessionId ?? (ids.length === 1 ? ids[0] : undefined);
     const session = typeof id === "string" ? sessions.get(id) : undefined;
-    if (typeof id === "string" && session !== undefined) return { sessionId: id, catalog: session.catalog };
+    if (typeof id === "string" && session !== undefined) return { sessionId: id, skills: session };
     if (id !== undefined || ids.length > 1) throw unknownSession(tool, sessionId, ids);
     withoutSession ??= openSkills();
-    return { sessionId: undefined, catalog: withoutSession.catalog };
+    return { sessionId: undefined, skills: withoutSession };
   }
 
   async function answerInTurn(before: Promise<void>, answered: Promise<Response>): Promise<void> {
     const response = await answered;
     await before;
+    tell(response);
+  }
+
+  function tell(message: Response | Notification): void {
     if (!isOpen) return;
     try {
-      send(response);
+      send(message);
     } catch (error) {
       log("info", `The editor was gone before a tool's answer reached it: ${String(error)}`);
     }
@@ -91,9 +104,12 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
       const entry = { id, controller: new AbortController() };
       running.add(entry);
       const answered = answer(id, method, params, entry.controller.signal);
-      lastAnswer = answerInTurn(lastAnswer, answered).then(() => {
+      // What executes takes its time: the answers to other calls do not wait for it.
+      const before = isSlow(method) ? Promise.resolve() : lastAnswer;
+      const told = answerInTurn(before, answered).then(() => {
         running.delete(entry);
       });
+      if (!isSlow(method)) lastAnswer = told;
     },
     cancel(id) {
       const entry = [...running].find((other) => other.id === id);
@@ -125,6 +141,10 @@ async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
   } finally {
     stop();
   }
+}
+
+function isSlow(method: string): boolean {
+  return servedTools.get(method.slice(toolMethodPrefix.length))?.executes === true;
 }
 
 function toToolName(method: string): string {

@@ -66,8 +66,7 @@ export function openOpenings({ skillset, tools, settings, negotiation, tellOnce 
       tellOnce("info", `The session has no MCP server of ours: ${why}.`);
       return [];
     }
-    const { catalog } = opening.skills;
-    const options = { tools: served, catalog, negotiation: agreed, transport, teach, clock };
+    const options = { tools: served, skills: opening.skills, negotiation: agreed, transport, teach, clock };
     const equipped = await equipSession(params, opening.sessionId, options);
     if (equipped === undefined) return [];
     if (isOver(opening)) {

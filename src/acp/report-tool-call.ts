@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { newErrorId } from "../error-id.ts";
 import { type Log, silentLog } from "../log.ts";
 import { toWireError } from "../wire/error-table.ts";
-import { callEnded, callStarted, type ReportedCall } from "./tool-call-messages.ts";
+import { callEnded, callPrinted, callStarted, type ReportedCall } from "./tool-call-messages.ts";
 
 export interface ReportOptions {
   readonly sessionId: string;
@@ -20,11 +20,20 @@ export interface ReportOptions {
   readonly log?: Log;
 }
 
+/** A call that the editor was told of. */
+export interface RunningCall {
+  /** Tells the editor what code prints, while it runs: hand it on as the option of the same name. */
+  readonly onPrint: (text: string) => void;
+}
+
 /**
  * For agent authors who call our tools themselves: makes a call and tells the editor of it, as `tool_call` and `tool_call_update` with
  * kind, title, locations, raw input and raw output. Returns or throws what the call does; an editor that is gone changes nothing.
  */
-export async function reportToolCall<Output>(options: ReportOptions, call: () => Promise<Output>): Promise<Output> {
+export async function reportToolCall<Output>(
+  options: ReportOptions,
+  call: (running: RunningCall) => Promise<Output>,
+): Promise<Output> {
   const {
     sessionId,
     name,
@@ -48,9 +57,15 @@ export async function reportToolCall<Output>(options: ReportOptions, call: () =>
     }
   }
 
+  let printed = "";
+  function onPrint(text: string): void {
+    printed = `${printed}${text}`.slice(-longestPrinted);
+    tell(callPrinted(reported, printed));
+  }
+
   tell(callStarted(reported));
   try {
-    const output = await call();
+    const output = await call({ onPrint });
     tell(callEnded(reported, { status: "completed", output }));
     return output;
   } catch (error) {
@@ -58,3 +73,6 @@ export async function reportToolCall<Output>(options: ReportOptions, call: () =>
     throw error;
   }
 }
+
+/** An update replaces the one before it, so that each carries the text again. */
+const longestPrinted = 4_096;

@@ -5,16 +5,28 @@ interface ServedTool {
   /** It changes nothing, so that the agent need not ask for permission. */
   readonly readOnly: boolean;
   readonly parameters: readonly string[];
+  /** It runs code, and takes as long as that. */
+  readonly executes?: true;
 }
 
 const tools = {
   list_skills: { readOnly: true, parameters: ["namespace", "detail", "limit", "cursor"] },
   describe_skill: { readOnly: true, parameters: ["name", "version", "detail"] },
   read_skill_file: { readOnly: true, parameters: ["name", "path", "version"] },
+  execute_skill: {
+    readOnly: false,
+    parameters: ["name", "version", "args", "input_blobs", "timeout_ms", "script"],
+    executes: true,
+  },
+  run_code: {
+    readOnly: false,
+    parameters: ["language", "code", "entrypoint", "args", "mount_skills", "input_blobs", "limits"],
+    executes: true,
+  },
   create_blob: { readOnly: false, parameters: ["content", "kind"] },
   read_blob: { readOnly: true, parameters: ["blob_id", "mode", "max_bytes"] },
   load_skills_protocol_guide: { readOnly: true, parameters: [] },
-} as const satisfies Partial<Record<ToolName, ServedTool>>;
+} as const satisfies Record<ToolName, ServedTool>;
 
 /** The tools that are served, in the order in which they are listed. */
 export const servedTools: ReadonlyMap<string, ServedTool> = new Map(Object.entries(tools));

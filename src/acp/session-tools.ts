@@ -16,12 +16,14 @@ export interface SessionTools {
   /** Undefined where nothing is to be told. */
   readonly lessons: Lessons | undefined;
   readonly begin: (sessionId: string) => void;
+  /** The user ended the turn: what the model has running of our tools ends too. */
+  readonly cancel: () => void;
   readonly close: () => void;
 }
 
 export interface EquipOptions {
   readonly tools: AgentTools;
-  readonly catalog: SessionSkills["catalog"];
+  readonly skills: SessionSkills;
   readonly negotiation: Negotiation;
   readonly transport: Transport;
   readonly teach: boolean;
@@ -40,11 +42,12 @@ const readingTime = 500;
 export async function equipSession(
   params: JsonRecord,
   sessionId: string | undefined,
-  { tools, catalog, negotiation, transport, teach, clock }: EquipOptions,
+  { tools, skills, negotiation, transport, teach, clock }: EquipOptions,
 ): Promise<{ readonly tools: SessionTools; readonly amendments: readonly Amendment[] } | undefined> {
   const { mcpServers } = params;
+  const { catalog } = skills;
   const name = chooseServerName(mcpServers);
-  const server = await openInTime(tools.openServer(catalog, sessionId), clock);
+  const server = await openInTime(tools.openServer(skills, sessionId), clock);
   const { protocol, agent } = negotiation;
   const added = addServer(params, toServerEntry(name, server.address, { transport, protocol, bridge: tools.bridge }));
   if (added === undefined) {
@@ -54,7 +57,7 @@ export async function equipSession(
   const lessons = teach ? openLessons({ agent, server: name }) : undefined;
   const taught = negotiation.systemPrompt && lessons ? await teachAtOnce(params, lessons, catalog, clock) : undefined;
   return {
-    tools: { server: { name, others: serverNames(mcpServers) }, lessons, begin: server.begin, close: server.close },
+    tools: { server: { name, others: serverNames(mcpServers) }, lessons, begin: server.begin, cancel: server.cancel, close: server.close },
     amendments: taught === undefined ? [added] : [added, taught],
   };
 }

@@ -48,6 +48,7 @@ export interface SessionContext {
 /** One session that the editor knows of: what it was told, and when it is told more. */
 export interface Session {
   readonly catalog: SessionSkills["catalog"];
+  readonly directory: SessionSkills["directory"];
   readonly tools: SessionTools | undefined;
   /** The agent sent its own list of commands: remembers it, and returns how that message is to be amended. */
   agentListed(commands: readonly unknown[], message: unknown): Amendment[];
@@ -138,6 +139,7 @@ export function openSession(context: SessionContext): Session {
 
   return {
     catalog,
+    directory: skills.directory,
     tools,
     agentListed(commands, message) {
       agentCommands = commands;

@@ -37,6 +37,13 @@ export function callStarted(call: ReportedCall): Notification {
   });
 }
 
+/** What a call has printed by now. */
+export function callPrinted(call: ReportedCall, text: string): Notification {
+  const { toolCallId } = call;
+  const content = [{ type: "content", content: { type: "text", text } }];
+  return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status: "in_progress", content });
+}
+
 /** The call has ended. */
 export function callEnded(call: ReportedCall, end: CallEnd): Notification {
   const { toolCallId } = call;

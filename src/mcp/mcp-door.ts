@@ -16,7 +16,9 @@ export interface McpDoor {
 }
 
 /** Who calls through the door. Everything but the door's own name, and how to hear of a change. */
-export interface McpCaller extends Omit<ToolContext, "door" | "skills"> {
+export interface McpCaller extends Omit<ToolContext, "door" | "skills" | "onPrint"> {
+  /** Aborted when the turn is cancelled in which a call is made; the next turn has another. */
+  readonly turn?: () => AbortSignal;
   readonly skills: ToolContext["skills"] & {
     /** Calls back after the skills changed; the returned function ends that. A catalog has it. */
     readonly onChange?: (listener: () => void) => () => void;

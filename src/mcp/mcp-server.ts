@@ -31,13 +31,16 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     args: unknown,
     { signal, onPrint }: { readonly signal: AbortSignal; readonly onPrint: ToolContext["onPrint"] },
   ): Promise<CallToolResult> {
+    const turn = caller.turn?.();
+    const given = turn === undefined ? signal : AbortSignal.any([signal, turn]);
     try {
       // Anew for each call: which session calls may be known only after the door was opened.
       const context = { ...caller, door: "mcp", ...(onPrint !== undefined && { onPrint }) } as const;
-      return toResult(await toolbox.call(name, args, context, signal));
+      return toResult(await toolbox.call(name, args, context, given));
     } catch (error) {
       // Whoever gave up is not told.
       signal.throwIfAborted();
+      if (turn?.aborted === true) return turnCancelled(name);
       return toErrorResult(toWireError(error, { log, newErrorId }));
     }
   }
@@ -95,6 +98,11 @@ function toListed({ outputSchema, ...tool }: McpTool): Tool {
 /** The answer of a tool is always an object (CONTRACT C-2.1). */
 function toResult(output: unknown): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
+}
+
+/** For a model that still listens although its turn is over. */
+function turnCancelled(name: string): CallToolResult {
+  return { content: [{ type: "text", text: `${name} was ended: the user cancelled the turn.` }], isError: true };
 }
 
 /** A refusal is an answer that the model reads; only a tool that is not there is an error of the protocol. */

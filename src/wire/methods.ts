@@ -12,6 +12,7 @@ export const sessionPrompt = "session/prompt";
 export const sessionSteering = "_session/steering";
 export const sessionUpdate = "session/update";
 export const requestPermission = "session/request_permission";
+export const sessionCancel = "session/cancel";
 export const cancelRequest = "$/cancel_request";
 
 /** `sessionUpdate` kinds. */
@@ -27,4 +28,6 @@ export const toolCallUpdate = "tool_call_update";
 export const metaKey = "acp-skills";
 /** `_acp-skills/<tool>` is a request by the editor for one of our tools. */
 export const toolMethodPrefix = "_acp-skills/";
+/** What code prints while an editor's own call of a tool runs: `{requestId, message}`. */
+export const progressNotification = "_acp-skills/progress";
 export const problemsNotification = "_acp-skills/problems";

@@ -36,13 +36,15 @@ function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: st
   return { module, callers, events };
 }
 
+const skills = { catalog, directory: "/project" };
+
 test("the tools are loaded once, when they are needed for the first time", async () => {
   const { module, events } = fakeModule();
   let loads = 0;
   const tools = openAgentTools(settings, { load: () => Promise.resolve((loads++, module)) });
   expect(loads).toBe(0);
-  const caller = { sessionId: "s", catalog };
-  await Promise.all([tools.call("a", {}, caller, AbortSignal.any([])), tools.openServer(catalog, undefined)]);
+  const caller = { sessionId: "s", skills };
+  await Promise.all([tools.call("a", {}, caller, AbortSignal.any([])), tools.openServer(skills, undefined)]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
 
@@ -50,19 +52,19 @@ test("what cannot be loaded is tried again with the next call", async () => {
   const { module } = fakeModule();
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(settings, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
-  await expect(tools.openServer(catalog, "s")).rejects.toThrow("no memory");
-  await expect(tools.openServer(catalog, "s")).resolves.toBeDefined();
+  await expect(tools.openServer(skills, "s")).rejects.toThrow("no memory");
+  await expect(tools.openServer(skills, "s")).resolves.toBeDefined();
 });
 
 test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(catalog, undefined);
+  const server = await tools.openServer(skills, undefined);
   const [caller] = callers;
   expect(caller?.sessionId).toBeUndefined();
   expect(caller?.owner).toMatch(/^opening:/);
   server.begin("s");
-  const answer = await tools.call("a", {}, { sessionId: "s", catalog }, AbortSignal.any([]));
+  const answer = await tools.call("a", {}, { sessionId: "s", skills }, AbortSignal.any([]));
   expect(answer).toEqual({ owner: caller?.owner, door: "acp", sessionId: caller?.sessionId });
   expect(caller?.sessionId).toBe("s");
 });
@@ -70,12 +72,12 @@ test("editor and model of one session own the same blobs; before its id is known
 test("closing closes what was opened, and nothing is opened after it", async () => {
   const { module, events } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  await tools.openServer(catalog, "s");
+  await tools.openServer(skills, "s");
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
   const unused = openAgentTools(settings, { load: () => Promise.resolve(module) });
   await unused.close();
-  await expect(unused.openServer(catalog, "s")).rejects.toThrow("closed");
+  await expect(unused.openServer(skills, "s")).rejects.toThrow("closed");
   expect(events).toEqual(["opened", "closed"]);
 });
 
@@ -86,7 +88,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   });
   const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf });
   const tools = openAgentTools(readOptions({ dataDirectory }), { load });
-  const server = await tools.openServer(catalog, undefined);
+  const server = await tools.openServer(skills, undefined);
   server.begin("s");
   const call = {
     jsonrpc: "2.0",
@@ -101,10 +103,22 @@ test("the real tools answer an editor and its agent's model alike", async () => 
     body: JSON.stringify(call),
   });
   const blob_id = /blob:[\w.-]+/.exec(await response.text())?.[0];
-  const read = await tools.call("read_blob", { blob_id }, { sessionId: "s", catalog }, AbortSignal.any([]));
+  const read = await tools.call("read_blob", { blob_id }, { sessionId: "s", skills }, AbortSignal.any([]));
   expect(read).toMatchObject({ content: "é", kind: "text/plain" });
-  const other = tools.call("read_blob", { blob_id }, { sessionId: "t", catalog }, AbortSignal.any([]));
+  const other = tools.call("read_blob", { blob_id }, { sessionId: "t", skills }, AbortSignal.any([]));
   await expect(other).rejects.toMatchObject({ code: "BLOB_NOT_FOUND" });
   server.close();
   await tools.close();
+});
+
+test("a cancelled turn ends the calls of that turn, and none of the next", async () => {
+  const { module, callers } = fakeModule();
+  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const server = await tools.openServer(skills, "s");
+  const [caller] = callers;
+  const first = caller?.turn?.();
+  server.cancel();
+  const next = caller?.turn?.();
+  expect([first?.aborted, next?.aborted]).toEqual([true, false]);
+  expect(caller?.project).toBe("/project");
 });

@@ -31,7 +31,7 @@ export function fakeTools(
     },
     async openServer(_catalog, sessionId) {
       await openServer();
-      const server = { sessionId, isClosed: false };
+      const server = { sessionId, isClosed: false, cancelled: 0 };
       servers.push(server);
       const address = {
         url: `http://127.0.0.1:1/mcp/${servers.length}`,
@@ -42,6 +42,9 @@ export function fakeTools(
         address,
         begin: (id) => {
           server.sessionId = id;
+        },
+        cancel: () => {
+          server.cancelled += 1;
         },
         close: () => {
           server.isClosed = true;

@@ -50,6 +50,7 @@ export function memorySkillset(
     openCount += 1;
     let isOpen = true;
     return {
+      directory: directories.cwd,
       problems: options.problems ?? [],
       catalog: {
         get snapshot() {

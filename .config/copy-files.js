@@ -1,0 +1,13 @@
+import { cpSync, rmSync } from "node:fs";
+
+/** What the package reads when it runs, and the compiler leaves where it is. */
+const files = ["tools/guide/SKILL.md", "sandbox/inside"];
+
+for (const file of files) {
+  const target = new URL(`../dist/${file}`, import.meta.url);
+  rmSync(target, { recursive: true, force: true });
+  cpSync(new URL(`../src/${file}`, import.meta.url), target, {
+    recursive: true,
+    filter: (path) => !path.includes("__pycache__"),
+  });
+}
