@@ -1,6 +1,11 @@
 /** The closed list of codes a caller may switch on. */
 export type SkillsErrorCode =
-  "INVALID_OPTIONS" | "UNREADABLE" | "AGENT_NOT_FOUND" | "AGENT_NOT_EXECUTABLE" | "SANDBOX_UNAVAILABLE";
+  | "INVALID_OPTIONS"
+  | "UNREADABLE"
+  | "AGENT_NOT_FOUND"
+  | "AGENT_NOT_EXECUTABLE"
+  | "SANDBOX_UNAVAILABLE"
+  | "SKILL_NOT_READY";
 
 const brand = Symbol.for("acp-skills.error");
 
