@@ -2,11 +2,11 @@
 
 export interface DenoChild {
   readonly deno: string;
-  /** Directory of the package `pyodide`, of our files that run inside, and a snapshot of memory: all that may be read. */
+  /** Directory of the package `pyodide`, of our files that run inside, and the compiled library: all that may be read. */
   readonly pyodide: string;
   readonly inside: string;
-  readonly snapshot?: string | undefined;
-  /** Starts Python only to make a snapshot of it. */
+  readonly library?: string | undefined;
+  /** Starts Python only to compile its library. */
   readonly making?: boolean;
   /** A path that can be neither a directory nor become one: Deno must not keep anything. */
   readonly nowhere: string;
@@ -25,12 +25,12 @@ const never = ["write", "net", "env", "run", "sys", "ffi", "import"];
  * sure that no file is ever written, by no road: Deno's SQLite spills into the directory for temporary files without asking.
  */
 export function denoCommand(child: DenoChild, platform: NodeJS.Platform = process.platform): DenoCommand {
-  const { deno, pyodide, inside, snapshot, making } = child;
-  const readable = [pyodide, inside, ...(snapshot === undefined ? [] : [snapshot])];
+  const { deno, pyodide, inside, library, making } = child;
+  const readable = [pyodide, inside, ...(library === undefined ? [] : [library])];
   const configuration = {
     pyodide,
     inside,
-    ...(snapshot === undefined ? {} : { snapshot }),
+    ...(library === undefined ? {} : { library }),
     ...(making ? { making } : {}),
   };
   const given = [

@@ -2,10 +2,11 @@ import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { FrameFault, sendFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import { answerCall } from "./program-calls.ts";
+import { answerCall, reply, whenAborted } from "./program-calls.ts";
 import { readResult } from "./program-result.ts";
 import type { ProgramResult } from "./program-result.ts";
-import { filesOf, sendFiles } from "./pyodide-files.ts";
+import { sendFiles } from "./pyodide-files.ts";
+import type { LaidFile } from "./pyodide-files.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import type { RunEnd, RunHost, RunLimits, SandboxRun } from "./sandbox.ts";
 import { isInside } from "./supervisor-report.ts";
@@ -29,6 +30,7 @@ const graceMs = 2_000;
 export async function drivePyodideRun(
   child: PyodideProcess,
   run: SandboxRun,
+  files: readonly LaidFile[],
   host: RunHost,
   signal: AbortSignal,
   { clock, log }: { clock: Clock; log: Log },
@@ -53,7 +55,7 @@ export async function drivePyodideRun(
   signal.addEventListener("abort", cancel, { once: true });
   try {
     sendFrame(child.stdin, { type: "start", limits: { disk_bytes: run.limits.diskBytes } });
-    await sendFiles(child.stdin, filesOf(run));
+    await sendFiles(child.stdin, files);
     if (signal.aborted) return { type: "cancelled" };
     sendFrame(child.stdin, runFrame(run));
     timers.push(clock.after(run.limits.timeoutMs, timeIsUp));
@@ -99,15 +101,18 @@ async function listen(
         case "call_skill": {
           const id = frame.header["id"];
           if (told.said !== undefined) throw new FrameFault("The program went on after its result.");
+          // What is over is only listened to for what it leaves.
+          if (over.aborted) break;
           if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has no such number.");
           const answer = await Promise.race([answerCall(frame, run, host, over, log), abandoned]);
-          if (answer !== undefined) sendFrame(stdin, { type: "reply", id, ...answer });
+          if (answer !== undefined) reply(stdin, id, answer);
           break;
         }
         case "returned":
         case "raised":
           if (told.said !== undefined) throw new FrameFault("The program went on after its result.");
           told.said = readResult(frame, run.limits.resultBytes);
+          if (told.said.type === "too-large") return;
           break;
         case "file":
           await leave(frame);
@@ -162,8 +167,9 @@ function judge(run: SandboxRun, stopped: Stop | undefined, child: PyodideProcess
   if (verdict !== undefined) return { type: "limit", limit: verdict };
   if (end?.["stopped"] === "timeout") return { type: "limit", limit: "timeout" };
   if (fault !== undefined) return { type: "crashed", detail: `The program broke the rules: ${fault.message}` };
+  if (said?.type === "too-large") return { type: "limit", limit: "output" };
   if (end === undefined) return { type: "crashed", detail: `The sandbox ended without a word. ${child.lastWords()}` };
-  if (end["killed"] === "output" || said?.type === "too-large") return { type: "limit", limit: "output" };
+  if (end["killed"] === "output") return { type: "limit", limit: "output" };
   if (said?.type === "raised" && said.error.type === "MemoryError") return { type: "limit", limit: "memory" };
   if (said !== undefined) return said;
   const exitCode = end["exit_code"];
@@ -201,11 +207,4 @@ function runFrame(run: SandboxRun): { type: string; [key: string]: unknown } {
     confine: {},
     network: false,
   };
-}
-
-function whenAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }

@@ -78,7 +78,13 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user, tier.writable);
     try {
       const wishes = [...(shape.network ? ["network"] : []), ...(warm ? ["warm"] : [])];
-      const command = { ...tier.command(directory, shape, wishes), environment: {}, user, network: shape.network };
+      const command = {
+        ...tier.command(directory, shape, wishes),
+        environment: {},
+        user,
+        network: shape.network,
+        alone: tier.tier === "landlock",
+      };
       const sandbox = await startSandboxProcess(command, clock);
       const waiting: Waiting = { sandbox, directory, shape, alive: true };
       void sandbox.exited.then(() => (waiting.alive = false));

@@ -1,4 +1,4 @@
-import type { Duplex } from "node:stream";
+import type { Duplex, Writable } from "node:stream";
 import { isSkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { FrameFault, readFrames, sendFrame } from "./frames.ts";
@@ -50,7 +50,7 @@ export async function serveProgram(
 }
 
 /** An answer that does not fit is an error to the program, not to us. */
-export function reply(channel: Duplex, id: unknown, answer: Answer): void {
+export function reply(channel: Writable, id: unknown, answer: Answer): void {
   try {
     sendFrame(channel, { type: "reply", id, ...answer });
   } catch (error) {

@@ -5,7 +5,7 @@ import { sendFrame } from "./frames.ts";
 import type { SandboxRun } from "./sandbox.ts";
 
 /** A file of a run, by where the inside sees it. */
-interface LaidFile {
+export interface LaidFile {
   readonly path: string;
   /** A second name for it. */
   readonly alias?: string;

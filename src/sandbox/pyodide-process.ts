@@ -21,7 +21,7 @@ export interface PyodideProcess {
   readonly kill: () => void;
 }
 
-/** A Python without a snapshot takes seconds, and twice as long on a busy machine. */
+/** A Python whose library is not compiled takes seconds, and many on a busy machine. */
 const startupMs = 60_000;
 const mostWords = 2_000;
 const verdicts = new Map<number, "memory" | "timeout">([
@@ -29,7 +29,7 @@ const verdicts = new Map<number, "memory" | "timeout">([
   [87, "timeout"],
 ]);
 
-/** Starts Deno in an empty directory and waits until it is `ready`, or sends its `snapshot`. Throws `SANDBOX_UNAVAILABLE`. */
+/** Starts Deno in an empty directory and waits until it is `ready`, or sends its `library`. Throws `SANDBOX_UNAVAILABLE`. */
 export async function startPyodide(command: DenoCommand, directory: string, clock: Clock): Promise<PyodideProcess> {
   const child = spawn(command.file, command.arguments, {
     stdio: ["pipe", "pipe", "pipe"],
@@ -44,7 +44,7 @@ export async function startPyodide(command: DenoCommand, directory: string, cloc
   try {
     const first = await started.frames.next();
     if (first?.header.type === "failed") throw new Error(String(first.header["message"]).slice(0, mostWords));
-    if (first?.header.type !== "ready" && first?.header.type !== "snapshot") throw new Error("It did not get ready.");
+    if (first?.header.type !== "ready" && first?.header.type !== "library") throw new Error("It did not get ready.");
     child.unref();
     return { ...started, first };
   } catch (error) {

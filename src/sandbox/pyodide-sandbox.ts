@@ -12,16 +12,17 @@ import { denoCommand } from "./deno-command.ts";
 import { drivePyodideRun } from "./drive-pyodide-run.ts";
 import type { DenoParts } from "./find-deno.ts";
 import { describeOwner, hostDirectoryPrefix, ownerFile } from "./host-directory.ts";
+import { filesOf } from "./pyodide-files.ts";
 import { startPyodide } from "./pyodide-process.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
-import { ensureSnapshot, readSnapshot } from "./pyodide-snapshot.ts";
+import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 import { openWarmPool } from "./warm-pool.ts";
 
 export interface PyodideSandboxOptions {
   readonly parts: DenoParts;
-  /** Where a snapshot of a started Python is kept from one process to the next; without it, each makes its own. */
+  /** Where Python's standard library is kept, compiled, from one process to the next; without it, each compiles its own. */
   readonly cacheDirectory?: string;
   /** How many children wait, and for how long when nothing happens. Each takes some 190 MB, 60 of them shared. */
   readonly pool: { readonly size: number; readonly idleMs: number };
@@ -53,43 +54,44 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
     discard: end,
     failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
   });
-  let snapshot: Promise<string | undefined> | undefined;
+  let library: Promise<string | undefined> | undefined;
 
   async function start(): Promise<Waiting> {
-    snapshot ??= prepareSnapshot();
-    const child = await launch({ snapshot: await snapshot });
+    library ??= prepareLibrary();
+    const child = await launch({ library: await library });
     const waiting = { child, alive: true };
     void child.exited.then(() => (waiting.alive = false));
     return waiting;
   }
 
-  function launch(more: { snapshot?: string | undefined; making?: boolean }): Promise<PyodideProcess> {
+  function launch(more: { library?: string | undefined; making?: boolean }): Promise<PyodideProcess> {
     return startPyodide(denoCommand({ ...parts, inside, nowhere: directory.nowhere, ...more }), directory.empty, clock);
   }
 
   /** Without one it works too, only much slower. */
-  async function prepareSnapshot(): Promise<string | undefined> {
+  async function prepareLibrary(): Promise<string | undefined> {
     try {
-      return await ensureSnapshot(options.cacheDirectory ?? directory.path, versions, async () => {
+      return await ensureLibrary(options.cacheDirectory ?? directory.path, versions, async () => {
         const child = await launch({ making: true });
         try {
-          return await readSnapshot(child.first);
+          return await readLibrary(child.first);
         } finally {
           child.kill();
           await child.exited;
         }
       });
     } catch (error) {
-      log("warning", `Python starts without a snapshot, which takes seconds: ${String(error)}`);
+      log("warning", `Python starts with a library that is not compiled, which takes seconds: ${String(error)}`);
       return undefined;
     }
   }
 
   async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
+    const files = filesOf(run);
     const waiting = await pool.take();
     try {
       if (signal.aborted) return { type: "cancelled" };
-      return await drivePyodideRun(waiting.child, run, host, signal, { clock, log });
+      return await drivePyodideRun(waiting.child, run, files, host, signal, { clock, log });
     } finally {
       await end(waiting);
       setImmediate(() => pool.refill());

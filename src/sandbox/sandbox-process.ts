@@ -15,6 +15,8 @@ export interface Command {
   readonly user: number | undefined;
   /** The sandbox will hand over a listener. */
   readonly network: boolean;
+  /** There is no namespace that dies with its first process: the process group of the program must be ended too. */
+  readonly alone: boolean;
 }
 
 /** A sandbox that was started, and waits for its one run. */
@@ -49,12 +51,13 @@ export async function startSandboxProcess(command: Command, clock: Clock): Promi
     detached: true,
     ...(command.user === undefined ? {} : { uid: command.user, gid: command.user }),
   });
-  const started = describe(child);
+  const started = follow(child);
   const cancel = clock.after(startupMs, () => started.kill());
   try {
     const handedOver = command.network ? receiveListener(child) : undefined;
     const ready = await started.frames.next();
     if (ready?.header.type !== "ready") throw new Error("It did not get ready.");
+    if (command.alone) started.endWith(Number(ready.header["program"]));
     const port = Number(ready.header["proxy_port"]);
     const listener = handedOver === undefined ? undefined : { server: await handedOver, port };
     if (command.network) child.disconnect();
@@ -71,12 +74,19 @@ export async function startSandboxProcess(command: Command, clock: Clock): Promi
   }
 }
 
-function describe(child: ChildProcess): Omit<SandboxProcess, "listener"> {
+function follow(child: ChildProcess): Omit<SandboxProcess, "listener"> & { endWith(group: number): void } {
   const [, stdout, stderr, control, program] = child.stdio as unknown as [null, Socket, Socket, Socket, Socket];
   const handles = [child, stdout, stderr, control, program];
   let lastWords = "";
+  let group: number | undefined;
+  const endGroup = (): void => {
+    if (group !== undefined) killGroup(group);
+    group = undefined;
+  };
   const exited = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
+      // A supervisor that ends by itself has ended all the others, and their numbers may be others' by now.
+      if (signal !== null) endGroup();
       lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
       resolve();
     });
@@ -96,7 +106,15 @@ function describe(child: ChildProcess): Omit<SandboxProcess, "listener"> {
     exited,
     frames: readFrames(control),
     lastWords: () => lastWords,
-    kill: () => void child.kill("SIGKILL"),
+    kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      // First, while its number is certainly its own.
+      endGroup();
+      child.kill("SIGKILL");
+    },
+    endWith(wanted) {
+      group = wanted;
+    },
     release() {
       for (const stream of [stdout, stderr, control, program]) stream.destroy();
     },
@@ -107,6 +125,15 @@ function describe(child: ChildProcess): Omit<SandboxProcess, "listener"> {
       }
     },
   };
+}
+
+function killGroup(leader: number): void {
+  if (!Number.isSafeInteger(leader) || leader <= 1) return;
+  try {
+    process.kill(-leader, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 function receiveListener(child: ChildProcess): Promise<Server> {

@@ -10,7 +10,7 @@ export async function openPyodideForTests(cacheDirectory?: string): Promise<Sand
   if (typeof parts === "string") return { skip: parts };
   return openPyodideSandbox({
     parts,
-    pool: { size: 1, idleMs: 60_000 },
+    pool: { size: Number(process.env["ACP_POOL"] ?? 1), idleMs: 60_000 },
     clock: systemClock,
     log: (level, message) => {
       if (level !== "info") throw new Error(message);

@@ -20,7 +20,7 @@ self.onmessage = async ({ data: told }) => {
     for (const name of ["read", "write", "net", "env", "run", "sys", "ffi", "import"]) {
       Deno.permissions.revokeSync({ name });
     }
-    if (opened.makeSnapshot !== undefined) writeFrame({ type: "snapshot" }, opened.makeSnapshot());
+    if (opened.library !== undefined) writeFrame({ type: "library" }, opened.library);
     else await serve(opened, told);
   } catch (error) {
     writeFrame({ type: "failed", message: String(error?.stack ?? error).slice(0, 2000) });
@@ -42,6 +42,7 @@ async function serve({ pyodide, version }, told) {
       layFile(FS, header.path, payload, 0o444);
       if (header.alias !== undefined) FS.symlink(header.path.slice(header.path.lastIndexOf("/") + 1), header.alias);
     } else if (header.type === "run") {
+      if (FS.analyzePath("/dev/shm/tmp").exists) FS.rmdir("/dev/shm/tmp");
       for (const path of ["/", "/skills", "/blobs"]) freeze(FS, path);
       await run(pyodide, header, raw, told);
       return;
@@ -67,7 +68,7 @@ async function run(pyodide, { program, limits, deadline_ms }, raw, told) {
     writeFrame({ type: "end", ...end, skipped, ...(files > limits.output_files ? { killed: "output" } : {}) });
     say(told, OVER);
   };
-  connect(pyodide, new TextEncoder().encode(program.stdin ?? ""));
+  connect(pyodide, program);
   limitMemory(pyodide, limits.memory_bytes);
   endInTime(pyodide, told, deadline_ms, () => handOver({ stopped: "timeout" }));
   told[1] = Math.ceil(limits.memory_bytes / MEGABYTE) + ENGINE_MEGABYTES;
@@ -118,15 +119,16 @@ function say(told, state) {
   Atomics.notify(told, 0);
 }
 
-/** What is printed becomes frames; what is read comes from the run's own stdin. */
-function connect(pyodide, input) {
+/** What is printed becomes frames, on one stream unless it is a script's; what is read comes from the run's own stdin. */
+function connect(pyodide, program) {
+  const input = new TextEncoder().encode(program.stdin ?? "");
   const printer = (stream) => ({
     write(bytes) {
       writeFrame({ type: "print", stream }, bytes);
       return bytes.length;
     },
   });
-  const [out, err] = [printer("stdout"), printer("stderr")];
+  const [out, err] = [printer("stdout"), printer(program.type === "script" ? "stderr" : "stdout")];
   pyodide.setStdout(out);
   pyodide.setStderr(err);
   const speak =

@@ -1,44 +1,47 @@
-/** Loads Pyodide from files, with our Python inside, from a snapshot of its memory where there is one. */
+/** Loads Pyodide from files, with our Python inside. */
 import { layFile } from "./deno_files.js";
 
-/** The host puts them at the end of the file, and checks them. */
-const SNAPSHOT_DIGEST_BYTES = 32;
+/** The host puts a digest at the end of a file that it made. */
+const DIGEST_BYTES = 32;
 const ENVIRONMENT = { HOME: "/workspace", TMPDIR: "/tmp", LANG: "C.UTF-8", PYTHONDONTWRITEBYTECODE: "1" };
 
 /**
- * `pyodide` and `inside` are directories, `snapshot` is a file, all absolute. With `making`, answers a function that
- * makes the bytes of a snapshot; it must be called before anything else happens.
+ * `pyodide` and `inside` are directories, `library` is the compiled standard library where there is one, all absolute. With
+ * `making` it is only opened to compile that library, and `library` in the answer is the bytes.
  */
-export async function openPyodide({ pyodide: directory, inside, snapshot, making = false }) {
+export async function openPyodide({ pyodide: directory, inside, library, making = false }) {
   const readFile = (path) => Deno.readFileSync(path);
-  // Pyodide knows Deno only with the rights of a program of Node's. As a bare shell it asks for nothing but these two.
+  // Pyodide knows Deno only with the rights of a program of Node's. As a bare shell it asks for nothing but these.
   delete globalThis.process;
   globalThis.load = () => undefined;
   globalThis.read = (path) => new TextDecoder().decode(readFile(path));
-  globalThis.readbuffer = (path) => readFile(path).buffer;
+  globalThis.readbuffer = (path) => (path === library ? readFile(path).slice(0, -DIGEST_BYTES) : readFile(path)).buffer;
   const script = (name) => import(toUrl(`${directory}/${name}`));
   const { loadPyodide, version } = await script("pyodide.mjs");
   const pyodide = await loadPyodide({
     createPyodideModule: (await script("pyodide.asm.mjs")).default,
     indexURL: `${directory}/`,
+    stdLibURL: library ?? `${directory}/python_stdlib.zip`,
     lockFileContents: withoutPackages(read(`${directory}/pyodide-lock.json`)),
     packageBaseUrl: "none:",
     env: { ...ENVIRONMENT },
     stdout: () => undefined,
     stderr: () => undefined,
-    _makeSnapshot: making,
-    ...(snapshot === undefined ? {} : { _loadSnapshot: readFile(snapshot).subarray(0, -SNAPSHOT_DIGEST_BYTES) }),
+    _sysExecutable: "/bin/python3",
   });
   for (const { name, isFile } of Deno.readDirSync(inside)) {
     if (isFile && name.endsWith(".py")) layFile(pyodide.FS, `/inside/${name}`, readFile(`${inside}/${name}`), 0o444);
   }
   for (const name of ["load", "read", "readbuffer"]) delete globalThis[name];
-  if (snapshot === undefined) pyodide.runPython("import sys; sys.path.append('/inside'); import pyodide_entry");
-  return {
-    pyodide,
-    version,
-    makeSnapshot: making ? () => pyodide.makeMemorySnapshot() : undefined,
-  };
+  pyodide.runPython("import sys; sys.path.append('/inside')");
+  if (making) return { library: compileLibrary(pyodide) };
+  pyodide.pyimport("pyodide_entry");
+  return { pyodide, version };
+}
+
+function compileLibrary(pyodide) {
+  const archive = pyodide.runPython("next(path for path in sys.path if path.endswith('.zip'))");
+  return pyodide.pyimport("pyodide_library").compile_library(archive).toJs();
 }
 
 /** No package can be loaded: there is no network, and no list of them either. */

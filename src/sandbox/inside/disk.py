@@ -39,7 +39,7 @@ class SharedDisk:
             return False
         over = self.look()
         after = time.monotonic()
-        self._next = after + 10 * (after - before)
+        self._next = after + 4 * (after - before)
         return over
 
     def look(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from typing import Iterator
 
 
@@ -27,62 +26,52 @@ def descendants() -> list:
     return found
 
 
-def kill_namespace() -> None:
-    """Every process but this one, which is number 1; the kernel visits them all in one go, so that no fork slips through."""
-    while True:
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # Nobody is left; those that are dead already are reaped below.
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return
+class Family:
+    """The program and every process below it, until they are dead and buried."""
 
+    def __init__(self, program: int, alone: bool) -> None:
+        """`alone`: there is no namespace to kill; the family is the process group of the program, which `seccomp` lets nobody leave."""
+        self.program = program
+        self._alone = alone
+        self._status: int | None = None
+        if alone:
+            os.setpgid(program, program)
 
-def kill_descendants() -> None:
-    """
-    Stops them first, so that none can fork while the rest are found, then kills. Ends when none is left.
-    Never by user: the user's other processes are not ours.
-    """
-    stopped: set = set()
-    while True:
-        found = [pid for pid in descendants() if pid not in stopped]
-        if not found:
-            break
-        for pid in found:
-            _signal(pid, signal.SIGSTOP)
-            stopped.add(pid)
-    while True:
-        for pid in descendants():
-            _signal(pid, signal.SIGKILL)
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            return
-        time.sleep(0.001)
+    def is_over(self) -> bool:
+        """Whether the program has ended. Buries the dead, but not the program: its number must not become anybody else's."""
+        while True:
+            dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if dead is None:
+                return False
+            if dead.si_pid == self.program:
+                return True
+            os.waitpid(dead.si_pid, 0)
 
+    def end(self) -> int:
+        """
+        Kills all that live and waits until they are dead; the wait status of the program. The kernel visits all of them in
+        one go, so that no fork slips through. Never by user: the user's other processes are not ours.
+        """
+        while self._status is None:
+            try:
+                if self._alone:
+                    os.killpg(self.program, signal.SIGKILL)
+                else:
+                    os.kill(-1, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # Nobody is left.
+            self._status = self._bury()
+        return self._status
 
-def reap(program: int) -> int | None:
-    """Buries the dead; the wait status of the program when it is among them."""
-    status = None
-    while True:
-        try:
-            pid, found = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return status
-        if pid == 0:
-            return status
-        if pid == program:
-            status = found
-
-
-def _signal(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        pass  # It died by itself.
+    def _bury(self) -> int | None:
+        status = None
+        while True:
+            try:
+                pid, found = os.waitpid(-1, 0)
+            except ChildProcessError:
+                return status
+            if pid == self.program:
+                status = found
 
 
 def _parents() -> Iterator[tuple]:

@@ -49,9 +49,10 @@ _NEVER = """
 """.split()
 
 # Without namespaces these reach what Landlock does not guard: sockets with names, metadata of files, other processes.
-# `sendmsg` can park descriptors where nobody counts what they hold.
+# Who cannot leave the process group of the program dies with it. `sendmsg` can park descriptors where nobody counts them.
 _NEVER_ALONE = """
     socket connect bind listen sendmsg sendmmsg inotify_init inotify_init1 inotify_add_watch mknod mknodat
+    setsid setpgid
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
 """.split()
 _NEVER_AS_OWNER = """

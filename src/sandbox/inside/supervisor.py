@@ -50,15 +50,15 @@ def main() -> None:
     os.close(PROGRAM)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     control = Channel(lambda size: os.read(CONTROL, size), lambda content: os.write(CONTROL, content))
-    kill = processes.kill_namespace if tier == "bubblewrap" else processes.kill_descendants
+    family = processes.Family(child, alone=tier == "landlock")
     try:
-        control.send(ready)
+        control.send({**ready, "program": child})
         start = control.receive()
-        _supervise(control, child, start, kill)
+        _supervise(control, family, start)
     except (EOFError, OSError):
         pass  # The host is gone; nobody is left to tell.
     finally:
-        kill()
+        family.end()
         os._exit(0)
 
 
@@ -67,13 +67,13 @@ def _be_the_program() -> None:
     try:
         os.close(CONTROL)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.setsid()
+        os.setpgid(0, 0)
         program_process.run_program(PROGRAM, confine.apply)
     finally:
         os._exit(program_process.SETUP_FAILED)
 
 
-def _supervise(control: Channel, child: int, start: dict, kill) -> None:
+def _supervise(control: Channel, family: processes.Family, start: dict) -> None:
     limits, roots, tier = start["limits"], start["roots"], start["tier"]
     places = [roots["workspace"], roots["output"], roots["temporary"]]
     if tier == "bubblewrap":
@@ -83,12 +83,12 @@ def _supervise(control: Channel, child: int, start: dict, kill) -> None:
     else:
         shared = disk.SharedDisk(places, limits["disk_bytes"], processes.descendants)
         watched = watch.Watch(limits, processes.descendants, sockets.held_by, shared.is_over)
-    killed, status = _wait(control, child, watched)
+    killed = _wait(control, family, watched)
     if killed is None:
         killed = watched.look()
     if killed is None and tier == "landlock" and shared.look():
         killed = "disk"
-    kill()
+    status = family.end()
     found = collect.Found([], [])
     try:
         found = collect.find(roots["output"], limits["output_files"], limits["disk_bytes"])
@@ -99,25 +99,24 @@ def _supervise(control: Channel, child: int, start: dict, kill) -> None:
     control.send({"type": "end", **_exit(status), "skipped": found.skipped, "usage": _usage(watched), **_named(killed)})
 
 
-def _wait(control: Channel, child: int, watched: watch.Watch) -> tuple:
-    """Until the program is over or must end: why it is killed, or its wait status."""
+def _wait(control: Channel, family: processes.Family, watched: watch.Watch) -> str | None:
+    """Until the program is over, or must end: then why."""
     poller = select.poll()
     poller.register(CONTROL, select.POLLIN)
-    poller.register(os.pidfd_open(child), select.POLLIN)
+    poller.register(os.pidfd_open(family.program), select.POLLIN)
     pauses = iter(PAUSES_MS)
     pause = 0
     while True:
         pause = next(pauses, pause)
         events = dict(poller.poll(pause))
-        status = processes.reap(child)
-        if status is not None:
-            return None, status
+        if family.is_over():
+            return None
         if CONTROL in events:
             control.receive()
-            return "stopped", None
+            return "stopped"
         limit = watched.look()
         if limit is not None:
-            return limit, None
+            return limit
 
 
 def _send_file(control: Channel, directory: str, left: collect.Left) -> None:
@@ -134,9 +133,7 @@ def _send_file(control: Channel, directory: str, left: collect.Left) -> None:
         os.close(file)
 
 
-def _exit(status: int | None) -> dict:
-    if status is None:
-        return {}
+def _exit(status: int) -> dict:
     code = os.waitstatus_to_exitcode(status)
     return {"signal": -code} if code < 0 else {"exit_code": code}
 

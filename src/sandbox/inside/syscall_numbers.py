@@ -23,11 +23,11 @@ X86_64 = {
     "reboot": 169, "removexattr": 197, "request_key": 249, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297,
     "sched_setaffinity": 203, "sched_setattr": 314, "sched_setparam": 142, "sched_setscheduler": 144, "semctl": 66,
     "semget": 64, "semop": 65, "semtimedop": 220, "sendmmsg": 307, "sendmsg": 46, "sendto": 44, "set_mempolicy": 238,
-    "set_mempolicy_home_node": 450, "setdomainname": 171, "sethostname": 170, "setns": 308, "setpriority": 141,
-    "setsockopt": 54, "settimeofday": 164, "setxattr": 188, "shmat": 30, "shmctl": 31, "shmdt": 67, "shmget": 29,
-    "socket": 41, "socketpair": 53, "statmount": 457, "swapoff": 168, "swapon": 167, "sysfs": 139, "syslog": 103,
-    "tgkill": 234, "tkill": 200, "truncate": 76, "umount2": 166, "unshare": 272, "uselib": 134, "userfaultfd": 323,
-    "utime": 132, "utimensat": 280, "utimes": 235, "vhangup": 153,
+    "set_mempolicy_home_node": 450, "setdomainname": 171, "sethostname": 170, "setns": 308, "setpgid": 109,
+    "setpriority": 141, "setsid": 112, "setsockopt": 54, "settimeofday": 164, "setxattr": 188, "shmat": 30,
+    "shmctl": 31, "shmdt": 67, "shmget": 29, "socket": 41, "socketpair": 53, "statmount": 457, "swapoff": 168,
+    "swapon": 167, "sysfs": 139, "syslog": 103, "tgkill": 234, "tkill": 200, "truncate": 76, "umount2": 166,
+    "unshare": 272, "uselib": 134, "userfaultfd": 323, "utime": 132, "utimensat": 280, "utimes": 235, "vhangup": 153,
 }
 
 AARCH64 = {
@@ -49,8 +49,9 @@ AARCH64 = {
     "request_key": 218, "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240, "sched_setaffinity": 122,
     "sched_setattr": 274, "sched_setparam": 118, "sched_setscheduler": 119, "semctl": 191, "semget": 190,
     "semop": 193, "semtimedop": 192, "sendmmsg": 269, "sendmsg": 211, "sendto": 206, "set_mempolicy": 237,
-    "set_mempolicy_home_node": 450, "setdomainname": 162, "sethostname": 161, "setns": 268, "setpriority": 140,
-    "setsockopt": 208, "settimeofday": 170, "setxattr": 5, "shmat": 196, "shmctl": 195, "shmdt": 197, "shmget": 194,
-    "socket": 198, "socketpair": 199, "statmount": 457, "swapoff": 225, "swapon": 224, "syslog": 116, "tgkill": 131,
-    "tkill": 130, "truncate": 45, "umount2": 39, "unshare": 97, "userfaultfd": 282, "utimensat": 88, "vhangup": 58,
+    "set_mempolicy_home_node": 450, "setdomainname": 162, "sethostname": 161, "setns": 268, "setpgid": 154,
+    "setpriority": 140, "setsid": 157, "setsockopt": 208, "settimeofday": 170, "setxattr": 5, "shmat": 196,
+    "shmctl": 195, "shmdt": 197, "shmget": 194, "socket": 198, "socketpair": 199, "statmount": 457, "swapoff": 225,
+    "swapon": 224, "syslog": 116, "tgkill": 131, "tkill": 130, "truncate": 45, "umount2": 39, "unshare": 97,
+    "userfaultfd": 282, "utimensat": 88, "vhangup": 58,
 }

@@ -200,7 +200,8 @@ export const filesystemAttacks: readonly Attack[] = [
       def attack(bait):
           os.mkdir("/workspace/gone")
           os.chdir("/workspace/gone")
-          os.rmdir("/workspace/gone")
+          # Some systems keep it.
+          observe("remove", lambda: os.rmdir("/workspace/gone"))
           for depth in range(1, 12):
               for path in bait["files"]:
                   attempt("%d %s" % (depth, path), lambda: read("../" * depth + path[1:]))

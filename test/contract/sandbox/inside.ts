@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/sandbox/sandbox.ts";
@@ -163,8 +172,11 @@ export function describeInside(trial: Trial): void {
       mkdirSync(path.join(directory, "below"));
       writeFileSync(path.join(directory, "below", "text"), "of the project");
       symlinkSync(trial.bait.facts.files[2] ?? "", path.join(directory, "link"));
-      chmodSync(directory, 0o777);
-      chmodSync(path.join(directory, "below"), 0o777);
+      for (const made of [directory, path.join(directory, "below")]) {
+        chmodSync(made, 0o755);
+        // Of a person, not of the superuser.
+        if (process.getuid?.() === 0) chownSync(made, 65_534, 65_534);
+      }
       return directory;
     };
     const code = python`

@@ -33,7 +33,7 @@ export function describeLeftovers(trial: Trial): void {
       const before = await settled();
       await several(5);
       await expect.poll(hostState, patience).toEqual(before);
-    });
+    }, 60_000);
   });
 }
 

@@ -130,9 +130,12 @@ export function describePoisoning(trial: Trial): void {
         import os, signal, socket
 
         def main(args):
-            kept = socket.socket(socket.AF_UNIX)
-            kept.bind("\0" + args["name"])
-            kept.listen()
+            try:
+                kept = socket.socket(socket.AF_UNIX)
+                kept.bind("\0" + args["name"])
+                kept.listen()
+            except OSError:
+                pass
             if os.fork() == 0:
                 os.setsid()
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -144,9 +147,9 @@ export function describePoisoning(trial: Trial): void {
         import os, socket
 
         def main(args):
-            one = socket.socket(socket.AF_UNIX)
-            one.settimeout(2)
             try:
+                one = socket.socket(socket.AF_UNIX)
+                one.settimeout(2)
                 one.connect("\0" + args["name"])
                 return "met"
             except OSError:

@@ -130,6 +130,7 @@ SYSCALLS = {  # x86-64, arm64
     "acct": (163, 89),
     "add_key": (248, 217),
     "bpf": (321, 280),
+    "capget": (125, 90),
     "chroot": (161, 51),
     "clock_settime": (227, 112),
     "clone": (56, 220),

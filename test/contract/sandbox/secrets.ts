@@ -56,7 +56,7 @@ export function describeSecrets(trial: Trial): void {
         import gc, os, runtime
 
         def main():
-            found = [str(text) for text in gc.get_objects() if isinstance(text, dict) and "API_KEY" in text and text is not globals()]
+            found = [str(text) for text in gc.get_objects() if isinstance(text, dict) and text.get("API_KEY", "API_KEY") != "API_KEY" and text is not globals()]
             try:
                 found.append(runtime.secret("API_KEY"))
             except Exception:

@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
-import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Frame } from "./frames.ts";
 
-/** What decides whether a snapshot of a started Python may be used for another one. */
-export interface SnapshotKey {
+/** What decides whether a compiled library may be used again. */
+export interface LibraryKey {
   readonly deno: string;
   readonly pyodide: string;
-  /** The directory of our own files that are loaded in it. */
+  /** The directory of the file that compiles it, among our others. */
   readonly inside: string;
 }
 
@@ -15,16 +15,13 @@ const digestBytes = 32;
 const mostBytes = 256 * 1024 * 1024;
 
 /**
- * The file of a snapshot in `directory`, made by `make` where there is none that is whole. At its end stands a digest of its
- * bytes and of what it was made from. Only our own clean child makes one, never a run; what others could have written is not used.
+ * The file of Python's standard library, compiled, in `directory`; made by `make` where there is none that is whole. At its end
+ * stands a digest of its bytes and of what it was made from. Only a clean child of ours makes one, never a run, and what
+ * others could have written is not used.
  */
-export async function ensureSnapshot(
-  directory: string,
-  key: SnapshotKey,
-  make: () => Promise<Buffer>,
-): Promise<string> {
+export async function ensureLibrary(directory: string, key: LibraryKey, make: () => Promise<Buffer>): Promise<string> {
   const origin = await describeOrigin(key);
-  const file = join(directory, `pyodide-${digest(origin).toString("hex").slice(0, 16)}.snapshot`);
+  const file = join(directory, `pyodide-${digest(origin).toString("hex").slice(0, 16)}.zip`);
   if (await isWhole(file, origin)) return file;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const bytes = await make();
@@ -39,19 +36,16 @@ export async function ensureSnapshot(
 }
 
 /** The bytes of the frame in which a child sends one. */
-export async function readSnapshot({ header, size, payload }: Frame): Promise<Buffer> {
-  if (header.type !== "snapshot" || size === 0 || size > mostBytes) throw new Error("That is no snapshot.");
+export async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
+  if (header.type !== "library" || size === 0 || size > mostBytes) throw new Error("That is no library.");
   const pieces: Uint8Array[] = [];
   for await (const piece of payload) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-async function describeOrigin({ deno, pyodide, inside }: SnapshotKey): Promise<Buffer> {
-  const names = (await readdir(inside)).filter((name) => name.endsWith(".py") || name.startsWith("deno_")).sort();
-  const files = await Promise.all(
-    names.map(async (name) => [name, digest(await readFile(join(inside, name))).toString("hex")]),
-  );
-  return Buffer.from(JSON.stringify([deno, pyodide, files]));
+async function describeOrigin({ deno, pyodide, inside }: LibraryKey): Promise<Buffer> {
+  const compiler = digest(await readFile(join(inside, "pyodide_library.py"))).toString("hex");
+  return Buffer.from(JSON.stringify([deno, pyodide, compiler]));
 }
 
 async function isWhole(file: string, origin: Buffer): Promise<boolean> {

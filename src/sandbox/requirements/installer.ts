@@ -1,0 +1,97 @@
+import { execFile } from "node:child_process";
+import { devNull } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { findCommand } from "../find-command.ts";
+
+export type InstallerName = "uv" | "pip";
+
+/** What is to be installed where; all paths are absolute. */
+export interface InstallPlan {
+  readonly python: string;
+  readonly requirementsFile: string;
+  readonly target: string;
+  /** For what an installer needs besides; removed afterwards. */
+  readonly scratch: string;
+  /** A directory of wheels: nothing else is asked, no index and no configuration. */
+  readonly wheels: string | undefined;
+}
+
+export interface InstallCommand {
+  readonly file: string;
+  readonly arguments: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * The command of an installer that is there; undefined where none is. The person's own configuration of indexes holds. Wheels
+ * only: to build from source is to run the package's code on this machine, outside of every sandbox.
+ */
+export async function toInstallCommand(plan: InstallPlan, wanted?: InstallerName): Promise<InstallCommand | undefined> {
+  const uv = wanted === "pip" ? undefined : findCommand("uv");
+  if (uv !== undefined) return toUvCommand(uv, plan);
+  if (wanted === "uv") return undefined;
+  const python = await findPip(plan);
+  return python === undefined ? undefined : toPipCommand(python, plan);
+}
+
+const onlyWheels = ["--only-binary", ":all:"];
+
+function toUvCommand(uv: string, plan: InstallPlan): InstallCommand {
+  const { python, requirementsFile, target, wheels } = plan;
+  return {
+    file: uv,
+    arguments: [
+      ...["pip", "install", "--python", python, "--target", target, "--requirements", requirementsFile],
+      ...onlyWheels,
+      // Files of our own, not shared with uv's cache; compiled, because the sandbox cannot write.
+      ...["--link-mode", "copy", "--compile-bytecode", "--no-python-downloads", "--no-progress", "--color", "never"],
+      ...(wheels === undefined ? [] : ["--no-config", "--no-index", "--find-links", wheels]),
+    ],
+    environment: wheels === undefined ? {} : { UV_FIND_LINKS: "" },
+  };
+}
+
+const pipWithoutPrograms = fileURLToPath(new URL("only_wheels.py", import.meta.url));
+
+function toPipCommand(python: string, { requirementsFile, target, wheels }: InstallPlan): InstallCommand {
+  return {
+    file: python,
+    arguments: [
+      ...["-I", pipWithoutPrograms, "install", "--target", target, "--requirement", requirementsFile],
+      ...onlyWheels,
+      ...["--no-input", "--disable-pip-version-check", "--no-color", "--no-warn-script-location"],
+      ...(wheels === undefined ? [] : ["--no-index", "--find-links", wheels]),
+    ],
+    environment: {
+      // What a person may have configured that contradicts a target directory.
+      PIP_USER: "0",
+      PIP_REQUIRE_VIRTUALENV: "0",
+      PIP_ROOT_USER_ACTION: "ignore",
+      PIP_PROGRESS_BAR: "off",
+      ...(wheels !== undefined && { PIP_CONFIG_FILE: devNull, PIP_FIND_LINKS: "", PIP_EXTRA_INDEX_URL: "" }),
+    },
+  };
+}
+
+/** An interpreter of the same build that has pip: the one itself, or that of an environment made for the moment. */
+async function findPip({ python, scratch }: InstallPlan): Promise<string | undefined> {
+  if (await succeeds(python, ["-I", "-c", "import pip"])) return python;
+  const environment = path.join(scratch, "environment");
+  if (!(await succeeds(python, ["-I", "-m", "venv", environment]))) return undefined;
+  return process.platform === "win32"
+    ? path.join(environment, "Scripts", "python.exe")
+    : path.join(environment, "bin", "python");
+}
+
+const patienceMs = 120_000;
+
+async function succeeds(file: string, args: readonly string[]): Promise<boolean> {
+  try {
+    await promisify(execFile)(file, [...args], { timeout: patienceMs });
+    return true;
+  } catch {
+    return false; // Why is of no use: the caller says what to install.
+  }
+}
