@@ -4,6 +4,7 @@ import path from "node:path";
 import { SkillsError } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import type { TierReport } from "./sandbox/choose-sandbox.ts";
+import { findPython } from "./sandbox/find-python.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { envFileSecrets } from "./secrets/env-file-secrets.ts";
 import { firstOf } from "./secrets/first-of.ts";
@@ -18,6 +19,11 @@ export interface RunMeansOnDisk extends RunsOptions {
   report(): Promise<readonly TierReport[]>;
   /** Releases the sandbox, if one was opened. */
   close(): Promise<void>;
+}
+
+/** Where what `acp-skills install` builds is kept. */
+export function packagesIn(dataDirectory: string): string {
+  return path.join(dataDirectory, "packages");
 }
 
 type RunSettings = Pick<Settings, "dataDirectory" | "clock" | "log"> &
@@ -65,8 +71,12 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     grants: openGrants(grants),
     readSecret: (name, skill) => secrets.read(name, { skill }),
     async findPackages(requirements) {
-      const { findRequirements } = await import("./requirements/requirements.ts");
-      return await findRequirements(requirements, path.join(dataDirectory, "packages"));
+      const python = await findPython();
+      if ("reason" in python) return undefined;
+      const { findRequirements } = await import("./sandbox/install-requirements.ts");
+      const { readPythonBuild, toRequirementsKey } = await import("./sandbox/requirements/requirements-key.ts");
+      const key = toRequirementsKey(requirements, await readPythonBuild(python.executable));
+      return await findRequirements(packagesIn(dataDirectory), key);
     },
     clock,
     concurrency,

@@ -101,7 +101,10 @@ export function openAgentTools(
     async openServer({ catalog, directory }, sessionId) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
-      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } & Pick<McpCaller, "project" | "turn"> = {
+      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } & Pick<
+        McpCaller,
+        "project" | "turn"
+      > = {
         owner: `opening:${crypto.randomUUID()}`,
         skills: catalog,
         ...(directory !== undefined && { project: directory }),

@@ -56,12 +56,7 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
     }
   }
 
-  async function call(
-    id: string | number,
-    method: string,
-    params: unknown,
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  async function call(id: string | number, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     const tool = toToolName(method);
     const onPrint = (message: string): void => {
       tell({ jsonrpc: "2.0", method: progressNotification, params: { requestId: id, message } });

@@ -245,7 +245,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
           return kept;
         }
         if (read.kind === "request") return editorAsked(read.id, read.method, read.params);
-        if (read.method === methods.sessionCancel) sessions.get(textOf(read.params["sessionId"]) ?? "")?.tools?.cancel();
+        if (read.method === methods.sessionCancel)
+          sessions.get(textOf(read.params["sessionId"]) ?? "")?.tools?.cancel();
         const isOurs = read.method === methods.cancelRequest && calls?.cancel(read.params["requestId"]) === true;
         return isOurs ? kept : untouched;
       } catch (error) {

@@ -57,7 +57,13 @@ export async function equipSession(
   const lessons = teach ? openLessons({ agent, server: name }) : undefined;
   const taught = negotiation.systemPrompt && lessons ? await teachAtOnce(params, lessons, catalog, clock) : undefined;
   return {
-    tools: { server: { name, others: serverNames(mcpServers) }, lessons, begin: server.begin, cancel: server.cancel, close: server.close },
+    tools: {
+      server: { name, others: serverNames(mcpServers) },
+      lessons,
+      begin: server.begin,
+      cancel: server.cancel,
+      close: server.close,
+    },
     amendments: taught === undefined ? [added] : [added, taught],
   };
 }

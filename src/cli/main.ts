@@ -50,6 +50,11 @@ async function run(argv: readonly string[]): Promise<number> {
         const { runRun } = await import("./run.ts");
         return await runRun(wanted, options, await openTerminal());
       });
+    case "install":
+      return await withArguments(name, commands.install, rest, async ({ options, positionals: [wanted = ""] }) => {
+        const { runInstall } = await import("./install.ts");
+        return await runInstall(wanted, options, await openTerminal());
+      });
     case "doctor":
       return await withArguments(name, commands.doctor, rest, async ({ options }) => {
         const { runDoctor } = await import("./doctor.ts");

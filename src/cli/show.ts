@@ -4,11 +4,11 @@ import { digestSkill } from "../skills/digest.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";
 import { listSkillContents } from "../skills/skill-contents.ts";
 import { readSkillDocument } from "../skills/skill-document.ts";
-import type { OfferedSkill, Skill, Snapshot } from "../skills/skill.ts";
+import type { OfferedSkill, Skill } from "../skills/skill.ts";
 import { describeSkill, type SkillContent } from "./describe-skill.ts";
 import { jsonText } from "./json-text.ts";
 import { toListedSkill } from "./listed-skill.ts";
-import { nearest } from "../nearest.ts";
+import { noSuchSkill } from "./no-such-skill.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import type { Terminal } from "./terminal.ts";
@@ -52,16 +52,6 @@ function toShownSkill(offered: OfferedSkill, files: readonly SkillContent[], dig
     ...(skill.manifest !== undefined && { manifest: skill.manifest }),
     problems,
   };
-}
-
-function noSuchSkill(name: string, { skills, problems }: Snapshot): string {
-  const names = skills.flatMap(({ skill }) => (skill.name === skill.slug ? [skill.slug] : [skill.slug, skill.name]));
-  const close = nearest(name, names, { count: 3 });
-  const guess = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
-  const leftOut = problems.some(({ severity }) => severity === "error")
-    ? " (some skills have errors: see acp-skills check)"
-    : "";
-  return `no skill is called ${name}${guess}${leftOut}`;
 }
 
 async function readDigest({ directory }: Skill, terminal: Terminal): Promise<string | undefined> {

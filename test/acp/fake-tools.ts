@@ -11,7 +11,7 @@ interface FakeCall {
 export interface FakeTools extends AgentTools {
   readonly calls: FakeCall[];
   /** Every server that was opened: the session it was for, as far as it is known, and whether it is closed. */
-  readonly servers: { sessionId: string | undefined; isClosed: boolean }[];
+  readonly servers: { sessionId: string | undefined; isClosed: boolean; cancelled: number }[];
 }
 
 export function fakeTools(

@@ -1,0 +1,72 @@
+import { readOptions } from "../options.ts";
+import { packagesIn } from "../run-means.ts";
+import { findPython } from "../sandbox/find-python.ts";
+import { installRequirements } from "../sandbox/install-requirements.ts";
+import { isSkillsError } from "../errors.ts";
+import { diskSkillBytes } from "../tools/disk-skill-bytes.ts";
+import { diskSkillFiles } from "../skills/disk-skill-files.ts";
+import { locateSkillFile } from "../tools/locate-skill-file.ts";
+import { requirementsFile } from "../tools/runs/prepare-run.ts";
+import { toAbsolute } from "./current-directory.ts";
+import { onInterruption } from "./interruption.ts";
+import { jsonText } from "./json-text.ts";
+import { noSuchSkill } from "./no-such-skill.ts";
+import { openListing } from "./open-listing.ts";
+import type { ListingOptions } from "./open-listing.ts";
+import { openProcessLog } from "./open-log.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface InstallArguments extends ListingOptions {
+  readonly "find-links"?: string;
+}
+
+const longestFile = 1024 * 1024;
+
+/** `acp-skills install NAME`: builds what `code/requirements.txt` asks for; 1 where that cannot be done. */
+export async function runInstall(name: string, given: InstallArguments, terminal: Terminal): Promise<number> {
+  const { catalog, complete } = await openListing(given, terminal);
+  if (!complete) return 2;
+  const offered = catalog.find(name);
+  if (offered === undefined) {
+    terminal.tell(noSuchSkill(name, catalog.snapshot));
+    return 1;
+  }
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const file = locateSkillFile(source, offered.skill, requirementsFile);
+  const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
+  if (part === undefined) {
+    terminal.tell(`${offered.skill.name} has no ${requirementsFile}: there is nothing to install`);
+    return 0;
+  }
+  const python = await findPython();
+  if ("reason" in python) {
+    terminal.tell(python.reason);
+    return 1;
+  }
+  const { signal, stop } = onInterruption();
+  const wheels = given["find-links"];
+  try {
+    const { directory } = await installRequirements({
+      requirements: part.bytes,
+      python: python.executable,
+      cache: packagesIn(readOptions({ home: terminal.home }).dataDirectory),
+      log: openProcessLog(),
+      ...(wheels !== undefined && { wheels: toAbsolute(wheels) }),
+      signal,
+    });
+    const told = { skill: offered.skill.name, python: python.version, directory };
+    await terminal.print(
+      given.json === true
+        ? [jsonText(told, 2), "\n"]
+        : [`${told.skill} has its packages, for Python ${told.python}.\n`],
+    );
+    return 0;
+  } catch (error) {
+    if (signal.aborted) return 130;
+    if (!isSkillsError(error)) throw error;
+    terminal.tell(error.message);
+    return 1;
+  } finally {
+    stop();
+  }
+}
