@@ -161,7 +161,7 @@ describe("openSkills", () => {
 
   test("the tools come as each model's API takes them, and answers are typed", async () => {
     const skills = await open();
-    expect(skills.tools("openai").map((tool) => tool.function.name)).toHaveLength(6);
+    expect(skills.tools("openai").map((tool) => tool.function.name)).toHaveLength(8);
     expect(skills.tools("anthropic").map(({ name }) => name)).toEqual(skills.tools("mcp").map(({ name }) => name));
     expectTypeOf(skills.tools("openai")).items.toExtend<FunctionTool>();
     const readBlob = () => skills.call("read_blob", { blob_id: "blob:x" });

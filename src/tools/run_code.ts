@@ -31,7 +31,7 @@ export const runCode = defineTool({
     readOnlyHint: false,
     destructiveHint: false,
     idempotentHint: false,
-    openWorldHint: true,
+    openWorldHint: false,
   }),
   async run(context, { language, code, entrypoint, args, mount_skills, input_blobs, limits }, signal) {
     if (language !== "python") throw unsupported(language);

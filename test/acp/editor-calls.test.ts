@@ -90,7 +90,7 @@ test("a failure of ours tells its id only, and the log the rest", async () => {
 test("a method of ours that does not exist is refused with the nearest ones", async () => {
   const { editor, atAgent, answers } = await inSession();
   await editor(call(1, "list_skill"));
-  await editor(call(2, "execute_skill"));
+  await editor(call(2, "execute_skills"));
   await settled();
   expect(atAgent).toEqual([]);
   expect(answers().map(({ error }) => error)).toMatchObject([
@@ -217,7 +217,7 @@ test("the advertisement names the tools that are served", async () => {
       _meta: {
         "acp-skills": {
           tools: [
-            ...["list_skills", "describe_skill", "read_skill_file"],
+            ...["list_skills", "describe_skill", "read_skill_file", "execute_skill", "run_code"],
             ...["create_blob", "read_blob", "load_skills_protocol_guide"],
           ],
         },

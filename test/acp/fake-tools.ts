@@ -11,7 +11,9 @@ interface FakeCall {
 export interface FakeTools extends AgentTools {
   readonly calls: FakeCall[];
   /** Every server that was opened: the session it was for, as far as it is known, and whether it is closed. */
-  readonly servers: { sessionId: string | undefined; isClosed: boolean; cancelled: number }[];
+  readonly servers: { sessionId: string | undefined; isClosed: boolean }[];
+  /** The sessions whose turn was cancelled. */
+  readonly cancelled: (string | undefined)[];
 }
 
 export function fakeTools(
@@ -20,9 +22,11 @@ export function fakeTools(
 ): FakeTools {
   const calls: FakeTools["calls"] = [];
   const servers: FakeTools["servers"] = [];
+  const cancelled: FakeTools["cancelled"] = [];
   return {
     calls,
     servers,
+    cancelled,
     bridge: { command: "/bin/node", args: ["/cli.js", "mcp-bridge"] },
     async call(name, args, caller, signal) {
       const call = { name, args, caller, signal };
@@ -31,7 +35,7 @@ export function fakeTools(
     },
     async openServer(_catalog, sessionId) {
       await openServer();
-      const server = { sessionId, isClosed: false, cancelled: 0 };
+      const server = { sessionId, isClosed: false };
       servers.push(server);
       const address = {
         url: `http://127.0.0.1:1/mcp/${servers.length}`,
@@ -44,7 +48,7 @@ export function fakeTools(
           server.sessionId = id;
         },
         cancel: () => {
-          server.cancelled += 1;
+          cancelled.push(server.sessionId);
         },
         close: () => {
           server.isClosed = true;

@@ -31,7 +31,7 @@ test("walk 2: a file changes, and the editor is told once for each change", asyn
   expect(trace).toMatchInlineSnapshot(`
     [
       "> {"id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"_meta":{"acp-skills":true}}}}",
-      "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":false},"_meta":{"acp-skills":{"version":"0.0.0","tools":["list_skills","describe_skill","read_skill_file","create_blob","read_blob","load_skills_protocol_guide"],"update":["available_skills_update","available_commands_update"]}}}}}",
+      "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":false},"_meta":{"acp-skills":{"version":"0.0.0","tools":["list_skills","describe_skill","read_skill_file","execute_skill","run_code","create_blob","read_blob","load_skills_protocol_guide"],"update":["available_skills_update","available_commands_update"]}}}}}",
       "> {"id":2,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}",
       "< {"id":2,"result":{"sessionId":"session-1"}}",
       "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_skills_update","availableSkills":"commit-message"}}}",

@@ -18,7 +18,7 @@ test("walk 1: a message from the editor reaches the agent unchanged, unless it c
   expect(trace.filter((line) => !isAlone(line))).toMatchInlineSnapshot(`
     [
       "> {"id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}",
-      "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":true},"_meta":{"acp-skills":{"version":"0.0.0","tools":["list_skills","describe_skill","read_skill_file","create_blob","read_blob","load_skills_protocol_guide"],"update":["available_commands_update"]}}}}}",
+      "< {"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"embeddedContext":true},"_meta":{"acp-skills":{"version":"0.0.0","tools":["list_skills","describe_skill","read_skill_file","execute_skill","run_code","create_blob","read_blob","load_skills_protocol_guide"],"update":["available_commands_update"]}}}}}",
       "> {"id":2,"method":"session/new","params":{"cwd":"/project","mcpServers":[]}}",
       "< {"id":2,"result":{"sessionId":"session-1"}}",
       "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init"},{"name":"commit-message","_meta":{"acp-skills":"AvailableSkill"}}],"_meta":{"acp-skills":{"availableSkills":"commit-message"}}},"_meta":{"acp-skills":{"availableSkills":"commit-message"}}}}",

@@ -36,7 +36,10 @@ export interface OpenDoor {
 /** The door over skills in memory. `wrap` may stand between it and the toolbox. */
 export async function openDoor(
   given: Readonly<Record<string, string | Uint8Array>> = skills,
-  { wrap = (toolbox) => toolbox, source: other }: { wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">; source?: SkillSource } = {},
+  {
+    wrap = (toolbox) => toolbox,
+    source: other,
+  }: { wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">; source?: SkillSource } = {},
 ): Promise<OpenDoor> {
   const files = memorySkillFiles(given);
   files.makeDirectory("/skills");

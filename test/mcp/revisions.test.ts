@@ -22,6 +22,8 @@ const allTools = [
   "list_skills",
   "describe_skill",
   "read_skill_file",
+  "execute_skill",
+  "run_code",
   "create_blob",
   "read_blob",
   "load_skills_protocol_guide",

@@ -40,7 +40,7 @@ describe("MCP over stdio", () => {
     const ask = (method: string, id: number, params = {}): Promise<StdioMessage> =>
       client.ask({ ...(modernRequest(method, params).body as object), id });
     expect((await ask("server/discover", 1)).result).toMatchObject({ supportedVersions: ["2026-07-28"] });
-    expect((await ask("tools/list", 2)).result?.tools).toHaveLength(6);
+    expect((await ask("tools/list", 2)).result?.tools).toHaveLength(8);
     expect((await ask("skills/list", 3)).result?.skills).toHaveLength(2);
     input.end();
     await ended;

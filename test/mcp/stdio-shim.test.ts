@@ -66,7 +66,7 @@ describe.each(["2025-06-18", "2025-11-25"])("an agent of %s", (revision) => {
     expect((await agent.ask(initialize(revision))).result).toMatchObject({ protocolVersion: revision });
     agent.send({ jsonrpc: "2.0", method: "notifications/initialized" });
     const tools = await agent.ask({ jsonrpc: "2.0", id: 1, method: "tools/list" } as { id: number });
-    expect(tools.result?.tools).toHaveLength(6);
+    expect(tools.result?.tools).toHaveLength(8);
     const call = await agent.ask(legacyCall("list_skills", {}, "b") as { id: string });
     expect(call.result).toMatchObject({ structuredContent: { next_cursor: null } });
   });
@@ -79,7 +79,7 @@ describe("an agent of 2026-07-28", () => {
     const ask = (method: string, params?: Record<string, unknown>): ReturnType<StdioClient["ask"]> =>
       agent.ask({ ...(modernRequest(method, params).body as object), id: count++ });
     expect((await ask("server/discover")).result).toMatchObject({ supportedVersions: ["2026-07-28"] });
-    expect((await ask("tools/list")).result?.tools).toHaveLength(6);
+    expect((await ask("tools/list")).result?.tools).toHaveLength(8);
     const call = await ask("tools/call", { name: "read_skill_file", arguments: { name: "alpha", path: "SKILL.md" } });
     expect(call.result).toMatchObject({ structuredContent: { truncated: false } });
     expect((await ask("resources/read", { uri: "skill://alpha/SKILL.md" })).result?.contents).toHaveLength(1);

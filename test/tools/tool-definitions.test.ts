@@ -17,7 +17,8 @@ describe("the model reads the words of the protocol's own schemas", () => {
   test.each(toolDefinitions("json-schema").map((tool) => [tool.name, tool] as const))("%s", (name, tool) => {
     const seed = seedSchemas[name];
     expect(tool.description).toBe(seed.description);
-    expect(Object.keys(tool.parameters.properties)).toEqual(Object.keys(seed.parameters.properties));
+    const added = name === "execute_skill" ? ["script"] : [];
+    expect(Object.keys(tool.parameters.properties)).toEqual([...Object.keys(seed.parameters.properties), ...added]);
     expect(tool.parameters).toMatchObject(seed.parameters);
     expect(tool.parameters.required).toEqual("required" in seed.parameters ? seed.parameters.required : undefined);
   });
@@ -76,7 +77,7 @@ test.each([
 test("only the tools a caller has are defined", () => {
   const formats: ToolFormat[] = ["mcp", "openai", "anthropic", "json-schema"];
   for (const format of formats) {
-    expect(toolDefinitions(format, { tools: ["read_blob", "list_skills", "run_code"] })).toHaveLength(2);
+    expect(toolDefinitions(format, { tools: ["read_blob", "list_skills"] })).toHaveLength(2);
     expect(toolDefinitions(format, { tools: [] })).toEqual([]);
   }
 });
@@ -87,13 +88,14 @@ test("a caller may change what it got", () => {
   expect(toolDefinitions("mcp")[0]?.inputSchema).not.toHaveProperty("title");
 });
 
-test("only create_blob changes anything, and nothing reaches beyond this machine", () => {
+test("only what executes or creates changes anything; of that, only a skill may destroy, or reach beyond this machine", () => {
+  const changing = ["create_blob", "execute_skill", "run_code"];
   for (const { name, annotations } of toolDefinitions("mcp")) {
     expect(annotations).toEqual({
-      readOnlyHint: name !== "create_blob",
-      destructiveHint: false,
-      idempotentHint: name !== "create_blob",
-      openWorldHint: false,
+      readOnlyHint: !changing.includes(name),
+      destructiveHint: name === "execute_skill",
+      idempotentHint: !changing.includes(name),
+      openWorldHint: name === "execute_skill",
     });
   }
 });

@@ -51,7 +51,15 @@ test("load_skills_protocol_guide gives its body, with no skill installed", async
   const { content } = (await call("load_skills_protocol_guide")) as { content: string };
   expect(content.startsWith("# ")).toBe(true);
   expect(content).not.toContain("short_description");
-  expect(mentioned(content)).toEqual(["list_skills", "describe_skill", "read_skill_file", "create_blob", "read_blob"]);
+  expect(mentioned(content)).toEqual([
+    "list_skills",
+    "describe_skill",
+    "read_skill_file",
+    "execute_skill",
+    "run_code",
+    "create_blob",
+    "read_blob",
+  ]);
 });
 
 test("it is a skill: listed, described, read, and the same for the same caller", async () => {
