@@ -17,7 +17,7 @@ export interface Terminal {
   readonly readerGone: AbortSignal;
   /** Prints results in pieces. Resolves when the reader has taken them, or is gone. */
   print(pieces: Iterable<string>): Promise<void>;
-  /** Passes bytes to stdout as they are, whatever they do to a terminal. */
+  /** Passes bytes to stdout as they are, whatever they do to a terminal, until the reader is gone. */
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** One line on stderr, made safe. */
   tell(sentence: string): void;
@@ -60,7 +60,8 @@ export function openTerminal(): Terminal {
     },
     async pass(chunks) {
       for await (const chunk of chunks) {
-        if (!stdout.write(chunk)) await new Promise<void>((resolve) => stdout.once("drain", resolve));
+        if (reader.signal.aborted) return;
+        await new Promise<void>((resolve) => stdout.write(chunk, () => resolve()));
       }
     },
     tell(sentence) {

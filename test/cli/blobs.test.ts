@@ -1,7 +1,8 @@
+import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { diskBlobs } from "../../src/blobs/disk-blobs.ts";
 import type { BlobOptions } from "../../src/blobs/blob-options.ts";
-import { runCli } from "./run-cli.ts";
+import { runCli, startCli } from "./run-cli.ts";
 import type { CliRun } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
 
@@ -51,6 +52,16 @@ describe("acp-skills blobs", () => {
       created_at: new Date(now).toISOString(),
       expires_at: new Date(now + 24 * 60 * 60 * 1_000).toISOString(),
     });
+  });
+
+  test("a reader of --raw that goes away changes no exit code", async () => {
+    const id = await put("local", "application/octet-stream", Buffer.alloc(4 * 1024 * 1024));
+    const child = startCli(["blobs", "show", id, "--raw"], {
+      cwd: project.directory,
+      env: { ACP_SKILLS_HOME: project.at("data") },
+    });
+    child.stdout.once("data", () => child.stdout.destroy());
+    expect(await once(child, "exit")).toEqual([0, null]);
   });
 
   test("list of an empty store says so on stderr", async () => {
