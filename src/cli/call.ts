@@ -28,7 +28,7 @@ export async function runCall(
   if (isUsageFault(args)) return args;
   const { catalog, complete } = await openListing(options, terminal);
   if (!complete) return 2;
-  const log = openStderrLog((line) => process.stderr.write(line));
+  const log = openStderrLog();
   const toolkit = openToolkit(readOptions({ log, home: terminal.home }));
   try {
     const context = { owner: localOwner, door: "cli", skills: catalog } as const;

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { SkillsError } from "../errors.ts";
 
 /** The current directory of this process. Throws UNREADABLE where it has been deleted. */
@@ -8,4 +9,9 @@ export function currentDirectory(): string {
     const message = "The current directory cannot be read; it may have been deleted. Change to another one.";
     throw new SkillsError("UNREADABLE", message, { cause: error });
   }
+}
+
+/** A path that was given to this process. Throws UNREADABLE where it is relative to a directory that has been deleted. */
+export function toAbsolute(given: string): string {
+  return path.isAbsolute(given) ? given : path.resolve(currentDirectory(), given);
 }

@@ -12,7 +12,7 @@ import type { Terminal } from "./terminal.ts";
 
 /** `acp-skills ledger`: what was used, oldest first; 1 where the ledger cannot be read. */
 export async function runLedger({ json }: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
-  const log = openStderrLog((line) => process.stderr.write(line));
+  const log = openStderrLog();
   try {
     const ledger = diskLedger(path.join(readOptions({ home: terminal.home }).dataDirectory, "ledger"), { log });
     const uses = (await collect(ledger.read())).sort((a, b) => a.at - b.at);

@@ -2,11 +2,16 @@ import { constants, openSync, writeSync } from "node:fs";
 import type { Log } from "../log.ts";
 import { safeText } from "./safe-text.ts";
 
-/** Diagnostics on stderr: what a person should know, a line each. */
-export function openStderrLog(write: (line: string) => void): Log {
+/** Diagnostics on stderr: what a person should know, a line each. Those that nobody reads any more are lost, and end nothing. */
+export function openStderrLog(write = toStderr()): Log {
   return (level, message) => {
     if (level !== "info") write(`acp-skills: ${safeText(message)}\n`);
   };
+}
+
+function toStderr(): (line: string) => void {
+  process.stderr.on("error", () => undefined);
+  return (line) => void process.stderr.write(line);
 }
 
 /** Without O_NONBLOCK, opening a FIFO waits for somebody to read it; with it, it is refused. Windows has neither. */

@@ -1,10 +1,9 @@
 import { closeSync } from "node:fs";
-import path from "node:path";
 import { exitAs } from "../acp/exit-as.ts";
 import { wrapCommand } from "../acp/wrap-command.ts";
 import type { Log } from "../log.ts";
 import type { EmitForm, SkillsOptions, ToolForm } from "../options.ts";
-import { currentDirectory } from "./current-directory.ts";
+import { toAbsolute } from "./current-directory.ts";
 import { openFileLog, openStderrLog } from "./open-log.ts";
 
 /** What the wrapper is asked. */
@@ -20,9 +19,7 @@ export interface WrapArguments {
 
 /** `acp-skills -- AGENT`: ends this process as the agent ended. Returns 2 where the log cannot be opened, before anything is started. */
 export async function runWrap(command: string, args: readonly string[], given: WrapArguments): Promise<number> {
-  // Diagnostics that nobody reads any more are lost; that must end nothing.
-  process.stderr.on("error", () => undefined);
-  const stderr = openStderrLog((line) => process.stderr.write(line));
+  const stderr = openStderrLog();
   let log: Log = stderr;
   if (given.log !== undefined) {
     try {
@@ -56,8 +53,4 @@ export async function runWrap(command: string, args: readonly string[], given: W
   });
   exitAs(status);
   process.exit();
-}
-
-function toAbsolute(directory: string): string {
-  return path.isAbsolute(directory) ? directory : path.resolve(currentDirectory(), directory);
 }
