@@ -114,8 +114,8 @@ test.skipIf(process.platform === "win32")(
 );
 const scripted = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 
-/** A conversation in which the agent of a session without HTTP calls one of our tools. */
-async function callTool(words: string, options: readonly string[], manner: readonly string[]): Promise<string> {
+/** What the editor receives in a conversation of one prompt; it ends where the editor is asked for permission. */
+async function converse(words: string, options: readonly string[], manner: readonly string[]): Promise<string> {
   project.write("skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead.\n");
   const child = startCli(["--skills", "skills", ...options, "--", process.execPath, scripted, ...manner], {
     cwd: project.directory,
@@ -125,7 +125,7 @@ async function callTool(words: string, options: readonly string[], manner: reado
   const seen = new Promise<void>((resolve) => {
     child.stdout.on("data", (chunk: Buffer) => {
       received += chunk.toString();
-      if (/"(?:stopReason|error)"/.test(received)) resolve();
+      if (/"(?:stopReason|error)"|request_permission/.test(received)) resolve();
     });
   });
   const prompt = [{ type: "text", text: words }];
@@ -145,11 +145,22 @@ test.each([
   ["an agent without HTTP", [], []],
   ["any agent, by option", ["--tools", "stdio"], ["http"]],
 ])("over stdio, the model of %s calls a tool", async (_which, options, manner) => {
-  const received = await callTool('tool describe_skill {"name":"pdf"}', options, manner);
+  const received = await converse('tool describe_skill {"name":"pdf"}', options, manner);
   expect(received).toContain("Reads PDF files.");
   expect(received).not.toContain("no server");
 });
 
 test("with --tools none the agent gets no server, and the editor's calls are the agent's", async () => {
-  expect(await callTool("tool list_skills", ["--tools", "none"], [])).toContain('"no server"');
+  expect(await converse("tool list_skills", ["--tools", "none"], [])).toContain('"no server"');
+});
+
+test("the model is told of the skills, but not with --no-teach", async () => {
+  const lesson = "- pdf: Reads PDF files.";
+  expect(await converse("echo", [], [])).toContain(lesson);
+  expect(await converse("echo", ["--no-teach"], [])).not.toContain(lesson);
+});
+
+test("the editor is not asked whether a tool may read, but is with --no-approve", async () => {
+  expect(await converse("permit list_skills", [], [])).not.toContain("request_permission");
+  expect(await converse("permit list_skills", ["--no-approve"], [])).toContain("request_permission");
 });
