@@ -122,20 +122,22 @@ async function converse(words: string, options: readonly string[], manner: reado
   });
   let received = "";
   const ended = new Promise((resolve) => child.once("close", resolve));
-  const seen = new Promise<void>((resolve) => {
-    child.stdout.on("data", (chunk: Buffer) => {
-      received += chunk.toString();
-      if (/"(?:stopReason|error)"|request_permission/.test(received)) resolve();
+  const seen = (what: RegExp): Promise<void> =>
+    new Promise((resolve) => {
+      child.stdout.on("data", () => {
+        if (what.test(received)) resolve();
+      });
     });
-  });
+  child.stdout.on("data", (chunk: Buffer) => (received += chunk.toString()));
+  const send = (message: object): boolean => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const opened = seen(/"sessionId":"session-1"/);
+  send({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  send({ id: 1, method: "session/new", params: { cwd: project.directory, mcpServers: [] } });
+  await opened;
+  const over = seen(/"(?:stopReason|error)"|request_permission/);
   const prompt = [{ type: "text", text: words }];
-  for (const [id, [method, params]] of [
-    ["initialize", { protocolVersion: 1 }] as const,
-    ["session/new", { cwd: project.directory, mcpServers: [] }] as const,
-    ["session/prompt", { sessionId: "session-1", prompt }] as const,
-  ].entries())
-    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-  await seen;
+  send({ id: 2, method: "session/prompt", params: { sessionId: "session-1", prompt } });
+  await over;
   child.stdin.end();
   await ended;
   return received;
