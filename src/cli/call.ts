@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { newErrorId } from "../error-id.ts";
 import type { Log } from "../log.ts";
 import { readOptions } from "../options.ts";
@@ -52,12 +52,14 @@ async function readInput(input: string | undefined, cwd: string): Promise<{ read
   try {
     return { value: JSON.parse(await readText(input, cwd)) as unknown };
   } catch (error) {
+    if (error instanceof TypeError) return { usageFault: `${where} is not UTF-8` };
     const why = error instanceof SyntaxError ? "is not JSON" : "cannot be read";
     return { usageFault: `${where} ${why}: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
 async function readText(input: string, cwd: string): Promise<string> {
-  if (input === "-") return await text(process.stdin);
-  return input.startsWith("@") ? readFileSync(path.resolve(cwd, input.slice(1)), "utf8") : input;
+  if (input !== "-" && !input.startsWith("@")) return input;
+  const bytes = input === "-" ? await buffer(process.stdin) : readFileSync(path.resolve(cwd, input.slice(1)));
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
