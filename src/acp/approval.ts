@@ -62,7 +62,8 @@ function namedTool(name: unknown, server: KnownServer): string | undefined {
  * so is its input.
  */
 function titledTool(toolCall: JsonRecord, server: KnownServer): string | undefined {
-  return toolCall["kind"] === "other" ? namedTool(toolCall["title"], server) : undefined;
+  const isOther = toolCall["kind"] === "other" && isRecord(toolCall["rawInput"]);
+  return isOther ? namedTool(toolCall["title"], server) : undefined;
 }
 
 function isInputOf(rawInput: unknown, parameters: readonly string[]): boolean {

@@ -14,7 +14,7 @@ export interface PromptsOptions {
   readonly log: Log;
 }
 
-/** Says how the user's words are to be amended; a promise only where a skill has to be read first. */
+/** Says how the user's words are to be amended; a promise only where a skill, or which ones there are, has to be read first. */
 export type LookAtPrompt = (
   session: Session,
   method: string,
@@ -59,9 +59,12 @@ export function openPrompts({ readInstructions, startedAt, log }: PromptsOptions
   return (session, method, { prompt }, { embeddedContext }) => {
     session.promptArrived();
     const invocation = findInvocation(prompt);
+    // What steers a turn does not begin one.
+    const teaches = method === sessionPrompt;
     const amend = (rewritten: readonly Amendment[]): readonly Amendment[] =>
-      // What steers a turn does not begin one.
-      method === sessionPrompt ? withLesson(session, prompt, rewritten, embeddedContext) : rewritten;
-    return invocation === undefined ? amend([]) : invoke(session, invocation, embeddedContext).then(amend);
+      teaches ? withLesson(session, prompt, rewritten, embeddedContext) : rewritten;
+    if (invocation !== undefined) return invoke(session, invocation, embeddedContext).then(amend);
+    const reading = teaches ? session.firstReading() : undefined;
+    return reading === undefined ? amend([]) : reading.then(() => amend([]));
   };
 }

@@ -58,6 +58,8 @@ export interface Session {
   promptArrived(): void;
   /** A skill by slug or canonical name, and whether the agent shows it itself; waits for the first reading of the disk. */
   find(name: string): Promise<{ readonly offered: OfferedSkill; readonly shown: Shown } | undefined>;
+  /** Resolves when the disk was read, or takes too long; undefined where its model is told nothing, or no turn need wait any more. */
+  firstReading(): Promise<unknown> | undefined;
   /** What its model is to be told at the beginning of this turn, and how to note that it was. */
   lesson(): { readonly text: string; readonly told: () => void } | undefined;
   close(): void;
@@ -73,6 +75,7 @@ export function openSession(context: SessionContext): Session {
   let isSettled = false;
   let isFirstPrompt = true;
   let isNoticed = false;
+  let wasAwaited = false;
   /** Who asked for skills is told also that there are none; to others an empty list is no news. */
   let toldSkills: readonly AvailableSkill[] | undefined = negotiation.optedIn ? undefined : [];
   let toldCommands: readonly AvailableSkill[] = [];
@@ -168,6 +171,11 @@ export function openSession(context: SessionContext): Session {
       if (!isReady) await withinTime(catalog.ready, clock, readingTime);
       const offered = catalog.find(name);
       return offered && { offered, shown: shown.how(agentCommands, offered) };
+    },
+    firstReading() {
+      if (isReady || wasAwaited || tools?.lessons === undefined) return undefined;
+      wasAwaited = true;
+      return withinTime(catalog.ready, clock, readingTime);
     },
     lesson: () => (isReady ? tools?.lessons?.next(toTaught(catalog.snapshot.skills)) : undefined),
     close() {

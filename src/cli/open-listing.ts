@@ -1,4 +1,3 @@
-import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 import { systemClock } from "../clock.ts";
 import type { Log } from "../log.ts";
@@ -7,6 +6,7 @@ import type { Catalog } from "../skills/catalog.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";
 import { sessionRoots } from "../skills/roots.ts";
 import type { Root } from "../skills/roots.ts";
+import { directoryFault } from "./directory-fault.ts";
 import { keepHeapSmall } from "./small-heap.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -47,16 +47,4 @@ export async function openListing(options: ListingOptions, terminal: Terminal): 
   const catalog = openCatalog({ roots, files: diskSkillFiles(), clock: systemClock, log, slice: Infinity });
   await catalog.ready;
   return { catalog, roots, complete: faults.length === 0 };
-}
-
-function directoryFault(option: string, directory: string): string[] {
-  try {
-    if (!statSync(directory).isDirectory()) return [`${option} ${directory}: not a directory`];
-    accessSync(directory, constants.R_OK | constants.X_OK);
-    return [];
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return [`${option} ${directory}: no such directory`];
-    return [`${option} ${directory}: cannot be read (${code ?? String(error)})`];
-  }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import type { UsageFault } from "./parse-arguments.ts";
 
 /** JSON as it is given to a command: itself, `@FILE` for a file that holds it, or `-` for stdin. Without any: an empty object. */
@@ -14,12 +14,14 @@ export async function readInput(
   try {
     return { value: JSON.parse(await readText(input, cwd)) as unknown };
   } catch (error) {
+    if (error instanceof TypeError) return { usageFault: `${where} is not UTF-8` };
     const why = error instanceof SyntaxError ? "is not JSON" : "cannot be read";
     return { usageFault: `${where} ${why}: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
 async function readText(input: string, cwd: () => string): Promise<string> {
-  if (input === "-") return await text(process.stdin);
-  return input.startsWith("@") ? readFileSync(path.resolve(cwd(), input.slice(1)), "utf8") : input;
+  if (input !== "-" && !input.startsWith("@")) return input;
+  const bytes = input === "-" ? await buffer(process.stdin) : readFileSync(path.resolve(cwd(), input.slice(1)));
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }

@@ -53,6 +53,7 @@ test.each<[string, object]>([
     opencode("list_skills", { kind: "execute", rawInput: { command: "skills_list_skills" } }),
   ],
   ["a title alone, of a call whose kind is not told", opencode("list_skills", { kind: undefined })],
+  ["a title alone, of a call whose input is not told", opencode("list_skills", { rawInput: undefined })],
   ["input that is not our tool's", opencode("list_skills", { rawInput: { command: "rm" } })],
   ["input that is no object", claude("list_skills", { rawInput: "rm" })],
   ["a title that the tool's own name denies", claude("list_skills", { name: "Bash" })],

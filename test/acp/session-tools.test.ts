@@ -237,14 +237,37 @@ test.each([
   expect(lastAtAgent({ ...conversation, atAgent: conversation.atAgent.slice(0, -1) }).mcpServers).toHaveLength(1);
 });
 
-test("skills that are read after the first prompt are told with the second", async () => {
+test("the first prompt waits until the skills have been read, so that it can tell of them", async () => {
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
   const conversation = await converseInSession({}, { tools: fakeTools(), skillset }, http);
-  await conversation.editor(prompt("hello"));
+  const sent = conversation.editor(prompt("hello"));
+  await new Promise(setImmediate);
+  expect(lastAtAgent(conversation)).not.toHaveProperty("prompt");
+  await skillset.becomeReady();
+  await sent;
+  expect(taughtWith(conversation)).toContain("- pdf");
+});
+
+test("skills that take longer are told with a later prompt, which waits no more", async () => {
+  const skillset = memorySkillset([offer("pdf")], { isReady: false });
+  const conversation = await converseInSession({}, { tools: fakeTools(), skillset }, http);
+  const sent = conversation.editor(prompt("hello"));
+  await new Promise(setImmediate);
+  conversation.clock.pass(2_000);
+  await sent;
   expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
+  await conversation.editor(prompt("still there?"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("still there?"));
   await skillset.becomeReady();
   await conversation.editor(prompt("again"));
   expect(taughtWith(conversation)).toContain("- pdf");
+});
+
+test("where nothing is told, no prompt waits", async () => {
+  const skillset = memorySkillset([offer("pdf")], { isReady: false });
+  const conversation = await converseInSession({}, { tools: fakeTools(), skillset, teach: false }, http);
+  await conversation.editor(prompt("hello"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
 });
 
 test("an agent that takes additions to its system prompt is told there, and then only of changes", async () => {

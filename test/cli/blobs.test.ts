@@ -54,6 +54,16 @@ describe("acp-skills blobs", () => {
     });
   });
 
+  test("a reader of --raw that goes away changes no exit code", async () => {
+    const id = await put("local", "application/octet-stream", Buffer.alloc(4 * 1024 * 1024));
+    const child = startCli(["blobs", "show", id, "--raw"], {
+      cwd: project.directory,
+      env: { ACP_SKILLS_HOME: project.at("data") },
+    });
+    child.stdout.once("data", () => child.stdout.destroy());
+    expect(await once(child, "exit")).toEqual([0, null]);
+  });
+
   test("list of an empty store says so on stderr", async () => {
     expect(await blobs("list")).toEqual({ code: 0, stdout: "", stderr: "acp-skills: there are no blobs\n" });
     expect(JSON.parse((await blobs("list", "--json")).stdout)).toEqual({ blobs: [] });

@@ -64,6 +64,17 @@ describe("acp-skills call", () => {
     expect(await call(args)).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(stderr) as string });
   });
 
+  test("a byte order mark before the input does no harm, and bytes that are not UTF-8 are refused, never replaced", async () => {
+    writeFileSync(project.at("marked.json"), '\ufeff{"limit": 1}');
+    expect(await call(["list_skills", "@marked.json"])).toMatchObject({ code: 0 });
+    writeFileSync(project.at("latin.json"), Buffer.from('{"content": "caf\u00e9", "kind": "text/plain"}', "latin1"));
+    expect(await call(["create_blob", "@latin.json"])).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "acp-skills: latin.json is not UTF-8 (see acp-skills call --help)\n",
+    });
+  });
+
   test("input from stdin that is not JSON is a fault of usage", async () => {
     expect(await call(["list_skills", "-"], "")).toMatchObject({ code: 2, stdout: "" });
   });

@@ -114,28 +114,30 @@ test.skipIf(process.platform === "win32")(
 );
 const scripted = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 
-/** A conversation in which the agent of a session without HTTP calls one of our tools. */
-async function callTool(words: string, options: readonly string[], manner: readonly string[]): Promise<string> {
+/** What the editor receives in a conversation of one prompt; it ends where the editor is asked for permission. */
+async function converse(words: string, options: readonly string[], manner: readonly string[]): Promise<string> {
   project.write("skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead.\n");
   const child = startCli(["--skills", "skills", ...options, "--", process.execPath, scripted, ...manner], {
     cwd: project.directory,
   });
   let received = "";
   const ended = new Promise((resolve) => child.once("close", resolve));
-  const seen = new Promise<void>((resolve) => {
-    child.stdout.on("data", (chunk: Buffer) => {
-      received += chunk.toString();
-      if (/"(?:stopReason|error)"/.test(received)) resolve();
+  const seen = (what: RegExp): Promise<void> =>
+    new Promise((resolve) => {
+      child.stdout.on("data", () => {
+        if (what.test(received)) resolve();
+      });
     });
-  });
+  child.stdout.on("data", (chunk: Buffer) => (received += chunk.toString()));
+  const send = (message: object): boolean => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const opened = seen(/"sessionId":"session-1"/);
+  send({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  send({ id: 1, method: "session/new", params: { cwd: project.directory, mcpServers: [] } });
+  await opened;
+  const over = seen(/"(?:stopReason|error)"|request_permission/);
   const prompt = [{ type: "text", text: words }];
-  for (const [id, [method, params]] of [
-    ["initialize", { protocolVersion: 1 }] as const,
-    ["session/new", { cwd: project.directory, mcpServers: [] }] as const,
-    ["session/prompt", { sessionId: "session-1", prompt }] as const,
-  ].entries())
-    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-  await seen;
+  send({ id: 2, method: "session/prompt", params: { sessionId: "session-1", prompt } });
+  await over;
   child.stdin.end();
   await ended;
   return received;
@@ -145,11 +147,22 @@ test.each([
   ["an agent without HTTP", [], []],
   ["any agent, by option", ["--tools", "stdio"], ["http"]],
 ])("over stdio, the model of %s calls a tool", async (_which, options, manner) => {
-  const received = await callTool('tool describe_skill {"name":"pdf"}', options, manner);
+  const received = await converse('tool describe_skill {"name":"pdf"}', options, manner);
   expect(received).toContain("Reads PDF files.");
   expect(received).not.toContain("no server");
 });
 
 test("with --tools none the agent gets no server, and the editor's calls are the agent's", async () => {
-  expect(await callTool("tool list_skills", ["--tools", "none"], [])).toContain('"no server"');
+  expect(await converse("tool list_skills", ["--tools", "none"], [])).toContain('"no server"');
+});
+
+test("the model is told of the skills, but not with --no-teach", async () => {
+  const lesson = "- pdf: Reads PDF files.";
+  expect(await converse("echo", [], [])).toContain(lesson);
+  expect(await converse("echo", ["--no-teach"], [])).not.toContain(lesson);
+});
+
+test("the editor is not asked whether a tool may read, but is with --no-approve", async () => {
+  expect(await converse("permit list_skills", [], [])).not.toContain("request_permission");
+  expect(await converse("permit list_skills", ["--no-approve"], [])).toContain("request_permission");
 });
