@@ -7,6 +7,7 @@ import type { Explanation } from "./explain-bubblewrap.ts";
 import type { Egress } from "./process-sandbox.ts";
 import { openBubblewrapTier, openLandlockTier } from "./process-tiers.ts";
 import type { ProcessTierOptions } from "./process-tiers.ts";
+import { openPyodideTier } from "./pyodide-tier.ts";
 import type { Sandbox, SandboxRun, Tier } from "./sandbox.ts";
 
 export interface SandboxOptions {
@@ -15,6 +16,8 @@ export interface SandboxOptions {
   /** The Python interpreter to use; by default one is looked for. */
   readonly python?: string;
   readonly temporaryDirectory?: string;
+  /** Where the portable tier keeps what it compiled; by default each process compiles anew. */
+  readonly cacheDirectory?: string | undefined;
   /** Sandboxes that wait, so that a run begins at once; by default two, for a minute after the last run. */
   readonly pool?: { readonly size: number; readonly idleMs: number };
   readonly egress?: Egress;
@@ -34,7 +37,9 @@ export interface TierReport {
   readonly fix?: readonly string[];
 }
 
-type OpenTier = (options: ProcessTierOptions) => Promise<Sandbox | Explanation>;
+type OpenTier = (
+  options: ProcessTierOptions & Pick<SandboxOptions, "cacheDirectory">,
+) => Promise<Sandbox | Explanation>;
 
 /** Best first. Each holds hostile code; the later ones offer less. */
 const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
@@ -42,9 +47,13 @@ const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
   darwin: ["seatbelt", "pyodide"],
   win32: ["pyodide"],
 };
-/** These offer everything: nothing falls to a later one. */
-const whole: readonly Tier[] = ["bubblewrap", "seatbelt"];
-const openers: Partial<Record<Tier, OpenTier>> = { bubblewrap: openBubblewrapTier, landlock: openLandlockTier };
+/** What these refuse, every later one refuses as well: none is opened beside them. */
+const enough: readonly Tier[] = ["bubblewrap", "landlock", "seatbelt"];
+const openers: Partial<Record<Tier, OpenTier>> = {
+  bubblewrap: openBubblewrapTier,
+  landlock: openLandlockTier,
+  pyodide: openPyodideTier,
+};
 
 /**
  * Opens what this machine has to isolate runs: each tier is tried from inside before it is used, and one that leaks is not.
@@ -65,10 +74,10 @@ export async function openSandbox(
       continue;
     }
     tiers.push({ tier, usable: true });
-    const isNeeded = !opened.some((better) => whole.includes(better.tier));
+    const isNeeded = !opened.some((better) => enough.includes(better.tier));
     if (isNeeded) opened.push(found);
     else await found.close();
-    if (whole.includes(tier) && !everyTier) break;
+    if (enough.includes(tier) && !everyTier) break;
   }
   const [best] = opened;
   return best === undefined ? { tiers } : { sandbox: opened.length === 1 ? best : composeSandboxes(opened), tiers };
@@ -77,10 +86,10 @@ export async function openSandbox(
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {
   const open = openers[tier];
   if (open === undefined) return { reason: `This package cannot open the tier ${tier}.`, fix: [] };
-  const { python, temporaryDirectory, egress, clock = systemClock, log = silentLog } = options;
+  const { python, temporaryDirectory, cacheDirectory, egress, clock = systemClock, log = silentLog } = options;
   const { pool = { size: 2, idleMs: 60_000 } } = options;
   try {
-    return await open({ python, temporaryDirectory, egress, clock, log, pool });
+    return await open({ python, temporaryDirectory, cacheDirectory, egress, clock, log, pool });
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error), fix: [] };
   }
