@@ -31,7 +31,7 @@ async function play(sent: readonly Buffer[], more: { host?: Partial<RunHost>; ov
     codeRun("", { brokered: ["a.b"], limits: { resultBytes: 100 } }),
     { ...host, ...more.host },
     more.over ?? new AbortController().signal,
-    { log: silentLog, tooMuch: () => void tooMuch++ },
+    { log: silentLog, tooMuch: () => (tooMuch += 1) },
   );
   const result = await served.catch((error: unknown) => error);
   toProgram.end();
