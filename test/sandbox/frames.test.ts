@@ -135,7 +135,7 @@ test("What a child wrote is still there when it has exited, however late it is r
   const child = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "ignore", "inherit", "pipe"] });
   const frames = readFrames(child.stdio[3] as Readable);
   const first = await frames.next();
-  child.stdin.end("go");
+  child.stdin?.end("go");
   await once(child, "exit");
   await setImmediate();
   expect(first && (await collect(first.payload))).toHaveLength(200);
