@@ -137,7 +137,10 @@ export function describePoisoning(trial: Trial): void {
             except OSError:
                 pass
             if os.fork() == 0:
-                os.setsid()
+                try:
+                    os.setsid()
+                except OSError:
+                    pass
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
                 while True:
                     signal.pause()

@@ -91,11 +91,11 @@ def in_child(act):
 
 
 def daemon(act, name):
-    """Double fork, own session, all signals ignored, called `name` in the list of processes."""
+    """Double fork, own session where it can be had, all signals ignored, called `name` in the list of processes."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.setsid()
+        outcome(os.setsid)
         if os.fork() == 0:
             for number in range(1, 32):
                 try:

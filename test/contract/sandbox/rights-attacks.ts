@@ -52,7 +52,7 @@ export const rightsAttacks: readonly Attack[] = [
               if program:
                   attempt(name, lambda: subprocess.run([program, *arguments], check=True, timeout=5, stdin=subprocess.DEVNULL))
           shell = "/workspace/shell"
-          shutil.copy("/bin/true", shell)
+          shutil.copyfile("/bin/true", shell)
           observe("chmod", lambda: os.chmod(shell, 0o6755))
           attempt("chown", lambda: os.chown(shell, 0, 0))
           attempt("setuid", lambda: os.setuid(0))

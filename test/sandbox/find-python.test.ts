@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { findPython, readAnswer } from "../../src/sandbox/find-python.ts";
+
+const answer = (name: string, version: number[]): string =>
+  JSON.stringify([name, version, "/usr/bin/python3.x", "/usr"]);
+
+test("CPython from 3.9 on is taken", () => {
+  for (const version of [
+    [3, 9, 0],
+    [3, 14, 1],
+  ]) {
+    expect(readAnswer("python3", answer("cpython", version))).toEqual({
+      executable: "/usr/bin/python3.x",
+      version: version.join("."),
+      prefix: "/usr",
+    });
+  }
+});
+
+test.each([
+  ["pypy", [3, 11, 0], "python3 is pypy, not CPython."],
+  ["cpython", [3, 8, 18], "python3 is Python 3.8.18; 3.9 is the least."],
+  ["cpython", [2, 7, 18], "python3 is Python 2.7.18; 3.9 is the least."],
+])("%s %j is not", (name, version, reason) => {
+  expect(readAnswer("python3", answer(name, version))).toEqual({ reason });
+});
+
+test("One that is asked for and does not run is not replaced", async () => {
+  expect(await findPython("/absent/python")).toEqual({
+    reason: "/absent/python does not run, or lacks its standard library.",
+  });
+});
