@@ -108,7 +108,8 @@ async function wrap(argv: readonly string[]): Promise<number> {
   if (command === undefined) return await refuse(`no agent to run; write: acp-skills ${commands.wrap.usage}`);
   if (command === "") return await refuse("the agent's command is empty");
   const { runWrap } = await import("./wrap.ts");
-  return await runWrap(command, args, given.options);
+  const done = await runWrap(command, args, given.options);
+  return typeof done === "number" ? done : await refuse(done.usageFault);
 }
 
 /** Help for the first command that is named, or for all. */

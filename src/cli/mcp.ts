@@ -4,28 +4,35 @@ import { readOptions } from "../options.ts";
 import { openSkillset, type SessionSkills } from "../skillset.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
 import type { Log } from "../log.ts";
-import { toAbsolute } from "./current-directory.ts";
+import { currentDirectory, toAbsolute } from "./current-directory.ts";
 import { openProcessLog } from "./open-log.ts";
+import { isUsageFault } from "./parse-arguments.ts";
+import type { UsageFault } from "./parse-arguments.ts";
+import { toRunningOptions } from "./running-options.ts";
+import type { RunningArguments } from "./running-options.ts";
 
 /** What the server is asked. */
-export interface McpArguments {
+export interface McpArguments extends RunningArguments {
   readonly skills?: readonly string[];
   readonly "no-default-roots"?: boolean;
   readonly cwd?: string;
 }
 
 /** `acp-skills mcp`: serves one MCP client over stdio until it closes stdin. Its blobs are those of the person at this machine. */
-export async function runMcp({ skills = [], "no-default-roots": isNarrow, cwd = "." }: McpArguments): Promise<number> {
+export async function runMcp(given: McpArguments): Promise<number | UsageFault> {
+  const { skills = [], "no-default-roots": isNarrow, cwd = "." } = given;
+  const running = toRunningOptions(given, currentDirectory);
+  if (isUsageFault(running)) return running;
   const log = openProcessLog();
   const directory = toAbsolute(cwd);
-  const settings = readOptions({ log, defaultRoots: isNarrow !== true, skills: skills.map(toAbsolute) });
+  const settings = readOptions({ log, defaultRoots: isNarrow !== true, skills: skills.map(toAbsolute), ...running });
   const skillset = openSkillset(settings);
   const toolkit = openToolkit(settings);
   const session = skillset.openSession({ cwd: directory });
   tellProblems(session, log);
   try {
     const streams = { input: process.stdin, output: process.stdout };
-    await serveMcp(toolkit, { owner: localOwner, skills: session.catalog }, streams);
+    await serveMcp(toolkit, { owner: localOwner, skills: session.catalog, project: directory }, streams);
   } finally {
     await Promise.all([skillset.close(), toolkit.close()]);
   }

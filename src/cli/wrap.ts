@@ -3,11 +3,15 @@ import { exitAs } from "../acp/exit-as.ts";
 import { wrapCommand } from "../acp/wrap-command.ts";
 import type { Log } from "../log.ts";
 import type { EmitForm, SkillsOptions, ToolForm } from "../options.ts";
-import { toAbsolute } from "./current-directory.ts";
+import { currentDirectory, toAbsolute } from "./current-directory.ts";
 import { openFileLog, openProcessLog } from "./open-log.ts";
+import { isUsageFault } from "./parse-arguments.ts";
+import type { UsageFault } from "./parse-arguments.ts";
+import { toRunningOptions } from "./running-options.ts";
+import type { RunningArguments } from "./running-options.ts";
 
 /** What the wrapper is asked. */
-export interface WrapArguments {
+export interface WrapArguments extends RunningArguments {
   readonly skills?: readonly string[];
   readonly "no-default-roots"?: boolean;
   readonly log?: string;
@@ -18,7 +22,13 @@ export interface WrapArguments {
 }
 
 /** `acp-skills -- AGENT`: ends this process as the agent ended. Returns 2 where the log cannot be opened, before anything is started. */
-export async function runWrap(command: string, args: readonly string[], given: WrapArguments): Promise<number> {
+export async function runWrap(
+  command: string,
+  args: readonly string[],
+  given: WrapArguments,
+): Promise<number | UsageFault> {
+  const running = toRunningOptions(given, currentDirectory);
+  if (isUsageFault(running)) return running;
   const stderr = openProcessLog();
   let log: Log = stderr;
   if (given.log !== undefined) {
@@ -31,6 +41,7 @@ export async function runWrap(command: string, args: readonly string[], given: W
   }
   const options: SkillsOptions = {
     log,
+    ...running,
     defaultRoots: given["no-default-roots"] !== true,
     ...(given.skills !== undefined && { skills: given.skills.map(toAbsolute) }),
     ...(given.emit !== undefined && { emit: given.emit }),

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { legacyCall } from "../mcp/raw-request.ts";
 import { initialize, openStdioClient } from "../mcp/stdio-client.ts";
 import { runCli, startCli } from "./run-cli.ts";
-import { skillText, useTemporaryProject } from "./temporary-project.ts";
+import { skillText, useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
@@ -35,6 +35,26 @@ describe("acp-skills mcp", () => {
     await client.ask(initialize("2025-06-18"));
     child.stdin.end();
     expect(await once(child, "close")).toEqual([0, null]);
+  });
+
+  it.each([
+    ["without a grant", [], "PERMISSION_DENIED"],
+    ["with one, which leaves the secret to be found", ["--grant", "key.use:secrets"], "SECRET_MISSING"],
+    ["with a file of secrets that is not there", ["--grant", "key.use:secrets", "--secrets-file", "none"], "ENOENT"],
+  ])("%s, a skill that asks for a secret is refused for that", async (_how, options, told) => {
+    writeSecretAction(project);
+    const child = startCli(["mcp", "--skills", "skills", ...options], { cwd: project.directory });
+    const client = openStdioClient(child.stdin, child.stdout);
+    await client.ask(initialize("2025-06-18"));
+    const { result } = await client.ask(legacyCall("execute_skill", { name: "key.use" }) as { id: number });
+    expect(JSON.stringify(result)).toContain(told);
+    child.stdin.end();
+    await once(child, "close");
+  });
+
+  it("refuses a grant that cannot be read", async () => {
+    const { code, stderr } = await runCli(["mcp", "--grant", "key.use:everything"], { cwd: project.directory });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--grant needs NAME:PERMISSION")]);
   });
 
   it("tells how it is called", async () => {

@@ -39,3 +39,16 @@ export function useTemporaryProject(): TemporaryProject {
 export function skillText(name: string, description = `Does ${name}. Use when ${name} is asked for.`): string {
   return `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nDo it.\n`;
 }
+
+/** Writes an action that asks for a secret; it is refused before anything is isolated. */
+export function writeSecretAction(project: TemporaryProject): void {
+  const name = "key.use";
+  project.write(`skills/${name}/SKILL.md`, skillText(name));
+  project.write(`skills/${name}/code/main.py`, "def main():\n    pass\n");
+  const manifest = [
+    `name = "${name}"\nversion = "1.0.0"\ndescription = "Uses a key."\nkind = "action"`,
+    '[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"',
+    '[permissions]\nsecrets = ["ACP_SKILLS_ABSENT_KEY"]\n',
+  ];
+  project.write(`skills/${name}/skill.toml`, manifest.join("\n"));
+}

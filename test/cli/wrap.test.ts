@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runCli, startCli } from "./run-cli.ts";
-import { skillText, useTemporaryProject } from "./temporary-project.ts";
+import { skillText, useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
@@ -165,4 +165,19 @@ test("the model is told of the skills, but not with --no-teach", async () => {
 test("the editor is not asked whether a tool may read, but is with --no-approve", async () => {
   expect(await converse("permit list_skills", [], [])).not.toContain("request_permission");
   expect(await converse("permit list_skills", ["--no-approve"], [])).toContain("request_permission");
+});
+
+test.each([
+  ["without a grant", [], "PERMISSION_DENIED"],
+  ["with one, which leaves the secret to be found", ["--grant", "key.use:secrets"], "SECRET_MISSING"],
+])("%s, the model's call of a skill that asks for a secret is refused for that", async (_how, options, told) => {
+  writeSecretAction(project);
+  const received = await converse('tool execute_skill {"name":"key.use"}', options, []);
+  expect(received).toContain(told);
+});
+
+test("a grant that cannot be read is a usage error, and the agent is not started", async () => {
+  const { code, stdout, stderr } = await wrap(["--grant", "pdf:all", "--", process.execPath, "-e", "console.log(1)"]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain("--grant needs NAME:PERMISSION");
 });
