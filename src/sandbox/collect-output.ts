@@ -27,7 +27,7 @@ export async function* collectOutput(directory: string, end: Readonly<Record<str
       }
     }
   }
-  yield frameOf({ type: "end", ...end, skipped }, 0, empty());
+  yield frameOf({ type: "end", ...end, skipped }, 0, nothing());
 }
 
 async function list(directory: string): Promise<Dirent[]> {
@@ -41,21 +41,25 @@ async function list(directory: string): Promise<Dirent[]> {
 async function take(directory: string, path: string): Promise<Frame | string> {
   const full = join(directory, path);
   try {
-    if ((await lstat(full)).nlink !== 1) return "more than one name";
-    const file = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const { size } = await file.stat();
-    const content = size === 0 ? empty() : file.createReadStream({ end: size - 1 });
-    if (size === 0) await file.close();
-    return frameOf({ type: "file", path, bytes: size }, size, content);
+    const { nlink, size } = await lstat(full);
+    if (nlink !== 1) return "more than one name";
+    return frameOf({ type: "file", path, bytes: size }, size, read(full, size));
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-function frameOf(header: Frame["header"], size: number, payload: AsyncIterable<Uint8Array>): Frame {
-  return { header, headerBytes: 0, size, payload };
+async function* read(path: string, size: number): AsyncGenerator<Uint8Array> {
+  if (size === 0) return;
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  // Closes the file by itself.
+  yield* file.createReadStream({ end: size - 1 }) as AsyncIterable<Buffer>;
 }
 
-async function* empty(): AsyncGenerator<Uint8Array> {
-  // Nothing.
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  // Not a byte.
+}
+
+function frameOf(header: Frame["header"], size: number, payload: AsyncIterable<Uint8Array>): Frame {
+  return { header, headerBytes: 0, size, payload };
 }
