@@ -7,7 +7,10 @@ import type { Explanation } from "./explain-bubblewrap.ts";
 import type { Egress } from "./process-sandbox.ts";
 import { openBubblewrapTier, openLandlockTier } from "./process-tiers.ts";
 import type { ProcessTierOptions } from "./process-tiers.ts";
+import { openPyodideTier } from "./pyodide-tier.ts";
+import type { PyodideTierOptions } from "./pyodide-tier.ts";
 import type { Sandbox, SandboxRun, Tier } from "./sandbox.ts";
+import { openSeatbeltTier } from "./seatbelt-tier.ts";
 
 export interface SandboxOptions {
   /** `auto`: the best that this machine has. A tier by name: that one or none. */
@@ -15,6 +18,10 @@ export interface SandboxOptions {
   /** The Python interpreter to use; by default one is looked for. */
   readonly python?: string;
   readonly temporaryDirectory?: string;
+  /** Directories whose `node_modules` may hold the optional peers, beside our own: what is found there is executed. */
+  readonly peersFrom?: readonly string[];
+  /** Where what is costly to make is kept from one process to the next. */
+  readonly cacheDirectory?: string;
   /** Sandboxes that wait, so that a run begins at once; by default two, for a minute after the last run. */
   readonly pool?: { readonly size: number; readonly idleMs: number };
   readonly egress?: Egress;
@@ -34,7 +41,7 @@ export interface TierReport {
   readonly fix?: readonly string[];
 }
 
-type OpenTier = (options: ProcessTierOptions) => Promise<Sandbox | Explanation>;
+type OpenTier = (options: ProcessTierOptions & PyodideTierOptions) => Promise<Sandbox | Explanation>;
 
 /** Best first. Each holds hostile code; the later ones offer less. */
 const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
@@ -43,8 +50,13 @@ const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
   win32: ["pyodide"],
 };
 /** These offer everything: nothing falls to a later one. */
-const whole: readonly Tier[] = ["bubblewrap", "seatbelt"];
-const openers: Partial<Record<Tier, OpenTier>> = { bubblewrap: openBubblewrapTier, landlock: openLandlockTier };
+const whole: readonly Tier[] = ["bubblewrap"];
+const openers: Partial<Record<Tier, OpenTier>> = {
+  bubblewrap: openBubblewrapTier,
+  landlock: openLandlockTier,
+  seatbelt: openSeatbeltTier,
+  pyodide: openPyodideTier,
+};
 
 /**
  * Opens what this machine has to isolate runs: each tier is tried from inside before it is used, and one that leaks is not.
@@ -77,10 +89,18 @@ export async function openSandbox(
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {
   const open = openers[tier];
   if (open === undefined) return { reason: `This package cannot open the tier ${tier}.`, fix: [] };
-  const { python, temporaryDirectory, egress, clock = systemClock, log = silentLog } = options;
+  const {
+    python,
+    temporaryDirectory,
+    peersFrom,
+    cacheDirectory,
+    egress,
+    clock = systemClock,
+    log = silentLog,
+  } = options;
   const { pool = { size: 2, idleMs: 60_000 } } = options;
   try {
-    return await open({ python, temporaryDirectory, egress, clock, log, pool });
+    return await open({ python, temporaryDirectory, peersFrom, cacheDirectory, egress, clock, log, pool });
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error), fix: [] };
   }
