@@ -1,4 +1,4 @@
-// The whole thing at work, with real processes: an editor, `acp-skills -- <agent>`, and skills that change on disk.
+// The whole thing at work, with real processes: an editor, `acp-skills -- <agent>`, skills that change on disk, and one that runs.
 import { cp, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,6 +23,21 @@ const results = [];
 function note(step, holds, detail) {
   results.push({ step, holds, detail });
   console.log(`${holds ? "ok  " : "FAIL"} ${step}`);
+}
+/** A table goes in as a blob; the clean one comes out as another. */
+async function runSkill() {
+  try {
+    const table = "name,city\nAda, London\nAda,London\n,\nGrace,New York\n";
+    const { blob_id } = await editor.call("create_blob", { content: table, kind: "text/csv" });
+    const run = await editor.call("execute_skill", { name: "rows.clean", args: { table: blob_id } });
+    const [made = ""] = run.output_blobs;
+    const clean = await editor.call("read_blob", { blob_id: made });
+    const holds = run.status === "completed" && clean.content === "name,city\r\nAda,London\r\nGrace,New York\r\n";
+    return { holds, detail: `${run.summary} ${run.duration_ms} ms, isolated by ${run.limits_applied.isolation}` };
+  } catch (error) {
+    const hint = "acp-skills doctor tells what this machine lacks";
+    return { holds: false, detail: `${error instanceof Error ? error.message : String(error)} ${hint}` };
+  }
 }
 const milliseconds = async (/** @type {() => Promise<boolean>} */ work) => {
   const start = performance.now();
@@ -93,6 +108,11 @@ try {
 
   const found = await editor.call("list_skills", { detail: "summary", limit: 1 });
   note("the editor calls a tool without the model", JSON.stringify(found).includes("commit-message"), "list_skills");
+
+  await cp(join(here, "actions", "rows.clean"), join(skillsFolder, "rows.clean"), { recursive: true });
+  await editor.until(() => names().includes("rows-clean"));
+  const ran = await runSkill();
+  note("a skill runs in a sandbox, and prints while it runs", ran.holds, ran.detail);
 } finally {
   const exitCode = await editor.close();
   note("closing stdin ends both", exitCode === 0, `exit ${exitCode ?? "by signal"}`);

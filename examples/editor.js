@@ -4,7 +4,7 @@ import { client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientpro
 import { observeSkills, readAdvertisement, skillsOptIn } from "acp-skills";
 import { execa } from "execa";
 
-/** @import { AvailableSkill } from "acp-skills" */
+/** @import { AvailableSkill, ServedToolName, ToolOutput } from "acp-skills" */
 
 /**
  * @param {{ command: string[], cwd: string, env?: Record<string, string>, print: (line: string) => void }} options
@@ -40,6 +40,9 @@ export async function openEditor({ command: [file = "", ...args], cwd, env, prin
       }
       if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") said += update.content.text;
       for (const check of watchers) check();
+    })
+    .onNotification("_acp-skills/progress", readProgress, ({ params }) => {
+      print(`  < ${params.message.trimEnd()}`);
     })
     .connect(stream);
 
@@ -88,9 +91,10 @@ export async function openEditor({ command: [file = "", ...args], cwd, env, prin
     },
     /**
      * Calls one of the tools that the agent advertises; no model is involved.
-     * @param {string} tool
+     * @template {ServedToolName} Name
+     * @param {Name} tool
      * @param {Record<string, unknown>} input
-     * @returns {Promise<unknown>}
+     * @returns {Promise<ToolOutput<Name>>}
      */
     call: (tool, input) => connection.agent.request(`_acp-skills/${tool}`, { sessionId, ...input }),
     /** Closes the agent's stdin, as an editor does; resolves to the exit code. */
@@ -100,4 +104,12 @@ export async function openEditor({ command: [file = "", ...args], cwd, env, prin
       return exitCode;
     },
   };
+}
+
+/**
+ * What code prints while it runs.
+ * @param {unknown} params
+ */
+function readProgress(params) {
+  return /** @type {{ requestId: string | number, message: string }} */ (params);
 }

@@ -51,6 +51,7 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     return await openSandbox({
       isolation,
       everyTier,
+      cacheDirectory: path.join(dataDirectory, "pyodide"),
       egress: (server, network, log) => openEgressProxy(server, { network, clock, log }),
       clock,
       log,

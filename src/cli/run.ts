@@ -85,7 +85,12 @@ function tellRefusal(
 ): void {
   const told = toWireError(error, { log, newErrorId });
   if (json === true) process.stderr.write(`${jsonText(told)}\n`);
-  else terminal.tell([told.message, told.data.hint ?? ""].join(" ").trim());
+  else terminal.tell(withHint(told.message, told.data.hint));
+}
+
+/** Some messages end with their hint already. */
+function withHint(message: string, hint = ""): string {
+  return message.endsWith(hint) ? message : `${message} ${hint}`;
 }
 
 /** The result for a person: how it ended, its output, and where the rest is. */

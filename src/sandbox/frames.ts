@@ -96,6 +96,8 @@ interface ByteSource {
 /** The stream stays paused: what is not asked for stays in the pipe, and the writer waits. */
 function pullBytes(stream: Readable): ByteSource {
   let rest: Buffer = Buffer.alloc(0);
+  // Node lets the streams of a child that exited flow off, unless somebody listens: always, not only while we wait.
+  stream.on("readable", () => undefined);
 
   async function upTo(size: number): Promise<Buffer | undefined> {
     while (rest.length === 0) {

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
@@ -123,4 +125,20 @@ test("A stream that is gone swallows a frame", () => {
   const stream = new PassThrough();
   stream.destroy();
   expect(() => sendFrame(stream, { type: "x" })).not.toThrow();
+});
+
+test("What a child wrote is still there when it has exited, however late it is read", async () => {
+  const program = `const { readSync, writeSync } = require("fs");
+    writeSync(3, Buffer.from("${encodeFrame({ type: "a", bytes: 200 }).toString("base64")}", "base64"));
+    readSync(0, Buffer.alloc(1));
+    writeSync(3, Buffer.concat([Buffer.alloc(200), Buffer.from("${encodeFrame({ type: "b" }).toString("base64")}", "base64")]));`;
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "ignore", "inherit", "pipe"] });
+  const frames = readFrames(child.stdio[3] as Readable);
+  const first = await frames.next();
+  child.stdin?.end("go");
+  await once(child, "exit");
+  await setImmediate();
+  expect(first && (await collect(first.payload))).toHaveLength(200);
+  expect((await frames.next())?.header).toEqual({ type: "b" });
+  expect(await frames.next()).toBeUndefined();
 });
