@@ -8,7 +8,9 @@ import type { Egress } from "./process-sandbox.ts";
 import { openBubblewrapTier, openLandlockTier } from "./process-tiers.ts";
 import type { ProcessTierOptions } from "./process-tiers.ts";
 import { openPyodideTier } from "./pyodide-tier.ts";
+import type { PyodideTierOptions } from "./pyodide-tier.ts";
 import type { Sandbox, SandboxRun, Tier } from "./sandbox.ts";
+import { openSeatbeltTier } from "./seatbelt-tier.ts";
 
 export interface SandboxOptions {
   /** `auto`: the best that this machine has. A tier by name: that one or none. */
@@ -16,8 +18,10 @@ export interface SandboxOptions {
   /** The Python interpreter to use; by default one is looked for. */
   readonly python?: string;
   readonly temporaryDirectory?: string;
-  /** Where the portable tier keeps what it compiled; by default each process compiles anew. */
-  readonly cacheDirectory?: string | undefined;
+  /** Directories whose `node_modules` may hold the optional peers, beside our own: what is found there is executed. */
+  readonly peersFrom?: readonly string[];
+  /** Where what is costly to make is kept from one process to the next. */
+  readonly cacheDirectory?: string;
   /** Sandboxes that wait, so that a run begins at once; by default two, for a minute after the last run. */
   readonly pool?: { readonly size: number; readonly idleMs: number };
   readonly egress?: Egress;
@@ -37,9 +41,7 @@ export interface TierReport {
   readonly fix?: readonly string[];
 }
 
-type OpenTier = (
-  options: ProcessTierOptions & Pick<SandboxOptions, "cacheDirectory">,
-) => Promise<Sandbox | Explanation>;
+type OpenTier = (options: ProcessTierOptions & PyodideTierOptions) => Promise<Sandbox | Explanation>;
 
 /** Best first. Each holds hostile code; the later ones offer less. */
 const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
@@ -47,11 +49,12 @@ const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
   darwin: ["seatbelt", "pyodide"],
   win32: ["pyodide"],
 };
-/** What these refuse, every later one refuses as well: none is opened beside them. */
-const enough: readonly Tier[] = ["bubblewrap", "landlock", "seatbelt"];
+/** These offer everything: nothing falls to a later one. */
+const whole: readonly Tier[] = ["bubblewrap"];
 const openers: Partial<Record<Tier, OpenTier>> = {
   bubblewrap: openBubblewrapTier,
   landlock: openLandlockTier,
+  seatbelt: openSeatbeltTier,
   pyodide: openPyodideTier,
 };
 
@@ -74,10 +77,10 @@ export async function openSandbox(
       continue;
     }
     tiers.push({ tier, usable: true });
-    const isNeeded = !opened.some((better) => enough.includes(better.tier));
+    const isNeeded = !opened.some((better) => whole.includes(better.tier));
     if (isNeeded) opened.push(found);
     else await found.close();
-    if (enough.includes(tier) && !everyTier) break;
+    if (whole.includes(tier) && !everyTier) break;
   }
   const [best] = opened;
   return best === undefined ? { tiers } : { sandbox: opened.length === 1 ? best : composeSandboxes(opened), tiers };
@@ -86,10 +89,18 @@ export async function openSandbox(
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {
   const open = openers[tier];
   if (open === undefined) return { reason: `This package cannot open the tier ${tier}.`, fix: [] };
-  const { python, temporaryDirectory, cacheDirectory, egress, clock = systemClock, log = silentLog } = options;
+  const {
+    python,
+    temporaryDirectory,
+    peersFrom,
+    cacheDirectory,
+    egress,
+    clock = systemClock,
+    log = silentLog,
+  } = options;
   const { pool = { size: 2, idleMs: 60_000 } } = options;
   try {
-    return await open({ python, temporaryDirectory, cacheDirectory, egress, clock, log, pool });
+    return await open({ python, temporaryDirectory, peersFrom, cacheDirectory, egress, clock, log, pool });
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error), fix: [] };
   }

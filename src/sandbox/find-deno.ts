@@ -23,14 +23,15 @@ const platforms: Readonly<Record<string, string>> = {
   "win32 x64": "win32-x64",
   "win32 arm64": "win32-arm64",
 };
+const ownDirectory = fileURLToPath(new URL(".", import.meta.url));
 const program = process.platform === "win32" ? "deno.exe" : "deno";
 
 /**
  * Looks for `deno` and `pyodide` as npm lays them out, with or without install scripts: beside this package, then in each of
  * `directories`, whose contents are executed and must be trusted; for `deno` also on PATH. A string says what is missing.
  */
-export function findDenoParts(directories: readonly string[] = []): DenoParts | string {
-  const from = [fileURLToPath(new URL(".", import.meta.url)), ...directories];
+export function findDenoParts(directories: readonly string[] = [], own: string = ownDirectory): DenoParts | string {
+  const from = [own, ...directories];
   const pyodide = first(from, (directory) => packageDirectory("pyodide", directory));
   const deno = first(from, denoOfPackage) ?? denoOnPath();
   const missing = [...(deno === undefined ? ["deno"] : []), ...(pyodide === undefined ? ["pyodide"] : [])];

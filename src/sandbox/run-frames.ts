@@ -13,7 +13,7 @@ export interface Roots {
 
 /** What a tier adds to a run. */
 export interface Surroundings {
-  readonly tier: "bubblewrap" | "landlock";
+  readonly tier: "bubblewrap" | "landlock" | "seatbelt";
   readonly roots: Roots;
   readonly confine: { readonly [key: string]: Json };
   readonly interpreters: { readonly python: string; readonly bash: string; readonly node: string };

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Iterator, NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator
 
 DEEPEST = 32
 LONGEST_PATH = 1024
 MOST_NOTES = 50
 
 
-class Left(NamedTuple):
-    path: str
-    size: int
+class Left:
+    """A regular file to keep."""
+
+    def __init__(self, path: str, size: int) -> None:
+        self.path = path
+        self.size = size
 
 
-class Found(NamedTuple):
-    """Regular files to keep, and what is not kept and why."""
+class Found:
+    """Files to keep, and what is not kept and why."""
 
-    files: list
-    skipped: list
+    def __init__(self) -> None:
+        self.files: list = []
+        self.skipped: list = []
 
 
 class TooMuch(Exception):
@@ -32,7 +39,7 @@ def find(directory: str, most_files: int, most_bytes: int) -> Found:
     Regular files with one name each; no links, devices, pipes or sockets, nothing that has no clean name in UTF-8.
     Raises `TooMuch` when they are too many, or claim to be too long (holes count as bytes).
     """
-    found = Found([], [])
+    found = Found()
     total = 0
     root = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:

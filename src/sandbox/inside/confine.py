@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import resource
-from typing import Callable
 
 import landlock
 import seccomp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
 
 
 def prepare(alone: bool, network: bool, owner: bool) -> Callable:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import time
-from typing import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
 
 MOST_FILES = 20_000
 LONGEST_PATH = 3_000

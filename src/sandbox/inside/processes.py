@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator
 
 
 def in_this_namespace() -> list:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Callable, NamedTuple
 
 import kernel
 from syscall_numbers import AARCH64, NEWEST, X86_64
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
 
 EPERM = 1
 ENOSYS = 38
@@ -65,22 +68,24 @@ _OF_ANOTHER_PROCESS = """
 """.split()
 
 
-class Test(NamedTuple):
+class Test:
     """Holds when the low (or high) half of an argument, masked, equals the value, or does not."""
 
-    argument: int
-    value: int
-    mask: int = WHOLE
-    equal: bool = True
-    high: bool = False
+    def __init__(self, argument: int, value: int, mask: int = WHOLE, equal: bool = True, high: bool = False) -> None:
+        self.argument = argument
+        self.value = value
+        self.mask = mask
+        self.equal = equal
+        self.high = high
 
 
-class Rule(NamedTuple):
+class Rule:
     """What happens to a call by name when all tests hold; without tests, always."""
 
-    name: str
-    action: int
-    tests: tuple = ()
+    def __init__(self, name: str, action: int, tests: tuple = ()) -> None:
+        self.name = name
+        self.action = action
+        self.tests = tests
 
 
 def rules(network: bool, alone: bool = False, owner: bool = False, landlock_abi: int = 99, pid: int = 0) -> list:

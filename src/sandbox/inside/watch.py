@@ -7,7 +7,10 @@ What the kernel can refuse by itself it does (`confine`); this is for the sums t
 from __future__ import annotations
 
 import os
-from typing import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 

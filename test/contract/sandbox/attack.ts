@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Json, RunEnd } from "../../../src/sandbox/sandbox.ts";
+import { processesNamedAfter } from "./host-state.ts";
 import { attackCode, codeRun } from "./runs.ts";
 import type { More } from "./runs.ts";
 import type { Outcome, Trial } from "./tier.ts";
@@ -27,7 +28,7 @@ interface Report {
   readonly found: Json;
 }
 
-/** One test an attack. Those that use up what there is to be used are tried `oneByOne`. */
+/** One test an attack. Those that use up what there is to be used are tried `oneByOne`, and only where processes are held. */
 export function describeAttacks(
   trial: Trial,
   on: string,
@@ -37,6 +38,12 @@ export function describeAttacks(
   const tried = attacks.filter(({ ofProcesses = false }) => trial.tier.processes || !ofProcesses);
   if (tried.length === 0) return;
   describe(`attacks on ${on}`, order.oneByOne === true ? {} : trial.together, () => {
+    if (order.oneByOne === true) {
+      beforeAll(() => {
+        const escaped = processesNamedAfter(trial.bait.token);
+        if (escaped.length > 0) throw new Error("Processes of earlier runs are alive: what is not held is not bombed.");
+      });
+    }
     for (const attack of tried) {
       it(`hold against an attempt to ${attack.tries}`, () => {
         const { code, more, ends = ["returned"], check } = attack;

@@ -17,6 +17,7 @@ import { createServer } from "node:net";
 import type { ListenOptions, Server } from "node:net";
 import { homedir } from "node:os";
 import path from "node:path";
+import { processesNamedAfter } from "./host-state.ts";
 
 /** Things of the host that an attacker would like to read, write, reach or end, all of them watched. */
 export interface Bait {
@@ -153,6 +154,8 @@ export async function openBait(): Promise<Bait> {
       restore(variable, before.variable);
       restore("TMPDIR", before.temporary);
       sleeper.kill("SIGKILL");
+      // The tests have failed by now; the machine need not suffer for it.
+      for (const pid of processesNamedAfter(token)) endProcess(pid);
       datagrams.close();
       await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
       for (const file of [...files.keys(), `/var/tmp/written-${token}`]) rmSync(file, { force: true });
@@ -165,6 +168,14 @@ export async function openBait(): Promise<Bait> {
 function restore(variable: string, value: string | undefined): void {
   if (value === undefined) Reflect.deleteProperty(process.env, variable);
   else process.env[variable] = value;
+}
+
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
 }
 
 function mayWrite(directory: string): boolean {

@@ -19,6 +19,12 @@ export function hostState(): HostState {
   };
 }
 
+/** Processes that took a name with this token in it, such as attacks give to what they leave. */
+export function processesNamedAfter(token: string): number[] {
+  // One letter before it, and names are cut after 15.
+  return processes().filter((pid) => text(`/proc/${pid}/comm`).includes(token.slice(0, 14)));
+}
+
 /** Processes of the host whose name or command line holds `name` (its first 15 characters as a name). */
 export function processesCalled(name: string): number[] {
   return processes().filter(

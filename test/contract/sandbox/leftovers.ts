@@ -41,6 +41,7 @@ export function describeLeftovers(trial: Trial): void {
 export function describeAfterwards(trial: Trial): void {
   describe("afterwards", () => {
     it("the host is as it was before", async () => {
+      await trial.sandbox.close();
       await expect.poll(() => difference(trial.before, hostState()), patience).toEqual({});
       expect(trial.bait.harm()).toEqual([]);
     });

@@ -1,0 +1,26 @@
+"""Where a run begins under Seatbelt: the program and no supervisor. The host watches, and collects when the program is dead."""
+
+from __future__ import annotations
+
+import resource
+import sys
+
+from program_process import run_program
+
+
+def confine(run: dict) -> None:
+    """For good, and for whatever this process becomes. It may not fork: the kernel says so, except to root."""
+    limits = run["limits"]
+    for number, value in (
+        (resource.RLIMIT_NPROC, 1),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, limits["cpu_seconds"]),
+        (resource.RLIMIT_FSIZE, limits["file_bytes"]),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+    ):
+        resource.setrlimit(number, (value, value))
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    run_program(4, confine)
