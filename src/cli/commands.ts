@@ -57,7 +57,10 @@ const running = {
 const listing = { ...roots, cwd, json, help } as const satisfies Record<string, Option>;
 
 const dataPlace =
-  "Blobs and the ledger are in $ACP_SKILLS_HOME, or where the system keeps a user's data (~/.local/share/acp-skills).";
+  "Blobs, the ledger and packages are in $ACP_SKILLS_HOME, or where the system keeps a user's data (~/.local/share/acp-skills).";
+
+const held = "Code runs isolated: without network, secrets and the project, unless --grant gives them to its skill.";
+const secretPlaces = "Secrets come from the environment, then from --secrets-file, then from the system's keychain.";
 
 const defaultRoots = "Default roots: .agents/skills and .claude/skills of the project, then of your home directory.";
 
@@ -87,6 +90,7 @@ export const commands = {
     },
     notes: [
       "Everything after -- is the agent's command. Its exit code is ours; 127: not found, 126: not executable.",
+      held,
       defaultRoots,
     ],
   },
@@ -135,8 +139,9 @@ export const commands = {
     options: { ...roots, ...running, cwd, help },
     notes: [
       "INPUT is the tool's input as JSON, @FILE for a file that holds it, or - for stdin. Default: {}.",
-      "Prints the result as JSON. Exits 1 with the error as JSON on stderr when the tool refuses.",
+      "Prints the result as JSON, also of a run that failed. Exits 1 with the error as JSON on stderr when the tool refuses.",
       "acp-skills tools shows which tools there are and what they take.",
+      held,
       defaultRoots,
       dataPlace,
     ],
@@ -163,8 +168,11 @@ export const commands = {
     },
     notes: [
       "What the code prints appears on stderr while it runs; the result is on stdout.",
-      'In --args, "@1" stands for the first --blob, "@2" for the second.',
-      "Exits 1 when the run fails or is refused.",
+      'In --args, "@1" as a whole value stands for the first --blob, "@2" for the second.',
+      'With --script, --args is {"argv": ["--in", "x"], "stdin": "…"}.',
+      held,
+      secretPlaces,
+      "Exits 1 when the run fails or is refused, 130 when it is interrupted.",
       defaultRoots,
       dataPlace,
     ],
@@ -181,7 +189,9 @@ export const commands = {
       help,
     },
     notes: [
-      "They are listed in the skill's code/requirements.txt. Wheels only: nothing of a package runs while it is installed.",
+      "They are listed in the skill's code/requirements.txt, and installed with uv, else pip, from the index that you configured.",
+      "Wheels only: nothing of a package runs while it is installed. Its runs see it read-only.",
+      "Exits 1 when that cannot be done; 0 also where nothing is asked for.",
       dataPlace,
     ],
   },
@@ -189,7 +199,7 @@ export const commands = {
     usage: "doctor [options]",
     summary: "Tell what works on this machine, and how to mend what does not.",
     options: { ...roots, ...running, cwd, json, help },
-    notes: ["Exits 1 when nothing can execute code."],
+    notes: ["Each tier is tried from inside, which takes a few seconds.", "Exits 1 when nothing can execute code."],
   },
   tools: {
     usage: "tools [options]",
@@ -208,7 +218,7 @@ export const commands = {
     usage: "mcp [options]",
     summary: "Serve the skills and their tools to any MCP client, over stdio.",
     options: { ...roots, ...running, cwd, help },
-    notes: [defaultRoots, dataPlace, "Ends when the client closes stdin."],
+    notes: [held, defaultRoots, dataPlace, "Ends when the client closes stdin."],
   },
   blobs: {
     usage: "blobs list|show|rm|sweep [ID…] [options]",
