@@ -52,7 +52,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           project: shape.project === undefined ? null : "/project",
           packages: shape.packages === undefined ? null : "/packages",
         },
-        confine: { seccomp: true, landlock: false, owner: false },
+        confine: {},
         interpreters: { python: python.executable, bash: "/bin/bash", node },
         environment: {
           PATH: path,

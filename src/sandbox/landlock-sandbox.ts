@@ -30,10 +30,12 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
       writable: ["workspace", "output", "temporary"],
       refuses,
       userOf: userFor,
-      command: (_directory, _shape, wishes) => ({
-        file: python.executable,
-        arguments: ["-I", "-S", "-B", "-c", launch, host.inside, "landlock", ...wishes],
-      }),
+      command(_directory, { project, packages }, wishes) {
+        // Who runs as somebody real shares the id with everything of theirs.
+        const isSomebody = process.getuid?.() !== 0 || project !== undefined || packages !== undefined;
+        const all = ["landlock", ...(isSomebody ? ["owner"] : []), ...wishes];
+        return { file: python.executable, arguments: ["-I", "-S", "-B", "-c", launch, host.inside, ...all] };
+      },
       surroundings(directory, { project, packages }) {
         const roots = {
           ...ownRoots(directory),
@@ -47,8 +49,6 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
           tier: "landlock",
           roots,
           confine: {
-            seccomp: true,
-            owner: process.getuid?.() !== 0 || projects.length + packagesOf.length > 0,
             landlock: {
               readable: [
                 ...readable,

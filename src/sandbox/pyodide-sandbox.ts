@@ -24,6 +24,7 @@ export interface PyodideSandboxOptions {
   readonly parts: DenoParts;
   /** Where Python's standard library is kept, compiled, from one process to the next; without it, each compiles its own. */
   readonly cacheDirectory?: string;
+  readonly temporaryDirectory?: string;
   /** How many children wait, and for how long when nothing happens. Each takes some 190 MB, 60 of them shared. */
   readonly pool: { readonly size: number; readonly idleMs: number };
   readonly clock: Clock;
@@ -43,7 +44,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
   const { parts, clock, log } = options;
   const inside = realpathSync(fileURLToPath(new URL("./inside/", import.meta.url)));
   const versions = { deno: await versionOf(parts.deno), pyodide: versionOfPackage(parts.pyodide), inside };
-  const directory = makeDirectory();
+  const directory = makeDirectory(options.temporaryDirectory ?? tmpdir());
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   const pool = openWarmPool<Waiting>({
@@ -153,8 +154,8 @@ function versionOfPackage(directory: string): string {
 }
 
 /** One for all children, none of which can write: an empty directory to be in, and a file that is no directory. */
-function makeDirectory(): { path: string; empty: string; nowhere: string } {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), hostDirectoryPrefix)));
+function makeDirectory(parent: string): { path: string; empty: string; nowhere: string } {
+  const path = realpathSync(mkdtempSync(join(parent, hostDirectoryPrefix)));
   const directory = { path, empty: join(path, "empty"), nowhere: join(path, "nowhere") };
   writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
   mkdirSync(directory.empty);

@@ -84,7 +84,7 @@ export function runFrame(run: SandboxRun, surroundings: Surroundings): Frame {
 
 /** Processes and the threads in them: runtimes such as Node's start a dozen without being asked. */
 function tasksOf({ processes }: RunLimits): number {
-  return 4 * processes + 64;
+  return 2 * processes + 32;
 }
 
 function environmentOf({ environment, proxyPort }: Surroundings): Record<string, string> {

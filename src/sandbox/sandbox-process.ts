@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import type { Server, Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { SkillsError } from "../errors.ts";
 import { readFrames } from "./frames.ts";
@@ -38,6 +39,8 @@ export interface SandboxProcess {
   keepAlive(wanted: boolean): void;
 }
 
+const pollMs = 5;
+const mostWaitMs = 30_000;
 const startupMs = 10_000;
 const mostWords = 2_000;
 
@@ -79,16 +82,12 @@ function follow(child: ChildProcess): Omit<SandboxProcess, "listener"> & { endWi
   const handles = [child, stdout, stderr, control, program];
   let lastWords = "";
   let group: number | undefined;
-  const endGroup = (): void => {
-    if (group !== undefined) killGroup(group);
-    group = undefined;
-  };
   const exited = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
       // A supervisor that ends by itself has ended all the others, and their numbers may be others' by now.
-      if (signal !== null) endGroup();
       lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
-      resolve();
+      if (signal === null || group === undefined) resolve();
+      else void endGroup(group).then(resolve);
     });
     child.once("error", (error) => {
       lastWords = error.message;
@@ -109,10 +108,11 @@ function follow(child: ChildProcess): Omit<SandboxProcess, "listener"> & { endWi
     kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       // First, while its number is certainly its own.
-      endGroup();
+      if (group !== undefined) signalGroup(group, "SIGKILL");
       child.kill("SIGKILL");
     },
     endWith(wanted) {
+      if (!Number.isSafeInteger(wanted) || wanted <= 1) throw new Error("It has no program.");
       group = wanted;
     },
     release() {
@@ -127,12 +127,18 @@ function follow(child: ChildProcess): Omit<SandboxProcess, "listener"> & { endWi
   };
 }
 
-function killGroup(leader: number): void {
-  if (!Number.isSafeInteger(leader) || leader <= 1) return;
+/** Kills it, and waits: on a busy machine what was killed takes its time to die. */
+async function endGroup(leader: number): Promise<void> {
+  signalGroup(leader, "SIGKILL");
+  for (let waited = 0; waited < mostWaitMs && signalGroup(leader, 0); waited += pollMs) await setTimeout(pollMs);
+}
+
+/** Whether there was anybody to signal. */
+function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-leader, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    return process.kill(-leader, signal);
+  } catch {
+    return false; // Nobody; or somebody else's by now.
   }
 }
 

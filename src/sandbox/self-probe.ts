@@ -22,6 +22,20 @@ def read(path):
     with open(path, errors="replace") as file:
         return file.read()
 
+def javascript(found, args):
+    """Where Python runs in a program of JavaScript: past Python, by what that program could do."""
+    try:
+        from js import Deno, Object
+        from pyodide.ffi import run_sync, to_js
+    except ImportError:
+        return
+    attempt(found, "file of Deno", lambda: Deno.readTextFileSync(args["file"]))
+    attempt(found, "write of Deno", lambda: Deno.writeTextFileSync(args["new"], "x"))
+    attempt(found, "environment of Deno", lambda: Deno.env.get(args["variable"]))
+    attempt(found, "program of Deno", lambda: Deno.Command.new(args["program"]).outputSync())
+    address = to_js({"hostname": "127.0.0.1", "port": args["port"]}, dict_converter=Object.fromEntries)
+    attempt(found, "loopback of Deno", lambda: run_sync(Deno.connect(address)).close())
+
 def main(args):
     import socket
     found = {}
@@ -32,6 +46,7 @@ def main(args):
     attempt(found, "program", lambda: __import__("subprocess").check_output([args["program"]], timeout=5))
     attempt(found, "process", lambda: read("/proc/%d/root%s" % (args["pid"], args["file"])))
     attempt(found, "arguments", lambda: read("/proc/%d/cmdline" % args["pid"]).index(args["cmdline"]))
+    javascript(found, args)
     return {"ran": args["nonce"], "found": found}
 `;
 

@@ -3,14 +3,18 @@ import { findDenoParts } from "../../src/sandbox/find-deno.ts";
 import { openPyodideSandbox } from "../../src/sandbox/pyodide-sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 
-/** Opens the tier where deno and pyodide are installed; `ACP_SKILLS_TEST_PEERS` names a further directory of packages. */
+const further = process.env["ACP_SKILLS_TEST_PEERS"];
+
+/** Where deno and pyodide may be installed beside our own packages: `ACP_SKILLS_TEST_PEERS` names one. */
+export const peers: readonly string[] = further === undefined ? [] : [further];
+
+/** Opens the tier, where both are installed. */
 export async function openPyodideForTests(cacheDirectory?: string): Promise<Sandbox | { readonly skip: string }> {
-  const further = process.env["ACP_SKILLS_TEST_PEERS"];
-  const parts = findDenoParts(further === undefined ? [] : [further]);
+  const parts = findDenoParts(peers);
   if (typeof parts === "string") return { skip: parts };
   return openPyodideSandbox({
     parts,
-    pool: { size: Number(process.env["ACP_POOL"] ?? 1), idleMs: 60_000 },
+    pool: { size: 1, idleMs: 60_000 },
     clock: systemClock,
     log: (level, message) => {
       if (level !== "info") throw new Error(message);

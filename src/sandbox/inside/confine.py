@@ -4,34 +4,32 @@ from __future__ import annotations
 
 import os
 import resource
+from typing import Callable
+
+import landlock
+import seccomp
 
 
-def apply(run: dict) -> None:
+def prepare(alone: bool, network: bool, owner: bool) -> Callable:
     """
-    Takes the header of the `run` frame. `run["limits"]` become limits of this process and of all it starts;
-    `run["confine"]` is `{"seccomp": bool, "landlock": false | {"readable", "runnable", "writable": [path]}, "owner": bool}`.
-    Raises `OSError` when the kernel refuses: then nothing of the user's may run.
+    Does what can be done before the run is known, in the process that will run it. The function that is returned takes the
+    header of the `run` frame and gives up the rights: `run["limits"]` become limits of this process and of all it starts.
+    It raises `OSError` when the kernel refuses: then nothing of the user's may run. `alone`: there are no namespaces, and
+    `run["confine"]["landlock"]` says `{"readable", "runnable", "writable": [path]}`. `owner`: this is the user's own id.
     """
-    confine = run["confine"]
-    _offer_to_the_oom_killer()
-    _limit(run["limits"], owner=bool(confine.get("owner")))
-    version = 99
-    if confine["landlock"]:
-        import landlock
+    version = landlock.abi() if alone else 0
+    refusals = seccomp.rules(network=network, alone=alone, owner=owner, landlock_abi=version, pid=os.getpid())
+    put_under_filter = seccomp.prepare(seccomp.assemble(os.uname().machine, refusals))
 
-        rules = confine["landlock"]
-        version = landlock.restrict(rules["readable"], rules["runnable"], rules["writable"])
-    if confine["seccomp"]:
-        import seccomp
+    def apply(run: dict) -> None:
+        _offer_to_the_oom_killer()
+        _limit(run["limits"], owner)
+        if alone:
+            rules = run["confine"]["landlock"]
+            landlock.restrict(version, rules["readable"], rules["runnable"], rules["writable"])
+        put_under_filter()
 
-        refusals = seccomp.rules(
-            network=bool(run.get("network")),
-            alone=bool(confine["landlock"]),
-            owner=bool(confine.get("owner")),
-            landlock_abi=version,
-            pid=os.getpid(),
-        )
-        seccomp.apply(seccomp.assemble(os.uname().machine, refusals))
+    return apply
 
 
 def _limit(limits: dict, owner: bool) -> None:

@@ -71,15 +71,23 @@ function limitedStream(kept, charge) {
   return { ...kept, write, msync };
 }
 
+/** Pyodide makes this one for a moment, to print an exception into it. */
+const PASSING_DEVICE = "capture_stderr";
+
 /** Lets nothing at or below a directory change any more; what is mounted below is left alone, and so are devices. */
 export function freeze(FS, path) {
   const refuse = () => {
     throw new FS.ErrnoError(EROFS);
   };
+  const unlessPassing = (change) => (parent, name, mode, device) =>
+    name === PASSING_DEVICE && (mode === undefined || FS.isChrdev(mode))
+      ? change(parent, name, mode, device)
+      : refuse();
   const freezeNode = (node) => {
-    const nodeOps = { ...node.node_ops };
-    for (const name of ["setattr", "mknod", "rename", "unlink", "rmdir", "symlink"]) nodeOps[name] &&= refuse;
-    node.node_ops = nodeOps;
+    const kept = node.node_ops;
+    node.node_ops = { ...kept };
+    for (const name of ["setattr", "rename", "rmdir", "symlink"]) node.node_ops[name] &&= refuse;
+    for (const name of ["mknod", "unlink"]) node.node_ops[name] &&= unlessPassing(kept[name]);
     if (FS.isFile(node.mode)) node.stream_ops = { ...node.stream_ops, write: refuse, msync: refuse };
     if (FS.isDir(node.mode)) Object.values(node.contents).forEach(freezeNode);
   };

@@ -14,6 +14,9 @@ const STARTED = 1;
 const OVER = 2;
 const TIME_IS_UP = 3;
 
+// Of JavaScript that the user's code starts and forgets: no reason to end the thread, which nobody would notice.
+for (const type of ["error", "unhandledrejection"]) self.addEventListener(type, (event) => event.preventDefault());
+
 self.onmessage = async ({ data: told }) => {
   try {
     const opened = await openPyodide(JSON.parse(Deno.args[0]));

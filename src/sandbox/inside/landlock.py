@@ -42,12 +42,11 @@ def rights_on_files(version: int) -> int:
     return (1 << known) - 1
 
 
-def restrict(readable: list, runnable: list, writable: list) -> int:
+def restrict(version: int, readable: list, runnable: list, writable: list) -> None:
     """
     From here on this process and all it starts reach only what lies below these paths; what does not exist is left out.
-    Returns the version that the kernel guards; raises `OSError` when it guards nothing.
+    `version` is that of this kernel. Raises `OSError` when it guards nothing.
     """
-    version = abi()
     files = rights_on_files(version)
     attributes = struct.pack("<Q", files)
     if version >= 4:
@@ -64,7 +63,6 @@ def restrict(readable: list, runnable: list, writable: list) -> int:
         kernel.call(_RESTRICT_SELF, ruleset, 0)
     finally:
         os.close(ruleset)
-    return version
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

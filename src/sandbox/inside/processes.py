@@ -34,8 +34,6 @@ class Family:
         self.program = program
         self._alone = alone
         self._status: int | None = None
-        if alone:
-            os.setpgid(program, program)
 
     def is_over(self) -> bool:
         """Whether the program has ended. Buries the dead, but not the program: its number must not become anybody else's."""
@@ -53,13 +51,12 @@ class Family:
         one go, so that no fork slips through. Never by user: the user's other processes are not ours.
         """
         while self._status is None:
-            try:
-                if self._alone:
-                    os.killpg(self.program, signal.SIGKILL)
-                else:
-                    os.kill(-1, signal.SIGKILL)
-            except ProcessLookupError:
-                pass  # Nobody is left.
+            if self._alone:
+                _kill(-self.program)
+                # At its very beginning the program has no group yet.
+                _kill(self.program)
+            else:
+                _kill(-1)
             self._status = self._bury()
         return self._status
 
@@ -72,6 +69,13 @@ class Family:
                 return status
             if pid == self.program:
                 status = found
+
+
+def _kill(target: int) -> None:
+    try:
+        os.kill(target, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # Nobody is left.
 
 
 def _parents() -> Iterator[tuple]:

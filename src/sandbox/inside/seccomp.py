@@ -8,9 +8,11 @@ another instruction set kill the process.
 
 from __future__ import annotations
 
+import ctypes
 import struct
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
+import kernel
 from syscall_numbers import AARCH64, NEWEST, X86_64
 
 EPERM = 1
@@ -174,15 +176,17 @@ def _assemble_rule(rule: Rule) -> list:
     return [*code, (_RETURN, 0, 0, rule.action)]
 
 
-def apply(code: bytes) -> None:
-    """Puts this process, and all it starts, under the filter. There is no way back. Needs no rights."""
-    import ctypes
-
-    import kernel
+def prepare(code: bytes) -> Callable:
+    """A function that puts this process, and all it starts, under the filter. There is no way back. Needs no rights."""
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.prctl_pointer(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(Program(len(code) // 8, code)))
+    program = Program(len(code) // 8, code)
+
+    def apply() -> None:
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+        kernel.prctl_pointer(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(program))
+
+    return apply
 

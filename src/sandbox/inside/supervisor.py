@@ -2,7 +2,7 @@
 The first process inside a sandbox. It forks the program while nobody waits, watches what the run holds, ends it, and hands
 out what it left. It never runs a line of the user's, and the user's code can neither read nor signal it.
 
-Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [warm]`, with the control
+Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [owner] [warm]`, with the control
 channel as descriptor 3, the program's as 4, and with `network` the channel for a listener as 5. `warm`: there is time now.
 """
 
@@ -31,10 +31,11 @@ PAUSES_MS = (2, 5, 10, 20)
 
 def main() -> None:
     tier, wishes = sys.argv[1], sys.argv[2:]
+    alone = tier == "landlock"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for descriptor in (CONTROL, PROGRAM):
         os.set_inheritable(descriptor, False)
-    if tier == "landlock":
+    if alone:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     ready: dict = {"type": "ready", "python": ".".join(map(str, sys.version_info[:3]))}
     if "network" in wishes:
@@ -46,11 +47,11 @@ def main() -> None:
     gc.freeze()
     child = os.fork()
     if child == 0:
-        _be_the_program()
+        _be_the_program(alone, "network" in wishes, "owner" in wishes)
     os.close(PROGRAM)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     control = Channel(lambda size: os.read(CONTROL, size), lambda content: os.write(CONTROL, content))
-    family = processes.Family(child, alone=tier == "landlock")
+    family = processes.Family(child, alone=alone)
     try:
         control.send({**ready, "program": child})
         start = control.receive()
@@ -62,13 +63,16 @@ def main() -> None:
         os._exit(0)
 
 
-def _be_the_program() -> None:
+def _be_the_program(alone: bool, network: bool, owner: bool) -> None:
     """In the child, for the rest of its life."""
     try:
         os.close(CONTROL)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.setpgid(0, 0)
-        program_process.run_program(PROGRAM, confine.apply)
+        # A session of its own: schedulers share out by session, and whoever watches must have a turn too.
+        os.setsid()
+        program_process.run_program(PROGRAM, confine.prepare(alone, network, owner))
+    except BaseException as error:
+        os.write(2, f"The program cannot be confined: {error!r}\n".encode())
     finally:
         os._exit(program_process.SETUP_FAILED)
 

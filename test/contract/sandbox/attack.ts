@@ -34,9 +34,10 @@ export function describeAttacks(
   attacks: readonly Attack[],
   order: { oneByOne?: boolean } = {},
 ): void {
-  describe(`attacks on ${on}`, { concurrent: order.oneByOne !== true }, () => {
-    for (const attack of attacks) {
-      if (attack.ofProcesses === true && !trial.tier.processes) continue;
+  const tried = attacks.filter(({ ofProcesses = false }) => trial.tier.processes || !ofProcesses);
+  if (tried.length === 0) return;
+  describe(`attacks on ${on}`, order.oneByOne === true ? {} : trial.together, () => {
+    for (const attack of tried) {
       it(`hold against an attempt to ${attack.tries}`, () => {
         const { code, more, ends = ["returned"], check } = attack;
         const run = codeRun(attackCode(code), { ...more, args: trial.bait.facts });

@@ -8,7 +8,7 @@ export function describeBlobs(trial: Trial): void {
   const digest = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
   const big = randomBytes(8 * 1024 * 1024);
 
-  describe.concurrent("blobs", () => {
+  describe("blobs", trial.together, () => {
     it("are read through runtime and as files, by either name", () => {
       const code = python`
         import os
@@ -103,7 +103,7 @@ export function describeBlobs(trial: Trial): void {
       ));
   });
 
-  describe.concurrent("files in /output", () => {
+  describe("files in /output", trial.together, () => {
     it("come out with their path and bytes, the empty and the deep ones too", () => {
       const code = python`
         import os

@@ -11,7 +11,7 @@ class SkillCallError extends Error implements SkillCallFailure {
 /** C-5.5: skills that run elsewhere. */
 export function describeBrokered(trial: Trial): void {
   const brokered = ["mail.send"];
-  describe.concurrent("brokered skills", () => {
+  describe("brokered skills", trial.together, () => {
     it("import as functions that ask the host", () => {
       const code = python`
         from skills.mail.send import main as send

@@ -23,7 +23,7 @@ export function describeEnds(trial: Trial): void {
   const raised = (type: string): RunEnd => ({ type: "raised", error: { type, message: "" } });
   const crashed = { type: "crashed" } as RunEnd;
 
-  describe.concurrent("a run ends as timeout", () => {
+  describe("a run ends as timeout", trial.together, () => {
     const more = { limits: { timeoutMs: 1000 } };
     ends("when it computes for ever", "def main():\n    while True: pass\n", [timeout], more);
     ends("when it is busy in a single call", "def main(): return len(str(7 ** (10 ** 9)))", [timeout], more);
@@ -74,29 +74,29 @@ export function describeEnds(trial: Trial): void {
     );
   });
 
-  describe.concurrent("a run ends with its result", () => {
-    const one: RunEnd = { type: "returned", value: 1 };
-    const more = { limits: { timeoutMs: 300_000 } };
-    if (!trial.tier.processes) return;
-    ends(
-      "while a thread of it goes on",
-      "import threading, time\ndef main():\n    threading.Thread(target=time.sleep, args=(600,)).start()\n    return 1",
-      [one],
-      more,
-    );
-    ends(
-      "while handlers for its exit wait",
-      "import atexit, time\ndef main():\n    atexit.register(time.sleep, 600)\n    return 1",
-      [one],
-      more,
-    );
-    ends(
-      "while a child holds its output open",
-      "import subprocess\ndef main():\n    subprocess.Popen(['sleep', '600'])\n    return 1",
-      [one],
-      more,
-    );
-  });
+  if (trial.tier.processes)
+    describe("a run ends with its result", trial.together, () => {
+      const one: RunEnd = { type: "returned", value: 1 };
+      const more = { limits: { timeoutMs: 300_000 } };
+      ends(
+        "while a thread of it goes on",
+        "import threading, time\ndef main():\n    threading.Thread(target=time.sleep, args=(600,)).start()\n    return 1",
+        [one],
+        more,
+      );
+      ends(
+        "while handlers for its exit wait",
+        "import atexit, time\ndef main():\n    atexit.register(time.sleep, 600)\n    return 1",
+        [one],
+        more,
+      );
+      ends(
+        "while a child holds its output open",
+        "import subprocess\ndef main():\n    subprocess.Popen(['sleep', '600'])\n    return 1",
+        [one],
+        more,
+      );
+    });
 
   describe("a run ends at its limit", () => {
     const memory: RunEnd[] = [{ type: "limit", limit: "memory" }, raised("MemoryError")];
@@ -181,15 +181,15 @@ export function describeEnds(trial: Trial): void {
     }
   });
 
-  describe.concurrent("a run without a word is a crash", () => {
-    if (!trial.tier.processes) return;
-    ends("when it exits at once", "import os\ndef main(): os._exit(0)", [crashed]);
-    ends("when it exits while it loads", "import os\nos._exit(0)\ndef main(): pass", [crashed]);
-    ends("when it exits with a number", "import os\ndef main(): os._exit(7)", [crashed]);
-    ends("when it kills itself", "import os\ndef main(): os.kill(os.getpid(), 9)", [crashed]);
-    ends("when it reads where nothing is", "import ctypes\ndef main(): ctypes.string_at(0)", [crashed]);
-    ends("when it becomes another program", "import os\ndef main(): os.execv('/bin/true', ['true'])", [crashed]);
-  });
+  if (trial.tier.processes)
+    describe("a run without a word is a crash", trial.together, () => {
+      ends("when it exits at once", "import os\ndef main(): os._exit(0)", [crashed]);
+      ends("when it exits while it loads", "import os\nos._exit(0)\ndef main(): pass", [crashed]);
+      ends("when it exits with a number", "import os\ndef main(): os._exit(7)", [crashed]);
+      ends("when it kills itself", "import os\ndef main(): os.kill(os.getpid(), 9)", [crashed]);
+      ends("when it reads where nothing is", "import ctypes\ndef main(): ctypes.string_at(0)", [crashed]);
+      ends("when it becomes another program", "import os\ndef main(): os.execv('/bin/true', ['true'])", [crashed]);
+    });
 
   it("a run that is cancelled again and again leaves the next one alone", async () => {
     for (let round = 0; round < 5; round++) {

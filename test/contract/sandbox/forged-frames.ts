@@ -138,14 +138,18 @@ export const forgeries: readonly Forgery[] = [
   {
     sends: "a summary and blobs of other types",
     code: python`send(frame({"type": "returned", "value": 1, "summary": {"a": 1}, "output_blobs": [1, {"__proto__": 1}, None]}))`,
-    ends: ["returned", "crashed"],
+    ends: ["returned", "crashed", "limit"],
   },
   {
     sends: "an error of other types",
     code: python`send(frame({"type": "raised", "error": {"type": 1, "message": [], "details": "x"}}))`,
-    ends: ["raised", "crashed"],
+    ends: ["raised", "crashed", "limit"],
   },
-  { sends: "an error that is none", code: python`send(frame({"type": "raised"}))`, ends: ["raised", "crashed"] },
+  {
+    sends: "an error that is none",
+    code: python`send(frame({"type": "raised"}))`,
+    ends: ["raised", "crashed", "limit"],
+  },
   {
     sends: "an enormous error",
     code: python`send(frame({"type": "raised", "error": {"type": "E" * 100_000, "message": "m" * 4_000_000}}))`,

@@ -13,7 +13,7 @@ export function describeForging(trial: Trial): void {
       limits: { timeoutMs: 1500, ...more.limits },
     });
 
-  describe.concurrent("a program that writes to the private channel itself", () => {
+  describe("a program that writes to the private channel itself", trial.together, () => {
     it.each(forgeries.map((forgery) => [forgery.sends, forgery] as const))(
       "is ended, and does no harm, when it sends %s",
       (_sends, { code, ends }) =>
@@ -111,7 +111,7 @@ export function describeForging(trial: Trial): void {
         : undefined);
   });
 
-  describe.concurrent("a result", () => {
+  describe("a result", trial.together, () => {
     it("cannot be forged by printing", () => {
       const code = `${attackCode(channel)}\n${python`
         def main(args):

@@ -21,7 +21,7 @@ export function describeInside(trial: Trial): void {
     it(name, () => trial.run(codeRun(code, more), ({ end }) => expect(end).toMatchObject({ type: "returned", value })));
   };
 
-  describe.concurrent("inside", () => {
+  describe("inside", trial.together, () => {
     returns(
       "the working directory is /workspace, empty and writable",
       python`
@@ -77,7 +77,7 @@ export function describeInside(trial: Trial): void {
       ));
   });
 
-  describe.concurrent("mounted skills", () => {
+  describe("mounted skills", trial.together, () => {
     const sync = skillOf(
       "salesforce.leads.sync",
       {
@@ -166,7 +166,7 @@ export function describeInside(trial: Trial): void {
     );
   });
 
-  describe.concurrent("a project", () => {
+  describe("a project", trial.together, () => {
     const project = (): string => {
       const directory = mkdtempSync(path.join(trial.bait.facts.given, "project-"));
       mkdirSync(path.join(directory, "below"));

@@ -30,7 +30,7 @@ export function describeNames(trial: Trial): void {
     expect(trial.bait.harm()).toEqual([]);
   }
 
-  describe.concurrent("names that are paths", () => {
+  describe("names that are paths", trial.together, () => {
     it.each(paths)("refuse a skill's file whose name %s", async (_what, path) => {
       const skill = { name: "a", files: [fileOf(path(), "planted")] };
       await expectRefused(codeRun(samples.echoes, { skills: [skill] }));

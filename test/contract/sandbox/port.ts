@@ -10,7 +10,7 @@ const timeout = { type: "limit", limit: "timeout" } satisfies RunEnd;
 
 /** What holds whatever the tier, and whatever runs programs in it. Ends by closing the sandbox. */
 export function describePort(trial: Trial): void {
-  describe.concurrent("as a port", () => {
+  describe("as a port", trial.together, () => {
     it.each<[string, SandboxRun]>([
       ["a skill", skillRun(skillOf("a", { "m.py": "" }, "m.py"), {})],
       ["a Python script", scriptRun("python", "")],

@@ -25,7 +25,7 @@ export function describeResults(trial: Trial): void {
     );
   };
 
-  describe.concurrent("results", () => {
+  describe("results", trial.together, () => {
     it("carry any JSON there and back", () => {
       const values = fc.sample(fc.jsonValue({ depthSize: "large" }), { numRuns: 300, seed: 5 });
       const args = JSON.parse(JSON.stringify({ values })) as Json;

@@ -7,7 +7,7 @@ export function describeScripts(trial: Trial): void {
   const argv = ["--in", "x y", "", "*", "$(id)", "line\nbreak", "ä"];
   const stdin = "from outside\n".repeat(10_000);
 
-  describe.concurrent("scripts", () => {
+  describe("scripts", trial.together, () => {
     it.each([
       [
         "python",

@@ -44,6 +44,8 @@ export interface Trial {
   readonly tier: Tier;
   readonly sandbox: Sandbox;
   readonly bait: Bait;
+  /** For tests that do not mind others beside them: at once where a run costs little, else one by one. */
+  readonly together: { readonly concurrent: boolean };
   /** How the host was before the tier was opened. */
   readonly before: HostState;
   /**
@@ -60,7 +62,7 @@ export interface TrialOptions {
 
 /** Opens the tier for the tests that `tests` declares; skips them, with the tier's reason, where there is none. */
 export function describeTier(name: string, tier: Tier, tests: (trial: Trial) => void): void {
-  describe(name, () => {
+  describe(name, { timeout: tier.processes ? 30_000 : 120_000 }, () => {
     let opened: Sandbox | { readonly skip: string } | undefined;
     let bait: Bait | undefined;
     let before: HostState | undefined;
@@ -79,6 +81,7 @@ export function describeTier(name: string, tier: Tier, tests: (trial: Trial) => 
 
     const trial: Trial = {
       tier,
+      together: { concurrent: tier.processes },
       get sandbox() {
         if (opened === undefined || "skip" in opened) throw new Error("The tier is not open.");
         return opened;

@@ -1,0 +1,40 @@
+import { tmpdir } from "node:os";
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import type { Explanation } from "./explain-bubblewrap.ts";
+import { denoRemedy, findDenoParts } from "./find-deno.ts";
+import { openPyodideSandbox } from "./pyodide-sandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+import { probeSandbox } from "./self-probe.ts";
+
+export interface PyodideTierOptions {
+  /** Directories whose `node_modules` are trusted beside our own: what is found there is executed. */
+  readonly peersFrom?: readonly string[] | undefined;
+  readonly cacheDirectory?: string | undefined;
+  readonly temporaryDirectory?: string | undefined;
+  readonly pool: { readonly size: number; readonly idleMs: number };
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Waiting children are large here. */
+const mostWaiting = 1;
+
+/** Opens the portable tier, tried from inside; else why it cannot be used. */
+export async function openPyodideTier(options: PyodideTierOptions): Promise<Sandbox | Explanation> {
+  const { peersFrom, cacheDirectory, temporaryDirectory = tmpdir(), pool, clock, log } = options;
+  const parts = findDenoParts(peersFrom);
+  if (typeof parts === "string") return { reason: parts, fix: [denoRemedy] };
+  const sandbox = await openPyodideSandbox({
+    parts,
+    temporaryDirectory,
+    pool: { ...pool, size: Math.min(pool.size, mostWaiting) },
+    clock,
+    log,
+    ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
+  });
+  const fault = await probeSandbox(sandbox, temporaryDirectory);
+  if (fault === undefined) return sandbox;
+  await sandbox.close();
+  return { reason: fault, fix: [] };
+}

@@ -1,0 +1,189 @@
+"""The filter, run by a small machine like the kernel's. What it does when the kernel runs it, the contract suite shows."""
+
+import struct
+import unittest
+
+import running  # noqa: F401
+import seccomp
+from syscall_numbers import AARCH64, NEWEST, X86_64
+
+MACHINES = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}
+REFUSED = seccomp.ERRNO | seccomp.EPERM
+ABSENT = seccomp.ERRNO | seccomp.ENOSYS
+OWN = 1234
+
+
+def interpret(code, architecture, number, arguments=()):
+    """What the filter answers to a call; fails where the kernel would not take the filter."""
+    arguments = [*arguments, 0, 0, 0, 0, 0, 0][:6]
+    data = struct.pack("<IIQ6Q", number & 0xFFFFFFFF, architecture, 0, *(value & (2**64 - 1) for value in arguments))
+    instructions = list(struct.iter_unpack("<HBBI", code))
+    assert len(instructions) <= 4096
+    at, accumulator = 0, 0
+    while True:
+        operation, when_true, when_false, value = instructions[at]
+        at += 1
+        if operation == 0x20:
+            accumulator = struct.unpack_from("<I", data, value)[0]
+        elif operation == 0x54:
+            accumulator &= value
+        elif operation == 0x15:
+            at += when_true if accumulator == value else when_false
+        elif operation == 0x35:
+            at += when_true if accumulator >= value else when_false
+        elif operation == 0x06:
+            return value
+        else:
+            raise AssertionError(f"no such instruction: {operation:#x}")
+
+
+class Filter:
+    def __init__(self, machine, **options):
+        self._architecture, self._numbers = MACHINES[machine]
+        self._code = seccomp.assemble(machine, seccomp.rules(pid=OWN, **{"network": False, **options}))
+
+    def of(self, name, *arguments):
+        return interpret(self._code, self._architecture, self._numbers[name], arguments)
+
+    def of_number(self, number, architecture=None):
+        return interpret(self._code, architecture or self._architecture, number)
+
+
+class EveryMachine(unittest.TestCase):
+    def each(self, **options):
+        for machine in MACHINES:
+            with self.subTest(machine=machine):
+                yield Filter(machine, **options)
+
+    def test_jumps_stay_within_the_filter(self):
+        for machine in MACHINES:
+            for options in ({}, {"alone": True, "owner": True, "landlock_abi": 1}):
+                code = seccomp.assemble(machine, seccomp.rules(network=False, **options))
+                instructions = list(struct.iter_unpack("<HBBI", code))
+                for at, (operation, when_true, when_false, _) in enumerate(instructions):
+                    if operation in (0x15, 0x35):
+                        self.assertLess(at + 1 + max(when_true, when_false), len(instructions))
+                self.assertEqual(instructions[-1], (0x06, 0, 0, seccomp.ALLOW))
+
+    def test_ordinary_calls_pass(self):
+        # read, write, exit
+        for machine, numbers in (("x86_64", (0, 1, 60)), ("aarch64", (63, 64, 93))):
+            for number in numbers:
+                self.assertEqual(Filter(machine).of_number(number), seccomp.ALLOW)
+
+    def test_another_instruction_set_is_killed(self):
+        for one in self.each():
+            for architecture in (0x40000003, 0x40000028, 0xC00000F3):
+                self.assertEqual(one.of_number(1, architecture), seccomp.KILL_PROCESS)
+            self.assertEqual(one.of_number(0x40000000 | 1), seccomp.KILL_PROCESS)
+
+    def test_calls_younger_than_the_list_are_absent(self):
+        for one in self.each():
+            self.assertEqual(one.of_number(NEWEST + 1), ABSENT)
+            self.assertEqual(one.of_number(10_000), ABSENT)
+            self.assertEqual(one.of("clone3"), ABSENT)
+
+    def test_what_reaches_out_is_refused(self):
+        for one in self.each():
+            for name in "ptrace bpf keyctl io_uring_setup mount unshare memfd_create shmget mq_open perf_event_open".split():
+                self.assertEqual(one.of(name, 1, 2, 3), REFUSED, name)
+
+    def test_processes_are_made_but_no_namespaces(self):
+        for one in self.each():
+            self.assertEqual(one.of("clone", 0x01200011), seccomp.ALLOW)
+            for bit in (17, 25, 26, 27, 28, 29, 30):
+                self.assertEqual(one.of("clone", 0x11 | 1 << bit), REFUSED, bit)
+
+    def test_sockets_are_unix_unless_there_is_a_network(self):
+        for one in self.each():
+            self.assertEqual(one.of("socket", 1, 1), seccomp.ALLOW)
+            for family in (0, 2, 10, 16, 17, 38, 40):
+                self.assertEqual(one.of("socket", family, 1), REFUSED, family)
+        for one in self.each(network=True):
+            for family in (1, 2, 10):
+                self.assertEqual(one.of("socket", family, 1), seccomp.ALLOW, family)
+            for family in (0, 16, 17, 38, 40):
+                self.assertEqual(one.of("socket", family, 1), REFUSED, family)
+
+    def test_the_kernel_reads_the_low_half_of_an_int_and_so_does_the_filter(self):
+        for one in self.each():
+            self.assertEqual(one.of("ioctl", 0, 0x5412), REFUSED)
+            self.assertEqual(one.of("ioctl", 0, 0xDEADBEEF_00005412), REFUSED)
+            self.assertEqual(one.of("ioctl", 0, 0x5413), seccomp.ALLOW)
+            self.assertEqual(one.of("socket", 1 << 32 | 16, 1), REFUSED)
+
+    def test_memory_is_shared_only_by_files(self):
+        for one in self.each():
+            self.assertEqual(one.of("mmap", 0, 4096, 3, 0x22), seccomp.ALLOW)
+            self.assertEqual(one.of("mmap", 0, 4096, 3, 0x01, 5), seccomp.ALLOW)
+            for flags in (0x21, 0x23, 0x8021):
+                self.assertEqual(one.of("mmap", 0, 4096, 3, flags), REFUSED, flags)
+
+    def test_a_personality_may_be_asked_for_and_not_changed(self):
+        for one in self.each():
+            self.assertEqual(one.of("personality", 0xFFFFFFFF), seccomp.ALLOW)
+            self.assertEqual(one.of("personality", 0), seccomp.ALLOW)
+            self.assertEqual(one.of("personality", 0x0040000), REFUSED)
+
+
+class WithoutNamespaces(unittest.TestCase):
+    def test_sockets_have_no_names(self):
+        one = Filter("x86_64", alone=True)
+        self.assertEqual(one.of("socket", 1, 1), REFUSED)
+        self.assertEqual(one.of("connect", 3), REFUSED)
+        self.assertEqual(one.of("socketpair", 1, 1 | 0o2000000), seccomp.ALLOW)
+        self.assertEqual(one.of("socketpair", 1, 2), REFUSED)
+        self.assertEqual(one.of("socketpair", 2, 1), REFUSED)
+        self.assertEqual(one.of("sendto", 3, 4, 5, 0, 0), seccomp.ALLOW)
+        self.assertEqual(one.of("sendto", 3, 4, 5, 0, 0x7FFF_0000_1000), REFUSED)
+        self.assertEqual(one.of("sendto", 3, 4, 5, 0, 0x7FFF_0000_0000), REFUSED)
+        self.assertEqual(one.of("sendmsg", 3), REFUSED)
+
+    def test_other_processes_are_left_alone(self):
+        one = Filter("x86_64", alone=True)
+        self.assertEqual(one.of("setsid"), REFUSED)
+        self.assertEqual(one.of("prlimit64", 0, 7), seccomp.ALLOW)
+        self.assertEqual(one.of("prlimit64", OWN, 7), seccomp.ALLOW)
+        self.assertEqual(one.of("prlimit64", 4321, 7), REFUSED)
+        self.assertEqual(one.of("sched_setaffinity", 4321), REFUSED)
+        self.assertEqual(one.of("setpriority", 0, 4321, 19), REFUSED)
+        self.assertEqual(one.of("setpriority", 0, 0, 19), seccomp.ALLOW)
+
+    def test_where_landlock_guards_no_signals_only_its_own_may_be_sent(self):
+        old, new = Filter("x86_64", alone=True, landlock_abi=5), Filter("x86_64", alone=True, landlock_abi=6)
+        self.assertEqual(new.of("kill", 4321, 9), seccomp.ALLOW)
+        self.assertEqual(old.of("kill", 4321, 9), REFUSED)
+        self.assertEqual(old.of("kill", -1, 9), REFUSED)
+        self.assertEqual(old.of("kill", OWN, 9), seccomp.ALLOW)
+        self.assertEqual(old.of("kill", 0, 9), seccomp.ALLOW)
+        self.assertEqual(old.of("tgkill", OWN, OWN, 6), seccomp.ALLOW)
+        self.assertEqual(old.of("tgkill", 4321, 4321, 6), REFUSED)
+        self.assertEqual(old.of("fcntl", 3, 8, 4321), REFUSED)
+
+    def test_old_versions_of_landlock_do_not_guard_lengths(self):
+        self.assertEqual(Filter("x86_64", alone=True, landlock_abi=2).of("truncate"), REFUSED)
+        self.assertEqual(Filter("x86_64", alone=True, landlock_abi=3).of("truncate"), seccomp.ALLOW)
+
+    def test_an_owner_changes_no_rights(self):
+        mine, nobodys = Filter("x86_64", alone=True, owner=True), Filter("x86_64", alone=True)
+        for name in ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "utimes"):
+            self.assertEqual(mine.of(name, 1, 2), REFUSED, name)
+            self.assertEqual(nobodys.of(name, 1, 2), seccomp.ALLOW, name)
+        self.assertEqual(mine.of("utimensat", 3, 0), seccomp.ALLOW)
+        self.assertEqual(mine.of("utimensat", -100, 0x7FFF_0000_1000), REFUSED)
+
+
+class Numbers(unittest.TestCase):
+    def test_every_name_is_known_to_some_machine(self):
+        every = seccomp.rules(network=False, alone=True, owner=True, landlock_abi=0)
+        unknown = {rule.name for rule in every} - set(X86_64) - set(AARCH64)
+        # Younger than the newest call that the filter lets through.
+        self.assertEqual(unknown, {"setxattrat", "removexattrat"})
+
+    def test_a_machine_that_is_not_listed_gets_no_filter(self):
+        with self.assertRaises(KeyError):
+            seccomp.assemble("riscv64", [])
+
+
+if __name__ == "__main__":
+    unittest.main()

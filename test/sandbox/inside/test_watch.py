@@ -1,0 +1,193 @@
+"""What a run holds, of processes that these tests make themselves."""
+
+import mmap
+import os
+import signal
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+import running  # noqa: F401
+import disk
+import processes
+import sockets
+import watch
+
+MEGABYTE = 1024 * 1024
+LIMITS = {"memory_bytes": 64 * MEGABYTE, "processes": 4, "tasks": 20}
+
+
+def spawn(act):
+    """A child that is ready, and then waits."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            kept = act()
+            os.write(writer, b"x")
+            signal.pause()
+            del kept
+        finally:
+            os._exit(0)
+    os.close(writer)
+    os.read(reader, 1)
+    os.close(reader)
+    return child
+
+
+def filled(size):
+    kept = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for at in range(0, size, 4096):
+        kept[at] = 1
+    return kept
+
+
+@unittest.skipUnless(sys.platform == "linux", "There is no /proc.")
+class Watching(unittest.TestCase):
+    def setUp(self):
+        self.children = []
+        self.addCleanup(self.end)
+
+    def end(self):
+        for child in self.children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+    def look(self, limits=LIMITS, sockets=lambda _pids: 0, is_full=lambda: False):
+        return watch.Watch(limits, lambda: self.children, sockets, is_full).look()
+
+    def test_little_is_no_limit(self):
+        self.children.append(spawn(lambda: None))
+        self.assertIsNone(self.look())
+
+    def test_memory_of_all_processes_is_summed(self):
+        for _ in range(3):
+            self.children.append(spawn(lambda: filled(30 * MEGABYTE)))
+        self.assertEqual(self.look(), "memory")
+
+    def test_memory_that_is_shared_since_a_fork_counts_once(self):
+        kept = filled(40 * MEGABYTE)
+        for _ in range(3):
+            self.children.append(spawn(lambda: None))
+        self.assertIsNone(self.look())
+        kept.close()
+
+    def test_memory_in_sockets_counts(self):
+        self.assertEqual(self.look(sockets=lambda _pids: 65 * MEGABYTE), "memory")
+
+    def test_too_many_processes_are_a_limit_and_so_are_full_disks(self):
+        for _ in range(5):
+            self.children.append(spawn(lambda: None))
+        self.assertEqual(self.look(), "processes")
+        self.assertEqual(self.look({**LIMITS, "processes": 5}, is_full=lambda: True), "disk")
+
+    def test_the_dead_do_not_count(self):
+        child = spawn(lambda: None)
+        self.children.append(child)
+        os.kill(child, signal.SIGKILL)
+        os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        seen = watch.Watch(LIMITS, lambda: [child, 2**22 + 1], lambda _pids: 0, lambda: False)
+        self.assertIsNone(seen.look())
+        self.assertEqual(seen.usage.peak_processes, 0)
+
+    def test_sockets_are_counted_once_each(self):
+        import socket
+
+        def pairs():
+            return [socket.socketpair() for _ in range(5)]
+
+        child = spawn(pairs)
+        self.children.append(child)
+        before = sockets.held_by([os.getpid()])
+        self.assertEqual(sockets.held_by([child, child]) - before, 10 * 212_992)
+
+
+@unittest.skipUnless(sys.platform == "linux", "There is no /proc.")
+class Families(unittest.TestCase):
+    def test_end_with_all_that_were_forked(self):
+        supervisor = os.fork()
+        if supervisor == 0:
+            status = 1
+            try:
+                status = self.end_a_family()
+            finally:
+                os._exit(status)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(supervisor, 0)[1]), 0)
+
+    def end_a_family(self):
+        """In a process of its own: the children of these tests are not to be buried by it."""
+        import kernel
+
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+
+        def fork_on():
+            os.setsid()
+            for _ in range(3):
+                if os.fork() == 0:
+                    os.fork()
+                    signal.pause()
+
+        program = spawn(fork_on)
+        family = processes.Family(program, alone=True)
+        if family.is_over() or len(processes.descendants()) < 4:
+            return 2
+        if os.WTERMSIG(family.end()) != signal.SIGKILL or processes.descendants():
+            return 3
+        return 0 if os.WTERMSIG(family.end()) == signal.SIGKILL else 4
+
+    def test_are_over_when_the_program_is_and_its_number_is_kept(self):
+        supervisor = os.fork()
+        if supervisor == 0:
+            child = os.fork()
+            if child == 0:
+                os._exit(5)
+            family = processes.Family(child, alone=True)
+            while not family.is_over():
+                pass
+            os._exit(os.waitstatus_to_exitcode(family.end()))
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(supervisor, 0)[1]), 5)
+
+
+@unittest.skipUnless(sys.platform == "linux", "There is no /proc.")
+class SharedDisks(unittest.TestCase):
+    def setUp(self):
+        self._directory = tempfile.TemporaryDirectory()
+        self.root = self._directory.name
+        self.addCleanup(self._directory.cleanup)
+
+    def look(self, most=MEGABYTE):
+        return disk.SharedDisk([self.root], most, lambda: [os.getpid()]).look()
+
+    def test_hold_what_lies_in_them_at_any_depth(self):
+        os.makedirs(os.path.join(self.root, "a/b"))
+        with open(os.path.join(self.root, "a/b/c"), "wb") as file:
+            file.write(bytes(MEGABYTE // 2))
+        self.assertFalse(self.look())
+        with open(os.path.join(self.root, "d"), "wb") as file:
+            file.write(bytes(MEGABYTE // 2 + 8192))
+        self.assertTrue(self.look())
+
+    def test_holes_hold_nothing(self):
+        with open(os.path.join(self.root, "sparse"), "wb") as file:
+            file.truncate(100 * MEGABYTE)
+        self.assertFalse(self.look())
+
+    def test_hold_files_without_a_name_as_long_as_they_are_open(self):
+        with tempfile.TemporaryFile(dir=self.root) as file:
+            file.write(bytes(2 * MEGABYTE))
+            file.flush()
+            self.assertTrue(self.look())
+        self.assertFalse(self.look())
+
+    def test_do_not_know_how_long_a_file_is_that_is_only_mapped(self):
+        with tempfile.TemporaryFile(dir=self.root) as file:
+            file.truncate(4096)
+            with mmap.mmap(file.fileno(), 4096):
+                self.assertFalse(self.look())
+                with unittest.mock.patch.object(disk, "_nameless_open", lambda _pid: {}):
+                    self.assertTrue(self.look())
+
+
+if __name__ == "__main__":
+    unittest.main()
