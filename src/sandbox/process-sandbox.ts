@@ -1,6 +1,6 @@
 import type { Server } from "node:net";
 import { join } from "node:path";
-import { setImmediate } from "node:timers";
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -61,6 +61,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   const { host: hostDirectory, egress, clock, log } = options;
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
+  const leaving = new Set<Promise<void>>();
   let made = 0;
   /** What waits is of the shape of the last run that could wait. */
   let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined };
@@ -69,7 +70,10 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     clock,
     make: (warm) => start(shapeOfPool, warm),
     isAlive: ({ alive, shape }) => alive && shape.diskBytes === shapeOfPool.diskBytes,
-    discard: end,
+    async discard(waiting) {
+      await end(waiting);
+      await waiting.directory.remove();
+    },
     failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
   });
 
@@ -95,12 +99,18 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     }
   }
 
-  async function end({ sandbox, directory }: Waiting): Promise<void> {
+  async function end({ sandbox }: Waiting): Promise<void> {
     sandbox.keepAlive(true);
     sandbox.kill();
     await sandbox.exited;
     sandbox.release();
     sandbox.listener?.server.close();
+  }
+
+  /** Removes what lay on our side, and prepares for whoever comes next: after the answer, which waits for no disk. */
+  async function tidy({ directory }: Waiting): Promise<void> {
+    await setImmediate();
+    pool.refill();
     await directory.remove();
   }
 
@@ -125,7 +135,10 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     } finally {
       await proxy?.close();
       await end(waiting);
-      setImmediate(() => pool.refill());
+      const tidied = tidy(waiting)
+        .catch((error: unknown) => log("warning", `${directory.path} is left over: ${String(error)}`))
+        .finally(() => leaving.delete(tidied));
+      leaving.add(tidied);
     }
   }
 
@@ -159,6 +172,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     async close() {
       closing.abort();
       await Promise.all(running);
+      await Promise.all(leaving);
       await pool.close();
     },
   };
