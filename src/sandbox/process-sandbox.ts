@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { driveRun } from "./drive-run.ts";
+import { driveRun, graceMs } from "./drive-run.ts";
 import type { HostDirectory } from "./host-directory.ts";
 import { layFiles, makePrivateDirectory } from "./lay-files.ts";
 import type { PrivateDirectory } from "./lay-files.ts";
@@ -72,7 +72,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     isAlive: ({ alive, shape }) => alive && shape.diskBytes === shapeOfPool.diskBytes,
     async discard(waiting) {
       await end(waiting);
-      await waiting.directory.remove();
+      await bury(waiting);
     },
     failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
   });
@@ -99,19 +99,27 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     }
   }
 
+  /** Waits until it is dead, which one that does not end by itself is made, and removes what lay on our side. */
+  async function bury({ sandbox, directory }: Waiting): Promise<void> {
+    const cancel = clock.after(graceMs, () => sandbox.kill());
+    await sandbox.exited;
+    cancel();
+    sandbox.release();
+    sandbox.listener?.server.close();
+    await directory.remove();
+  }
+
   async function end({ sandbox }: Waiting): Promise<void> {
     sandbox.keepAlive(true);
     sandbox.kill();
     await sandbox.exited;
-    sandbox.release();
-    sandbox.listener?.server.close();
   }
 
-  /** Removes what lay on our side, and prepares for whoever comes next: after the answer, which waits for no disk. */
-  async function tidy({ directory }: Waiting): Promise<void> {
+  /** After the answer, which waits neither for the kernel to take the empty sandbox apart nor for a disk. */
+  async function tidy(used: Waiting): Promise<void> {
     await setImmediate();
     pool.refill();
-    await directory.remove();
+    await bury(used);
   }
 
   async function take(run: SandboxRun): Promise<Waiting> {
@@ -127,14 +135,17 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     const { sandbox, directory, shape } = waiting;
     const { listener } = sandbox;
     const proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, log);
+    let isEnding = false;
     try {
       await layFiles(directory, run.skills, run.blobs);
       if (signal.aborted) return { type: "cancelled" };
       const surroundings = { ...tier.surroundings(directory, shape), proxyPort: listener?.port };
-      return await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
+      const ended = await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
+      isEnding = true;
+      return ended;
     } finally {
       await proxy?.close();
-      await end(waiting);
+      if (!isEnding) await end(waiting);
       const tidied = tidy(waiting)
         .catch((error: unknown) => log("warning", `${directory.path} is left over: ${String(error)}`))
         .finally(() => leaving.delete(tidied));
