@@ -11,6 +11,7 @@ import {
   type ToolLimits,
 } from "../limits.ts";
 import { memorySkillBytes } from "../memory-skill-bytes.ts";
+import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../runs/run-limits.ts";
 import type { SkillSource } from "../skill-source.ts";
 import { toolNames, type ToolName } from "../tool-names.ts";
 
@@ -19,7 +20,7 @@ const directory = "/skills.protocol.guide";
 const manifest: Manifest = Object.freeze({
   name: "skills.protocol.guide",
   version: "0.1.0",
-  description: "How to find skills, read them, and work with blobs. Read this before using any other skill.",
+  description: "How to find skills, read and run them, and work with blobs. Read this before using any other skill.",
   kind: "instruction",
   namespace: "skills",
   tags: ["guide", "skills"],
@@ -100,6 +101,9 @@ function numbersOf({ maxBlobBytes, blobTtlMs }: ToolLimits): Readonly<Record<str
     maxBlobMiB: rounded(maxBlobBytes / mebibyte),
     defaultPreviewBytes: String(defaultPreviewBytes),
     blobTtlHours: rounded(blobTtlMs / hourMs),
+    maxOutputKiB: String(maxOutputBytes / kibibyte),
+    defaultTimeoutSeconds: String(defaultTimeoutMs / 1000),
+    maxTimeoutMs: String(maxTimeoutMs),
   };
 }
 

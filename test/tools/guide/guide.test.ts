@@ -46,6 +46,13 @@ test("limits are those of this store", () => {
   expect(text).toContain("gone after 1.5 hours");
 });
 
+test("limits of runs are those that hold", () => {
+  const text = renderGuide(template, toolNames, defaultLimits);
+  expect(text).toContain("may take 30 seconds");
+  expect(text).toContain("up to 600000.");
+  expect(text).toContain("More than 4 KiB becomes a blob");
+});
+
 test("load_skills_protocol_guide gives its body, with no skill installed", async () => {
   const { call } = await openTools({});
   const { content } = (await call("load_skills_protocol_guide")) as { content: string };
