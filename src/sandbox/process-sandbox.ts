@@ -15,7 +15,7 @@ import type { RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 import { openWarmPool } from "./warm-pool.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same waiting ones. */
-export interface Shape {
+interface Shape {
   readonly diskBytes: number;
   readonly network: boolean;
   readonly project: SandboxRun["project"];
