@@ -18,10 +18,10 @@ const toolForms = ["auto", "stdio", "none"] as const;
 /** How tools are served: to the editor and, as the agent takes MCP servers, to the model; the latter over stdio only; or not at all. */
 export type ToolForm = (typeof toolForms)[number];
 
-export const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"] as const;
+const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"] as const;
 
 /** What isolates the code that is run: the best that works here, or exactly this. */
-export type IsolationForm = (typeof isolationForms)[number];
+type IsolationForm = (typeof isolationForms)[number];
 
 const blobLimits = ["maxBlobBytes", "quotaBytes", "maxBlobs", "ttlMs"] as const;
 

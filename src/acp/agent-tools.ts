@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { SessionSkills } from "../skillset.ts";
 import type { Settings } from "../options.ts";
-import type { McpCaller } from "../mcp/mcp-door.ts";
 import type { Toolkit } from "../toolkit.ts";
 import type { Bridge, ServerAddress } from "./server-entry.ts";
 
@@ -101,10 +100,10 @@ export function openAgentTools(
     async openServer({ catalog, directory }, sessionId) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
-      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } & Pick<
-        McpCaller,
-        "project" | "turn"
-      > = {
+      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } & {
+        project?: string;
+        turn: () => AbortSignal;
+      } = {
         owner: `opening:${crypto.randomUUID()}`,
         skills: catalog,
         ...(directory !== undefined && { project: directory }),

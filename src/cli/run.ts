@@ -94,7 +94,7 @@ function withHint(message: string, hint = ""): string {
 }
 
 /** The result for a person: how it ended, its output, and where the rest is. */
-export function describeResult(result: RunResult): string[] {
+function describeResult(result: RunResult): string[] {
   const { status, summary, output, error, output_blobs, logs_blob, run_id, duration_ms, limits_applied } = result;
   const lines = [
     `${status === "completed" ? "✓" : "✗"} ${summary}`,

@@ -14,12 +14,13 @@ import type { SupervisorReport } from "./supervisor-report.ts";
 
 type Stop = "timeout" | "cancelled" | "output" | "fault";
 
-/** How long a supervisor may take to end all processes; then the sandbox is killed from outside. */
-const graceMs = 2_000;
+/** How long a supervisor may take to end all processes, and then itself, until the sandbox is killed from outside. */
+export const graceMs = 2_000;
 
 /**
- * Takes a sandbox that waits through its one run, and answers when every process in it is dead. What the host saw outranks
- * what the supervisor says, and that outranks what the program says. What `host.output` throws passes through.
+ * Takes a sandbox that waits through its one run, and answers when every process of the run is dead. The sandbox around them
+ * may be ending still; one that broke the rules has ended. What the host saw outranks what the supervisor says, and that
+ * outranks what the program says. What `host.output` throws passes through.
  */
 export async function driveRun(
   sandbox: SandboxProcess,
@@ -33,6 +34,7 @@ export async function driveRun(
   let stopped: Stop | undefined;
   const over = new AbortController();
   const timers: (() => void)[] = [];
+  let reported = false;
 
   const stop = (reason: Stop): void => {
     if (stopped !== undefined) return;
@@ -65,16 +67,18 @@ export async function driveRun(
     const report = await serveSupervisor(sandbox.frames, run.limits, host, clearTimers);
     timers.push(clock.after(graceMs, () => sandbox.kill()));
     over.abort();
-    await sandbox.exited;
+    reported = report !== undefined && !(report instanceof FrameFault);
+    if (!reported) await sandbox.exited;
     await printed;
     return judge(run, stopped, report, await said, sandbox.lastWords());
   } finally {
     signal.removeEventListener("abort", cancel);
     over.abort();
-    sandbox.kill();
-    await sandbox.exited;
+    if (!reported) {
+      sandbox.kill();
+      await sandbox.exited;
+    }
     clearTimers();
-    sandbox.release();
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Server } from "node:net";
 import { join } from "node:path";
-import { setImmediate } from "node:timers";
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { driveRun } from "./drive-run.ts";
+import { driveRun, graceMs } from "./drive-run.ts";
 import type { HostDirectory } from "./host-directory.ts";
 import { layFiles, makePrivateDirectory } from "./lay-files.ts";
 import type { PrivateDirectory } from "./lay-files.ts";
@@ -15,7 +15,7 @@ import type { RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 import { openWarmPool } from "./warm-pool.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same waiting ones. */
-export interface Shape {
+interface Shape {
   readonly diskBytes: number;
   readonly network: boolean;
   readonly project: SandboxRun["project"];
@@ -61,6 +61,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   const { host: hostDirectory, egress, clock, log } = options;
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
+  const leaving = new Set<Promise<void>>();
   let made = 0;
   /** What waits is of the shape of the last run that could wait. */
   let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined };
@@ -69,7 +70,10 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     clock,
     make: (warm) => start(shapeOfPool, warm),
     isAlive: ({ alive, shape }) => alive && shape.diskBytes === shapeOfPool.diskBytes,
-    discard: end,
+    async discard(waiting) {
+      await end(waiting);
+      await bury(waiting);
+    },
     failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
   });
 
@@ -95,13 +99,27 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     }
   }
 
-  async function end({ sandbox, directory }: Waiting): Promise<void> {
-    sandbox.keepAlive(true);
-    sandbox.kill();
+  /** Waits until it is dead, which one that does not end by itself is made, and removes what lay on our side. */
+  async function bury({ sandbox, directory }: Waiting): Promise<void> {
+    const cancel = clock.after(graceMs, () => sandbox.kill());
     await sandbox.exited;
+    cancel();
     sandbox.release();
     sandbox.listener?.server.close();
     await directory.remove();
+  }
+
+  async function end({ sandbox }: Waiting): Promise<void> {
+    sandbox.keepAlive(true);
+    sandbox.kill();
+    await sandbox.exited;
+  }
+
+  /** After the answer, which waits neither for the kernel to take the empty sandbox apart nor for a disk. */
+  async function tidy(used: Waiting): Promise<void> {
+    await setImmediate();
+    pool.refill();
+    await bury(used);
   }
 
   async function take(run: SandboxRun): Promise<Waiting> {
@@ -117,15 +135,21 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     const { sandbox, directory, shape } = waiting;
     const { listener } = sandbox;
     const proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, log);
+    let isEnding = false;
     try {
       await layFiles(directory, run.skills, run.blobs);
       if (signal.aborted) return { type: "cancelled" };
       const surroundings = { ...tier.surroundings(directory, shape), proxyPort: listener?.port };
-      return await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
+      const ended = await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
+      isEnding = true;
+      return ended;
     } finally {
       await proxy?.close();
-      await end(waiting);
-      setImmediate(() => pool.refill());
+      if (!isEnding) await end(waiting);
+      const tidied = tidy(waiting)
+        .catch((error: unknown) => log("warning", `${directory.path} is left over: ${String(error)}`))
+        .finally(() => leaving.delete(tidied));
+      leaving.add(tidied);
     }
   }
 
@@ -159,6 +183,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     async close() {
       closing.abort();
       await Promise.all(running);
+      await Promise.all(leaving);
       await pool.close();
     },
   };

@@ -6,6 +6,7 @@ import { denoRemedy, findDenoParts } from "./find-deno.ts";
 import { openPyodideSandbox } from "./pyodide-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { probeSandbox } from "./self-probe.ts";
+import { sweepLeftovers } from "./sweep-leftovers.ts";
 
 export interface PyodideTierOptions {
   /** Directories whose `node_modules` are trusted beside our own: what is found there is executed. */
@@ -25,6 +26,7 @@ export async function openPyodideTier(options: PyodideTierOptions): Promise<Sand
   const { peersFrom, cacheDirectory, temporaryDirectory = tmpdir(), pool, clock, log } = options;
   const parts = findDenoParts(peersFrom);
   if (typeof parts === "string") return { reason: parts, fix: [denoRemedy] };
+  await sweepLeftovers(log, temporaryDirectory);
   const sandbox = await openPyodideSandbox({
     parts,
     temporaryDirectory,

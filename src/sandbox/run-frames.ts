@@ -1,7 +1,7 @@
 import type { Json, RunLimits, SandboxRun } from "./sandbox.ts";
 
 /** Where things lie, as the inside sees them. */
-export interface Roots {
+interface Roots {
   readonly skills: string;
   readonly workspace: string;
   readonly blobs: string;

@@ -25,6 +25,7 @@ export interface SandboxProcess {
   readonly control: Duplex;
   readonly frames: FrameReader;
   readonly program: Duplex;
+  /** What the program prints: they end when no process of the run is left, whether or not the sandbox still stands. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly listener: { readonly server: Server; readonly port: number } | undefined;
@@ -47,7 +48,7 @@ const mostWords = 2_000;
 /** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with what it said instead. */
 export async function startSandboxProcess(command: Command, clock: Clock): Promise<SandboxProcess> {
   const child = spawn(command.file, command.arguments, {
-    stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", ...(command.network ? (["ipc"] as const) : [])],
+    stdio: ["ignore", "ignore", ...Array<"pipe">(5).fill("pipe"), ...(command.network ? (["ipc"] as const) : [])],
     cwd: "/",
     env: command.environment,
     // A session of its own: what the terminal sends to this process is for this process to pass on.
@@ -69,7 +70,7 @@ export async function startSandboxProcess(command: Command, clock: Clock): Promi
   } catch (error) {
     started.kill();
     await started.exited;
-    const words = readRest(started.stderr).trim();
+    const words = readRest(started.words).trim();
     const detail = words === "" ? `${String(error)} ${started.lastWords()}` : words;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${detail}`, { cause: error });
   } finally {
@@ -77,9 +78,15 @@ export async function startSandboxProcess(command: Command, clock: Clock): Promi
   }
 }
 
-function follow(child: ChildProcess): Omit<SandboxProcess, "listener"> & { endWith(group: number): void } {
-  const [, stdout, stderr, control, program] = child.stdio as unknown as [null, Socket, Socket, Socket, Socket];
-  const handles = [child, stdout, stderr, control, program];
+interface Followed extends Omit<SandboxProcess, "listener"> {
+  /** What the sandbox itself has to say. */
+  readonly words: Readable;
+  endWith(group: number): void;
+}
+
+function follow(child: ChildProcess): Followed {
+  const streams = child.stdio.slice(2, 7) as Socket[];
+  const [words, control, program, stdout, stderr] = streams as [Socket, Socket, Socket, Socket, Socket];
   let lastWords = "";
   let group: number | undefined;
   const exited = new Promise<void>((resolve) => {
@@ -96,12 +103,13 @@ function follow(child: ChildProcess): Omit<SandboxProcess, "listener"> & { endWi
     });
   });
   // A sandbox that is gone is noticed by its exit.
-  for (const stream of [stdout, stderr, control, program]) stream.on("error", () => undefined);
+  for (const stream of streams) stream.on("error", () => undefined);
   return {
     control,
     program,
     stdout,
     stderr,
+    words,
     exited,
     frames: readFrames(control),
     lastWords: () => lastWords,
@@ -116,10 +124,10 @@ function follow(child: ChildProcess): Omit<SandboxProcess, "listener"> & { endWi
       group = wanted;
     },
     release() {
-      for (const stream of [stdout, stderr, control, program]) stream.destroy();
+      for (const stream of streams) stream.destroy();
     },
     keepAlive(wanted) {
-      for (const handle of handles) {
+      for (const handle of [child, ...streams]) {
         if (wanted) handle.ref();
         else handle.unref();
       }

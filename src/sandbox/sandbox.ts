@@ -129,7 +129,8 @@ export interface Sandbox {
   /** Why this tier cannot offer what the run needs: a sentence for people, or `undefined`. It refuses; it never pretends. */
   refuses(run: SandboxRun): string | undefined;
   /**
-   * Runs, and answers when every process of the run is dead and nothing of it is left. An aborted `signal` ends it as `cancelled`.
+   * Runs, and answers when every process of the run is dead; its files on the host, which nobody else can reach, are removed
+   * right after that, and before `close` is done. An aborted `signal` ends it as `cancelled`.
    * Throws a SkillsError `SANDBOX_UNAVAILABLE` where nothing could be started; what the host's own callbacks throw passes through.
    */
   run(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd>;

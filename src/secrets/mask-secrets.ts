@@ -7,11 +7,11 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 
 /** Puts `***` in the place of secret values, in what leaves a run. */
 export interface SecretMask {
-  text(text: string): string;
+  readonly text: (text: string) => string;
   /** Masks the texts, keys included, and the numbers that are a value in digits. */
-  json(value: Json): Json;
+  readonly json: (value: Json) => Json;
   /** One stream of bytes, such as the stdout of a run. */
-  openStream(): MaskedStream;
+  readonly openStream: () => MaskedStream;
 }
 
 export interface MaskedStream {

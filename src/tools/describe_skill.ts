@@ -5,6 +5,7 @@ import { toContent } from "./content.ts";
 import type { HashedSkill } from "./hash-skill.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./limits.ts";
 import { readOnly } from "./read-only.ts";
+import { isScript } from "./runs/plan-skill-run.ts";
 import type { FilePart } from "./skill-bytes.ts";
 import { toManifest } from "./to-manifest.ts";
 import { defineTool } from "./tool.ts";
@@ -67,15 +68,12 @@ function textOf({ bytes, size }: FilePart): { skill_md_content: string; skill_md
   return { skill_md_content: text, ...(isCut && { skill_md_truncated: true }) };
 }
 
-const runnable = /^scripts\/.+\.(?:py|sh|js|mjs)$/;
-
 function filesOf(
   { dialect }: Skill,
   { files, digest }: HashedSkill,
 ): Record<string, unknown> & { files: HashedSkill["files"][number][] } {
   const listed = files.slice(0, maxListedFiles);
-  const scripts =
-    dialect === "agent-skills" ? listed.map(({ path }) => path).filter((path) => runnable.test(path)) : [];
+  const scripts = dialect === "agent-skills" ? listed.map(({ path }) => path).filter(isScript) : [];
   return {
     files: listed,
     ...(listed.length < files.length && { files_truncated: true }),

@@ -122,7 +122,7 @@ test("an instruction is read, not executed", async () => {
   const { call } = await openRunner(agentSkill("pdf"), () => returned(null as never));
   expect(await refusal(call("execute_skill", { name: "pdf" }))).toMatchObject({
     code: "NOT_EXECUTABLE",
-    hint: expect.stringContaining("describe_skill"),
+    hint: expect.stringContaining("describe_skill") as string,
   });
   expect(await refusal(call("execute_skill", { name: "pfd" }))).toMatchObject({
     code: "SKILL_NOT_FOUND",

@@ -3,7 +3,7 @@ import type { CanonicalHost } from "./canonical-host.ts";
 
 export type Scheme = "http" | "https";
 
-export const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
+const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
 /** Where a request wants to go. */
 export interface Target {

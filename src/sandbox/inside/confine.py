@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 def prepare(alone: bool, network: bool, owner: bool) -> Callable:
     """
-    Does what can be done before the run is known, in the process that will run it. The function that is returned takes the
-    header of the `run` frame and gives up the rights: `run["limits"]` become limits of this process and of all it starts.
-    It raises `OSError` when the kernel refuses: then nothing of the user's may run. `alone`: there are no namespaces, and
-    `run["confine"]["landlock"]` says `{"readable", "runnable", "writable": [path]}`. `owner`: this is the user's own id.
+    Gives up what can be given up before the run is known, in the process that will run it: nothing that it does until the
+    user's code begins needs a call that the filter refuses. The function that is returned takes the header of the `run` frame
+    and gives up the rest: `run["limits"]` become limits of this process and of all it starts. Both raise `OSError` when the
+    kernel refuses: then nothing of the user's may run. `alone`: there are no namespaces, and `run["confine"]["landlock"]`
+    says `{"readable", "runnable", "writable": [path]}`. `owner`: this is the user's own id.
     """
     version = landlock.abi() if alone else 0
     refusals = seccomp.rules(network=network, alone=alone, owner=owner, landlock_abi=version, pid=os.getpid())
-    put_under_filter = seccomp.prepare(seccomp.assemble(os.uname().machine, refusals))
+    _offer_to_the_oom_killer()
+    seccomp.apply(seccomp.assemble(os.uname().machine, refusals))
 
     def apply(run: dict) -> None:
-        _offer_to_the_oom_killer()
         _limit(run["limits"], owner)
         if alone:
             rules = run["confine"]["landlock"]
             landlock.restrict(version, rules["readable"], rules["runnable"], rules["writable"])
-        put_under_filter()
 
     return apply
 

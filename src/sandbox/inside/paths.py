@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import io
 import os
-import sys
 
 VIEWED = {
     "skills": "/skills",
@@ -63,8 +62,8 @@ class View:
         return path
 
 
-def install(view: View) -> None:
-    """Replaces the functions that take paths, also where modules already hold them."""
+def install(view: View, modules: list) -> None:
+    """Replaces the functions that take paths, also where these modules already hold them."""
     replaced = {}
     for name in _ONE_PATH + list(_TWO_PATHS):
         original = getattr(os, name, None)
@@ -76,7 +75,7 @@ def install(view: View) -> None:
     replaced[os.getcwd] = _Locating(os.getcwd, view)
     for support in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
         support.update([replaced[original] for original in list(support) if original in replaced])
-    for module in list(sys.modules.values()):
+    for module in modules:
         for namespace in _namespaces(module):
             for name, value in list(namespace.__dict__.items()):
                 if _is_function(value) and value in replaced:

@@ -56,6 +56,7 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
     Raises what goes wrong before the user's code; never raises because of it.
     """
     _open_streams()
+    ours = _hide_ourselves()
     try:
         run = channel.receive()
     except EOFError:
@@ -66,7 +67,7 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
     program = run["program"]
     if program["type"] not in _REMEDIES:
         raise ValueError(f"Unknown kind of program: {program['type']!r}.")
-    _settle_in(run)
+    _settle_in(run, ours)
     if prepare is not None:
         prepare(run)
     os.chdir(run["roots"]["workspace"])
@@ -80,7 +81,6 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
     importer = SkillImporter(
         run["skills"], run["brokered"], run["roots"]["skills"], lambda name: _stub(calls, name), _REMEDIES[program["type"]]
     )
-    _hide_ourselves()
     importer.install()
     install_runtime(run, arrived + run["deadline_ms"] / 1000, calls, importer)
     process = _getpid()
@@ -111,7 +111,7 @@ def _open_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
 
-def _settle_in(run: dict) -> None:
+def _settle_in(run: dict, ours: list) -> None:
     """The environment and the paths that user code finds."""
     os.environ.clear()
     os.environ.update(run["environment"])
@@ -126,16 +126,18 @@ def _settle_in(run: dict) -> None:
         sys.modules["random"].seed()
     view = paths.View(run["roots"])
     if view.needed:
-        paths.install(view)
+        paths.install(view, [*sys.modules.values(), *ours])
 
 
-def _hide_ourselves() -> None:
-    """Our modules are not to be found by name: a skill may have a `calls.py` too."""
+def _hide_ourselves() -> list:
+    """Our modules are not to be found by name: a skill may have a `calls.py` too. Answers them."""
+    ours = []
     for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(OURS):
-            del sys.modules[name]
+            ours.append(sys.modules.pop(name))
     sys.path[:] = [one for one in sys.path if one not in ("", OURS[:-1])]
     sys.modules["__main__"] = ModuleType("__main__")
+    return ours
 
 
 def _outcome(run: dict, importer: SkillImporter) -> dict:

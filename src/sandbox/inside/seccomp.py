@@ -181,17 +181,12 @@ def _assemble_rule(rule: Rule) -> list:
     return [*code, (_RETURN, 0, 0, rule.action)]
 
 
-def prepare(code: bytes) -> Callable:
-    """A function that puts this process, and all it starts, under the filter. There is no way back. Needs no rights."""
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
 
-    program = Program(len(code) // 8, code)
-
-    def apply() -> None:
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        kernel.prctl_pointer(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(program))
-
-    return apply
-
+def apply(code: bytes) -> None:
+    """Puts this process, and all it starts, under the filter. There is no way back. Needs no rights."""
+    program = _Program(len(code) // 8, code)
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.prctl_pointer(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(program))

@@ -4,7 +4,8 @@ out what it left. It never runs a line of the user's, and the user's code can ne
 not import `typing`: that alone would take a tenth of a start.
 
 Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [owner] [warm]`, with the control
-channel as descriptor 3, the program's as 4, and with `network` the channel for a listener as 5. `warm`: there is time now.
+channel as descriptor 3, the program's as 4, what it prints as 5 and 6, and with `network` the channel for a listener as 7.
+`warm`: there is time now. Nobody else holds 5 and 6, so that they end with the last process of the run.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import sockets
 import watch
 from frames import Channel
 
-CONTROL, PROGRAM, LISTENER = 3, 4, 5
+CONTROL, PROGRAM, STDOUT, STDERR, LISTENER = 3, 4, 5, 6, 7
 PAUSES_MS = (2, 5, 10, 20)
 
 
@@ -34,7 +35,7 @@ def main() -> None:
     tier, wishes = sys.argv[1], sys.argv[2:]
     alone = tier == "landlock"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for descriptor in (CONTROL, PROGRAM):
+    for descriptor in (CONTROL, PROGRAM, STDOUT, STDERR):
         os.set_inheritable(descriptor, False)
     if alone:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
@@ -49,7 +50,8 @@ def main() -> None:
     child = os.fork()
     if child == 0:
         _be_the_program(alone, "network" in wishes, "owner" in wishes)
-    os.close(PROGRAM)
+    for descriptor in (PROGRAM, STDOUT, STDERR):
+        os.close(descriptor)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     control = Channel(lambda size: os.read(CONTROL, size), lambda content: os.write(CONTROL, content))
     family = processes.Family(child, alone=alone)
@@ -68,6 +70,11 @@ def _be_the_program(alone: bool, network: bool, owner: bool) -> None:
     """In the child, for the rest of its life."""
     try:
         os.close(CONTROL)
+        for descriptor, standard in ((STDOUT, 1), (STDERR, 2)):
+            os.dup2(descriptor, standard)
+            os.close(descriptor)
+        # The one that Python opened when it started believes to be at a place of a file.
+        sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         # A session of its own: schedulers share out by session, and whoever watches must have a turn too.
         os.setsid()

@@ -1,5 +1,5 @@
 /** A line that is refused: what an installer would do for it is not what a skill may ask. */
-export interface RequirementFault {
+interface RequirementFault {
   /** Counted from 1. */
   readonly line: number;
   readonly why: string;

@@ -39,7 +39,7 @@ function runsOf({ runs }: RunContext): Runs {
 }
 
 /** Who asks for a run, for the rooms that carry it out. */
-export function toCaller(context: RunContext): RunCaller {
+function toCaller(context: RunContext): RunCaller {
   const { owner, blobs, sourceOf, project, onPrint, onNested } = context;
   return {
     owner,
@@ -47,7 +47,7 @@ export function toCaller(context: RunContext): RunCaller {
     sourceOf,
     ...(project !== undefined && { project }),
     ...(onPrint !== undefined && { onPrint }),
-    ...(onNested !== undefined && { onNested }),
+    onNested,
     planSkill: (skill, args, leftMs) => planSkillRun(context, skill, { args: args as Arguments, leftMs }),
   };
 }

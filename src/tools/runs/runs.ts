@@ -30,7 +30,7 @@ export interface RunCaller {
 }
 
 /** What a run would be, without running it. */
-export interface CheckedRun {
+interface CheckedRun {
   readonly isolation: string;
   readonly run: SandboxRun;
 }

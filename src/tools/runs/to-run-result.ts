@@ -94,15 +94,15 @@ async function spilled(bytes: Uint8Array, kind: string, preview: string, caller:
 /** `{exit_code, stdout, stderr}`; what is too long of it is kept, the longer stream first (C-5.6). */
 async function scriptOutput(record: RunRecord, { caller }: RunFacts): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
-  const output: Record<string, Json> = {
-    exit_code: 0,
+  const texts = {
     stdout: toPlainText(streams.stdout.toString("utf8")),
     stderr: toPlainText(streams.stderr.toString("utf8")),
   };
+  const output: Record<string, Json> = { exit_code: 0, ...texts };
   const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
   for (const name of longestFirst) {
     if (Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes) break;
-    output[name] = await spilled(streams[name], "text/plain", toPreview(String(output[name]), previewBytes), caller);
+    output[name] = await spilled(streams[name], "text/plain", toPreview(texts[name], previewBytes), caller);
   }
   return output;
 }

@@ -32,7 +32,7 @@ export interface Bait {
   close(): Promise<void>;
 }
 
-export interface BaitFacts {
+interface BaitFacts {
   readonly [fact: string]: string | number | readonly string[];
   /** Files with contents: in the home directory, in one of somebody else, readable by all, in the temporary directory. */
   readonly files: readonly string[];

@@ -9,7 +9,7 @@ import type {
   SandboxRun,
 } from "../../../src/sandbox/sandbox.ts";
 
-export const ordinaryLimits: RunLimits = {
+const ordinaryLimits: RunLimits = {
   timeoutMs: 15_000,
   memoryBytes: 256 * 1024 * 1024,
   processes: 32,

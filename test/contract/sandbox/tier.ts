@@ -55,7 +55,7 @@ export interface Trial {
   run(run: SandboxRun, check: (outcome: Outcome) => void, options?: TrialOptions): Promise<void>;
 }
 
-export interface TrialOptions {
+interface TrialOptions {
   readonly answers?: Partial<RunHost>;
   readonly signal?: AbortSignal;
 }
