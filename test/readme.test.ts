@@ -4,7 +4,6 @@ import { commands } from "../src/cli/commands.ts";
 import { SkillsError } from "../src/errors.ts";
 import type { SkillsErrorCode } from "../src/errors.ts";
 import * as acpSkills from "../src/index.ts";
-import { isolationForms } from "../src/options.ts";
 import { parseSkill } from "../src/skills/parse-skill.ts";
 import { readManifest } from "../src/skills/read-manifest.ts";
 import { rules } from "../src/skills/rules.ts";
@@ -93,7 +92,7 @@ test("the README's table of errors has every code, under its number", () => {
 
 test("the README names every tier and every permission", () => {
   const tiers = rowsUnder("**What isolates.**").map(([tier = ""]) => tier.replaceAll("`", ""));
-  expect(tiers).toEqual(isolationForms.filter((form) => form !== "auto"));
+  expect(tiers).toEqual(commands.wrap.options.isolation.choices.filter((form) => form !== "auto"));
   for (const name of permissionNames) expect(readme).toContain(`\`${name}\``);
 });
 
