@@ -313,7 +313,11 @@ const cases: readonly Case[] = [
   {
     tool: "execute_skill",
     args: () => ({ name: "keys.use" }),
-    reply: refused("PERMISSION_DENIED", { hint: expect.stringContaining("--grant keys.use:secrets") as string }, -32001),
+    reply: refused(
+      "PERMISSION_DENIED",
+      { hint: expect.stringContaining("--grant keys.use:secrets") as string },
+      -32001,
+    ),
   },
   {
     tool: "run_code",
@@ -355,10 +359,14 @@ const cases: readonly Case[] = [
       },
     },
   },
-  { tool: "run_code", args: () => ({ language: "perl", code: "1" }), reply: refused("UNSUPPORTED_LANGUAGE", {
-    available: ["python"],
-    hint: text,
-  }) },
+  {
+    tool: "run_code",
+    args: () => ({ language: "perl", code: "1" }),
+    reply: refused("UNSUPPORTED_LANGUAGE", {
+      available: ["python"],
+      hint: text,
+    }),
+  },
   {
     tool: "run_code",
     args: () => ({ language: "python", code: "", limits: { timeout: 5 } }),

@@ -36,7 +36,7 @@ function* blobIdsIn(value: Json): Generator<string> {
   if (typeof value === "string") {
     if (isBlobId(value)) yield value;
   } else if (typeof value === "object" && value !== null) {
-    for (const inner of Object.values(value)) yield* blobIdsIn(inner as Json);
+    for (const inner of Object.values(value)) yield* blobIdsIn(inner);
   }
 }
 
@@ -52,5 +52,5 @@ const maxDepth = 200;
 function depthOf(value: Json, most: number): number {
   if (typeof value !== "object" || value === null) return 0;
   if (most < 0) return 1;
-  return 1 + Math.max(0, ...Object.values(value).map((inner) => depthOf(inner as Json, most - 1)));
+  return 1 + Math.max(0, ...Object.values(value).map((inner) => depthOf(inner, most - 1)));
 }

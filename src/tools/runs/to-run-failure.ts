@@ -61,7 +61,7 @@ function toLimitFailure(
 
 /** What the code inside noticed itself of a limit gets the name of that limit. */
 function toLimitError(error: RunError, memoryBytes: number): RunError {
-  if (error.type === "MemoryError") return memoryFailure(memoryBytes) as RunError;
+  if (error.type === "MemoryError") return memoryFailure(memoryBytes);
   if (error.type === "OSError" && /No space left|quota exceeded/i.test(error.message)) return diskFailure();
   return error;
 }
