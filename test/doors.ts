@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { MemoryScript } from "../src/sandbox/memory-sandbox.ts";
 
 /** What a call came to: an answer, or an error as the wire has it (CONTRACT C-2.3). */
 type DoorReply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };
@@ -14,10 +15,42 @@ export const doorSkills: Readonly<Record<string, string>> = {
   "pdf-tools/SKILL.md":
     "---\nname: pdf-tools\ndescription: Reads PDF files.\nmetadata:\n  version: '1.2.0'\n---\n# PDF é\n",
   "pdf-tools/references/forms.md": "Forms.\n",
-  "pdf-tools/scripts/extract.py": "print()\n",
+  "pdf-tools/scripts/extract.py": "import sys\n\nprint(sys.argv[1:])\n",
   "sales.leads.sync/SKILL.md": "---\nname: Lead sync\nshort_description: Syncs.\ntags: [crm]\n---\n",
   "sales.leads.sync/skill.toml":
     'name = "sales.leads.sync"\nversion = "0.1.0"\ndescription = "Syncs leads."\nkind = "instruction"\ntags = ["crm"]\n',
+  "sums.add/SKILL.md": "---\nname: Sums\nshort_description: Adds.\n---\n",
+  "sums.add/skill.toml": actionManifest("sums.add", '[inputs.numbers]\ntype = "array"\nrequired = true\n'),
+  "sums.add/code/main.py": 'def main(args):\n    print("adding")\n    return {"sum": sum(args["numbers"])}\n',
+  "keys.use/SKILL.md": "---\nname: Keys\nshort_description: Uses a key.\n---\n",
+  "keys.use/skill.toml": actionManifest("keys.use", '[permissions]\nsecrets = ["ACP_SKILLS_ABSENT_KEY"]\n'),
+  "keys.use/code/main.py": "def main():\n    pass\n",
+};
+
+function actionManifest(name: string, rest: string): string {
+  const manifest = `name = "${name}"\nversion = "2.0.0"\ndescription = "An action."\nkind = "action"\n`;
+  return `${manifest}[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"\n${rest}`;
+}
+
+/** The code that the cases run: calls a skill that is mounted, answers more than a message holds, fails. */
+const programs = {
+  calls: "from skills.sums.add import main as add\n\ndef main(args):\n    return add(args)\n",
+  floods: 'def main():\n    return "x" * 5000\n',
+  fails: 'def main():\n    raise ValueError("not so")\n',
+} as const;
+
+/** What the programs of the cases do, for a door whose sandbox is the one in memory. */
+export const doorScript: MemoryScript = ({ run: { program }, print }) => {
+  if (program.type === "script") {
+    print("[]\n");
+    return { type: "exited", exitCode: 0 };
+  }
+  if (program.type === "code" && program.code === programs.floods) return { type: "returned", value: "x".repeat(5000) };
+  if (program.type === "code" && program.code === programs.fails)
+    return { type: "raised", error: { type: "ValueError", message: "not so", details: { line: 2 } } };
+  print("adding\n");
+  const { numbers } = program.args as { readonly numbers: readonly number[] };
+  return { type: "returned", value: { sum: numbers.reduce((sum, number) => sum + number, 0) } };
 };
 
 interface Case {
@@ -27,11 +60,19 @@ interface Case {
   readonly reply: object;
 }
 
-const refused = (code: string, data: object = {}): object => ({
-  error: { code: -32602, message: expect.any(String) as string, data: { code, retryable: false, ...data } },
+const refused = (code: string, data: object = {}, number = -32602): object => ({
+  error: { code: number, message: expect.any(String) as string, data: { code, retryable: false, ...data } },
 });
 const blobId = expect.stringMatching(/^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/) as string;
 const text = expect.any(String) as string;
+const ran = {
+  run_id: expect.stringMatching(/^run_[A-Za-z0-9]{10,}$/) as string,
+  summary: "Completed.",
+  output_blobs: [],
+  logs_preview: "",
+  duration_ms: expect.any(Number) as number,
+  limits_applied: { timeout_ms: 30_000, memory_mb: 512, isolation: text },
+} as const;
 
 /** What each door answers to the same calls, in this order. */
 const cases: readonly Case[] = [
@@ -70,9 +111,11 @@ const cases: readonly Case[] = [
     reply: {
       result: {
         skills: [
+          { name: "keys.use", version: "2.0.0" },
           { name: "pdf-tools", version: "1.2.0" },
           { name: "sales.leads.sync", version: "0.1.0" },
           { name: "skills.protocol.guide", version: "0.1.0" },
+          { name: "sums.add", version: "2.0.0" },
         ],
         next_cursor: null,
       },
@@ -100,12 +143,12 @@ const cases: readonly Case[] = [
   {
     tool: "list_skills",
     args: () => ({ limit: 1 }),
-    reply: { result: { skills: [{ name: "pdf-tools", version: "1.2.0" }], next_cursor: text } },
+    reply: { result: { skills: [{ name: "keys.use", version: "2.0.0" }], next_cursor: text } },
   },
   {
     tool: "list_skills",
     args: (earlier) => ({ limit: 1, cursor: cursorOf(earlier[7]) }),
-    reply: { result: { skills: [{ name: "sales.leads.sync", version: "0.1.0" }], next_cursor: text } },
+    reply: { result: { skills: [{ name: "pdf-tools", version: "1.2.0" }], next_cursor: text } },
   },
   {
     tool: "list_skills",
@@ -183,7 +226,7 @@ const cases: readonly Case[] = [
     args: () => ({ name: "pdf-tool" }),
     reply: refused("SKILL_NOT_FOUND", {
       hint: text,
-      available: ["pdf-tools", "sales.leads.sync", "skills.protocol.guide"],
+      available: expect.arrayContaining(["pdf-tools", "sales.leads.sync", "skills.protocol.guide"]) as string[],
     }),
   },
   {
@@ -211,6 +254,133 @@ const cases: readonly Case[] = [
     args: () => ({}),
     reply: { result: { content: expect.stringContaining("list_skills") as string } },
   },
+  {
+    tool: "execute_skill",
+    args: () => ({ name: "sums-add", args: { numbers: [1, 2, 3] } }),
+    reply: { result: { ...ran, status: "completed", output: { sum: 6 }, logs_preview: "adding\n", version: "2.0.0" } },
+  },
+  {
+    tool: "execute_skill",
+    args: () => ({ name: "sums.add", args: { numbers: [] }, timeout_ms: 700_000 }),
+    reply: {
+      result: {
+        ...ran,
+        status: "completed",
+        output: { sum: 0 },
+        logs_preview: "adding\n",
+        version: "2.0.0",
+        limits_applied: { ...ran.limits_applied, timeout_ms: 600_000, clamped: true },
+      },
+    },
+  },
+  {
+    tool: "execute_skill",
+    args: () => ({ name: "sums.add", args: { nmbers: [1] } }),
+    reply: refused("VALIDATION_ERROR", {
+      hint: "Did you mean numbers?",
+      available: ["numbers"],
+      violations: [
+        { field: "/args/nmbers", expected: text, actual: "an array" },
+        { field: "/args/numbers", expected: "an array", actual: null },
+      ],
+    }),
+  },
+  {
+    tool: "execute_skill",
+    args: () => ({ name: "sums.add", args: [1] }),
+    reply: refused("VALIDATION_ERROR", {
+      violations: [{ field: "/args", expected: "an object", actual: "an array" }],
+    }),
+  },
+  {
+    tool: "execute_skill",
+    args: () => ({ name: "pdf-tools" }),
+    reply: refused("NOT_EXECUTABLE", { hint: expect.stringContaining("describe_skill") as string }),
+  },
+  {
+    tool: "execute_skill",
+    args: () => ({ name: "pdf-tools", script: "scripts/extract.py" }),
+    reply: {
+      result: {
+        ...ran,
+        status: "completed",
+        output: { exit_code: 0, stdout: "[]\n", stderr: "" },
+        logs_preview: "[]\n",
+        version: "1.2.0",
+      },
+    },
+  },
+  {
+    tool: "execute_skill",
+    args: () => ({ name: "keys.use" }),
+    reply: refused(
+      "PERMISSION_DENIED",
+      { hint: expect.stringContaining("--grant keys.use:secrets") as string },
+      -32001,
+    ),
+  },
+  {
+    tool: "run_code",
+    args: () => ({
+      language: "python",
+      code: programs.calls,
+      args: { numbers: [4, 5] },
+      mount_skills: ["sums-add"],
+    }),
+    reply: { result: { ...ran, status: "completed", output: { sum: 9 }, logs_preview: "adding\n" } },
+  },
+  {
+    tool: "run_code",
+    args: () => ({ language: "python", code: programs.floods }),
+    reply: {
+      result: {
+        ...ran,
+        status: "completed",
+        output: { truncated: true, blob_id: blobId, size_bytes: 5002, preview: text },
+      },
+    },
+  },
+  {
+    tool: "read_blob",
+    args: (earlier) => ({ blob_id: spilledOf(earlier.at(-1)), max_bytes: 2 }),
+    reply: {
+      result: { content: '"x', truncated: true, kind: "application/json", size_bytes: 5002, encoding: "utf-8" },
+    },
+  },
+  {
+    tool: "run_code",
+    args: () => ({ language: "python", code: programs.fails }),
+    reply: {
+      result: {
+        ...ran,
+        status: "failed",
+        summary: "ValueError: not so",
+        error: { type: "ValueError", message: "not so", details: expect.objectContaining({ line: 2 }) as object },
+      },
+    },
+  },
+  {
+    tool: "run_code",
+    args: () => ({ language: "perl", code: "1" }),
+    reply: refused("UNSUPPORTED_LANGUAGE", {
+      available: ["python"],
+      hint: text,
+    }),
+  },
+  {
+    tool: "run_code",
+    args: () => ({ language: "python", code: "", limits: { timeout: 5 } }),
+    reply: refused("VALIDATION_ERROR", {
+      hint: "Did you mean timeout_ms?",
+      available: ["timeout_ms"],
+      violations: [{ field: "/limits/timeout", expected: "no parameter of this name", actual: 5 }],
+    }),
+  },
+  {
+    tool: "run_code",
+    args: () => ({ language: "python", code: "", input_blobs: ["blob:nobody"] }),
+    reply: refused("BLOB_NOT_FOUND"),
+  },
 ];
 
 /** What every door promises: the same call, the same answer (CONTRACT C-2.1). */
@@ -235,6 +405,10 @@ export function describeDoors(door: string, open: () => Promise<OpenDoor>): void
 
 function idOf(reply: DoorReply | undefined): unknown {
   return (reply as { result: { blob_id: string } }).result.blob_id;
+}
+
+function spilledOf(reply: DoorReply | undefined): unknown {
+  return (reply as { result: { output: { blob_id: string } } }).result.output.blob_id;
 }
 
 function cursorOf(reply: DoorReply | undefined): unknown {

@@ -1,5 +1,6 @@
 import { openProblemLog } from "../acp/log-problems.ts";
 import { serveMcp } from "../mcp/serve-mcp.ts";
+import { whenParentGone } from "../mcp/when-parent-gone.ts";
 import { readOptions } from "../options.ts";
 import { openSkillset, type SessionSkills } from "../skillset.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
@@ -30,10 +31,15 @@ export async function runMcp(given: McpArguments): Promise<number | UsageFault> 
   const toolkit = openToolkit(settings);
   const session = skillset.openSession({ cwd: directory });
   tellProblems(session, log);
+  const gone = new AbortController();
+  const stopLooking = whenParentGone({ clock: settings.clock, parent: () => process.ppid }, () => {
+    gone.abort();
+  });
   try {
-    const streams = { input: process.stdin, output: process.stdout };
+    const streams = { input: process.stdin, output: process.stdout, gone: gone.signal };
     await serveMcp(toolkit, { owner: localOwner, skills: session.catalog, project: directory }, streams);
   } finally {
+    stopLooking();
     await Promise.all([skillset.close(), toolkit.close()]);
   }
   return 0;

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { openAnsweringTransport } from "./answering-transport.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openMcpServers } from "./mcp-server.ts";
 
@@ -8,24 +9,29 @@ export interface StdioStreams {
   readonly input: Readable;
   /** Belongs to the protocol. */
   readonly output: Writable;
+  /** Aborted when nobody is there any more, although a stream may still look open. */
+  readonly gone?: AbortSignal;
 }
 
 /** Bytes of one message. The largest blob of the default limits has room in it where JSON writes each byte as six. */
 const maxMessageBytes = 64 * 1024 * 1024;
 
-/** Serves one MCP client over stdio, whatever revision it opens with. Resolves when the client closes its end. */
-export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output }: StdioStreams): Promise<void> {
+/**
+ * Serves one MCP client over stdio, whatever revision it opens with. Resolves when the client has closed its end and has the answers to
+ * all that it asked, or takes no more of them.
+ */
+export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output, gone }: StdioStreams): Promise<void> {
   const { log } = door;
   const makeServer = openMcpServers(door, caller);
   const servers = new Set<McpServer>();
   const stop = caller.skills.onChange?.(() => {
     for (const server of servers) tellOfChange(server, door);
   });
+  const { transport, held } = openAnsweringTransport(input, output, { maxBufferSize: maxMessageBytes });
   const ended = new Promise<void>((resolve) => {
-    input.once("end", resolve).once("close", resolve);
-    output.once("error", () => {
-      resolve();
-    });
+    held.once("end", resolve).once("close", resolve);
+    for (const event of ["error", "close"] as const) output.once(event, () => resolve());
+    gone?.addEventListener("abort", () => resolve(), { once: true });
   });
   const handle = serveStdio(
     () => {
@@ -35,7 +41,7 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output
       return server;
     },
     {
-      transport: new StdioServerTransport(input, output, { maxBufferSize: maxMessageBytes }),
+      transport,
       onerror: (error) => {
         log("info", `MCP: ${error.message}`);
       },
@@ -44,6 +50,7 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output
   await ended;
   stop?.();
   await handle.close();
+  input.destroy();
 }
 
 function tellOfChange(server: McpServer, { log }: McpDoor): void {

@@ -1,24 +1,20 @@
 import type { Readable, Writable } from "node:stream";
-import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { BridgeTarget } from "./bridge-environment.ts";
 import { postMessage } from "./bridge-post.ts";
 import { readLines } from "./read-lines.ts";
 import { toRecord, toRequestHeaders } from "./request-headers.ts";
+import { whenParentGone } from "./when-parent-gone.ts";
+import type { ParentOptions } from "./when-parent-gone.ts";
 
-export interface StdioShimOptions {
+export interface StdioShimOptions extends ParentOptions {
   /** From the agent. */
   readonly input: Readable;
   /** To the agent. */
   readonly output: Writable;
   readonly target: BridgeTarget;
   readonly log: Log;
-  readonly clock: Clock;
-  /** The id of the parent process as it is now: another one means that the parent is gone. */
-  readonly parent: () => number;
 }
-
-const lookAfterParentEvery = 1_000;
 
 /**
  * Carries MCP between stdio and the loopback server of the process that had this one started (A-11), for agents without HTTP. It
@@ -114,19 +110,6 @@ function cancel(running: ReadonlyMap<AbortController, unknown>, id: unknown): bo
     return true;
   }
   return false;
-}
-
-/** An agent that is killed may leave its end of the pipe open in a child of its own. */
-function whenParentGone({ clock, parent }: StdioShimOptions, end: () => void): () => void {
-  const first = parent();
-  let stop = clock.after(lookAfterParentEvery, look);
-  function look(): void {
-    if (parent() === first) stop = clock.after(lookAfterParentEvery, look);
-    else end();
-  }
-  return () => {
-    stop();
-  };
 }
 
 function parse(text: string): unknown {

@@ -20,12 +20,14 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
     throw invalidInput(name, [{ field: "", expected: "an object of parameters", actual: shown(args) }]);
   }
   const issues = result.error?.issues ?? [];
-  const unknown = issues.flatMap((issue) => (issue.code === "unrecognized_keys" ? issue.keys : []));
+  const unknown = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys" ? issue.keys.map((key) => ({ inside: issue.path, key })) : [],
+  );
   const violations = [
-    ...unknown.map((key) => ({
-      field: pointer([key]),
+    ...unknown.map(({ inside, key }) => ({
+      field: pointer([...inside, key]),
       expected: "no parameter of this name",
-      actual: shown(at(args, [key])),
+      actual: shown(at(args, [...inside, key])),
     })),
     ...issues
       .filter(({ code }) => code !== "unrecognized_keys")
@@ -35,7 +37,8 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
         actual: shown(at(args, issue.path)),
       })),
   ];
-  throw invalidInput(name, violations, unknown[0] === undefined ? {} : nearestTo(unknown[0], parametersOf(input)));
+  const [first] = unknown;
+  throw invalidInput(name, violations, first && nearestTo(first.key, parametersOf(input, first.inside)));
 }
 
 /** The error for input that is not as it should be; the message says it all in words. */
@@ -66,14 +69,23 @@ function nearestTo(key: string, parameters: readonly string[]): { hint: string; 
   return { hint: `Did you mean ${available[0] ?? ""}?`, available };
 }
 
-function parametersOf(input: z.ZodType): string[] {
-  return "shape" in input && typeof input.shape === "object" && input.shape !== null ? Object.keys(input.shape) : [];
+/** The names that an object takes, at one place of the input. */
+function parametersOf(input: unknown, inside: readonly PropertyKey[]): string[] {
+  const shape = inside.reduce<unknown>((outer, key) => at(shapeOf(outer), [key]), input);
+  return Object.keys(shapeOf(shape));
+}
+
+function shapeOf(schema: unknown): object {
+  if (typeof schema !== "object" || schema === null) return {};
+  if ("shape" in schema && typeof schema.shape === "object" && schema.shape !== null) return schema.shape;
+  return "unwrap" in schema && typeof schema.unwrap === "function" ? shapeOf((schema.unwrap as () => unknown)()) : {};
 }
 
 const kinds: Readonly<Record<string, string>> = {
   string: "a string",
   boolean: "true or false",
   object: "an object",
+  record: "an object",
   array: "an array",
 };
 

@@ -24,6 +24,18 @@ describe("acp-skills mcp", () => {
     expect(await once(child, "close")).toEqual([0, null]);
   });
 
+  it("answers all that is piped into it before it ends, code that runs included", async () => {
+    const code = "def main():\n    return 42\n";
+    const messages = [initialize("2025-06-18"), legacyCall("run_code", { language: "python", code }, 2)];
+    const input = messages.map((message) => `${JSON.stringify(message)}\n`).join("");
+    const { stdout } = await runCli(["mcp"], { cwd: project.directory, input });
+    const answers = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    expect(answers).toMatchObject([{ id: "open" }, { id: 2, result: { structuredContent: { output: 42 } } }]);
+  });
+
   it("tells on stderr of a mistyped --skills, and lives on when nobody reads that", async () => {
     project.write(".agents/skills/alpha/SKILL.md", skillText("alpha"));
     const child = startCli(["mcp", "--skills", "skils"], { cwd: project.directory });

@@ -4,7 +4,8 @@ import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { runStdioShim } from "../../src/mcp/stdio-shim.ts";
 import { silentLog } from "../../src/log.ts";
 import { manualClock } from "../manual-clock.ts";
-import { describeDoors, doorSkills } from "../doors.ts";
+import { openMemoryRuns } from "../tools/runs/memory-runs.ts";
+import { describeDoors, doorScript, doorSkills } from "../doors.ts";
 import type { OpenDoor as OpenWay } from "../doors.ts";
 import { openDoor } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
@@ -15,7 +16,9 @@ import type { StdioClient } from "./stdio-client.ts";
 type DoorReply = Awaited<ReturnType<OpenWay["call"]>>;
 
 const openMcp = (): Promise<OpenDoor> =>
-  openDoor(Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])));
+  openDoor(Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])), {
+    runs: openMemoryRuns(doorScript).runs,
+  });
 
 /** What a call came to, out of the answer of a tool: its structured content, which its text repeats. */
 function toReply({ result, error }: { readonly result?: Record<string, unknown>; readonly error?: object }): DoorReply {

@@ -9,6 +9,7 @@ import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import { openSkillHasher } from "../../src/tools/hash-skill.ts";
 import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
+import type { Runs } from "../../src/tools/runs/runs.ts";
 import type { SkillSource } from "../../src/tools/skill-source.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
@@ -39,7 +40,8 @@ export async function openDoor(
   {
     wrap = (toolbox) => toolbox,
     source: other,
-  }: { wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">; source?: SkillSource } = {},
+    runs,
+  }: { wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">; source?: SkillSource; runs?: Runs } = {},
 ): Promise<OpenDoor> {
   const files = memorySkillFiles(given);
   files.makeDirectory("/skills");
@@ -48,7 +50,7 @@ export async function openDoor(
   const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
   const catalog = openCatalog({ roots: [{ path: "/skills", origin: "explicit" }], files, clock: systemClock, log });
   await catalog.ready;
-  const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, log }));
+  const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, log, ...(runs && { runs }) }));
   const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version: "0.0.0-test" };
   const caller: McpCaller = { owner: "me", sessionId: "s1", skills: catalog };
   return { files, catalog, toolbox, door, caller, logged, server: openLoopbackServer(door) };

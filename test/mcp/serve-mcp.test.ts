@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import type { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { openDoor } from "./open-door.ts";
 import { legacyCall, modernRequest } from "./raw-request.ts";
@@ -11,6 +13,17 @@ async function open() {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const ended = serveMcp(door, caller, { input, output });
   return { client: openStdioClient(input, output), input, output, ended, files, catalog };
+}
+
+/** Answers come a turn of the loop later, as those of a sandbox do. */
+function withDelay(door: McpDoor): McpDoor {
+  const toolbox: McpDoor["toolbox"] = {
+    async call(...call) {
+      for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+      return await door.toolbox.call(...call);
+    },
+  };
+  return { ...door, toolbox };
 }
 
 const isChange = ({ method }: StdioMessage): boolean => method === "notifications/resources/list_changed";
@@ -52,6 +65,83 @@ describe("MCP over stdio", () => {
     expect((await client.ask(initialize("2025-11-25"))).result).toMatchObject({ protocolVersion: "2025-11-25" });
     input.end();
     await ended;
+  });
+
+  it.each([
+    [
+      "before 2026-07-28",
+      [initialize("2025-11-25"), legacyCall("list_skills", {}, 1), legacyCall("list_skills", {}, 2)],
+    ],
+    [
+      "since 2026-07-28, beside a subscription that never ends",
+      [
+        { ...(modernRequest("subscriptions/listen", { notifications: {} }).body as object), id: 0 },
+        { ...(modernRequest("tools/call", { name: "list_skills", arguments: {} }).body as object), id: 1 },
+        { ...(modernRequest("tools/call", { name: "list_skills", arguments: {} }).body as object), id: 2 },
+      ],
+    ],
+  ])("answers all that was asked before the input ended, %s", async (_when, messages) => {
+    const { door, caller } = await openDoor();
+    const answering = withDelay(door);
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    input.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+    await serveMcp(answering, caller, { input, output });
+    output.end();
+    const text = (await output.toArray()).join("");
+    const answers = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as StdioMessage);
+    expect(answers.filter(({ id, result }) => (id === 1 || id === 2) && result !== undefined)).toHaveLength(2);
+  });
+
+  it("does not wait for a request that was given up", async () => {
+    const { door, caller } = await openDoor();
+    const toolbox = { call: () => new Promise<never>(() => undefined) };
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const ended = serveMcp({ ...door, toolbox }, caller, { input, output });
+    const client = openStdioClient(input, output);
+    await client.ask(initialize("2025-11-25"));
+    client.send(legacyCall("list_skills", {}, 7));
+    client.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } });
+    input.end();
+    await ended;
+  });
+
+  it.each([
+    ["takes the answers any more", (output: PassThrough) => void output.destroy()],
+    [
+      "is there any more",
+      (_output: PassThrough, gone: AbortController) => {
+        gone.abort();
+      },
+    ],
+  ])("ends at once, and ends what runs, when nobody %s", async (_why, leave) => {
+    const { door, caller } = await openDoor();
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const gone = new AbortController();
+    let given: AbortSignal | undefined;
+    const called = new Promise<void>((resolve) => {
+      const toolbox: McpDoor["toolbox"] = {
+        call: (_name, _args, _context, signal) => {
+          given = signal;
+          resolve();
+          return new Promise<never>(() => undefined);
+        },
+      };
+      void serveMcp({ ...door, toolbox }, caller, { input, output, gone: gone.signal }).then(() =>
+        input.emit("served"),
+      );
+    });
+    const client = openStdioClient(input, output);
+    await client.ask(initialize("2025-11-25"));
+    client.send(legacyCall("list_skills", {}, 7));
+    await called;
+    const served = once(input, "served");
+    input.end();
+    leave(output, gone);
+    await served;
+    expect(given?.aborted).toBe(true);
   });
 
   it("takes a message of fifteen mebibytes", async () => {

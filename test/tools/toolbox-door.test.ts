@@ -1,11 +1,12 @@
 import { silentLog } from "../../src/log.ts";
 import { toWireError } from "../../src/wire/error-table.ts";
-import { describeDoors, doorSkills } from "../doors.ts";
-import { openTools } from "./open-tools.ts";
+import { describeDoors, doorScript, doorSkills } from "../doors.ts";
+import { openRunner } from "./runs/open-runner.ts";
 
 describeDoors("of the toolbox itself", async () => {
-  const { call } = await openTools(
+  const { call } = await openRunner(
     Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])),
+    doorScript,
   );
   return {
     call: (tool, args) =>

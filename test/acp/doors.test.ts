@@ -1,0 +1,49 @@
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { wrapCommand } from "../../src/acp/wrap-command.ts";
+import { silentLog } from "../../src/log.ts";
+import { describeDoors, doorSkills } from "../doors.ts";
+import type { OpenDoor } from "../doors.ts";
+import { openStdioClient } from "../mcp/stdio-client.ts";
+import { useTemporaryProject } from "../cli/temporary-project.ts";
+
+const project = useTemporaryProject();
+const agent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+
+/** An editor on a wrapped agent, with a session open. */
+async function open(): Promise<OpenDoor> {
+  for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: [agent],
+    input,
+    output,
+    options: {
+      home: project.at("home"),
+      dataDirectory: project.at("data"),
+      skills: [project.at("skills")],
+      defaultRoots: false,
+      log: silentLog,
+    },
+  });
+  const client = openStdioClient(input, output);
+  let id = 0;
+  const ask = (method: string, params: object) =>
+    client.ask({ jsonrpc: "2.0", id: ++id, method, params } as { readonly id: number });
+  await ask("initialize", { protocolVersion: 1 });
+  const { result: session } = await ask("session/new", { cwd: project.directory, mcpServers: [] });
+  return {
+    async call(tool, args) {
+      const { result, error } = await ask(`_acp-skills/${tool}`, { ...args, sessionId: session?.sessionId });
+      if (error !== undefined) return { error: error as { code: number; message: string; data: object } };
+      return { result };
+    },
+    async close() {
+      input.end();
+      await ended;
+    },
+  };
+}
+
+describeDoors("ACP, for an editor", open);
