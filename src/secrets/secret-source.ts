@@ -7,7 +7,7 @@ export interface SecretSource {
   read(name: string, context: SecretContext): Promise<string | undefined>;
 }
 
-export interface SecretContext {
+interface SecretContext {
   /** Canonical name of the skill that declared it: for messages to people. */
   readonly skill: string;
 }
