@@ -24,7 +24,7 @@ const mebibyte = 1024 * 1024;
 
 /** What the caller is told of a run that is over (CONTRACT C-5.1). Keeps as blobs what is too long to be told. */
 export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFacts): Promise<RunResult> {
-  const { run, plan, caller, mask, durationMs, isolation, nestedBlobs } = facts;
+  const { run, plan, caller, durationMs, isolation, nestedBlobs } = facts;
   const { text, isCut } = record.log();
   const logs = toPreview(text, maxPreviewBytes);
   const outcome = await toOutcome(end, record, facts);
@@ -33,7 +33,6 @@ export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFact
   return {
     ...outcome,
     run_id: run.runId,
-    summary: mask.text(outcome.summary),
     output_blobs: [...new Set([...record.blobs, ...nestedBlobs, ...own])],
     logs_preview: logs,
     ...(logsBlob !== undefined && { logs_blob: logsBlob }),
@@ -56,7 +55,9 @@ async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts): Promi
   const value = end.type === "returned" ? facts.mask.json(end.value) : await scriptOutput(record, facts);
   const output = await toOutput(value, facts.caller);
   const given = end.type === "returned" ? end.summary : undefined;
-  return { status: "completed", output, summary: toSummary(given ?? `Completed.${filesIn(record)}`) };
+  // Hidden before it is cut: half a secret would not be found any more.
+  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : facts.mask.text(given));
+  return { status: "completed", output, summary };
 }
 
 function failed(error: RunFailure): Outcome {
@@ -94,15 +95,15 @@ async function spilled(bytes: Uint8Array, kind: string, preview: string, caller:
 /** `{exit_code, stdout, stderr}`; what is too long of it is kept, the longer stream first (C-5.6). */
 async function scriptOutput(record: RunRecord, { caller }: RunFacts): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
-  const output: Record<string, Json> = {
-    exit_code: 0,
+  const texts = {
     stdout: toPlainText(streams.stdout.toString("utf8")),
     stderr: toPlainText(streams.stderr.toString("utf8")),
   };
+  const output: Record<string, Json> = { exit_code: 0, ...texts };
   const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
   for (const name of longestFirst) {
     if (Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes) break;
-    output[name] = await spilled(streams[name], "text/plain", toPreview(String(output[name]), previewBytes), caller);
+    output[name] = await spilled(streams[name], "text/plain", toPreview(texts[name], previewBytes), caller);
   }
   return output;
 }
