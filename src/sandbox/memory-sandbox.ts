@@ -7,13 +7,13 @@ export interface MemoryStage {
   readonly run: SandboxRun;
   /** Aborted when the run is over, for whatever reason. From then on nothing that the script does has an effect. */
   readonly over: AbortSignal;
-  print(text: string | Uint8Array, stream?: "stdout" | "stderr"): void;
-  createBlob(kind: string, content: string | Uint8Array): Promise<string>;
-  callSkill(name: string, args: Json): Promise<Json>;
+  readonly print: (text: string | Uint8Array, stream?: "stdout" | "stderr") => void;
+  readonly createBlob: (kind: string, content: string | Uint8Array) => Promise<string>;
+  readonly callSkill: (name: string, args: Json) => Promise<Json>;
   /** Leaves a file in `/output`; handed over when the run has ended. */
-  leave(path: string, content: string | Uint8Array): void;
+  readonly leave: (path: string, content: string | Uint8Array) => void;
   /** A program that does not end by itself. */
-  forever(): Promise<never>;
+  readonly forever: () => Promise<never>;
 }
 
 /** From program to end. What it throws ends the run as `crashed`. */

@@ -326,7 +326,7 @@ test("when too many runs wait, the next is told to come back", async () => {
   while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
   expect(await refusal(call("run_code", python))).toMatchObject({
     code: "RUNTIME_BUSY",
-    hint: expect.stringContaining("try again"),
+    hint: expect.stringContaining("try again") as string,
   });
   clock.pass(30_000);
   expect(await first).toMatchObject({ error: { type: "TimeoutError" } });

@@ -2,12 +2,9 @@ import { stripVTControlCharacters } from "node:util";
 
 /** A program's text without what steers a terminal; line breaks and tabs stay. */
 export function toPlainText(text: string): string {
-  return (
-    stripVTControlCharacters(text)
-      .replace(/\r\n?/g, "\n")
-      // eslint-disable-next-line no-control-regex
-      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "")
-  );
+  return stripVTControlCharacters(text)
+    .replace(/\r\n?/g, "\n")
+    .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "");
 }
 
 /** The beginning and the end of a text that is longer than `limit` bytes, with how much is missing between them. */

@@ -41,7 +41,7 @@ export async function planCodeRun(context: RunContext, request: CodeRunRequest):
   }
   return {
     program: { type: "code", code, entrypoint, args },
-    ...(await splitByNeeds(context, [...skills.values()])),
+    ...splitByNeeds(context, [...skills.values()]),
     blobs: await findBlobs(context, tool, inputBlobs, args),
     ...limitsOf({ timeoutMs }),
   };

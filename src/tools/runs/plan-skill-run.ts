@@ -51,7 +51,7 @@ async function toPlan(context: RunContext, skill: Skill, program: Program, reque
   const dependencies = dependenciesOf(skill, context.skills);
   // What a skill depends on never runs with that skill's permissions.
   const isPlain = neededBy(permissionsOf(skill)).length === 0;
-  const importable = await splitByNeeds(context, dependencies);
+  const importable = splitByNeeds(context, dependencies);
   return {
     skill,
     program,
@@ -63,10 +63,10 @@ async function toPlan(context: RunContext, skill: Skill, program: Program, reque
 }
 
 /** Skills that other code can import as they are, and those that need a sandbox of their own (CONTRACT C-5.5). */
-export async function splitByNeeds(
+export function splitByNeeds(
   context: RunContext,
   skills: readonly Skill[],
-): Promise<{ readonly mounted: readonly Skill[]; readonly brokered: readonly Skill[] }> {
+): { readonly mounted: readonly Skill[]; readonly brokered: readonly Skill[] } {
   const mounted: Skill[] = [];
   const brokered: Skill[] = [];
   for (const skill of skills) {

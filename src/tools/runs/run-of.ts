@@ -47,7 +47,7 @@ export function toCaller(context: RunContext): RunCaller {
     sourceOf,
     ...(project !== undefined && { project }),
     ...(onPrint !== undefined && { onPrint }),
-    ...(onNested !== undefined && { onNested }),
+    onNested,
     planSkill: (skill, args, leftMs) => planSkillRun(context, skill, { args: args as Arguments, leftMs }),
   };
 }

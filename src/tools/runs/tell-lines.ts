@@ -1,8 +1,8 @@
 /** Text on its way to someone who follows a run. */
 export interface ToldLines {
-  push(text: string): void;
+  readonly push: (text: string) => void;
   /** What is left of the last line. */
-  end(): void;
+  readonly end: () => void;
 }
 
 const longestPiece = 2_048;

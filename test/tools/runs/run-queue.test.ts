@@ -32,7 +32,7 @@ test("whoever comes when too many wait is told to come back, and what left makes
   const waiting = queue.enter("b", controller.signal);
   await expect(queue.enter("c", never)).rejects.toMatchObject({
     code: "RUNTIME_BUSY",
-    facts: { hint: expect.any(String) },
+    facts: { hint: expect.any(String) as string },
   });
   controller.abort(new Error("gave up"));
   await expect(waiting).rejects.toThrow("gave up");
