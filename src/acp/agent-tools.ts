@@ -1,7 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { SessionSkills } from "../skillset.ts";
 import type { Settings } from "../options.ts";
-import type { McpCaller } from "../mcp/mcp-door.ts";
 import type { Toolkit } from "../toolkit.ts";
 import type { Bridge, ServerAddress } from "./server-entry.ts";
 
@@ -37,6 +36,15 @@ export interface AgentTools {
   openServer(skills: CallerSkills, sessionId: string | undefined): Promise<SessionServer>;
   /** Closes every server, and what is behind them. May be called more than once; never throws. */
   close(): Promise<void>;
+}
+
+/** Who calls through a session's server; which session that is may be known only later. */
+interface SessionCaller {
+  sessionId?: string;
+  owner: string;
+  readonly skills: SessionCatalog;
+  readonly project?: string;
+  readonly turn: () => AbortSignal;
 }
 
 /** What is needed of a toolkit. */
@@ -101,10 +109,7 @@ export function openAgentTools(
     async openServer({ catalog, directory }, sessionId) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
-      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } & Pick<
-        McpCaller,
-        "project" | "turn"
-      > = {
+      const caller: SessionCaller = {
         owner: `opening:${crypto.randomUUID()}`,
         skills: catalog,
         ...(directory !== undefined && { project: directory }),
