@@ -60,11 +60,16 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
 
   async function sandbox(): Promise<Sandbox> {
     if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
-    const { sandbox: opened, tiers } = await (opening ??= open(false));
-    if (opened !== undefined) return opened;
-    // The next one may find what a person has installed meanwhile.
-    opening = undefined;
-    throw nothingIsolates(tiers);
+    const tried = (opening ??= open(false));
+    try {
+      const { sandbox: opened, tiers } = await tried;
+      if (opened !== undefined) return opened;
+      throw nothingIsolates(tiers);
+    } catch (error) {
+      // The next one may find what a person has installed meanwhile; another may have begun to look already.
+      if (opening === tried) opening = undefined;
+      throw error;
+    }
   }
 
   return {

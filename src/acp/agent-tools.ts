@@ -38,6 +38,15 @@ export interface AgentTools {
   close(): Promise<void>;
 }
 
+/** Who calls through a session's server; which session that is may be known only later. */
+interface SessionCaller {
+  sessionId?: string;
+  owner: string;
+  readonly skills: SessionCatalog;
+  readonly project?: string;
+  readonly turn: () => AbortSignal;
+}
+
 /** What is needed of a toolkit. */
 type ToolkitPart = Pick<Toolkit, "openMcp" | "close"> & { readonly toolbox: Pick<Toolkit["toolbox"], "call"> };
 
@@ -100,10 +109,7 @@ export function openAgentTools(
     async openServer({ catalog, directory }, sessionId) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
-      const caller: { sessionId?: string; owner: string; skills: SessionCatalog } & {
-        project?: string;
-        turn: () => AbortSignal;
-      } = {
+      const caller: SessionCaller = {
         owner: `opening:${crypto.randomUUID()}`,
         skills: catalog,
         ...(directory !== undefined && { project: directory }),

@@ -59,6 +59,8 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
   async function call(id: string | number, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     const tool = toToolName(method);
     const onPrint = (message: string): void => {
+      // A request that was given up is answered already.
+      if (signal.aborted) return;
       tell({ jsonrpc: "2.0", method: progressNotification, params: { requestId: id, message } });
     };
     if (!isRecord(params)) return await tools.call(tool, params, { ...findCaller(tool, undefined), onPrint }, signal);

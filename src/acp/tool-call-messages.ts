@@ -50,7 +50,9 @@ export function callEnded(call: ReportedCall, end: CallEnd): Notification {
   const rawOutput = end.status === "completed" ? end.output : end.error;
   const text = end.status === "completed" ? textOf(end.output) : end.error.message;
   const content = text === undefined ? {} : { content: [{ type: "content", content: { type: "text", text } }] };
-  return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status: end.status, ...content, rawOutput });
+  // A run that failed is an answer of ours (CONTRACT C-2.3), and for a person a failure.
+  const status = isRun(rawOutput) ? rawOutput.status : end.status;
+  return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status, ...content, rawOutput });
 }
 
 const titles = {
@@ -87,8 +89,19 @@ function toKind(name: string): string {
   }
 }
 
-/** What a person would read of an answer: the text in it, where it has some. */
+interface Run {
+  readonly status: "completed" | "failed";
+  readonly summary: string;
+  readonly logs_preview: string;
+}
+
+function isRun(output: unknown): output is Run {
+  return isRecord(output) && "run_id" in output && "logs_preview" in output;
+}
+
+/** What a person would read of an answer: the text in it, where it has some; of a run what it printed, and how it ended. */
 function textOf(output: unknown): string | undefined {
+  if (isRun(output)) return `${output.logs_preview}${output.summary}`;
   const isText = isRecord(output) && output["encoding"] !== "base64" && typeof output["content"] === "string";
   return isText ? String(output["content"]) : undefined;
 }

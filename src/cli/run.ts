@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { newErrorId } from "../error-id.ts";
@@ -36,6 +36,8 @@ export async function runRun(name: string, given: RunArguments, terminal: Termin
   if (timeout !== undefined && isUsageFault(timeout)) return timeout;
   const running = toRunningOptions(given, () => terminal.cwd);
   if (isUsageFault(running)) return running;
+  const unreadable = (given.blob ?? []).find((file) => !isFile(resolve(terminal.cwd, file)));
+  if (unreadable !== undefined) return { usageFault: `--blob ${unreadable} is not a file that can be read` };
   const { catalog, complete } = await openListing(given, terminal);
   if (!complete) return 2;
   const log = openProcessLog();
@@ -112,6 +114,15 @@ function toMilliseconds(text: string | undefined): { readonly ms: number } | Usa
   return /^[1-9]\d{0,8}$/.test(text)
     ? { ms: Number(text) }
     : { usageFault: `--timeout needs milliseconds, not ${text}` };
+}
+
+function isFile(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false; // Told to the person.
+  }
 }
 
 async function putAll(

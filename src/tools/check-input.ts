@@ -78,7 +78,9 @@ function parametersOf(input: unknown, inside: readonly PropertyKey[]): string[] 
 function shapeOf(schema: unknown): object {
   if (typeof schema !== "object" || schema === null) return {};
   if ("shape" in schema && typeof schema.shape === "object" && schema.shape !== null) return schema.shape;
-  return "unwrap" in schema && typeof schema.unwrap === "function" ? shapeOf((schema.unwrap as () => unknown)()) : {};
+  return "unwrap" in schema && typeof schema.unwrap === "function"
+    ? shapeOf((schema as { unwrap: () => unknown }).unwrap())
+    : {};
 }
 
 const kinds: Readonly<Record<string, string>> = {

@@ -225,3 +225,19 @@ test("the advertisement names the tools that are served", async () => {
     },
   });
 });
+
+test("what code prints is told to the editor as it comes, and no more once the request was given up", async () => {
+  const tools = fakeTools(() => new Promise(() => undefined));
+  const { editor, answers } = await inSession(tools);
+  await editor(call(7, "run_code", { language: "python", code: "" }));
+  await settled();
+  const print = tools.calls[0]?.caller.onPrint;
+  print?.("one\n");
+  await editor({ method: "$/cancel_request", params: { requestId: 7 } });
+  print?.("two\n");
+  await settled();
+  expect(answers()).toMatchObject([
+    { method: "_acp-skills/progress", params: { requestId: 7, message: "one\n" } },
+    { id: 7, error: { code: -32800 } },
+  ]);
+});

@@ -69,6 +69,16 @@ test("a refusal is told in the words of the wire, and thrown as it came", async 
   await expect(call).rejects.toBe(refusal);
 });
 
+test("a run that failed is told as failed, with what became of it", async () => {
+  const output = { status: "failed", summary: "ValueError: no", logs_preview: "line\n", run_id: "run_0000000001" };
+  const told = await report(() => Promise.resolve(output), { name: "run_code" });
+  expect(told.at(-1)?.params.update).toMatchObject({
+    status: "failed",
+    content: [{ content: { text: "line\nValueError: no" } }],
+    rawOutput: output,
+  });
+});
+
 test.each<[string, unknown, string, string]>([
   ["list_skills", undefined, "List skills", "read"],
   ["describe_skill", { name: "pdf" }, "Describe skill pdf", "read"],

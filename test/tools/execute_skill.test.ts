@@ -187,6 +187,24 @@ test("what was granted arrives: the network, the secrets, and the session's proj
   });
 });
 
+test("a secret is hidden before a summary is cut, and in the name of a file that could not be kept", async () => {
+  const secret = "s3cr3t-value-1234";
+  const { call } = await openRunner(
+    actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]'),
+    ({ run, leave }) => {
+      const fails = run.program.type === "skill" && JSON.stringify(run.program.args) === '{"fail":true}';
+      if (fails) leave(`${run.secrets["KEY"]}.bin`, new Uint8Array(1024 * 1024 * 11));
+      return { type: "returned", value: 1, summary: `${"x".repeat(990)}${run.secrets["KEY"]}` };
+    },
+    { grants: ["a.b:secrets"], readSecret: () => Promise.resolve(secret) },
+  );
+  const cut = JSON.stringify(await call("execute_skill", { name: "a.b" }));
+  expect(cut).not.toContain(secret.slice(0, 6));
+  const refused = JSON.stringify(await call("execute_skill", { name: "a.b", args: { fail: true } }));
+  expect(refused).toContain("OutputLimitError");
+  expect(refused).not.toContain(secret);
+});
+
 test("a secret that is not configured is told by its name", async () => {
   const { call } = await openRunner(
     actionSkill("a.b", '[permissions]\nsecrets = ["KEY_A", "KEY_B"]'),

@@ -1,8 +1,8 @@
 /** The beginning and the end of a stream, in bounded memory. */
 export interface KeptBytes {
-  push(bytes: Uint8Array): void;
+  readonly push: (bytes: Uint8Array) => void;
   /** Everything, or both ends with a line between them that says how much is missing. */
-  read(): Buffer;
+  readonly read: () => Buffer;
   /** Bytes that were pushed. */
   readonly size: number;
   readonly isCut: boolean;

@@ -5,10 +5,10 @@ import type { MaskedStream } from "../../secrets/mask-secrets.ts";
 
 /** Hides the secrets of one run in everything that leaves it (CONTRACT C-5.1). */
 export interface Mask {
-  text(text: string): string;
-  json(value: Json): Json;
-  error(error: RunError): RunError;
-  end(end: RunEnd): RunEnd;
+  readonly text: (text: string) => string;
+  readonly json: (value: Json) => Json;
+  readonly error: (error: RunError) => RunError;
+  readonly end: (end: RunEnd) => RunEnd;
   /** For one stream of bytes; a secret may lie across two of its pieces. */
   stream(): MaskedStream;
   iterable(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;

@@ -4,7 +4,6 @@ import { stripVTControlCharacters } from "node:util";
 export function toPlainText(text: string): string {
   return stripVTControlCharacters(text)
     .replace(/\r\n?/g, "\n")
-
     .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "");
 }
 

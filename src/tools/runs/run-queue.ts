@@ -3,7 +3,8 @@ import { SkillsError } from "../../errors.ts";
 /** Lets runs in, a few at a time, and every owner in turn. */
 export interface RunQueue {
   /**
-   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when too many wait already, and with the reason of `signal`.
+   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when too many wait already, also later, for one who has
+   * more waiting than others have; and with the reason of `signal`.
    */
   enter(owner: string, signal: AbortSignal): Promise<() => void>;
 }
@@ -16,6 +17,7 @@ export interface RunQueueOptions {
 
 interface Waiting {
   readonly admit: () => void;
+  readonly refuse: (error: Error) => void;
 }
 
 export function openRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQueue {
@@ -37,6 +39,16 @@ export function openRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQ
     next.admit();
   }
 
+  /** Where all places are taken, the owner with the most of them gives up the last one to an owner who has clearly fewer. */
+  function makeRoom(owner: string): boolean {
+    const [most, line] = [...waiting].reduce((a, b) => (b[1].length > a[1].length ? b : a));
+    if (line.length <= (waiting.get(owner)?.length ?? 0) + 1) return false;
+    line.pop()?.refuse(busy(count));
+    if (line.length === 0) waiting.delete(most);
+    count -= 1;
+    return true;
+  }
+
   function once(): () => void {
     let left = false;
     return () => {
@@ -53,12 +65,16 @@ export function openRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQ
         running += 1;
         return once();
       }
-      if (count >= maxWaiting) throw busy(count);
+      if (count >= maxWaiting && (count === 0 || !makeRoom(owner))) throw busy(count);
       return await new Promise((resolve, reject) => {
         const entry: Waiting = {
           admit() {
             signal.removeEventListener("abort", giveUp);
             resolve(once());
+          },
+          refuse(error) {
+            signal.removeEventListener("abort", giveUp);
+            reject(error);
           },
         };
         const giveUp = (): void => {

@@ -20,6 +20,7 @@ export interface RunRecord {
   readonly stream: (name: "stdout" | "stderr") => KeptBytes;
   /** Ids, in the order in which they were made. */
   readonly blobs: readonly string[];
+  /** Paths are masked, of these and of those that were refused. */
   readonly files: readonly { readonly path: string; readonly blobId: string }[];
   /** Files that could not be kept, and why. */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
@@ -70,10 +71,10 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
       callSkill,
       async output(path, _size, content) {
         try {
-          files.push({ path, blobId: await keep(toMimeType(path), content) });
+          files.push({ path: mask.text(path), blobId: await keep(toMimeType(path), content) });
         } catch (error) {
           if (!isSkillsError(error) || error.code === "INTERNAL") throw error;
-          refused.push({ path, why: error.message });
+          refused.push({ path: mask.text(path), why: error.message });
         }
       },
     },

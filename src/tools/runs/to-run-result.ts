@@ -24,7 +24,7 @@ const mebibyte = 1024 * 1024;
 
 /** What the caller is told of a run that is over (CONTRACT C-5.1). Keeps as blobs what is too long to be told. */
 export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFacts): Promise<RunResult> {
-  const { run, plan, caller, mask, durationMs, isolation, nestedBlobs } = facts;
+  const { run, plan, caller, durationMs, isolation, nestedBlobs } = facts;
   const { text, isCut } = record.log();
   const logs = toPreview(text, maxPreviewBytes);
   const outcome = await toOutcome(end, record, facts);
@@ -33,7 +33,6 @@ export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFact
   return {
     ...outcome,
     run_id: run.runId,
-    summary: mask.text(outcome.summary),
     output_blobs: [...new Set([...record.blobs, ...nestedBlobs, ...own])],
     logs_preview: logs,
     ...(logsBlob !== undefined && { logs_blob: logsBlob }),
@@ -56,7 +55,9 @@ async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts): Promi
   const value = end.type === "returned" ? facts.mask.json(end.value) : await scriptOutput(record, facts);
   const output = await toOutput(value, facts.caller);
   const given = end.type === "returned" ? end.summary : undefined;
-  return { status: "completed", output, summary: toSummary(given ?? `Completed.${filesIn(record)}`) };
+  // Hidden before it is cut: half a secret would not be found any more.
+  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : facts.mask.text(given));
+  return { status: "completed", output, summary };
 }
 
 function failed(error: RunFailure): Outcome {

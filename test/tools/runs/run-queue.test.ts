@@ -46,3 +46,18 @@ test("whoever gave up before is not let in", async () => {
   const queue = openRunQueue({ concurrency: 1, maxWaiting: 1 });
   await expect(queue.enter("a", AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
 });
+
+test("an owner who fills the queue keeps nobody else out of it", async () => {
+  const queue = openRunQueue({ concurrency: 1, maxWaiting: 3 });
+  const leave = await queue.enter("a", never);
+  const [first, second, third] = [1, 2, 3].map(() => queue.enter("a", never));
+  const other = queue.enter("b", never);
+  await expect(third).rejects.toMatchObject({ code: "RUNTIME_BUSY" });
+  // Two and one: as even as three places can be.
+  await expect(queue.enter("b", never)).rejects.toMatchObject({ code: "RUNTIME_BUSY" });
+  await expect(queue.enter("a", never)).rejects.toMatchObject({ code: "RUNTIME_BUSY" });
+  leave();
+  (await first)?.();
+  (await other)();
+  (await second)?.();
+});

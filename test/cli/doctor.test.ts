@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { runCli } from "./run-cli.ts";
+import { useTemporaryProject } from "./temporary-project.ts";
+
+const project = useTemporaryProject();
+
+interface Tier {
+  readonly tier: string;
+  readonly usable: boolean;
+  readonly reason?: string;
+}
+
+test("the doctor tells of node, python, every tier, the limits, the roots and the agents; 0 exactly when something isolates", async () => {
+  const { code, stdout } = await runCli(["doctor", "--json"], { cwd: project.directory });
+  const report = JSON.parse(stdout) as { isolation: string | null; tiers: readonly Tier[] };
+  expect(report).toMatchObject({
+    node: { version: process.versions.node },
+    python: expect.any(Object) as object,
+    limits: { timeout_ms: 30_000, max_timeout_ms: 600_000, memory_mb: 512 },
+    roots: expect.arrayContaining([{ path: project.at(".agents/skills"), exists: false }]) as object[],
+    agents: expect.any(Array) as unknown[],
+  });
+  for (const { usable, reason } of report.tiers) expect(usable || reason !== undefined).toBe(true);
+  expect(report.isolation).toBe(report.tiers.find(({ usable }) => usable)?.tier ?? null);
+  expect(code).toBe(report.isolation === null ? 1 : 0);
+}, 60_000);
+
+test.skipIf(process.platform !== "linux")(
+  "what does not work here makes it exit with 1, and say what is missing",
+  async () => {
+    const { code, stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
+    expect(code).toBe(1);
+    expect(stdout).toContain("none: nothing is executed");
+    expect(stdout).toMatch(/seatbelt +\S/);
+  },
+  60_000,
+);

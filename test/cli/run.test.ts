@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import { runCli, startCli } from "./run-cli.ts";
+import type { CliRun } from "./run-cli.ts";
+import { useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
+
+const project = useTemporaryProject();
+
+function writeAction(code: string): void {
+  const manifest = 'name = "a.b"\nversion = "1.0.0"\ndescription = "Acts."\nkind = "action"\n';
+  project.write("skills/a.b/SKILL.md", "---\nname: A\nshort_description: Acts.\n---\n");
+  project.write("skills/a.b/skill.toml", `${manifest}[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"\n`);
+  project.write("skills/a.b/code/main.py", code);
+}
+
+const only = ["--no-default-roots", "--skills", "skills"];
+
+async function run(...args: readonly string[]): Promise<CliRun> {
+  return await runCli(["run", ...args, ...only], { cwd: project.directory });
+}
+
+describe("acp-skills run", () => {
+  test("shows on stderr what the code prints, on stdout the result, and hands a file over as a blob", async () => {
+    writeAction("def main(args):\n    print('working')\n    return open('/blobs/' + args['sheet']).read()\n");
+    project.write("sheet.csv", "a,b");
+    const { code, stdout, stderr } = await run("a-b", "--args", '{"sheet":"@1"}', "--blob", "sheet.csv", "--json");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "working\n" });
+    expect(JSON.parse(stdout)).toMatchObject({ status: "completed", output: "a,b", logs_preview: "working\n" });
+  });
+
+  test("a run that failed gives 1, and a person the reason", async () => {
+    writeAction("def main():\n    raise ValueError('not so')\n");
+    const { code, stdout } = await run("a.b");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("✗ ValueError: not so") as string });
+  });
+
+  test("--dry-run says what would be run, and runs nothing", async () => {
+    writeAction("def main():\n    raise ValueError('it ran')\n");
+    const { code, stdout } = await run("a.b", "--dry-run", "--timeout", "700000");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ skill: "a.b", program: { args: {} }, limits: { timeout_ms: 600_000 } });
+  });
+
+  test("a permission that was not granted is refused, with the option that grants it", async () => {
+    writeSecretAction(project);
+    const { code, stdout, stderr } = await run("key.use");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("--grant key.use:secrets");
+  });
+
+  test.each([
+    [["--timeout", "0"], "--timeout needs milliseconds"],
+    [["--args", "{"], "--args is not JSON"],
+    [["--blob", "nothing.csv"], "--blob nothing.csv is not a file that can be read"],
+    [["--blob", "skills"], "--blob skills is not a file that can be read"],
+    [["--grant", "a.b:all"], "--grant needs NAME:PERMISSION"],
+  ])("%j is a fault of usage, and nothing runs", async (args, told) => {
+    writeAction("def main():\n    pass\n");
+    const { code, stdout, stderr } = await run("a.b", ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(told);
+  });
+
+  test("an interruption ends the run", async () => {
+    writeAction("import time\n\ndef main():\n    print('begun', flush=True)\n    time.sleep(60)\n");
+    const child = startCli(["run", "a.b", ...only], { cwd: project.directory });
+    const ended = once(child, "close");
+    const [told] = (await once(child.stderr, "data")) as [Buffer];
+    expect(told.toString()).toBe("begun\n");
+    child.kill("SIGINT");
+    expect(await ended).toEqual([130, null]);
+  });
+});
