@@ -95,8 +95,14 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     },
     async close() {
       isClosed = true;
-      const opened = await opening?.catch(() => undefined);
-      await opened?.sandbox?.close();
+      // Nothing that is closed keeps the process: without this, it could end in the middle.
+      const hold = setInterval(() => undefined, 1_000);
+      try {
+        const opened = await opening?.catch(() => undefined);
+        await opened?.sandbox?.close();
+      } finally {
+        clearInterval(hold);
+      }
     },
   };
 }

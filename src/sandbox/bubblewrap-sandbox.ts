@@ -6,7 +6,7 @@ import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
-import { userFor } from "./sandbox-user.ts";
+import { everyoneMayEnter, userFor } from "./sandbox-user.ts";
 
 export interface BubblewrapOptions extends ProcessSandboxOptions {
   readonly bubblewrap: string;
@@ -19,20 +19,25 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   const { bubblewrap, python, root, host } = options;
   const system = systemDirectories();
   const isSystemNode = isBelow(process.execPath, "/usr");
+  // As root, the sandbox is nobody: what only root can reach, such as a Node in root's own home, it cannot be shown.
+  const isShown = isSystemNode || process.getuid?.() !== 0 || everyoneMayEnter(process.execPath);
   const node = isSystemNode ? process.execPath : nodeInside;
   const path = ["/usr/local/bin", "/usr/bin", "/bin", ...(isSystemNode ? [] : ["/opt/node/bin"])].join(":");
   return openProcessSandbox(
     {
       tier: "bubblewrap",
       writable: [],
-      refuses: () => undefined,
+      refuses: ({ program }) =>
+        isShown || program.type !== "script" || program.language !== "node"
+          ? undefined
+          : `Scripts for Node cannot be run: ${process.execPath} can be reached by root only.`,
       userOf: userFor,
       command(directory, shape, wishes) {
         const plan: BubblewrapPlan = {
           ...shape,
           ...root,
           python,
-          node: isSystemNode ? undefined : process.execPath,
+          node: isSystemNode || !isShown ? undefined : process.execPath,
           system,
           inside: host.inside,
           skills: directory.skills,

@@ -37,8 +37,8 @@ function userOfDirectory(directory: string, writable: boolean): number | undefin
   return owner === 0 ? undefined : owner;
 }
 
-/** Whether the rights of others suffice to reach and list a directory. */
-function everyoneMayEnter(directory: string): boolean {
+/** Whether the rights of others suffice to reach and list a directory, or to reach and run a program. */
+export function everyoneMayEnter(directory: string): boolean {
   if ((statSync(directory).mode & 0o005) !== 0o005) return false;
   for (let at = directory; at !== dirname(at); at = dirname(at)) {
     if ((statSync(dirname(at)).mode & 0o001) === 0) return false;

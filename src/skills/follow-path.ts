@@ -66,9 +66,14 @@ function follow(target: string, from: string, rest: string[]): Way {
   let stats: Stats | undefined;
   let links = 0;
   for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
-    if (name === "..") {
-      real = path.dirname(real);
-      stats = undefined;
+    if (name === "." || name === "..") {
+      stats ??= statsOf(real);
+      // Of a file, nothing is a name but its own.
+      if (stats?.isDirectory() !== true) return { ...noWay, steps: [...steps, stepTo(real)] };
+      if (name === "..") {
+        real = path.dirname(real);
+        stats = undefined;
+      }
       continue;
     }
     const next = joinPath(real, name);
@@ -84,6 +89,7 @@ function follow(target: string, from: string, rest: string[]): Way {
     if (to === undefined) return { ...noWay, steps };
     const { root } = path.parse(to);
     if (root !== "") real = path.resolve(real, root);
+    stats = undefined;
     rest.push(...segments(to.slice(root.length)));
   }
   stats ??= statsOf(real);
@@ -116,5 +122,11 @@ function linkText(link: string): string | undefined {
 /** Last one first. */
 function segments(relative: string): string[] {
   const names = relative.split(path.sep === "/" ? "/" : /[\\/]/);
-  return names.filter((name) => name !== "" && name !== ".").reverse();
+  // A slash at the end asks for a directory, as a dot does.
+  const asked = names.at(-1) === "" ? [...names, "."] : names;
+  return asked.filter((name) => name !== "").reverse();
+}
+
+function stepTo(real: string): Step {
+  return { directory: path.dirname(real), name: path.basename(real) };
 }

@@ -34,6 +34,22 @@ test("a way tells its links and its end, or the first name that is missing", asy
   await tree.close();
 });
 
+test("of a file, nothing is a name but its own", async () => {
+  const tree = diskTree(openNativeWatcher);
+  tree.write("file", "x");
+  for (const [name, to] of [
+    ["dot", "file/."],
+    ["slash", "file/"],
+    ["up", "file/../file"],
+  ] as const) {
+    tree.link(name, to);
+    const way = followPath(path.join(tree.root, name));
+    expect(way.real).toBeUndefined();
+    expect(way.steps.at(-1)).toEqual({ directory: tree.root, name: "file" });
+  }
+  await tree.close();
+});
+
 test("a way leads where the system says, and nowhere where it refuses", async () => {
   const tree = diskTree(openNativeWatcher);
   const name = fc.constantFrom("a", "b", "c");
