@@ -9,6 +9,7 @@ import { measureEdits } from "./edits.js";
 import { measureListing } from "./list.js";
 import { measurePassThrough } from "./pass-through.js";
 import { describeLoad, toLine, toMarkdown } from "./report.js";
+import { measureRunning } from "./running.js";
 import { measureStart } from "./start.js";
 import { measureTools } from "./tools.js";
 import { measureWatching } from "./watch.js";
@@ -33,6 +34,7 @@ const figures = {
   "pass-through": measurePassThrough,
   start: measureStart,
   tools: measureTools,
+  running: measureRunning,
 };
 
 const { values } = parseArgs({

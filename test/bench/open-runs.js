@@ -1,0 +1,90 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { openSkills } from "../../dist/open-skills.js";
+import { childProcesses, processorTime } from "./child-processes.js";
+import { quickClock } from "./quick-clock.js";
+
+/**
+ * Skills whose code runs under bubblewrap, as an agent's author would open them.
+ * @typedef {object} OpenRuns
+ * @property {(tool: string, input: object) => Promise<unknown>} call
+ * @property {() => Promise<number>} hello milliseconds; throws unless the run completed
+ * @property {() => Promise<void>} ready fills the pool, and waits until it does nothing
+ * @property {(milliseconds: number) => void} forward lets time pass
+ * @property {() => Promise<void>} drain lets so much of it pass that the pool is empty
+ * @property {() => Promise<void>} close
+ */
+
+/** What waits in a pool: two sandboxes of bubblewrap, supervisor and program each. */
+const waiting = 6;
+export const drainedAfterMs = 60_000;
+
+/**
+ * @param {string} folder that is its own, with skills in `skills`
+ * @returns {Promise<OpenRuns>}
+ */
+export async function openRuns(folder) {
+  const clock = quickClock();
+  const skills = await openSkills({
+    cwd: folder,
+    home: folder,
+    skills: [`${folder}/skills`],
+    defaultRoots: false,
+    dataDirectory: `${folder}/data`,
+    isolation: "bubblewrap",
+    clock,
+    log(level, message) {
+      if (level !== "info") throw new Error(`told while measuring: ${message}`);
+    },
+  });
+  const call = (/** @type {string} */ tool, /** @type {object} */ input) => skills.call(tool, input);
+  const hello = async () => {
+    const started = performance.now();
+    const result = await call("run_code", { language: "python", code: "def main():\n    return 'hello'\n" });
+    const milliseconds = performance.now() - started;
+    expectCompleted(result);
+    return milliseconds;
+  };
+  const ready = async () => {
+    if (childProcesses().length === 0) await hello();
+    let [used, quiet] = [Number.NaN, 0];
+    await until(() => {
+      const pids = childProcesses();
+      const now = processorTime(pids);
+      quiet = pids.length === waiting && now === used ? quiet + 1 : 0;
+      used = now;
+      return quiet === 3;
+    });
+  };
+  const drain = async () => {
+    // What is refilled after an answer has begun by then.
+    await pause(50);
+    if (childProcesses().length === 0) return;
+    await ready();
+    clock.forward(drainedAfterMs);
+    await until(() => childProcesses().length === 0);
+  };
+  return {
+    call,
+    drain,
+    forward: clock.forward,
+    hello,
+    ready,
+    close: () => skills.close(),
+  };
+}
+
+/** @param {unknown} result */
+export function expectCompleted(result) {
+  if (/** @type {{ status?: string }} */ (result).status !== "completed") throw new Error(JSON.stringify(result));
+}
+
+/**
+ * Polls, so that what is waited for is hardly disturbed.
+ * @param {() => boolean} condition
+ */
+export async function until(condition) {
+  for (let waited = 0; !condition(); waited++) {
+    if (waited > 3_000) throw new Error("What was waited for did not happen.");
+    await pause(20);
+  }
+}
