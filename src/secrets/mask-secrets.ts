@@ -88,7 +88,9 @@ function openStream(needles: Needles): MaskedStream & { readonly masked: boolean
   const write = (decided: number): Buffer => {
     const pieces: Buffer[] = [];
     const start = written;
-    for (const { from, to } of ranges.splice(0)) {
+    const later = ranges.findIndex(({ from }) => from > decided);
+    // What begins later may yet prove to be the midst of a longer value.
+    for (const { from, to } of ranges.splice(0, later < 0 ? ranges.length : later)) {
       if (from > written) pieces.push(kept.subarray(written - start, from - start));
       if (from > lastMask) pieces.push(stars);
       written = lastMask = to;

@@ -114,6 +114,12 @@ describe("streams", () => {
     );
   });
 
+  test("lose a value whole when they are cut after a shorter one in its midst", () => {
+    const mask = maskSecrets({ LONG: "xabcdyy", SHORT: "abcd" });
+    expect(stream(mask, Buffer.from("xabcdyy"), [5]).toString()).toBe("***");
+    expect(stream(mask, Buffer.from("xabcdzz"), [5]).toString()).toBe("x***zz");
+  });
+
   test("are bytes, not text: what is no UTF-8 stays as it is", () => {
     const mask = maskSecrets({ KEY: "value" });
     const bytes = Buffer.concat([Buffer.from([255, 0, 195]), Buffer.from("value"), Buffer.from([128])]);
