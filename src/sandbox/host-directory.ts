@@ -1,5 +1,15 @@
 import { execFile } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { copyFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,6 +17,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { SkillsError } from "../errors.ts";
 import type { Python } from "./find-python.ts";
+import { removeTree } from "./remove-tree.ts";
 
 /** What this process keeps for all of its sandboxes; in it each of them gets a directory of its own. */
 export interface HostDirectory {
@@ -28,9 +39,10 @@ const compile =
 
 /** Makes it, under the operating system's directory for temporary files. Throws `SANDBOX_UNAVAILABLE` where that is impossible. */
 export async function makeHostDirectory(python: Python, temporaryDirectory = tmpdir()): Promise<HostDirectory> {
+  let path: string | undefined;
   try {
     const parent = passable(temporaryDirectory) ? temporaryDirectory : "/tmp";
-    const path = mkdtempSync(join(parent, hostDirectoryPrefix));
+    path = mkdtempSync(join(parent, hostDirectoryPrefix));
     // Passable, not readable: what lies in it belongs to other users, one each.
     chmodSync(path, 0o711);
     writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
@@ -40,8 +52,19 @@ export async function makeHostDirectory(python: Python, temporaryDirectory = tmp
     await promisify(execFile)(python.executable, ["-I", "-S", "-c", compile, inside], { env: {}, cwd: "/" });
     return { path, inside };
   } catch (error) {
+    if (path !== undefined) await removeTree(path);
     throw new SkillsError("SANDBOX_UNAVAILABLE", "No private directory can be made for sandboxes.", { cause: error });
   }
+}
+
+/** Removes it; last of all the word of who made it, so that whoever finds the rest knows. */
+export async function removeHostDirectory(path: string): Promise<void> {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.name === ownerFile) continue;
+    if (entry.isDirectory()) await removeTree(join(path, entry.name));
+    else unlinkSync(join(path, entry.name));
+  }
+  await removeTree(path);
 }
 
 /** Who made a directory: enough to tell later whether that process still lives. */

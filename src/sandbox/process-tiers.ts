@@ -5,11 +5,10 @@ import type { Explanation } from "./explain-bubblewrap.ts";
 import { findCommand } from "./find-command.ts";
 import { findPython } from "./find-python.ts";
 import type { Python } from "./find-python.ts";
-import { makeHostDirectory } from "./host-directory.ts";
+import { makeHostDirectory, removeHostDirectory } from "./host-directory.ts";
 import type { HostDirectory } from "./host-directory.ts";
 import { openLandlockSandbox } from "./landlock-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import { removeTree } from "./remove-tree.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { probeSandbox } from "./self-probe.ts";
 import { sweepLeftovers } from "./sweep-leftovers.ts";
@@ -50,18 +49,26 @@ async function openTier(
   const python = await findPython(options.python);
   if ("reason" in python) return { ...python, fix: installPython };
   const host = await makeHostDirectory(python, temporaryDirectory);
-  const opened = open(python, host);
-  const fault = "run" in opened ? await probeSandbox(opened, temporaryDirectory) : undefined;
-  if ("run" in opened && fault === undefined) {
-    return {
-      ...opened,
-      async close() {
-        await opened.close();
-        await removeTree(host.path);
-      },
-    };
+  const removeHost = (): Promise<void> => removeHostDirectory(host.path);
+  try {
+    const opened = open(python, host);
+    const fault = "run" in opened ? await probeSandbox(opened, temporaryDirectory) : undefined;
+    if ("run" in opened && fault === undefined) return closingWith(opened, removeHost);
+    if ("run" in opened) await opened.close();
+    await removeHost();
+    return "run" in opened ? { reason: fault ?? "", fix: [] } : opened;
+  } catch (error) {
+    await removeHost();
+    throw error;
   }
-  if ("run" in opened) await opened.close();
-  await removeTree(host.path);
-  return "run" in opened ? { reason: fault ?? "", fix: [] } : opened;
+}
+
+function closingWith(sandbox: Sandbox, close: () => Promise<void>): Sandbox {
+  return {
+    ...sandbox,
+    async close() {
+      await sandbox.close();
+      await close();
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { isSkillsError } from "../errors.ts";
+import { hostDirectoryPrefix } from "./host-directory.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 
@@ -66,7 +67,7 @@ const variable = "ACP_SKILLS_CANARY";
 /** Tries, inside a tier, to get out of it. Answers why the tier must not be used, or `undefined`. Never throws. */
 export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string): Promise<string | undefined> {
   const nonce = randomBytes(16).toString("hex");
-  const directory = mkdtempSync(join(temporaryDirectory, "acp-skills-probe-"));
+  const directory = mkdtempSync(join(temporaryDirectory, `${hostDirectoryPrefix}probe-`));
   const bait = { file: join(directory, "file"), new: join(directory, "new"), program: join(directory, "program") };
   let connections = 0;
   const server = createServer((socket) => {

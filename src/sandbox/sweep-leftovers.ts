@@ -1,10 +1,19 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { lstatSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../log.ts";
-import { hostDirectoryPrefix, ownerFile, startOf, worldOfProcesses } from "./host-directory.ts";
+import {
+  describeOwner,
+  hostDirectoryPrefix,
+  ownerFile,
+  removeHostDirectory,
+  startOf,
+  worldOfProcesses,
+} from "./host-directory.ts";
 import type { Owner } from "./host-directory.ts";
-import { removeTree } from "./remove-tree.ts";
+
+const forgottenMs = 600_000;
 
 /** Removes what processes of this user left that were killed before they could tidy up. Never throws. */
 export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): Promise<void> {
@@ -12,7 +21,9 @@ export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): P
     const path = join(temporaryDirectory, name);
     if (!name.startsWith(hostDirectoryPrefix) || !isLeftover(path)) continue;
     try {
-      await removeTree(path);
+      const claimed = claim(path, temporaryDirectory);
+      if (claimed === undefined) continue;
+      await removeHostDirectory(claimed);
       log("info", `Removed what an earlier process left: ${path}`);
     } catch (error) {
       log("warning", `${path} is left over and cannot be removed: ${String(error)}`);
@@ -36,6 +47,28 @@ function isLeftover(path: string): boolean {
     const owner = JSON.parse(readFileSync(join(path, ownerFile), "utf8")) as Owner;
     return owner.world === worldOfProcesses() && owner.world !== "" && startOf(owner.pid) !== owner.started;
   } catch {
-    return false; // It is being made, being removed, or nothing of ours.
+    return isForgotten(path);
+  }
+}
+
+/** Without an owner for so long that nobody can be making or removing it any more. */
+function isForgotten(path: string): boolean {
+  try {
+    return Date.now() - lstatSync(path).mtimeMs > forgottenMs && !readdirSync(path).includes(ownerFile);
+  } catch {
+    return false; // It is gone.
+  }
+}
+
+/** Makes it ours alone, under another name: of several that sweep at once one succeeds. */
+function claim(path: string, temporaryDirectory: string): string | undefined {
+  const claimed = join(temporaryDirectory, `${hostDirectoryPrefix}${randomUUID()}`);
+  try {
+    writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)));
+    renameSync(path, claimed);
+    return claimed;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -30,6 +30,21 @@ describe.skipIf(process.platform !== "linux")("sweeping", () => {
     await sweep();
     expect(readdirSync(directory)).toEqual([]);
     expect(told).toHaveLength(2);
+  });
+
+  test("removes what nobody owns once nobody can be making it", async () => {
+    leave("acp-skills-run-forgotten");
+    utimesSync(join(directory, "acp-skills-run-forgotten"), 0, 0);
+    await sweep();
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("is done by one of several that try at once, without complaint", async () => {
+    for (const name of ["a", "b", "c"]) leave(`acp-skills-run-${name}`, dead);
+    await Promise.all([sweep(), sweep(), sweep()]);
+    expect(readdirSync(directory)).toEqual([]);
+    expect(told.filter((message) => !message.startsWith("Removed"))).toEqual([]);
+    expect(told).toHaveLength(3);
   });
 
   test("leaves what lives, what is of another world, and what is not ours", async () => {
