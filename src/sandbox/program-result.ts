@@ -44,21 +44,26 @@ function readError(error: unknown): RunError {
 
 /** Numbers that JSON cannot say, such as 1e999, become null. Not recursive: the depth is the enemy's. */
 export function toPlain(value: unknown): Json {
-  const root = { value };
-  const left: { holder: Record<string, unknown>; key: string; depth: number }[] = [
-    { holder: root, key: "value", depth: 0 },
-  ];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const { holder, key, depth } = next;
-    const found = holder[key];
-    if (typeof found === "number" && !Number.isFinite(found)) holder[key] = null;
-    if (typeof found !== "object" || found === null) continue;
-    if (depth === deepest) throw new FrameFault("A result is too deep.");
-    for (const below of Object.keys(found)) {
-      left.push({ holder: found as Record<string, unknown>, key: below, depth: depth + 1 });
+  const root = [value];
+  let level: object[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > deepest) throw new FrameFault("A result is too deep.");
+    const below: object[] = [];
+    const look = (found: unknown): boolean => {
+      if (typeof found === "object" && found !== null) below.push(found);
+      return typeof found !== "number" || Number.isFinite(found);
+    };
+    for (const holder of level) {
+      if (Array.isArray(holder)) {
+        for (let at = 0; at < holder.length; at++) if (!look(holder[at])) holder[at] = null;
+      } else {
+        const fields = holder as Record<string, unknown>;
+        for (const key of Object.keys(fields)) if (!look(fields[key])) fields[key] = null;
+      }
     }
+    level = below;
   }
-  return root.value as Json;
+  return root[0] as Json;
 }
 
 function isListOfTexts(value: unknown): value is string[] {
