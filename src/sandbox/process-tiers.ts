@@ -63,12 +63,8 @@ async function openTier(
   }
 }
 
+/** However often it is closed, it closes once. */
 function closingWith(sandbox: Sandbox, close: () => Promise<void>): Sandbox {
-  return {
-    ...sandbox,
-    async close() {
-      await sandbox.close();
-      await close();
-    },
-  };
+  let closed: Promise<void> | undefined;
+  return { ...sandbox, close: () => (closed ??= sandbox.close().then(close)) };
 }
