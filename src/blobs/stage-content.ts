@@ -16,7 +16,8 @@ export interface StagedContent {
 
 /**
  * Writes the content to a new file and returns when it would survive a power cut: a name that leads to half a content would
- * lie. A chunk is hashed while it is written; no more than one is in memory. On failure the file stays, for the caller to remove.
+ * lie. What is written is hashed meanwhile; small chunks are joined, and no more than a slice of them and one chunk is in memory. On
+ * failure the file stays, for the caller to remove.
  */
 export async function stageContent(
   file: string,
@@ -27,18 +28,49 @@ export async function stageContent(
   try {
     const hash = createHash("sha256");
     let size = 0;
-    for await (const chunk of fromSource(content, signal)) {
-      size += chunk.length;
-      if (size > limitBytes) throw blobTooLarge(limitBytes);
+    const write = async (chunk: Uint8Array): Promise<void> => {
       const written = writeWhole(handle, chunk);
       hash.update(chunk);
       await written;
+    };
+    const joined = joinChunks(write);
+    for await (const chunk of fromSource(content, signal)) {
+      size += chunk.length;
+      if (size > limitBytes) throw blobTooLarge(limitBytes);
+      await joined.push(chunk);
     }
+    await joined.end();
     await handle.sync();
     return { size, sha256: hash.digest("hex") };
   } finally {
     await handle.close();
   }
+}
+
+/** Each write is a trip to another thread; pipes and sockets give small pieces. */
+function joinChunks(write: (chunk: Uint8Array) => Promise<void>): {
+  push(chunk: Uint8Array): Promise<void>;
+  end(): Promise<void>;
+} {
+  let slice: Buffer | undefined;
+  let filled = 0;
+  const end = async (): Promise<void> => {
+    if (slice !== undefined && filled > 0) await write(slice.subarray(0, filled));
+    filled = 0;
+  };
+  return {
+    end,
+    async push(chunk) {
+      if (filled + chunk.length > sliceBytes) await end();
+      if (chunk.length >= sliceBytes) {
+        await write(chunk);
+        return;
+      }
+      slice ??= Buffer.allocUnsafe(sliceBytes);
+      slice.set(chunk, filled);
+      filled += chunk.length;
+    },
+  };
 }
 
 /** A new small file that would survive a power cut, once its name does. */

@@ -7,6 +7,8 @@ import { hasCode, isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts
 import type { DiskLayout } from "./disk-layout.ts";
 
 const chunkBytes = 64 * 1024;
+/** Each read is a trip to another thread. */
+const readBytes = 4 * chunkBytes;
 const hashChunkBytes = 512 * 1024;
 const verifiedKept = 4096;
 
@@ -50,11 +52,12 @@ export function verifiedObjects(layout: DiskLayout): VerifiedObjects {
         return {
           async *chunks(start, end) {
             for (let at = start; at < end;) {
-              const chunk = new Uint8Array(Math.min(chunkBytes, end - at));
-              const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
+              const read = new Uint8Array(Math.min(readBytes, end - at));
+              const { bytesRead } = await handle.read(read, 0, read.length, at);
               if (bytesRead === 0) throw damaged(sha256);
               at += bytesRead;
-              yield bytesRead === chunk.length ? chunk : chunk.subarray(0, bytesRead);
+              for (let from = 0; from < bytesRead; from += chunkBytes)
+                yield read.subarray(from, Math.min(from + chunkBytes, bytesRead));
             }
             if (print !== `${sha256} ${await fingerprint(handle)}`) throw damaged(sha256);
           },
