@@ -6,6 +6,8 @@ export interface BubblewrapPlan {
   readonly node: string | undefined;
   /** Directories of the root that the system has, as links to elsewhere or as they are. */
   readonly system: readonly { readonly name: string; readonly link?: string }[];
+  /** Directories of `/proc` in which anybody could write, or root could by its name. */
+  readonly settings: readonly string[];
   readonly inside: string;
   readonly etc: string;
   /** A file of zeros, in place of a device from which memory could be had that nobody counts. */
@@ -44,7 +46,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...(isBelow(python.prefix, "/usr") ? [] : ["--ro-bind", python.prefix, python.prefix]),
     ...(node === undefined ? [] : ["--ro-bind", node, nodeInside]),
     ...["--ro-bind", plan.etc, "/etc"],
-    ...["--proc", "/proc"],
+    ...["--proc", "/proc", ...plan.settings.flatMap((place) => ["--ro-bind", place, place])],
     ...deviceArguments(plan),
     ...["/tmp", "/workspace", "/output"].flatMap((place) => [...sized, place]),
     ...["--ro-bind", plan.inside, "/inside", "--ro-bind", plan.skills, "/skills", "--ro-bind", plan.blobs, "/blobs"],

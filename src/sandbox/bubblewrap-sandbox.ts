@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { bubblewrapArguments, isBelow, nodeInside, ownPlaces } from "./bubblewrap-arguments.ts";
 import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
 import type { Python } from "./find-python.ts";
@@ -6,7 +6,7 @@ import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
-import { everyoneMayEnter, userFor } from "./sandbox-user.ts";
+import { everyoneMayEnter } from "./sandbox-user.ts";
 
 export interface BubblewrapOptions extends ProcessSandboxOptions {
   readonly bubblewrap: string;
@@ -18,6 +18,7 @@ export interface BubblewrapOptions extends ProcessSandboxOptions {
 export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   const { bubblewrap, python, root, host } = options;
   const system = systemDirectories();
+  const settings = ["/proc/sys", "/proc/pressure"].filter((place) => existsSync(place));
   const isSystemNode = isBelow(process.execPath, "/usr");
   // As root, the sandbox is nobody: what only root can reach, such as a Node in root's own home, it cannot be shown.
   const isShown = isSystemNode || process.getuid?.() !== 0 || everyoneMayEnter(process.execPath);
@@ -31,7 +32,6 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
         isShown || program.type !== "script" || program.language !== "node"
           ? undefined
           : `Scripts for Node cannot be run: ${process.execPath} can be reached by root only.`,
-      userOf: userFor,
       command(directory, shape, wishes) {
         const plan: BubblewrapPlan = {
           ...shape,
@@ -39,6 +39,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           python,
           node: isSystemNode || !isShown ? undefined : process.execPath,
           system,
+          settings,
           inside: host.inside,
           skills: directory.skills,
           blobs: directory.blobs,

@@ -3,7 +3,6 @@ import type { Python } from "./find-python.ts";
 import type { PrivateDirectory } from "./lay-files.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import { userFor } from "./sandbox-user.ts";
 import type { Sandbox, SandboxRun } from "./sandbox.ts";
 
 export interface LandlockOptions extends ProcessSandboxOptions {
@@ -29,10 +28,9 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
       tier: "landlock",
       writable: ["workspace", "output", "temporary"],
       refuses,
-      userOf: userFor,
-      command(_directory, { project, packages }, wishes) {
+      command(_directory, { project }, wishes) {
         // Who runs as somebody real shares the id with everything of theirs.
-        const isSomebody = process.getuid?.() !== 0 || project !== undefined || packages !== undefined;
+        const isSomebody = process.getuid?.() !== 0 || project !== undefined;
         const all = ["landlock", ...(isSomebody ? ["owner"] : []), ...wishes];
         return { file: python.executable, arguments: ["-I", "-S", "-B", "-c", launch, host.inside, ...all] };
       },
@@ -87,13 +85,10 @@ function ownRoots(directory: PrivateDirectory) {
   };
 }
 
-function refuses({ program, network, project, packages }: SandboxRun): string | undefined {
+function refuses({ program, network }: SandboxRun): string | undefined {
   if (network.length > 0) return "Landlock cannot give a run a network of its own: it can only run without.";
   if (program.type === "script" && program.language !== "python") {
     return `Landlock cannot show the protocol's paths to ${program.language}: it runs only Python.`;
-  }
-  if (process.getuid?.() === 0 && userFor({ project, packages }) === undefined) {
-    return "Landlock cannot hold root: a run that uses a directory of root's would have to be root.";
   }
   return undefined;
 }

@@ -11,7 +11,9 @@ import type { PrivateDirectory } from "./lay-files.ts";
 import type { Surroundings } from "./run-frames.ts";
 import { startSandboxProcess } from "./sandbox-process.ts";
 import type { SandboxProcess } from "./sandbox-process.ts";
+import { chooseUser } from "./sandbox-user.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
+import { showPackages } from "./show-packages.ts";
 import { openWarmPool } from "./warm-pool.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same waiting ones. */
@@ -28,8 +30,6 @@ export interface ProcessTier {
   /** Directories that a run may write to and that the tier does not bring itself. */
   readonly writable: readonly string[];
   refuses(run: SandboxRun): string | undefined;
-  /** As whom a run of this shape runs; `undefined`: as we do. */
-  userOf(shape: Shape): number | undefined;
   command(
     directory: PrivateDirectory,
     shape: Shape,
@@ -62,6 +62,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   const leaving = new Set<Promise<void>>();
+  const packagesFor = showPackages(hostDirectory);
   let made = 0;
   /** What waits is of the shape of the last run that could wait. */
   let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined };
@@ -78,14 +79,15 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   });
 
   async function start(shape: Shape, warm: boolean): Promise<Waiting> {
-    const user = tier.userOf(shape);
-    const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user, tier.writable);
+    const user = chooseUser(shape.project);
+    if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
+    const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user.id, tier.writable);
     try {
       const wishes = [...(shape.network ? ["network"] : []), ...(warm ? ["warm"] : [])];
       const command = {
         ...tier.command(directory, shape, wishes),
         environment: {},
-        user,
+        user: user.id,
         network: shape.network,
         alone: tier.tier === "landlock",
       };
@@ -123,7 +125,8 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   }
 
   async function take(run: SandboxRun): Promise<Waiting> {
-    const { network, project, packages, limits } = run;
+    const { network, project, limits } = run;
+    const packages = run.packages && (await packagesFor(run.packages));
     const shape = { diskBytes: limits.diskBytes, network: network.length > 0, project, packages };
     if (shape.network || project !== undefined || packages !== undefined) return start(shape, false);
     shapeOfPool = shape;
@@ -156,7 +159,8 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   function refuses(run: SandboxRun): string | undefined {
     if (run.network.length > 0 && egress === undefined)
       return "There is no proxy here through which a run could use the network.";
-    return tier.refuses(run);
+    const user = chooseUser(run.project);
+    return "refusal" in user ? user.refusal : tier.refuses(run);
   }
 
   return {

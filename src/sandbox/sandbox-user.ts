@@ -1,40 +1,37 @@
 import { randomInt } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import type { SandboxRun } from "./sandbox.ts";
 
 const firstFree = 0x7000_0000;
 const countFree = 0x0fff_0000;
 
 /**
- * As root: an id that belongs to nobody, another one for each sandbox, so that limits of the kernel count it alone and no file
- * is its own. `undefined` for everybody else, who can only be themselves.
+ * An id that belongs to nobody, another one for each sandbox, so that limits of the kernel count it alone and no file is its
+ * own.
  */
-function takeFreeUser(): number | undefined {
-  if (process.getuid?.() !== 0) return undefined;
+function takeFreeUser(): number {
   const highest = highestUser();
   if (highest >= firstFree + countFree) return randomInt(firstFree, firstFree + countFree);
   // In a container that knows few ids, the last ones of them.
   return randomInt(Math.max(1, highest - 4_000), highest);
 }
 
-/** Who runs what uses these directories of the user's, if any. As root, `undefined` means root. */
-export function userFor(uses: {
-  readonly project: { readonly directory: string; readonly writable: boolean } | undefined;
-  readonly packages: string | undefined;
-}): number | undefined {
-  if (uses.project !== undefined) return userOfDirectory(uses.project.directory, uses.project.writable);
-  return uses.packages === undefined ? takeFreeUser() : userOfDirectory(uses.packages, false);
-}
-
 /**
- * Who must run what is to use a directory of the user's. As root: nobody in particular where everyone may read it and
- * nothing is written, else its owner.
+ * Who runs what uses this directory of the user's, if any: `undefined` for ourselves, who are not root. As root it is nobody in
+ * particular where everyone may read and nothing is written, else the owner, and never root: many of the kernel's settings
+ * are files that trust root's id, whatever rights it has given up.
  */
-function userOfDirectory(directory: string, writable: boolean): number | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const owner = statSync(directory).uid;
-  if (!writable && everyoneMayEnter(directory)) return takeFreeUser();
-  return owner === 0 ? undefined : owner;
+export function chooseUser(project: SandboxRun["project"]): { readonly id: number | undefined } | { refusal: string } {
+  if (process.getuid?.() !== 0) return { id: undefined };
+  if (project === undefined || (!project.writable && everyoneMayEnter(project.directory)))
+    return { id: takeFreeUser() };
+  const owner = statSync(project.directory).uid;
+  if (owner !== 0) return { id: owner };
+  const needed = project.writable ? "is root's, so that only root could write there" : "can be read by root only";
+  return {
+    refusal: `Nothing is run as root, and ${project.directory} ${needed}. Give it to an ordinary user, or run as one.`,
+  };
 }
 
 /** Whether the rights of others suffice to reach and list a directory, or to reach and run a program. */

@@ -6,6 +6,7 @@ const plan: BubblewrapPlan = {
   python: { executable: "/usr/bin/python3.11", prefix: "/usr" },
   node: "/opt/somewhere/node",
   system: [{ name: "bin", link: "usr/bin" }, { name: "lib64" }],
+  settings: ["/proc/sys"],
   inside: "/base/inside",
   etc: "/base/etc",
   zeros: "/base/zeros",

@@ -11,8 +11,10 @@ import {
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/sandbox/sandbox.ts";
+import { recordingHost } from "./recording-host.ts";
 import { codeRun, python, skillOf, skillRun } from "./runs.ts";
 import type { More } from "./runs.ts";
+import { expectUnavailable } from "./tier.ts";
 import type { Trial } from "./tier.ts";
 
 /** C-5.4: what a program finds around it. */
@@ -218,11 +220,56 @@ export function describeInside(trial: Trial): void {
         expect(readdirSync(directory).sort()).toEqual(["below", "link"]);
       });
     });
+
+    // Nothing is written: what can be opened could be.
+    const openSettings = python`
+      import os
+
+      def main():
+          opened = []
+          for root, directories, files in os.walk("/proc"):
+              if root == "/proc":
+                  directories[:] = [name for name in directories if not name.isdigit() and "self" not in name]
+              for name in files:
+                  path = os.path.join(root, name)
+                  try:
+                      os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+                      opened.append(path)
+                  except OSError:
+                      pass
+          return opened
+    `;
+
+    it.each([false, true])("is no way to the settings of the kernel (writable: %s)", (writable) =>
+      trial.run(codeRun(openSettings, { project: { directory: project(), writable } }), ({ end }) =>
+        expect(end).toMatchObject({ type: "returned", value: [] }),
+      ),
+    );
+
+    // Many of those settings are files of root's.
+    it.skipIf(process.getuid?.() !== 0)("of root's is refused where root alone could use it", async () => {
+      const open = mkdtempSync(path.join(trial.bait.facts.given, "of-root-"));
+      const closed = mkdtempSync(path.join(trial.bait.facts.given, "of-root-"));
+      chmodSync(open, 0o755);
+      for (const [directory, writable] of [
+        [open, true],
+        [closed, true],
+        [closed, false],
+      ] as const) {
+        const run = codeRun(openSettings, { project: { directory, writable } });
+        if (trial.tier.offers.includes("project"))
+          expect(trial.sandbox.refuses(run)).toMatch(/^Nothing is run as root/);
+        await expectUnavailable(trial.sandbox.run(run, recordingHost(), new AbortController().signal));
+      }
+      await trial.run(codeRun(openSettings, { project: { directory: open, writable: false } }), ({ end }) =>
+        expect(end).toMatchObject({ type: "returned", value: [] }),
+      );
+    });
   });
 
-  it("packages can be imported, and not be changed", () => {
+  it.each(["777", "755", "700"])("packages of mode %s can be imported, and not be changed", (mode) => {
     const directory = mkdtempSync(path.join(trial.bait.facts.given, "packages-"));
-    chmodSync(directory, 0o777);
+    chmodSync(directory, Number.parseInt(mode, 8));
     writeFileSync(path.join(directory, "installed.py"), "value = 5\n");
     const code = python`
       import installed

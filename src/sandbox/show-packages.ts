@@ -1,0 +1,38 @@
+import { chmod, copyFile, link, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { HostDirectory } from "./host-directory.ts";
+import { everyoneMayEnter } from "./sandbox-user.ts";
+
+/**
+ * Tells where whoever runs a sandbox can reach installed packages. Only root, whose sandboxes are nobody's, may have to show
+ * them elsewhere: once for each process, as links to the same files where the file systems are one.
+ */
+export function showPackages(host: HostDirectory): (packages: string) => Promise<string> {
+  const shown = new Map<string, Promise<string>>();
+  let made = 0;
+
+  async function show(packages: string): Promise<string> {
+    const target = join(host.path, `packages${++made}`);
+    await linkTree(packages, target);
+    return target;
+  }
+
+  return (packages) => {
+    if (process.getuid?.() !== 0 || everyoneMayEnter(packages)) return Promise.resolve(packages);
+    const showing = shown.get(packages) ?? show(packages);
+    shown.set(packages, showing);
+    showing.catch(() => shown.delete(packages)); // The next one tries again.
+    return showing;
+  };
+}
+
+/** An installed tree is directories and files, and everyone may read them. */
+async function linkTree(source: string, target: string): Promise<void> {
+  await mkdir(target);
+  await chmod(target, 0o755);
+  for (const entry of await readdir(source, { withFileTypes: true })) {
+    const [from, to] = [join(source, entry.name), join(target, entry.name)];
+    if (entry.isDirectory()) await linkTree(from, to);
+    else await link(from, to).catch(() => copyFile(from, to));
+  }
+}
