@@ -16,8 +16,8 @@ export interface StagedContent {
 
 /**
  * Writes the content to a new file and returns when it would survive a power cut: a name that leads to half a content would
- * lie. What is written is hashed meanwhile; small chunks are joined, and no more than a slice of them and one chunk is in memory. On
- * failure the file stays, for the caller to remove.
+ * lie. What is written is hashed meanwhile; small chunks are joined, and no more than two slices of them and one chunk is in memory.
+ * On failure the file stays, for the caller to remove.
  */
 export async function stageContent(
   file: string,
@@ -47,26 +47,37 @@ export async function stageContent(
   }
 }
 
-/** Each write is a trip to another thread; pipes and sockets give small pieces. */
+/** Each write is a trip to another thread, and pipes and sockets give small pieces. While a slice is written, the next one fills. */
 function joinChunks(write: (chunk: Uint8Array) => Promise<void>): {
   push(chunk: Uint8Array): Promise<void>;
   end(): Promise<void>;
 } {
   let slice: Buffer | undefined;
+  let spare: Buffer | undefined;
   let filled = 0;
-  const end = async (): Promise<void> => {
-    if (slice !== undefined && filled > 0) await write(slice.subarray(0, filled));
-    filled = 0;
+  let writing: Promise<void> | undefined;
+  const flush = async (): Promise<void> => {
+    await writing;
+    if (slice === undefined || filled === 0) return;
+    writing = write(slice.subarray(0, filled));
+    // Whoever awaits it next is told.
+    writing.catch(() => undefined);
+    [slice, spare, filled] = [spare, slice, 0];
   };
   return {
-    end,
+    async end() {
+      await flush();
+      await writing;
+    },
     async push(chunk) {
-      if (filled + chunk.length > sliceBytes) await end();
+      if (filled + chunk.length > sliceBytes) await flush();
       if (chunk.length >= sliceBytes) {
+        await writing;
+        // Its owner may use it again.
         await write(chunk);
         return;
       }
-      slice ??= Buffer.allocUnsafe(sliceBytes);
+      slice ??= Buffer.allocUnsafeSlow(sliceBytes);
       slice.set(chunk, filled);
       filled += chunk.length;
     },
