@@ -1,6 +1,5 @@
 import type { Clock } from "../clock.ts";
 import { systemClock } from "../clock.ts";
-import { SkillsError } from "../errors.ts";
 import { silentLog } from "../log.ts";
 import type { Log } from "../log.ts";
 import type { Explanation } from "./explain-bubblewrap.ts";
@@ -9,7 +8,7 @@ import { openBubblewrapTier, openLandlockTier } from "./process-tiers.ts";
 import type { ProcessTierOptions } from "./process-tiers.ts";
 import { openPyodideTier } from "./pyodide-tier.ts";
 import type { PyodideTierOptions } from "./pyodide-tier.ts";
-import type { Sandbox, SandboxRun, Tier } from "./sandbox.ts";
+import type { Sandbox, Tier } from "./sandbox.ts";
 import { openSeatbeltTier } from "./seatbelt-tier.ts";
 
 export interface SandboxOptions {
@@ -43,14 +42,12 @@ export interface TierReport {
 
 type OpenTier = (options: ProcessTierOptions & PyodideTierOptions) => Promise<Sandbox | Explanation>;
 
-/** Best first. Each holds hostile code; the later ones offer less. */
+/** Best first. Each holds hostile code, and offers nothing that a better one refuses. */
 const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
   linux: ["bubblewrap", "landlock", "pyodide"],
   darwin: ["seatbelt", "pyodide"],
   win32: ["pyodide"],
 };
-/** These offer everything: nothing falls to a later one. */
-const whole: readonly Tier[] = ["bubblewrap"];
 const openers: Partial<Record<Tier, OpenTier>> = {
   bubblewrap: openBubblewrapTier,
   landlock: openLandlockTier,
@@ -68,22 +65,20 @@ export async function openSandbox(
   const { isolation = "auto", everyTier = false, log = silentLog } = options;
   const wanted = isolation === "auto" ? (tiersOf[process.platform] ?? []) : [isolation];
   const tiers: TierReport[] = [];
-  const opened: Sandbox[] = [];
+  let sandbox: Sandbox | undefined;
   for (const tier of wanted) {
+    if (sandbox !== undefined && !everyTier) break;
     const found = await openOne(tier, options);
-    if (!("run" in found)) {
+    if ("run" in found) {
+      tiers.push({ tier, usable: true });
+      if (sandbox === undefined) sandbox = found;
+      else await found.close();
+    } else {
       tiers.push({ tier, usable: false, ...found });
       log("info", `The tier ${tier} cannot be used: ${found.reason}`);
-      continue;
     }
-    tiers.push({ tier, usable: true });
-    const isNeeded = !opened.some((better) => whole.includes(better.tier));
-    if (isNeeded) opened.push(found);
-    else await found.close();
-    if (whole.includes(tier) && !everyTier) break;
   }
-  const [best] = opened;
-  return best === undefined ? { tiers } : { sandbox: opened.length === 1 ? best : composeSandboxes(opened), tiers };
+  return sandbox === undefined ? { tiers } : { sandbox, tiers };
 }
 
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {
@@ -104,30 +99,4 @@ async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | E
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error), fix: [] };
   }
-}
-
-/**
- * One sandbox out of several, best first: a run goes to the first that does not refuse it, and is refused with the reasons of all.
- * A run that failed is never tried again elsewhere.
- */
-export function composeSandboxes(sandboxes: readonly Sandbox[]): Sandbox {
-  const [best] = sandboxes;
-  if (best === undefined) throw new TypeError("There is nothing to compose.");
-  const find = (run: SandboxRun): Sandbox | undefined =>
-    sandboxes.find((sandbox) => sandbox.refuses(run) === undefined);
-  const refuses = (run: SandboxRun): string | undefined =>
-    find(run) === undefined ? sandboxes.map((sandbox) => sandbox.refuses(run)).join(" ") : undefined;
-  return {
-    tier: best.tier,
-    refuses,
-    async run(run, host, signal) {
-      const sandbox = find(run);
-      if (sandbox === undefined)
-        throw new SkillsError("SANDBOX_UNAVAILABLE", refuses(run) ?? "No sandbox takes this run.");
-      return sandbox.run(run, host, signal);
-    },
-    async close() {
-      await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
-    },
-  };
 }

@@ -144,7 +144,6 @@ const launch =
   "import sys; sys.path.insert(0, sys.argv[1]); import runpy; runpy.run_module('seatbelt_entry', run_name='__main__')";
 
 function refuses({ program, network, project }: SandboxRun): string | undefined {
-  if (process.getuid?.() === 0) return "Seatbelt's runs cannot be kept from forking as root.";
   if (program.type === "script" && program.language !== "python")
     return `Seatbelt's runs are Python, not ${program.language}.`;
   if (network.length > 0) return "Seatbelt's runs have no network of their own, so they get none.";

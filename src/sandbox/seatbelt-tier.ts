@@ -23,6 +23,7 @@ export interface SeatbeltTierOptions {
 export async function openSeatbeltTier(options: SeatbeltTierOptions): Promise<Sandbox | Explanation> {
   const { peersFrom = [], temporaryDirectory = tmpdir(), clock, log } = options;
   if (process.platform !== "darwin") return { reason: "Seatbelt is a part of macOS.", fix: [] };
+  if (process.getuid?.() === 0) return { reason: "Seatbelt's runs cannot be kept from forking as root.", fix: [] };
   const runtime = await loadSeatbeltRuntime([fileURLToPath(new URL(".", import.meta.url)), ...peersFrom]);
   if (runtime === undefined)
     return { reason: "@anthropic-ai/sandbox-runtime is not installed.", fix: [seatbeltRemedy] };
