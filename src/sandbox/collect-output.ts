@@ -16,12 +16,12 @@ export async function* collectOutput(directory: string, end: Readonly<Record<str
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
     for (const entry of await list(join(directory, at))) {
       const path = at === "" ? entry.name : `${at}/${entry.name}`;
-      if (path.includes("\ufffd")) skipped.push({ path, why: "name that is not UTF-8" });
+      if (path.includes("\ufffd")) skipped.push({ path, why: "its name is not UTF-8" });
       else if (Buffer.byteLength(path) > longestPath)
-        skipped.push({ path: `${path.slice(0, 100)}…`, why: "path too long" });
+        skipped.push({ path: `${path.slice(0, 100)}…`, why: "its name is too long" });
       else if (entry.isDirectory()) left.push(path);
       else {
-        const taken = entry.isFile() ? await take(directory, path) : "not a regular file";
+        const taken = entry.isFile() ? await take(directory, path) : "it is not a regular file";
         if (typeof taken === "string") skipped.push({ path, why: taken });
         else yield taken;
       }
@@ -42,10 +42,10 @@ async function take(directory: string, path: string): Promise<Frame | string> {
   const full = join(directory, path);
   try {
     const { nlink, size } = await lstat(full);
-    if (nlink !== 1) return "more than one name";
+    if (nlink !== 1) return "it has more than one name";
     return frameOf({ type: "file", path, bytes: size }, size, read(full, size));
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return "it cannot be read";
   }
 }
 

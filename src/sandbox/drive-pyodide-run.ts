@@ -9,7 +9,7 @@ import { sendFiles } from "./pyodide-files.ts";
 import type { LaidFile } from "./pyodide-files.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import type { RunEnd, RunHost, RunLimits, SandboxRun } from "./sandbox.ts";
-import { isInside } from "./supervisor-report.ts";
+import { isInside, tellSkipped } from "./supervisor-report.ts";
 
 type Stop = "timeout" | "cancelled" | "output";
 
@@ -64,6 +64,7 @@ export async function drivePyodideRun(
     over.abort();
     child.kill();
     await child.exited;
+    tellSkipped(told.end?.["skipped"], host);
     return judge(run, stopped, child, told);
   } finally {
     signal.removeEventListener("abort", cancel);

@@ -9,7 +9,7 @@ import { runFrame, startFrame } from "./run-frames.ts";
 import type { Surroundings } from "./run-frames.ts";
 import type { SandboxProcess } from "./sandbox-process.ts";
 import type { RunEnd, RunHost, SandboxRun } from "./sandbox.ts";
-import { serveSupervisor } from "./supervisor-report.ts";
+import { serveSupervisor, tellSkipped } from "./supervisor-report.ts";
 import type { SupervisorReport } from "./supervisor-report.ts";
 
 type Stop = "timeout" | "cancelled" | "output" | "fault";
@@ -70,6 +70,7 @@ export async function driveRun(
     reported = report !== undefined && !(report instanceof FrameFault);
     if (!reported) await sandbox.exited;
     await printed;
+    if (report !== undefined && !(report instanceof FrameFault)) tellSkipped(report.skipped, host);
     return judge(run, stopped, report, await said, sandbox.lastWords());
   } finally {
     signal.removeEventListener("abort", cancel);

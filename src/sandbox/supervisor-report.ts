@@ -2,12 +2,15 @@ import { FrameFault } from "./frames.ts";
 import type { Frame, FrameReader } from "./frames.ts";
 import type { RunHost, RunLimits } from "./sandbox.ts";
 
+const mostNotes = 50;
+
 /** What the supervisor saw. */
 export interface SupervisorReport {
   /** As shells count: 128 and the signal for a program that was killed. */
   readonly exitCode: number;
   readonly killed?: "memory" | "processes" | "disk" | "output";
-  readonly skipped: readonly { readonly path: string; readonly why: string }[];
+  /** What is not handed over, as a list of `{path, why}`. */
+  readonly skipped: unknown;
 }
 
 /**
@@ -48,8 +51,27 @@ function readReport({ header }: Frame): SupervisorReport {
   return {
     exitCode: typeof signal === "number" ? 128 + signal : typeof exitCode === "number" ? exitCode : -1,
     ...(isLimit(killed) ? { killed } : {}),
-    skipped: Array.isArray(skipped) ? (skipped as SupervisorReport["skipped"]) : [],
+    skipped,
   };
+}
+
+/** Tells who looks for a file that was left and is not handed over why, as the last of what was printed. */
+export function tellSkipped(skipped: unknown, host: RunHost): void {
+  const notes: unknown[] = Array.isArray(skipped) ? skipped.slice(0, mostNotes) : [];
+  const lines = notes
+    .filter(isNote)
+    .map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not kept: ${why}.\n`);
+  if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));
+}
+
+function isNote(note: unknown): note is { path: string; why: string } {
+  const { path, why } = (note ?? {}) as Record<string, unknown>;
+  return typeof path === "string" && typeof why === "string";
+}
+
+/** A name that would end a line, or more, is shown as JSON. */
+function quoted(path: string): string {
+  return /^[\p{L}\p{N} ._/-]+$/u.test(path) ? path : JSON.stringify(path);
 }
 
 function isLimit(killed: unknown): killed is NonNullable<SupervisorReport["killed"]> {

@@ -112,12 +112,12 @@ export function collect(FS, directory, take, skip) {
   for (let at = left.pop(); at !== undefined; at = left.pop()) {
     const path = at === "" ? directory : `${directory}/${at}`;
     const { mode } = FS.lstat(path);
-    if (at.length > LONGEST_PATH) skip(`${at.slice(0, 100)}…`, "path too long");
+    if (at.length > LONGEST_PATH) skip(`${at.slice(0, 100)}…`, "its name is too long");
     else if (FS.isDir(mode)) {
       const names = FS.readdir(path).filter((name) => name !== "." && name !== "..");
       for (const name of names.sort().reverse()) left.push(at === "" ? name : `${at}/${name}`);
-    } else if (!FS.isFile(mode)) skip(at, FS.isLink(mode) ? "symbolic link" : "not a regular file");
-    else if (at.includes("\ufffd") || !at.isWellFormed()) skip(at, "name that is not UTF-8");
+    } else if (!FS.isFile(mode)) skip(at, FS.isLink(mode) ? "it is a symbolic link" : "it is not a regular file");
+    else if (at.includes("\ufffd") || !at.isWellFormed()) skip(at, "its name is not UTF-8");
     else if (!take(at, FS.readFile(path))) return;
   }
 }

@@ -168,6 +168,24 @@ export function describeInside(trial: Trial): void {
     );
   });
 
+  it("what is left in /output and not handed over is told", () => {
+    const code = python`
+      import os
+
+      def main():
+          os.symlink("/skills", "/output/a link")
+          os.symlink("/skills", "/output/two\nlines")
+    `;
+    return trial.run(codeRun(code), ({ host }) => {
+      expect([...host.outputs]).toEqual([]);
+      expect(host.stderr.split("\n").sort()).toEqual([
+        "",
+        expect.stringMatching(/^acp-skills: \/output\/"two\\nlines" was not kept: \S/),
+        expect.stringMatching(/^acp-skills: \/output\/a link was not kept: \S/),
+      ]);
+    });
+  });
+
   describe("a project", trial.together, () => {
     const project = (): string => {
       const directory = mkdtempSync(path.join(trial.bait.facts.given, "project-"));
