@@ -1,7 +1,12 @@
 import { cpSync, rmSync } from "node:fs";
 
 /** What the package reads when it runs, and the compiler leaves where it is. */
-const files = ["tools/guide/SKILL.md", "sandbox/inside", "sandbox/requirements/only_wheels.py"];
+const files = [
+  "tools/guide/SKILL.md",
+  "sandbox/inside",
+  "sandbox/show_project.py",
+  "sandbox/requirements/only_wheels.py",
+];
 
 for (const file of files) {
   const target = new URL(`../dist/${file}`, import.meta.url);

@@ -1,4 +1,6 @@
-import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { bubblewrapArguments, isBelow, nodeInside, ownPlaces } from "./bubblewrap-arguments.ts";
 import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
 import type { Python } from "./find-python.ts";
@@ -7,6 +9,8 @@ import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
 import { everyoneMayEnter } from "./sandbox-user.ts";
+
+const showProject = fileURLToPath(new URL("show_project.py", import.meta.url));
 
 export interface BubblewrapOptions extends ProcessSandboxOptions {
   readonly bubblewrap: string;
@@ -32,9 +36,12 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
         isShown || program.type !== "script" || program.language !== "node"
           ? undefined
           : `Scripts for Node cannot be run: ${process.execPath} can be reached by root only.`,
-      command(directory, shape, wishes) {
+      command(directory, shape, wishes, user) {
+        const lent = user.isLent ? shape.project : undefined;
+        const place = join(directory.path, "project");
         const plan: BubblewrapPlan = {
           ...shape,
+          project: lent === undefined ? shape.project : { ...lent, directory: place },
           ...root,
           python,
           node: isSystemNode || !isShown ? undefined : process.execPath,
@@ -45,7 +52,11 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           blobs: directory.blobs,
           wishes,
         };
-        return { file: bubblewrap, arguments: bubblewrapArguments(plan) };
+        const command = { file: bubblewrap, arguments: bubblewrapArguments(plan) };
+        if (lent === undefined) return command;
+        mkdirSync(place);
+        const given = [String(user.id), lent.directory, place, command.file, ...command.arguments];
+        return { file: python.executable, arguments: ["-I", "-S", "-B", showProject, ...given], user: undefined };
       },
       surroundings: (_directory, shape) => ({
         tier: "bubblewrap",

@@ -10,8 +10,9 @@ import { layFiles, makePrivateDirectory } from "./lay-files.ts";
 import type { PrivateDirectory } from "./lay-files.ts";
 import type { Surroundings } from "./run-frames.ts";
 import { startSandboxProcess } from "./sandbox-process.ts";
-import type { SandboxProcess } from "./sandbox-process.ts";
+import type { Command, SandboxProcess } from "./sandbox-process.ts";
 import { chooseUser } from "./sandbox-user.ts";
+import type { SandboxUser } from "./sandbox-user.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 import { showPackages } from "./show-packages.ts";
 import { openWarmPool } from "./warm-pool.ts";
@@ -34,7 +35,8 @@ export interface ProcessTier {
     directory: PrivateDirectory,
     shape: Shape,
     wishes: readonly string[],
-  ): { file: string; arguments: readonly string[] };
+    user: SandboxUser,
+  ): Pick<Command, "file" | "arguments"> & Partial<Pick<Command, "user">>;
   surroundings(directory: PrivateDirectory, shape: Shape): Omit<Surroundings, "proxyPort">;
 }
 
@@ -80,14 +82,13 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
 
   async function start(shape: Shape, warm: boolean): Promise<Waiting> {
     const user = chooseUser(shape.project);
-    if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
     const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user.id, tier.writable);
     try {
       const wishes = [...(shape.network ? ["network"] : []), ...(warm ? ["warm"] : [])];
       const command = {
-        ...tier.command(directory, shape, wishes),
-        environment: {},
         user: user.id,
+        ...tier.command(directory, shape, wishes, user),
+        environment: {},
         network: shape.network,
         alone: tier.tier === "landlock",
       };
@@ -159,8 +160,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   function refuses(run: SandboxRun): string | undefined {
     if (run.network.length > 0 && egress === undefined)
       return "There is no proxy here through which a run could use the network.";
-    const user = chooseUser(run.project);
-    return "refusal" in user ? user.refusal : tier.refuses(run);
+    return tier.refuses(run);
   }
 
   return {

@@ -17,21 +17,25 @@ function takeFreeUser(): number {
   return randomInt(Math.max(1, highest - 4_000), highest);
 }
 
+export interface SandboxUser {
+  /** `undefined`: ourselves, who are not root. */
+  readonly id: number | undefined;
+  /** The project is root's alone: it must be shown as this user's. */
+  readonly isLent: boolean;
+}
+
 /**
- * Who runs what uses this directory of the user's, if any: `undefined` for ourselves, who are not root. As root it is nobody in
- * particular where everyone may read and nothing is written, else the owner, and never root: many of the kernel's settings
- * are files that trust root's id, whatever rights it has given up.
+ * Who runs what uses this directory of the user's, if any. As root it is nobody in particular, or the owner of a directory that
+ * others may not use so, and never root: many settings of the kernel are files that trust root's id, whatever rights it has
+ * given up.
  */
-export function chooseUser(project: SandboxRun["project"]): { readonly id: number | undefined } | { refusal: string } {
-  if (process.getuid?.() !== 0) return { id: undefined };
-  if (project === undefined || (!project.writable && everyoneMayEnter(project.directory)))
-    return { id: takeFreeUser() };
+export function chooseUser(project: SandboxRun["project"]): SandboxUser {
+  if (process.getuid?.() !== 0) return { id: undefined, isLent: false };
+  if (project === undefined || (!project.writable && everyoneMayEnter(project.directory))) {
+    return { id: takeFreeUser(), isLent: false };
+  }
   const owner = statSync(project.directory).uid;
-  if (owner !== 0) return { id: owner };
-  const needed = project.writable ? "is root's, so that only root could write there" : "can be read by root only";
-  return {
-    refusal: `Nothing is run as root, and ${project.directory} ${needed}. Give it to an ordinary user, or run as one.`,
-  };
+  return owner === 0 ? { id: takeFreeUser(), isLent: true } : { id: owner, isLent: false };
 }
 
 /** Whether the rights of others suffice to reach and list a directory, or to reach and run a program. */

@@ -11,6 +11,7 @@ describeSandbox("the bubblewrap tier", {
     "node script",
     "network",
     "project",
+    "project of root's",
     "packages",
     "secrets",
     "brokered",

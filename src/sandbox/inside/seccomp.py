@@ -32,6 +32,7 @@ SOL_SOCKET, SO_SNDBUF = 1, 7
 SOCK_TYPES = 0xF
 SOCK_STREAM = 1
 SHARED_ANONYMOUS = 0x21
+S_ISUID, S_ISGID = 0o4000, 0o2000
 WHOLE = 0xFFFFFFFF
 
 # Offsets in `struct seccomp_data`.
@@ -63,6 +64,10 @@ _NEVER_ALONE = """
 _NEVER_AS_OWNER = """
     chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat
 """.split()
+# Which argument is the mode of a file. `openat2` has its own in memory, where a filter cannot look.
+_MODES = {
+    "chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "open": 2, "openat": 3, "mknod": 1, "mknodat": 2,
+}  # fmt: skip
 _OF_ANOTHER_PROCESS = """
     sched_setaffinity sched_setscheduler sched_setparam sched_setattr
 """.split()
@@ -104,6 +109,10 @@ def rules(network: bool, alone: bool = False, owner: bool = False, landlock_abi:
     # A program that is not dumpable hides its memory from the supervisor.
     found.append(Rule("prctl", refuse, (Test(0, 4),)))
     found.append(Rule("personality", refuse, (Test(0, 0, equal=False), Test(0, WHOLE, equal=False))))
+    # No program that others could start, and would be this user with it.
+    for name, argument in _MODES.items():
+        found += [Rule(name, refuse, (Test(argument, bit, mask=bit),)) for bit in (S_ISUID, S_ISGID)]
+    found.append(Rule("openat2", ERRNO | ENOSYS))
     families = (AF_UNIX, AF_INET, AF_INET6) if network else (AF_UNIX,)
     found.append(Rule("socket", refuse, tuple(Test(0, family, equal=False) for family in families)))
     found.append(Rule("socketpair", refuse, (Test(0, AF_UNIX, equal=False),)))

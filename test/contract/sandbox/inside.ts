@@ -5,16 +5,15 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/sandbox/sandbox.ts";
-import { recordingHost } from "./recording-host.ts";
 import { codeRun, python, skillOf, skillRun } from "./runs.ts";
 import type { More } from "./runs.ts";
-import { expectUnavailable } from "./tier.ts";
 import type { Trial } from "./tier.ts";
 
 /** C-5.4: what a program finds around it. */
@@ -265,23 +264,40 @@ export function describeInside(trial: Trial): void {
     );
 
     // Many of those settings are files of root's.
-    it.skipIf(process.getuid?.() !== 0)("of root's is refused where root alone could use it", async () => {
-      const open = mkdtempSync(path.join(trial.bait.facts.given, "of-root-"));
-      const closed = mkdtempSync(path.join(trial.bait.facts.given, "of-root-"));
-      chmodSync(open, 0o755);
-      for (const [directory, writable] of [
-        [open, true],
-        [closed, true],
-        [closed, false],
-      ] as const) {
-        const run = codeRun(openSettings, { project: { directory, writable } });
-        if (trial.tier.offers.includes("project"))
-          expect(trial.sandbox.refuses(run)).toMatch(/^Nothing is run as root/);
-        await expectUnavailable(trial.sandbox.run(run, recordingHost(), new AbortController().signal));
-      }
-      await trial.run(codeRun(openSettings, { project: { directory: open, writable: false } }), ({ end }) =>
-        expect(end).toMatchObject({ type: "returned", value: [] }),
-      );
+    describe.skipIf(process.getuid?.() !== 0)("of root's", () => {
+      const ofRoot = (): string => {
+        const directory = mkdtempSync(path.join(trial.bait.facts.given, "of-root-"));
+        mkdirSync(path.join(directory, "below"));
+        writeFileSync(path.join(directory, "below", "text"), "of the project", { mode: 0o600 });
+        symlinkSync(trial.bait.facts.files[2] ?? "", path.join(directory, "link"));
+        return directory;
+      };
+      const more = (writable: boolean): More => ({ project: { directory: ofRoot(), writable } });
+      it.each([
+        [false, "refused"],
+        [true, "written"],
+      ])("is used by somebody else, or refused (writable: %s)", (writable, written) => {
+        const given = more(writable);
+        return trial.run(codeRun(code, given), ({ end }) => {
+          expect(end).toMatchObject({ type: "returned", value: ["of the project", written, "refused", "refused"] });
+          const below = path.join(given.project?.directory ?? "", "below");
+          expect(readdirSync(below)).toEqual(writable ? ["new", "text"] : ["text"]);
+          for (const name of readdirSync(below)) expect(statSync(path.join(below, name)).uid).toBe(0);
+        });
+      });
+
+      it("makes nobody root", () =>
+        trial.run(codeRun(openSettings, more(true)), ({ end }) =>
+          expect(end).toMatchObject({ type: "returned", value: [] }),
+        ));
+
+      it("makes nobody root by its number", () => {
+        const whoIsThat = "def main(): return [int(one) for one in open('/proc/self/uid_map').read().split()]\n";
+        return trial.run(codeRun(whoIsThat, more(true)), ({ end }) => {
+          expect(end).toMatchObject({ type: "returned", value: [1000, expect.any(Number), 1] });
+          expect(end).not.toMatchObject({ value: [1000, 0, 1] });
+        });
+      });
     });
   });
 

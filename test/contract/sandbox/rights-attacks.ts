@@ -53,7 +53,11 @@ export const rightsAttacks: readonly Attack[] = [
                   attempt(name, lambda: subprocess.run([program, *arguments], check=True, timeout=5, stdin=subprocess.DEVNULL))
           shell = "/workspace/shell"
           shutil.copyfile("/bin/true", shell)
-          observe("chmod", lambda: os.chmod(shell, 0o6755))
+          for mode in (0o4755, 0o2755, 0o6755):
+              attempt("chmod %o" % mode, lambda: os.chmod(shell, mode))
+              attempt("open %o" % mode, lambda: os.close(os.open("%s-%o" % (shell, mode), os.O_CREAT | os.O_WRONLY, mode)))
+              attempt("mknod %o" % mode, lambda: os.mknod("%s-node-%o" % (shell, mode), mode | 0o100000))
+          attempt("openat2", lambda: syscall("openat2", -100, ctypes.c_char_p(b"/workspace/second"), (ctypes.c_ulonglong * 3)(0o101, 0o4755, 0), 24))
           attempt("chown", lambda: os.chown(shell, 0, 0))
           attempt("setuid", lambda: os.setuid(0))
           attempt("setgroups", lambda: os.setgroups([0]))

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { isSkillsError } from "../../../src/errors.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/sandbox/sandbox.ts";
@@ -17,6 +18,7 @@ export type Feature =
   | "node script"
   | "network"
   | "project"
+  | "project of root's"
   | "packages"
   | "secrets"
   | "brokered";
@@ -118,11 +120,18 @@ export function featuresOf(run: SandboxRun): Feature[] {
   const { program } = run;
   const needed: Feature[] = [program.type === "script" ? `${program.language} script` : program.type];
   if (run.network.length > 0) needed.push("network");
-  if (run.project !== undefined) needed.push("project");
+  if (run.project !== undefined)
+    needed.push("project", ...(isOfRoot(run.project) ? (["project of root's"] as const) : []));
   if (run.packages !== undefined) needed.push("packages");
   if (Object.keys(run.secrets).length > 0) needed.push("secrets");
   if (run.brokered.length > 0) needed.push("brokered");
   return needed;
+}
+
+/** As root: one that somebody else could not use so. */
+function isOfRoot({ directory, writable }: NonNullable<SandboxRun["project"]>): boolean {
+  const { uid, mode } = statSync(directory);
+  return process.getuid?.() === 0 && uid === 0 && (writable || (mode & 0o005) !== 0o005);
 }
 
 /** Refused with a sentence, and then nothing is started. */

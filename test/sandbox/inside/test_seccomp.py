@@ -45,6 +45,9 @@ class Filter:
     def of(self, name, *arguments):
         return interpret(self._code, self._architecture, self._numbers[name], arguments)
 
+    def has(self, name):
+        return name in self._numbers
+
     def of_number(self, number, architecture=None):
         return interpret(self._code, architecture or self._architecture, number)
 
@@ -118,6 +121,18 @@ class EveryMachine(unittest.TestCase):
             self.assertEqual(one.of("mmap", 0, 4096, 3, 0x01, 5), seccomp.ALLOW)
             for flags in (0x21, 0x23, 0x8021):
                 self.assertEqual(one.of("mmap", 0, 4096, 3, flags), REFUSED, flags)
+
+    def test_no_program_is_made_that_others_start_as_this_user(self):
+        for one in self.each():
+            places = {"fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "openat": 3, "mknodat": 2}
+            if one.has("chmod"):
+                places.update({"chmod": 1, "creat": 1, "open": 2, "mknod": 1})
+            for name, place in places.items():
+                before = [0] * place
+                self.assertEqual(one.of(name, *before, 0o100755), seccomp.ALLOW, name)
+                for mode in (0o4755, 0o2755, 0o6000, 0o104000):
+                    self.assertEqual(one.of(name, *before, mode), REFUSED, name)
+            self.assertEqual(one.of("openat2", 3, 4, 5, 24), ABSENT)
 
     def test_a_personality_may_be_asked_for_and_not_changed(self):
         for one in self.each():
