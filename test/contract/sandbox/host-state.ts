@@ -32,6 +32,13 @@ export function processesCalled(name: string): number[] {
   );
 }
 
+/** As whom the host sees what is in sandboxes, but for those that are being started. */
+export function usersOfSandboxes(): number[] {
+  return processesCalled("supervisor.main()")
+    .filter((pid) => !text(`/proc/${pid}/cmdline`).includes("show_project"))
+    .flatMap((pid) => (/^Uid:\s+(\d+)/m.exec(text(`/proc/${pid}/status`)) ?? []).slice(1).map(Number));
+}
+
 /** Command line and environment of every process that can be seen. */
 export function allEnvironments(): string[] {
   return processes().map((pid) => `${text(`/proc/${pid}/cmdline`)} ${text(`/proc/${pid}/environ`)}`);

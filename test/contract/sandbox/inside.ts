@@ -12,8 +12,10 @@ import {
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/sandbox/sandbox.ts";
+import { usersOfSandboxes } from "./host-state.ts";
 import { codeRun, python, skillOf, skillRun } from "./runs.ts";
 import type { More } from "./runs.ts";
+import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 
 /** C-5.4: what a program finds around it. */
@@ -291,12 +293,19 @@ export function describeInside(trial: Trial): void {
           expect(end).toMatchObject({ type: "returned", value: [] }),
         ));
 
-      it("makes nobody root by its number", () => {
-        const whoIsThat = "def main(): return [int(one) for one in open('/proc/self/uid_map').read().split()]\n";
-        return trial.run(codeRun(whoIsThat, more(true)), ({ end }) => {
-          expect(end).toMatchObject({ type: "returned", value: [1000, expect.any(Number), 1] });
-          expect(end).not.toMatchObject({ value: [1000, 0, 1] });
-        });
+      it("runs as somebody else for the host", () => {
+        const users: number[] = [];
+        const cancel = new AbortController();
+        const look = (): void => {
+          users.push(...usersOfSandboxes());
+          cancel.abort();
+        };
+        const check = (): void => {
+          expect(users).not.toEqual([]);
+          expect(users).not.toContain(0);
+        };
+        const options = { signal: cancel.signal, answers: { print: look } };
+        return trial.run(codeRun(samples.printsAndWaits, more(true)), check, options);
       });
     });
   });
