@@ -7,8 +7,8 @@ import type { Python } from "./find-python.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { showNode } from "./show-to-nobody.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
-import { everyoneMayEnter } from "./sandbox-user.ts";
 
 const showProject = fileURLToPath(new URL("show_project.py", import.meta.url));
 
@@ -24,8 +24,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   const system = systemDirectories();
   const settings = ["/proc/sys", "/proc/pressure"].filter((place) => existsSync(place));
   const isSystemNode = isBelow(process.execPath, "/usr");
-  // As root, the sandbox is nobody: what only root can reach, such as a Node in root's own home, it cannot be shown.
-  const isShown = isSystemNode || process.getuid?.() !== 0 || everyoneMayEnter(process.execPath);
+  const shown = isSystemNode ? undefined : showNode(host);
   const node = isSystemNode ? process.execPath : nodeInside;
   const path = ["/usr/local/bin", "/usr/bin", "/bin", ...(isSystemNode ? [] : ["/opt/node/bin"])].join(":");
   return openProcessSandbox(
@@ -33,7 +32,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
       tier: "bubblewrap",
       writable: [],
       refuses: ({ program }) =>
-        isShown || program.type !== "script" || program.language !== "node"
+        isSystemNode || shown !== undefined || program.type !== "script" || program.language !== "node"
           ? undefined
           : `Scripts for Node cannot be run: ${process.execPath} can be reached by root only.`,
       command(directory, shape, wishes, user) {
@@ -44,7 +43,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           project: lent === undefined ? shape.project : { ...lent, directory: place },
           ...root,
           python,
-          node: isSystemNode || !isShown ? undefined : process.execPath,
+          node: shown,
           system,
           settings,
           inside: host.inside,

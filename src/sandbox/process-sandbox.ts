@@ -14,7 +14,7 @@ import type { Command, SandboxProcess } from "./sandbox-process.ts";
 import { chooseUser } from "./sandbox-user.ts";
 import type { SandboxUser } from "./sandbox-user.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
-import { showPackages } from "./show-packages.ts";
+import { showPackages } from "./show-to-nobody.ts";
 import { openWarmPool } from "./warm-pool.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same waiting ones. */

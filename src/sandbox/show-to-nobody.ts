@@ -1,3 +1,4 @@
+import { linkSync } from "node:fs";
 import { chmod, copyFile, link, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostDirectory } from "./host-directory.ts";
@@ -24,6 +25,19 @@ export function showPackages(host: HostDirectory): (packages: string) => Promise
     showing.catch(() => shown.delete(packages)); // The next one tries again.
     return showing;
   };
+}
+
+/** The same for Node itself; `undefined` where only root can reach it, and it lies in another file system. */
+export function showNode(host: HostDirectory): string | undefined {
+  const node = process.execPath;
+  if (process.getuid?.() !== 0 || everyoneMayEnter(node)) return node;
+  const shown = join(host.path, "node");
+  try {
+    linkSync(node, shown);
+    return shown;
+  } catch {
+    return undefined;
+  }
 }
 
 /** An installed tree is directories and files, and everyone may read them. */
