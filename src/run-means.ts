@@ -48,14 +48,16 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
       import("./sandbox/choose-sandbox.ts"),
       import("./sandbox/egress-proxy.ts"),
     ]);
-    return await openSandbox({
-      isolation,
-      everyTier,
-      cacheDirectory: path.join(dataDirectory, "pyodide"),
-      egress: (server, network, log) => openEgressProxy(server, { network, clock, log }),
-      clock,
-      log,
-    });
+    return await stayingFor(
+      openSandbox({
+        isolation,
+        everyTier,
+        cacheDirectory: path.join(dataDirectory, "pyodide"),
+        egress: (server, network, log) => openEgressProxy(server, { network, clock, log }),
+        clock,
+        log,
+      }),
+    );
   }
 
   async function sandbox(): Promise<Sandbox> {
@@ -90,21 +92,25 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     newRunId: () => `run_${randomBytes(8).toString("hex")}`,
     async report() {
       const { sandbox: opened, tiers } = await open(true);
-      await opened?.close();
+      if (opened !== undefined) await stayingFor(opened.close());
       return tiers;
     },
     async close() {
       isClosed = true;
-      // Nothing that is closed keeps the process: without this, it could end in the middle.
-      const hold = setInterval(() => undefined, 1_000);
-      try {
-        const opened = await opening?.catch(() => undefined);
-        await opened?.sandbox?.close();
-      } finally {
-        clearInterval(hold);
-      }
+      const opened = await opening?.catch(() => undefined);
+      if (opened?.sandbox !== undefined) await stayingFor(opened.sandbox.close());
     },
   };
+}
+
+/** No sandbox that is closed keeps the process: without this, it could end in the middle. */
+async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
+  const hold = setInterval(() => undefined, 1_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(hold);
+  }
 }
 
 function nothingIsolates(tiers: readonly TierReport[]): SkillsError {
