@@ -77,7 +77,7 @@ function valueFault(
   if (type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
   const wanted = choices === undefined ? `a ${kind ?? "value"}` : `one of ${choices.join(", ")}`;
   if (value === undefined || value === "") return `${rawName} needs ${wanted}`;
-  if (!inline && value.startsWith("-")) return `${rawName} needs ${wanted}; write ${rawName}=${value} if you mean it`;
+  if (!inline && /^-./.test(value)) return `${rawName} needs ${wanted}; write ${rawName}=${value} if you mean it`;
   if (choices === undefined || choices.includes(value)) return undefined;
   const [close] = nearest(value, choices);
   return `${rawName} needs ${wanted}, not ${value}${close === undefined ? "" : `; did you mean ${close}?`}`;

@@ -87,7 +87,11 @@ function tellRefusal(
 ): void {
   const told = toWireError(error, { log, newErrorId });
   if (json === true) process.stderr.write(`${jsonText(told)}\n`);
-  else terminal.tell(withHint(told.message, told.data.hint));
+  else terminal.tell(`${withHint(told.message, told.data.hint)}${listed(told.data.available)}`);
+}
+
+function listed(available: readonly string[] = []): string {
+  return available.length === 0 ? "" : ` Available: ${available.join(", ")}.`;
 }
 
 /** Some messages end with their hint already. */

@@ -48,6 +48,22 @@ describe("acp-skills run", () => {
     expect(stderr).toContain("--grant key.use:secrets");
   });
 
+  test("a name that no skill has is answered with the nearest ones", async () => {
+    writeAction("def main():\n    pass\n");
+    const { code, stderr } = await run("a.c");
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Available: a.b, ") as string });
+  });
+
+  test("--args - reads the arguments from stdin", async () => {
+    writeAction("def main(args):\n    return args\n");
+    const args = ["run", "a.b", "--dry-run", "--args", "-", ...only];
+    const { code, stdout } = await runCli(args, { cwd: project.directory, input: '{"n":1}' });
+    expect({ code, program: (JSON.parse(stdout) as { program: unknown }).program }).toEqual({
+      code: 0,
+      program: { args: { n: 1 } },
+    });
+  });
+
   test.each([
     [["--timeout", "0"], "--timeout needs milliseconds"],
     [["--args", "{"], "--args is not JSON"],
