@@ -160,7 +160,7 @@ test("what was not granted is refused, with the words that would grant it", asyn
   });
   expect(await refusal(refused.call("execute_skill", { name: "a.b" }))).toEqual({
     code: "PERMISSION_DENIED",
-    message: "The skill a.b asks for secrets (KEY_A) and to read and change the project, which was not granted.",
+    message: "The skill a.b asks to use secrets (KEY_A) and to read and change the project, which was not granted.",
     hint: "A person can grant it with --grant a.b:secrets,project-write",
   });
 });

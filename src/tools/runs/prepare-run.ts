@@ -76,19 +76,15 @@ function checkGrants({ name }: Skill, permissions: Permissions, grants: Grants):
   const missing = grants.missing(name, neededBy(permissions));
   if (missing.length === 0) return;
   const wants = [
-    missing.includes("network") ? `the network (${permissions.network.join(", ")})` : "",
-    missing.includes("secrets") ? `secrets (${permissions.secrets.join(", ")})` : "",
+    missing.includes("network") ? `to use the network (${permissions.network.join(", ")})` : "",
+    missing.includes("secrets") ? `to use secrets (${permissions.secrets.join(", ")})` : "",
     missing.includes("project-read") ? "to read the project" : "",
     missing.includes("project-write") ? "to read and change the project" : "",
   ].filter((want) => want !== "");
   const hint = `A person can grant it with --grant ${name}:${missing.join(",")}`;
-  throw new SkillsError(
-    "PERMISSION_DENIED",
-    `The skill ${name} asks for ${wants.join(" and ")}, which was not granted.`,
-    {
-      facts: { hint },
-    },
-  );
+  throw new SkillsError("PERMISSION_DENIED", `The skill ${name} asks ${wants.join(" and ")}, which was not granted.`, {
+    facts: { hint },
+  });
 }
 
 function projectOf(
