@@ -8,12 +8,14 @@ import { diskSkillFiles } from "../skills/disk-skill-files.ts";
 import { locateSkillFile } from "../tools/locate-skill-file.ts";
 import { requirementsFile } from "../tools/runs/prepare-run.ts";
 import { toAbsolute } from "./current-directory.ts";
+import { directoryFault } from "./directory-fault.ts";
 import { onInterruption } from "./interruption.ts";
 import { jsonText } from "./json-text.ts";
 import { noSuchSkill } from "./no-such-skill.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
+import type { UsageFault } from "./parse-arguments.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface InstallArguments extends ListingOptions {
@@ -23,7 +25,14 @@ export interface InstallArguments extends ListingOptions {
 const longestFile = 1024 * 1024;
 
 /** `acp-skills install NAME`: builds what `code/requirements.txt` asks for; 1 where that cannot be done. */
-export async function runInstall(name: string, given: InstallArguments, terminal: Terminal): Promise<number> {
+export async function runInstall(
+  name: string,
+  given: InstallArguments,
+  terminal: Terminal,
+): Promise<number | UsageFault> {
+  const wheels = given["find-links"] === undefined ? undefined : toAbsolute(given["find-links"]);
+  const [fault] = wheels === undefined ? [] : directoryFault("--find-links", wheels);
+  if (fault !== undefined) return { usageFault: fault };
   const { catalog, complete } = await openListing(given, terminal);
   if (!complete) return 2;
   const offered = catalog.find(name);
@@ -44,14 +53,13 @@ export async function runInstall(name: string, given: InstallArguments, terminal
     return 1;
   }
   const { signal, stop } = onInterruption();
-  const wheels = given["find-links"];
   try {
     const { directory } = await installRequirements({
       requirements: part.bytes,
       python: python.executable,
       cache: packagesIn(readOptions({ home: terminal.home }).dataDirectory),
       log: openProcessLog(),
-      ...(wheels !== undefined && { wheels: toAbsolute(wheels) }),
+      ...(wheels !== undefined && { wheels }),
       signal,
     });
     const told = { skill: offered.skill.name, python: python.version, directory };

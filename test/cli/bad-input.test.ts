@@ -117,3 +117,12 @@ test("a relative --cwd is taken from the current directory; one that is not ther
   const missing = await runCli(["list", "--json", "--cwd", "nothing"], { cwd: project.directory });
   expect(missing).toMatchObject({ code: 1, stderr: `acp-skills: --cwd ${project.at("nothing")}: no such directory\n` });
 });
+
+test("a directory of wheels that is not there is a fault of usage", async () => {
+  const args = ["install", "good", "--skills", "skills", "--find-links", "wheels"];
+  const { code, stderr } = await runCli(args, { cwd: project.directory });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining(`--find-links ${project.at("wheels")}: no such directory`) as string,
+  });
+});
