@@ -5,8 +5,10 @@ import { openRunMeans } from "../run-means.ts";
 import { findCommand } from "../sandbox/find-command.ts";
 import { findPython } from "../sandbox/find-python.ts";
 import { defaultRunLimits, maxTimeoutMs } from "../tools/runs/run-limits.ts";
+import { parseGrant } from "../trust/grants.ts";
 import { version } from "../version.ts";
 import { jsonText } from "./json-text.ts";
+import { noSuchSkill } from "./no-such-skill.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
@@ -58,6 +60,10 @@ export async function runDoctor(
       data_directory: settings.dataDirectory,
       roots: roots.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
       skills: catalog.snapshot.skills.length,
+      grants: settings.grants.map((grant) => {
+        const skill = parseGrant(grant)?.skill ?? grant;
+        return catalog.find(skill) === undefined ? { grant, reason: noSuchSkill(skill, catalog.snapshot) } : { grant };
+      }),
       agents: agents.flatMap((name) => {
         const command = findCommand(name);
         return command === undefined ? [] : [{ name, path: command }];
@@ -95,6 +101,7 @@ interface Report {
   readonly data_directory: string;
   readonly roots: readonly { readonly path: string; readonly exists: boolean }[];
   readonly skills: number;
+  readonly grants: readonly { readonly grant: string; readonly reason?: string }[];
   readonly agents: readonly { readonly name: string; readonly path: string }[];
 }
 
@@ -118,6 +125,8 @@ function* describeReport(report: Report, { paint, home }: Pick<Terminal, "paint"
   yield line("data", shown(report.data_directory, home));
   yield line("skills", String(skills));
   for (const root of roots) yield line("  root", `${shown(root.path, home)}${root.exists ? "" : "  (not there)"}`);
+  for (const { grant, reason } of report.grants)
+    yield line("grant", reason === undefined ? grant : `${grant}  (${reason})`);
   yield line("agents", report.agents.length === 0 ? "none of those known by name is on PATH" : "");
   for (const agent of report.agents) yield line(`  ${agent.name}`, shown(agent.path, home));
 }

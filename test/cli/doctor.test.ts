@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runCli } from "./run-cli.ts";
-import { useTemporaryProject } from "./temporary-project.ts";
+import { skillText, useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
@@ -35,3 +35,11 @@ test.skipIf(process.platform !== "linux")(
   },
   60_000,
 );
+
+test("the doctor says which grants are for nobody", async () => {
+  project.write(".agents/skills/known/SKILL.md", skillText("known"));
+  const grants = ["--grant", "known:network", "--grant", "unknown:secrets"];
+  const { stdout } = await runCli(["doctor", "--isolation", "seatbelt", ...grants], { cwd: project.directory });
+  expect(stdout).toMatch(/^grant +known:network$/m);
+  expect(stdout).toMatch(/^grant +unknown:secrets {2}\(no skill is called unknown; did you mean known\?\)$/m);
+});
