@@ -48,9 +48,7 @@ export async function installRequirements(options: RequirementsOptions): Promise
   const key = toRequirementsKey(requirements, await readPythonBuild(python));
   const done = await findRequirements(cache, key);
   if (done !== undefined) return { directory: done, key };
-  await mkdir(cache, { recursive: true, mode: 0o755 });
-  await removeAbandoned(cache);
-  const staging = await mkdtemp(path.join(cache, `${stagingPrefix}${process.pid}-`));
+  const staging = await makeStaging(cache);
   try {
     const target = path.join(staging, "packages");
     await mkdir(target);
@@ -74,6 +72,16 @@ export async function findRequirements(cache: string, key: string): Promise<stri
 }
 
 const stagingPrefix = ".staging-";
+
+async function makeStaging(cache: string): Promise<string> {
+  try {
+    await mkdir(cache, { recursive: true, mode: 0o755 });
+    await removeAbandoned(cache);
+    return await mkdtemp(path.join(cache, `${stagingPrefix}${process.pid}-`));
+  } catch (error) {
+    throw notReady(`Packages cannot be kept in ${cache}: ${String(error)}.`);
+  }
+}
 
 async function install(
   lines: readonly string[],

@@ -69,6 +69,14 @@ function script(name: string, lines: string): string {
 }
 
 describe.skipIf(lacksPip)("with pip", () => {
+  test("a place where nothing can be kept is named", async () => {
+    writeFileSync(cache, "no directory");
+    await expect(install("first==1.0\n")).rejects.toMatchObject({
+      code: "SKILL_NOT_READY",
+      message: expect.stringContaining(`Packages cannot be kept in ${cache}: Error: E`) as string,
+    });
+  });
+
   test("installs wheels and what they need, readable for everyone, once", async () => {
     writeWheel(wheels, "first", {
       requires: ["second>=1"],
