@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import type { BlobStore } from "../../src/blobs/blob-store.ts";
+import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { SkillsError } from "../../src/errors.ts";
 import type { Json, SandboxRun } from "../../src/sandbox/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";
 import { actionSkill, openRunner } from "./runs/open-runner.ts";
@@ -333,4 +336,24 @@ test("when too many runs wait, the next is told to come back", async () => {
   while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
   clock.pass(30_000);
   expect(await second).toMatchObject({ error: { type: "TimeoutError" } });
+});
+
+test("where one blob cannot be held, no other stays held", async () => {
+  const blobs = memoryBlobs();
+  const held = new Set<string>();
+  const store: BlobStore = {
+    ...blobs,
+    async hold(_owner, id) {
+      if (id === gone) throw new SkillsError("BLOB_NOT_FOUND", "It has just been removed.");
+      await Promise.resolve();
+      held.add(id);
+      return () => Promise.resolve(void held.delete(id));
+    },
+  };
+  const { id: gone } = await store.put("me", "text/plain", Buffer.from("gone"));
+  const { id: kept } = await store.put("me", "text/plain", Buffer.from("kept"));
+  const { call } = await openRunner({}, () => ({ type: "returned", value: [...held] }), { store });
+  expect(await call("run_code", { ...python, input_blobs: [kept] })).toMatchObject({ output: [kept] });
+  const refused = await refusal(call("run_code", { ...python, input_blobs: [gone, kept] }));
+  expect([refused.code, held.size]).toEqual(["BLOB_NOT_FOUND", 0]);
 });
