@@ -357,3 +357,18 @@ test("where one blob cannot be held, no other stays held", async () => {
   const refused = await refusal(call("run_code", { ...python, input_blobs: [gone, kept] }));
   expect([refused.code, held.size]).toEqual(["BLOB_NOT_FOUND", 0]);
 });
+
+test("an argument called __proto__ is data like any other, and changes nobody's prototype", async () => {
+  const args = JSON.parse('{"__proto__":{"polluted":1},"a":{"__proto__":{"polluted":2}}}') as Json;
+  const { call } = await openRunner(actionSkill("a.b"), ({ run }) => ({
+    type: "returned",
+    value: run.program.type === "script" ? null : JSON.stringify(run.program.args),
+  }));
+  for (const [tool, asked] of [
+    ["run_code", python],
+    ["execute_skill", { name: "a.b" }],
+  ] as const) {
+    expect(await call(tool, { ...asked, args })).toMatchObject({ output: JSON.stringify(args) });
+  }
+  expect({}).not.toHaveProperty("polluted");
+});
