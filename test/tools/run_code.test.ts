@@ -293,9 +293,11 @@ test("long output of a script is kept as a blob, the longer stream first", async
     print("short", "stderr");
     return { type: "exited", exitCode: 0 };
   });
-  const { output } = (await call("execute_skill", { name: "tool", script: "scripts/run.py" })) as {
+  const { output, output_blobs } = (await call("execute_skill", { name: "tool", script: "scripts/run.py" })) as {
     output: { stdout: { blob_id: string }; stderr: string };
+    output_blobs: string[];
   };
+  expect(output_blobs).toEqual([output.stdout.blob_id]);
   expect(output).toMatchObject({ exit_code: 0, stdout: { truncated: true, size_bytes: 10_000 }, stderr: "short" });
   expect(await call("read_blob", { blob_id: output.stdout.blob_id, mode: "full" })).toMatchObject({
     content: "x".repeat(10_000),
