@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { SkillsError } from "./errors.ts";
 import { readOptions } from "./options.ts";
 import type { OptionRule, SkillsOptions } from "./options.ts";
+import { logProblemsOf } from "./skills/log-problems.ts";
 import type { Skill } from "./skills/skill.ts";
 import { openSkillset } from "./skillset.ts";
 import type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
@@ -57,11 +58,12 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   ]);
   const skillset = openSkillset(settings);
   const toolkit = openToolkit(settings);
-  const { catalog, problems } = skillset.openSession({
+  const session = skillset.openSession({
     cwd: resolve(cwd),
     additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
   });
-  for (const problem of problems) settings.log("warning", problem);
+  const { catalog } = session;
+  logProblemsOf(session, settings.log);
   await catalog.ready;
   let closing: Promise<void> | undefined;
 
