@@ -51,7 +51,8 @@ export interface Skills {
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, ownRules);
-  const { cwd = process.cwd(), additionalDirectories = [], visible } = options;
+  const { additionalDirectories = [], visible } = options;
+  const cwd = resolve(options.cwd ?? process.cwd());
   const [{ openToolkit, ownerOf }, { toolDefinitions }] = await Promise.all([
     import("./toolkit.ts"),
     import("./tools/tool-definitions.ts"),
@@ -59,7 +60,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   const skillset = openSkillset(settings);
   const toolkit = openToolkit(settings);
   const session = skillset.openSession({
-    cwd: resolve(cwd),
+    cwd,
     additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
   });
   const { catalog } = session;
@@ -68,7 +69,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   let closing: Promise<void> | undefined;
 
   function contextOf(options: SkillsCallOptions): ToolContext {
-    const { sessionId, owner = ownerOf(sessionId), project = cwd, onPrint } = options;
+    const { sessionId, owner = ownerOf(sessionId, { directory: cwd }), project = cwd, onPrint } = options;
     return {
       door: "in-process",
       owner,

@@ -49,6 +49,8 @@ export interface SessionContext {
 export interface Session {
   readonly catalog: SessionSkills["catalog"];
   readonly directory: SessionSkills["directory"];
+  /** What its agent calls itself. */
+  readonly agent: string;
   readonly tools: SessionTools | undefined;
   /** The agent sent its own list of commands: remembers it, and returns how that message is to be amended. */
   agentListed(commands: readonly unknown[], message: unknown): Amendment[];
@@ -143,6 +145,7 @@ export function openSession(context: SessionContext): Session {
   return {
     catalog,
     directory: skills.directory,
+    agent: negotiation.agent,
     tools,
     agentListed(commands, message) {
       agentCommands = commands;
