@@ -128,7 +128,7 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
         // Directories are written with and without a slash at the end.
         const found = findSkill(view, uri.replace(/\/$/, ""));
         if (found === undefined) return undefined;
-        const { files } = await hasher.hash(source, found.skill.directory, signal);
+        const { files } = await hasher.hash(source, found.skill.directory, signal, { maxBytes: SKILL_LIMITS.bytes });
         const resources = listDirectory(files, { slug: found.skill.slug, path: found.path });
         return resources && { resources };
       }),
