@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { SkillsError } from "./errors.ts";
 import { readOptions } from "./options.ts";
 import type { OptionRule, SkillsOptions } from "./options.ts";
+import { logProblemsOf } from "./skills/log-problems.ts";
 import type { Skill } from "./skills/skill.ts";
 import { openSkillset } from "./skillset.ts";
 import type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
@@ -50,23 +51,25 @@ export interface Skills {
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, ownRules);
-  const { cwd = process.cwd(), additionalDirectories = [], visible } = options;
+  const { additionalDirectories = [], visible } = options;
+  const cwd = resolve(options.cwd ?? process.cwd());
   const [{ openToolkit, ownerOf }, { toolDefinitions }] = await Promise.all([
     import("./toolkit.ts"),
     import("./tools/tool-definitions.ts"),
   ]);
   const skillset = openSkillset(settings);
   const toolkit = openToolkit(settings);
-  const { catalog, problems } = skillset.openSession({
-    cwd: resolve(cwd),
+  const session = skillset.openSession({
+    cwd,
     additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
   });
-  for (const problem of problems) settings.log("warning", problem);
+  const { catalog } = session;
+  logProblemsOf(session, settings.log);
   await catalog.ready;
   let closing: Promise<void> | undefined;
 
   function contextOf(options: SkillsCallOptions): ToolContext {
-    const { sessionId, owner = ownerOf(sessionId), project = cwd, onPrint } = options;
+    const { sessionId, owner = ownerOf(sessionId, { directory: cwd }), project = cwd, onPrint } = options;
     return {
       door: "in-process",
       owner,

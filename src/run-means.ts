@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import path from "node:path";
-import { SkillsError } from "./errors.ts";
+import { isSkillsError, SkillsError } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import type { TierReport } from "./sandbox/choose-sandbox.ts";
 import { findPython } from "./sandbox/find-python.ts";
@@ -74,10 +74,16 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     }
   }
 
+  /** Why a place for secrets cannot be looked into is for a person: whoever calls the tools learns no path of this machine. */
+  function tellPerson(error: unknown): undefined {
+    if (!isSkillsError(error) || error.code !== "UNREADABLE") throw error;
+    log("warning", error.message);
+  }
+
   return {
     sandbox,
     grants: openGrants(grants),
-    readSecret: (name, skill) => secrets.read(name, { skill }),
+    readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellPerson),
     async findPackages(requirements) {
       const python = await findPython();
       if ("reason" in python) return undefined;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
@@ -23,9 +24,20 @@ import type { Toolbox } from "./tools/toolbox.ts";
 /** Whose blobs are those of the person at this machine: of the command line, and of calls that belong to no session. */
 export const localOwner = "local";
 
-/** Whose blobs are those of a session. It is the same again when the session is loaded later. */
-export function ownerOf(sessionId: string | undefined): string {
-  return sessionId === undefined ? localOwner : `session:${sessionId}`;
+/** Whose session it is, and where it works. An id alone is told apart from others by its own agent only. */
+export interface SessionPlace {
+  /** What the agent calls itself. */
+  readonly agent?: string | undefined;
+  readonly directory?: string | undefined;
+}
+
+/** Whose blobs are those of a session. It is the same again when the same agent loads the session later, in the same place. */
+export function ownerOf(sessionId: string | undefined, { agent = "", directory = "" }: SessionPlace): string {
+  if (sessionId === undefined) return localOwner;
+  const place = createHash("sha256")
+    .update(JSON.stringify([agent, directory]))
+    .digest("hex");
+  return `session:${sessionId}@${place.slice(0, 16)}`;
 }
 
 /** Where one session's MCP server is, for agents that speak HTTP and for those that start a bridge to it. */

@@ -337,6 +337,7 @@ const cases: readonly Case[] = [
         ...ran,
         status: "completed",
         output: { truncated: true, blob_id: blobId, size_bytes: 5002, preview: text },
+        output_blobs: [blobId],
       },
     },
   },

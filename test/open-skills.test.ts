@@ -86,6 +86,25 @@ describe("openSkills", () => {
     await expect(skills.call("describe_skill", { name: "hidden" })).rejects.toMatchObject(refused);
   });
 
+  test("what is wrong with skills is told, each once, by the words of the command line", async () => {
+    writeSkill(".agents/skills", "fine");
+    write(".agents/skills/broken/SKILL.md", "no frontmatter");
+    write(".agents/skills/styled/SKILL.md", "---\nname: Styled\ndescription: Does it.\n---\n");
+    const told: string[] = [];
+    const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
+    const skills = await open({ log, skills: [path.join(directory, "nowhere")] });
+    const broken = `warning ${path.join(directory, ".agents/skills/broken/SKILL.md")}:1:1 `;
+    expect(told.filter((line) => line.startsWith(broken))).toEqual([
+      expect.stringMatching(/ frontmatter-[a-z-]+: .+\.$/),
+    ]);
+    expect(told.filter((line) => line.startsWith("warning "))).toHaveLength(2);
+    expect(told.filter((line) => line.includes("nowhere"))).toHaveLength(1);
+    write(".agents/skills/worse/SKILL.md", "no frontmatter");
+    await expect.poll(() => told.filter((line) => line.includes("worse")), { timeout: 10_000 }).toHaveLength(1);
+    expect(await namesOf(skills)).toContain("fine");
+    expect(told.filter((line) => line.startsWith(broken))).toHaveLength(1);
+  });
+
   test("an edit shows without opening anew", async () => {
     writeSkill(".agents/skills", "first");
     const skills = await open();

@@ -181,7 +181,12 @@ describe("a toolkit", () => {
   });
 
   test("a session's blobs are its own; without a session they are the person's", () => {
-    expect(ownerOf("s1")).toBe("session:s1");
-    expect(ownerOf(undefined)).toBe("local");
+    const place = { agent: "an agent", directory: "/project" };
+    const owner = ownerOf("s1", place);
+    expect(owner).toMatch(/^session:s1@[0-9a-f]{16}$/);
+    expect(ownerOf("s1", { ...place })).toBe(owner);
+    for (const other of [{}, { agent: "another", directory: "/project" }, { agent: "an agent", directory: "/" }])
+      expect(ownerOf("s1", other)).not.toBe(owner);
+    expect(ownerOf(undefined, place)).toBe("local");
   });
 });

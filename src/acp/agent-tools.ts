@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { SessionSkills } from "../skillset.ts";
 import type { Settings } from "../options.ts";
-import type { Toolkit } from "../toolkit.ts";
+import type { ownerOf, Toolkit } from "../toolkit.ts";
 import type { Bridge, ServerAddress } from "./server-entry.ts";
 
 type SessionCatalog = SessionSkills["catalog"];
@@ -22,6 +22,8 @@ export interface SessionServer {
 /** Who calls a tool for an editor. */
 export interface EditorCaller {
   readonly sessionId: string | undefined;
+  /** What the session's agent calls itself. */
+  readonly agent?: string;
   readonly skills: CallerSkills;
   /** Told what code prints while it runs. */
   readonly onPrint?: (text: string) => void;
@@ -33,7 +35,10 @@ export interface AgentTools {
   /** Throws as the toolbox does. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
-  openServer(skills: CallerSkills, sessionId: string | undefined): Promise<SessionServer>;
+  openServer(
+    skills: CallerSkills,
+    session: { readonly sessionId: string | undefined; readonly agent: string },
+  ): Promise<SessionServer>;
   /** Closes every server, and what is behind them. May be called more than once; never throws. */
   close(): Promise<void>;
 }
@@ -53,7 +58,7 @@ type ToolkitPart = Pick<Toolkit, "openMcp" | "close"> & { readonly toolbox: Pick
 /** What is needed of `toolkit.ts`. */
 export interface ToolkitModule {
   readonly openToolkit: (settings: Settings) => ToolkitPart;
-  readonly ownerOf: (sessionId: string | undefined) => string;
+  readonly ownerOf: typeof ownerOf;
 }
 
 /** The bridge is the command line of this very package. */
@@ -94,11 +99,11 @@ export function openAgentTools(
 
   return {
     bridge,
-    async call(name, args, { sessionId, skills: { catalog, directory }, onPrint }, signal) {
+    async call(name, args, { sessionId, agent, skills: { catalog, directory }, onPrint }, signal) {
       const { toolkit, ownerOf } = await opened();
       const context = {
         ...(sessionId !== undefined && { sessionId }),
-        owner: ownerOf(sessionId),
+        owner: ownerOf(sessionId, { agent, directory }),
         door: "acp",
         skills: catalog,
         ...(directory !== undefined && { project: directory }),
@@ -106,7 +111,7 @@ export function openAgentTools(
       } as const;
       return await toolkit.toolbox.call(name, args, context, signal);
     },
-    async openServer({ catalog, directory }, sessionId) {
+    async openServer({ catalog, directory }, { sessionId, agent }) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
       const caller: SessionCaller = {
@@ -117,7 +122,7 @@ export function openAgentTools(
       };
       const begin = (id: string): void => {
         caller.sessionId = id;
-        caller.owner = ownerOf(id);
+        caller.owner = ownerOf(id, { agent, directory });
       };
       if (sessionId !== undefined) begin(sessionId);
       const address = await toolkit.openMcp(caller);
@@ -144,5 +149,5 @@ export function openAgentTools(
 
 interface OpenToolkit {
   readonly toolkit: ToolkitPart;
-  readonly ownerOf: (sessionId: string | undefined) => string;
+  readonly ownerOf: typeof ownerOf;
 }

@@ -9,6 +9,7 @@ import type { AgentTools, EditorCaller } from "./agent-tools.ts";
 import type { Notification } from "./emission.ts";
 import { isRecord } from "./raw-message.ts";
 import { servedTools } from "./served-tools.ts";
+import type { Session } from "./session.ts";
 
 /** Our answer to a request, under the id of whoever asked. */
 export interface Response {
@@ -34,7 +35,7 @@ export interface EditorCallsOptions {
   readonly log: Log;
   readonly send: (message: Response | Notification) => void;
   /** The skills of each open session. */
-  readonly sessions: ReadonlyMap<string, Pick<SessionSkills, "catalog" | "directory">>;
+  readonly sessions: ReadonlyMap<string, Pick<Session, "catalog" | "directory" | "agent">>;
   /** Opens the skills that there are without a session: those of the explicit and of the home directories. */
   readonly openSkills: () => SessionSkills;
 }
@@ -72,7 +73,8 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
     const ids = [...sessions.keys()];
     const id = sessionId ?? (ids.length === 1 ? ids[0] : undefined);
     const session = typeof id === "string" ? sessions.get(id) : undefined;
-    if (typeof id === "string" && session !== undefined) return { sessionId: id, skills: session };
+    if (typeof id === "string" && session !== undefined)
+      return { sessionId: id, agent: session.agent, skills: session };
     if (id !== undefined || ids.length > 1) throw unknownSession(tool, sessionId, ids);
     withoutSession ??= openSkills();
     return { sessionId: undefined, skills: withoutSession };

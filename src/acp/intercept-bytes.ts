@@ -1,10 +1,10 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
+import { openToldOnce } from "../told-once.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import { openConnection } from "./connection.ts";
 import { encodeMessage } from "./encode-message.ts";
 import { type Direction, type Flush, passBlock } from "./pass-block.ts";
-import { openToldOnce } from "./told-once.ts";
 
 /** An interceptor over newline-delimited JSON: takes blocks of whole lines, gives back the bytes to write. */
 export interface ByteInterceptor {

@@ -1,6 +1,8 @@
 import type { Settings } from "../options.ts";
 import type { Skillset } from "../skillset.ts";
+import { openProblemLog } from "../skills/log-problems.ts";
 import type { Skill } from "../skills/skill.ts";
+import { openToldOnce } from "../told-once.ts";
 import * as methods from "../wire/methods.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import { approve } from "./approval.ts";
@@ -8,7 +10,6 @@ import { openEarlyCommands } from "./early-commands.ts";
 import { openEditorCalls, type Response } from "./editor-calls.ts";
 import type { Notification } from "./emission.ts";
 import { agentInterest, editorInterest, type Interest } from "./interests.ts";
-import { openProblemLog } from "./log-problems.ts";
 import { advertise, chooseForms, type Forms, negotiate, type Negotiation } from "./negotiation.ts";
 import { openOpenings, type Opening } from "./openings.ts";
 import { openPendingRequests } from "./pending-requests.ts";
@@ -18,7 +19,6 @@ import { isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.
 import { servedTools } from "./served-tools.ts";
 import { openSession, type Session } from "./session.ts";
 import { openShownSkills } from "./shown-skills.ts";
-import { openToldOnce } from "./told-once.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 
 /**

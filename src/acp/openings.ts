@@ -1,12 +1,12 @@
 import type { Settings } from "../options.ts";
 import type { SessionSkills, Skillset } from "../skillset.ts";
+import type { ToldOnce } from "../told-once.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import type { Amendment } from "./amend.ts";
 import { chooseTransport, type Negotiation } from "./negotiation.ts";
 import { noSkills } from "./no-skills.ts";
 import type { JsonRecord } from "./raw-message.ts";
 import { equipSession, type SessionTools } from "./session-tools.ts";
-import type { ToldOnce } from "./told-once.ts";
 import { withinTime } from "./within-time.ts";
 
 /** A session whose request is on its way to the agent, or about to be. */

@@ -47,7 +47,7 @@ export async function equipSession(
   const { mcpServers } = params;
   const { catalog } = skills;
   const name = chooseServerName(mcpServers);
-  const server = await openInTime(tools.openServer(skills, sessionId), clock);
+  const server = await openInTime(tools.openServer(skills, { sessionId, agent: negotiation.agent }), clock);
   const { protocol, agent } = negotiation;
   const added = addServer(params, toServerEntry(name, server.address, { transport, protocol, bridge: tools.bridge }));
   if (added === undefined) {

@@ -2,6 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { SessionSkills } from "../skillset.ts";
 import type { Problem } from "../skills/problem.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
+import type { ToldOnce } from "../told-once.ts";
 import type { AvailableSkill } from "../wire/available-skill.ts";
 import type { Amendment } from "./amend.ts";
 import { mergeCommands, toCommandList } from "./command-list.ts";
@@ -19,7 +20,6 @@ import { isSameList, projectSkill } from "./projection.ts";
 import type { SessionTools } from "./session-tools.ts";
 import type { Shown, ShownSkills } from "./shown-skills.ts";
 import { toTaught } from "./teaching.ts";
-import type { ToldOnce } from "./told-once.ts";
 import { withinTime } from "./within-time.ts";
 
 /** Editors drop updates of a session they have just been told of. */
@@ -49,6 +49,8 @@ export interface SessionContext {
 export interface Session {
   readonly catalog: SessionSkills["catalog"];
   readonly directory: SessionSkills["directory"];
+  /** What its agent calls itself. */
+  readonly agent: string;
   readonly tools: SessionTools | undefined;
   /** The agent sent its own list of commands: remembers it, and returns how that message is to be amended. */
   agentListed(commands: readonly unknown[], message: unknown): Amendment[];
@@ -143,6 +145,7 @@ export function openSession(context: SessionContext): Session {
   return {
     catalog,
     directory: skills.directory,
+    agent: negotiation.agent,
     tools,
     agentListed(commands, message) {
       agentCommands = commands;

@@ -47,6 +47,10 @@ export async function runInstall(
     terminal.tell(`${offered.skill.name} has no ${requirementsFile}: there is nothing to install`);
     return 0;
   }
+  if (part.bytes.length < part.size) {
+    terminal.tell(`${requirementsFile} of ${offered.skill.name} is larger than 1 MiB; nothing is installed`);
+    return 1;
+  }
   const python = await findPython();
   if ("reason" in python) {
     terminal.tell(python.reason);

@@ -1,10 +1,9 @@
-import { openProblemLog } from "../acp/log-problems.ts";
 import { serveMcp } from "../mcp/serve-mcp.ts";
 import { whenParentGone } from "../mcp/when-parent-gone.ts";
 import { readOptions } from "../options.ts";
-import { openSkillset, type SessionSkills } from "../skillset.ts";
+import { logProblemsOf } from "../skills/log-problems.ts";
+import { openSkillset } from "../skillset.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
-import type { Log } from "../log.ts";
 import { currentDirectory, toAbsolute } from "./current-directory.ts";
 import { openProcessLog } from "./open-log.ts";
 import { isUsageFault } from "./parse-arguments.ts";
@@ -30,7 +29,7 @@ export async function runMcp(given: McpArguments): Promise<number | UsageFault> 
   const skillset = openSkillset(settings);
   const toolkit = openToolkit(settings);
   const session = skillset.openSession({ cwd: directory });
-  tellProblems(session, log);
+  logProblemsOf(session, log);
   const gone = new AbortController();
   const stopLooking = whenParentGone({ clock: settings.clock, parent: () => process.ppid }, () => {
     gone.abort();
@@ -43,15 +42,4 @@ export async function runMcp(given: McpArguments): Promise<number | UsageFault> 
     await Promise.all([skillset.close(), toolkit.close()]);
   }
   return 0;
-}
-
-/** What cannot be read or is not offered, now and later. */
-function tellProblems({ catalog, problems }: SessionSkills, log: Log): void {
-  for (const problem of problems) log("warning", problem);
-  const logProblems = openProblemLog(log);
-  const tell = (): void => {
-    logProblems(catalog.snapshot.problems);
-  };
-  catalog.onChange(tell);
-  catalog.ready.then(tell, (error: unknown) => log("warning", `Skills cannot be read: ${String(error)}`));
 }

@@ -1,6 +1,7 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
+import type { Log } from "../log.ts";
 import { toolDefinitions } from "../tools/tool-definitions.ts";
 import type { McpTool, ObjectSchema } from "../tools/tool-definitions.ts";
 import type { ToolName } from "../tools/tool-names.ts";
@@ -11,6 +12,7 @@ import { newErrorId } from "../error-id.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { tellProgress } from "./progress.ts";
 import { openSkillSource } from "./skill-source.ts";
+import type { PagedSource } from "./skill-source.ts";
 
 export interface ServerOptions {
   /** Whether the client can be told that the skills changed. The tools never do (A-11). */
@@ -24,7 +26,8 @@ export interface ServerOptions {
 export function openMcpServers(door: McpDoor, caller: McpCaller): (options: ServerOptions) => McpServer {
   const { toolbox, log, version } = door;
   const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
-  const skills = showsSkills(caller.tools) ? openExtension(door, caller) : undefined;
+  const source = showsSkills(caller.tools) ? openSkillSource(door, caller) : undefined;
+  const skills = source && openExtension(source, log);
 
   async function call(
     name: string,
@@ -58,14 +61,19 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
       }),
     );
     skills?.attach(server);
+    // Instead of the library's, which knows no pages.
+    if (source !== undefined) {
+      server.server.setRequestHandler("resources/list", ({ params = {} }, context) =>
+        source.listResources(params, context),
+      );
+    }
     return server;
   };
 }
 
-function openExtension(door: McpDoor, caller: McpCaller): SkillsExtension {
-  const { log } = door;
+function openExtension({ list, get, read, readDirectory }: PagedSource, log: Log): SkillsExtension {
   return new SkillsExtension({
-    source: openSkillSource(door, caller),
+    source: { list, get, read, ...(readDirectory && { readDirectory }) },
     onWarning: ({ path, message }) => log("warning", `${path}: ${message}`),
   });
 }

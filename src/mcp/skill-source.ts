@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { ProtocolError } from "@modelcontextprotocol/server";
+import type { ListResourcesResult, ServerContext } from "@modelcontextprotocol/server";
 import { SkillCatalogError, SKILL_LIMITS, skillEntry } from "@modelcontextprotocol/server/ext/skills";
 import type {
   Skill as SkillEntry,
@@ -25,7 +26,13 @@ import { listDirectory } from "./list-directory.ts";
 import { toMimeType } from "../tools/mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
 
-/** How many skills one page of `skills/list` looks at: each of them is read and hashed. */
+/** The library lists resources on one page; ours has as many as there are skills. */
+export interface PagedSource extends Omit<ExtensionSource, "listResources"> {
+  /** The SKILL.md of each skill. */
+  listResources(params: { readonly cursor?: string | undefined }, context: ServerContext): Promise<ListResourcesResult>;
+}
+
+/** How many skills one page of `skills/list`, or of `resources/list`, looks at: each of them is read and hashed. */
 const pageSize = 50;
 
 /**
@@ -33,7 +40,7 @@ const pageSize = 50;
  * can carry it: frontmatter is published as it stands, so that a skill whose frontmatter breaks the Agent Skills rules, or one that
  * is larger than the extension allows, is left to the tools. Of a skill with several versions it serves the one that counts.
  */
-export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">, caller: McpCaller): ExtensionSource {
+export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">, caller: McpCaller): PagedSource {
   const { hasher, log } = door;
   const leftOut = new WeakSet<Skill>();
 
@@ -85,7 +92,8 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     }
   }
 
-  async function readPage(after: string | undefined, signal: AbortSignal): Promise<SkillPage> {
+  async function readPage(cursor: string | undefined, signal: AbortSignal): Promise<SkillPage> {
+    const after = cursor === undefined ? undefined : fromCursor(cursor, undefined);
     const skills: SkillEntry[] = [];
     let last = "";
     let looked = 0;
@@ -100,11 +108,7 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
   }
 
   return {
-    list: ({ cursor }, { mcpReq: { signal } }) =>
-      answer(log, signal, async () => {
-        const after = cursor === undefined ? undefined : fromCursor(cursor, undefined);
-        return await readPage(after, signal);
-      }),
+    list: ({ cursor }, { mcpReq: { signal } }) => answer(log, signal, () => readPage(cursor, signal)),
     get: (uri, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
         const { view, source } = await look();
@@ -124,19 +128,20 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
         // Directories are written with and without a slash at the end.
         const found = findSkill(view, uri.replace(/\/$/, ""));
         if (found === undefined) return undefined;
-        const { files } = await hasher.hash(source, found.skill.directory, signal);
+        const { files } = await hasher.hash(source, found.skill.directory, signal, { maxBytes: SKILL_LIMITS.bytes });
         const resources = listDirectory(files, { slug: found.skill.slug, path: found.path });
         return resources && { resources };
       }),
-    listResources: ({ mcpReq: { signal } }) =>
+    listResources: ({ cursor }, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
-        const { skills } = await readPage(undefined, signal);
-        return skills.map(({ uri, frontmatter: { name, description } }) => ({
+        const { skills, nextCursor } = await readPage(cursor, signal);
+        const resources = skills.map(({ uri, frontmatter: { name, description } }) => ({
           uri,
           name,
           description,
           mimeType: toMimeType(uri),
         }));
+        return { resources, ...(nextCursor !== undefined && { nextCursor }) };
       }),
   };
 }

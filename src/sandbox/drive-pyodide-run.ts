@@ -188,7 +188,7 @@ function runFrame(run: SandboxRun): { type: string; [key: string]: unknown } {
     program,
     skills: run.skills.map(({ name, entry }) => ({ name, ...(entry === undefined ? {} : { entry }) })),
     brokered: run.brokered,
-    blobs: run.blobs.map(({ id, kind, size }) => ({ id, kind, size })),
+    blobs: run.blobs.map(({ id, kind, size }) => ({ id, kind, size_bytes: size })),
     secrets: run.secrets,
     environment: { HOME: "/workspace", LANG: "C.UTF-8", TMPDIR: "/tmp", PYTHONDONTWRITEBYTECODE: "1" },
     roots: {

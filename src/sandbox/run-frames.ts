@@ -62,7 +62,7 @@ export function runFrame(run: SandboxRun, surroundings: Surroundings): Frame {
     program: program.type === "script" ? { ...program, interpreter: interpreters[program.language] } : program,
     skills: run.skills.map(({ name, entry }) => ({ name, ...(entry === undefined ? {} : { entry }) })),
     brokered: run.brokered,
-    blobs: run.blobs.map(({ id, kind, size }) => ({ id, kind, size })),
+    blobs: run.blobs.map(({ id, kind, size }) => ({ id, kind, size_bytes: size })),
     secrets: run.secrets,
     environment: environmentOf(surroundings),
     roots,

@@ -6,6 +6,7 @@ import type { HashedSkill } from "./hash-skill.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./limits.ts";
 import { readOnly } from "./read-only.ts";
 import { isScript } from "./runs/plan-skill-run.ts";
+import { maxMountedBytes } from "./runs/run-limits.ts";
 import type { FilePart } from "./skill-bytes.ts";
 import { toManifest } from "./to-manifest.ts";
 import { defineTool } from "./tool.ts";
@@ -31,6 +32,7 @@ export const describeSkill = defineTool({
       versions: z.array(z.string()).max(maxListedVersions).optional().describe("Newest first"),
       files: z.array(hashedFile).max(maxListedFiles).optional(),
       files_truncated: z.literal(true).optional().describe("Present when there are more files than are listed"),
+      files_problem: z.string().optional().describe("Why no files are listed"),
       digest: z.string().optional().describe("Of all files; absent when there are too many to count"),
       scripts: z.array(z.string()).max(maxListedFiles).optional().describe("Files that can be run"),
       skill_md_content: z.string().optional(),
@@ -68,15 +70,18 @@ function textOf({ bytes, size }: FilePart): { skill_md_content: string; skill_md
   return { skill_md_content: text, ...(isCut && { skill_md_truncated: true }) };
 }
 
+const filesTooLarge = `The skill's files have more than ${maxMountedBytes / 1024 / 1024} MiB together: they are neither listed nor hashed, and nothing of it can be run. read_skill_file reads them.`;
+
 function filesOf(
   { dialect }: Skill,
-  { files, digest }: HashedSkill,
+  { files, digest, tooLarge }: HashedSkill,
 ): Record<string, unknown> & { files: HashedSkill["files"][number][] } {
   const listed = files.slice(0, maxListedFiles);
   const scripts = dialect === "agent-skills" ? listed.map(({ path }) => path).filter(isScript) : [];
   return {
     files: listed,
-    ...(listed.length < files.length && { files_truncated: true }),
+    ...((listed.length < files.length || tooLarge) && { files_truncated: true }),
+    ...(tooLarge && { files_problem: filesTooLarge }),
     ...(digest !== undefined && { digest }),
     ...(scripts.length > 0 && { scripts }),
   };

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Arguments } from "./runs/check-args.ts";
 import { planSkillRun } from "./runs/plan-skill-run.ts";
+import { runArguments } from "./runs/run-arguments-schema.ts";
 import { runResult } from "./runs/run-result.ts";
 import { checkOf, runOf } from "./runs/run-of.ts";
 import type { RunPlan } from "./runs/run-plan.ts";
@@ -15,7 +16,7 @@ export const executeSkill = defineTool({
   input: z.strictObject({
     name: z.string().describe("Skill name"),
     version: z.string().optional().describe("Skill version (omit for latest)"),
-    args: z.record(z.string(), z.unknown()).optional().describe("JSON-serializable arguments to pass to the skill"),
+    args: runArguments.optional().describe("JSON-serializable arguments to pass to the skill"),
     input_blobs: z.array(z.string()).optional().describe("Blob IDs to mount in the sandbox"),
     timeout_ms: wholeNumber({ least: 1 }).optional().describe("Execution timeout in milliseconds"),
     script: z
@@ -41,7 +42,7 @@ export const executeSkill = defineTool({
 interface Input {
   readonly name: string;
   readonly version?: string | undefined;
-  readonly args?: Record<string, unknown> | undefined;
+  readonly args?: unknown;
   readonly input_blobs?: readonly string[] | undefined;
   readonly timeout_ms?: number | undefined;
   readonly script?: string | undefined;

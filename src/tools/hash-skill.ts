@@ -17,8 +17,10 @@ export interface HashedFile {
 export interface HashedSkill {
   /** Ordered by code point. */
   readonly files: readonly HashedFile[];
-  /** Of the paths and digests of all files; undefined when there are more than are counted. */
+  /** Of the paths and digests of all files; undefined when there are more than are counted, or they are too large. */
   readonly digest: string | undefined;
+  /** The files have more than `maxBytes`, so that nothing was hashed. */
+  readonly tooLarge?: true;
 }
 
 /** Hashes the files of skills; remembers what did not change. */
@@ -75,7 +77,7 @@ export function openSkillHasher(): SkillHasher {
     if (files.resolve(directory) !== directory) throw gone();
     const walk = yield* walkSkill(files, directory);
     if (maxBytes < Infinity && (yield* totalSize(bytes, walk.files)) > maxBytes)
-      return { files: [], digest: undefined };
+      return { files: [], digest: undefined, tooLarge: true };
     const hashed: HashedFile[] = [];
     for (const file of walk.files) {
       signal.throwIfAborted();

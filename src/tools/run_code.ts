@@ -2,6 +2,7 @@ import * as z from "zod";
 import { SkillsError } from "../errors.ts";
 import type { Arguments } from "./runs/check-args.ts";
 import { planCodeRun } from "./runs/plan-code-run.ts";
+import { runArguments } from "./runs/run-arguments-schema.ts";
 import { runResult } from "./runs/run-result.ts";
 import { runOf } from "./runs/run-of.ts";
 import { defineTool } from "./tool.ts";
@@ -18,7 +19,7 @@ export const runCode = defineTool({
       .describe("Programming language (MVP: python only)"),
     code: z.string().describe("Source code to execute"),
     entrypoint: z.string().default("main").describe("Function name to call"),
-    args: z.record(z.string(), z.unknown()).optional().describe("Arguments to pass to entrypoint function"),
+    args: runArguments.optional().describe("Arguments to pass to entrypoint function"),
     mount_skills: z.array(z.string()).optional().describe("Skill names to mount in sandbox"),
     input_blobs: z.array(z.string()).optional().describe("Blob IDs to mount in sandbox"),
     limits: z

@@ -39,6 +39,7 @@ export interface RunContext {
   readonly guide: () => Guide;
   /** The source that holds a skill's files. */
   readonly sourceOf: (skill: Skill) => SkillSource;
+  /** Reads nothing of a skill that is too large to be mounted. */
   readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
   /** Undefined where nothing is executed. */
   readonly runs: Runs | undefined;

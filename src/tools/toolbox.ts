@@ -13,6 +13,7 @@ import type { Guide } from "./guide/guide.ts";
 import { openSkillHasher } from "./hash-skill.ts";
 import type { SkillHasher } from "./hash-skill.ts";
 import { defaultLimits } from "./limits.ts";
+import { maxMountedBytes } from "./runs/run-limits.ts";
 import type { Runs } from "./runs/runs.ts";
 import type { ToolLimits } from "./limits.ts";
 import type { SkillSource } from "./skill-source.ts";
@@ -84,7 +85,8 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       limits,
       guide,
       sourceOf,
-      hashFiles: (skill, signal) => hasher.hash(sourceOf(skill), skill.directory, signal),
+      hashFiles: (skill, signal) =>
+        hasher.hash(sourceOf(skill), skill.directory, signal, { maxBytes: maxMountedBytes }),
       runs,
       project,
       onPrint,

@@ -37,14 +37,18 @@ function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: st
 }
 
 const skills = { catalog, directory: "/project" };
+const agent = "an-agent";
 
 test("the tools are loaded once, when they are needed for the first time", async () => {
   const { module, events } = fakeModule();
   let loads = 0;
   const tools = openAgentTools(settings, { load: () => Promise.resolve((loads++, module)) });
   expect(loads).toBe(0);
-  const caller = { sessionId: "s", skills };
-  await Promise.all([tools.call("a", {}, caller, AbortSignal.any([])), tools.openServer(skills, undefined)]);
+  const caller = { sessionId: "s", agent, skills };
+  await Promise.all([
+    tools.call("a", {}, caller, AbortSignal.any([])),
+    tools.openServer(skills, { sessionId: undefined, agent }),
+  ]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
 
@@ -52,32 +56,45 @@ test("what cannot be loaded is tried again with the next call", async () => {
   const { module } = fakeModule();
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(settings, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
-  await expect(tools.openServer(skills, "s")).rejects.toThrow("no memory");
-  await expect(tools.openServer(skills, "s")).resolves.toBeDefined();
+  await expect(tools.openServer(skills, { sessionId: "s", agent })).rejects.toThrow("no memory");
+  await expect(tools.openServer(skills, { sessionId: "s", agent })).resolves.toBeDefined();
 });
 
 test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, undefined);
+  const server = await tools.openServer(skills, { sessionId: undefined, agent });
   const [caller] = callers;
   expect(caller?.sessionId).toBeUndefined();
   expect(caller?.owner).toMatch(/^opening:/);
   server.begin("s");
-  const answer = await tools.call("a", {}, { sessionId: "s", skills }, AbortSignal.any([]));
+  const answer = await tools.call("a", {}, { sessionId: "s", agent, skills }, AbortSignal.any([]));
   expect(answer).toEqual({ owner: caller?.owner, door: "acp", sessionId: caller?.sessionId });
   expect(caller?.sessionId).toBe("s");
+});
+
+test("agents that give the same id to their sessions, or sessions elsewhere, do not own each other's blobs", async () => {
+  const { module } = fakeModule();
+  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const ask = (caller: object): Promise<unknown> =>
+    tools.call("a", {}, { sessionId: "1", agent, skills, ...caller }, AbortSignal.any([]));
+  const answer = (await ask({})) as { owner: string };
+  expect(answer).toEqual({ owner: expect.stringMatching(/^session:1@/) as string, door: "acp", sessionId: "1" });
+  expect(await ask({})).toEqual(answer);
+  for (const other of [{ agent: "another" }, { skills: { catalog, directory: "/elsewhere" } }, { sessionId: "2" }]) {
+    expect(await ask(other)).not.toMatchObject({ owner: answer.owner });
+  }
 });
 
 test("closing closes what was opened, and nothing is opened after it", async () => {
   const { module, events } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  await tools.openServer(skills, "s");
+  await tools.openServer(skills, { sessionId: "s", agent });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
   const unused = openAgentTools(settings, { load: () => Promise.resolve(module) });
   await unused.close();
-  await expect(unused.openServer(skills, "s")).rejects.toThrow("closed");
+  await expect(unused.openServer(skills, { sessionId: "s", agent })).rejects.toThrow("closed");
   expect(events).toEqual(["opened", "closed"]);
 });
 
@@ -88,7 +105,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   });
   const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf });
   const tools = openAgentTools(readOptions({ dataDirectory }), { load });
-  const server = await tools.openServer(skills, undefined);
+  const server = await tools.openServer(skills, { sessionId: undefined, agent });
   server.begin("s");
   const call = {
     jsonrpc: "2.0",
@@ -103,9 +120,9 @@ test("the real tools answer an editor and its agent's model alike", async () => 
     body: JSON.stringify(call),
   });
   const blob_id = /blob:[\w.-]+/.exec(await response.text())?.[0];
-  const read = await tools.call("read_blob", { blob_id }, { sessionId: "s", skills }, AbortSignal.any([]));
+  const read = await tools.call("read_blob", { blob_id }, { sessionId: "s", agent, skills }, AbortSignal.any([]));
   expect(read).toMatchObject({ content: "é", kind: "text/plain" });
-  const other = tools.call("read_blob", { blob_id }, { sessionId: "t", skills }, AbortSignal.any([]));
+  const other = tools.call("read_blob", { blob_id }, { sessionId: "t", agent, skills }, AbortSignal.any([]));
   await expect(other).rejects.toMatchObject({ code: "BLOB_NOT_FOUND" });
   server.close();
   await tools.close();
@@ -114,7 +131,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
 test("a cancelled turn ends the calls of that turn, and none of the next", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, "s");
+  const server = await tools.openServer(skills, { sessionId: "s", agent });
   const [caller] = callers;
   const first = caller?.turn?.();
   server.cancel();

@@ -11,7 +11,7 @@ interface FakeCall {
 export interface FakeTools extends AgentTools {
   readonly calls: FakeCall[];
   /** Every server that was opened: the session it was for, as far as it is known, and whether it is closed. */
-  readonly servers: { sessionId: string | undefined; isClosed: boolean }[];
+  readonly servers: { sessionId: string | undefined; agent: string; isClosed: boolean }[];
   /** The sessions whose turn was cancelled. */
   readonly cancelled: (string | undefined)[];
 }
@@ -33,9 +33,9 @@ export function fakeTools(
       calls.push(call);
       return await answer(call);
     },
-    async openServer(_catalog, sessionId) {
+    async openServer(_catalog, { sessionId, agent }) {
       await openServer();
-      const server = { sessionId, isClosed: false };
+      const server = { sessionId, agent, isClosed: false };
       servers.push(server);
       const address = {
         url: `http://127.0.0.1:1/mcp/${servers.length}`,

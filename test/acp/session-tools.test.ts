@@ -71,10 +71,23 @@ test.each(["session/load", "session/resume"])("%s gets a server that knows its s
   const conversation = await converseInSession({}, { tools }, http);
   await conversation.exchange(method, { cwd: "/p", sessionId: "old", mcpServers: [] }, {});
   expect(lastAtAgent(conversation).mcpServers).toHaveLength(1);
-  expect(tools.servers).toEqual([
+  expect(tools.servers).toMatchObject([
     { sessionId: "s", isClosed: false },
     { sessionId: "old", isClosed: false },
   ]);
+});
+
+test("editor and model call in the name of the same agent", async () => {
+  const tools = fakeTools();
+  const conversation = converse({ tools });
+  const agentInfo = { name: "an-agent", version: "1" };
+  const result = { protocolVersion: 1, agentCapabilities: http, agentInfo };
+  await conversation.exchange("initialize", { protocolVersion: 1 }, result);
+  await conversation.exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
+  await conversation.editor({ id: 3, method: "_acp-skills/list_skills", params: { sessionId: "s" } });
+  await new Promise(setImmediate);
+  expect(tools.servers).toMatchObject([{ sessionId: "s", agent: "an-agent" }]);
+  expect(tools.calls).toMatchObject([{ caller: { sessionId: "s", agent: "an-agent" } }]);
 });
 
 test("session/fork gets a server of its own, which learns its session from the response", async () => {
@@ -128,7 +141,7 @@ test("a server that takes too long is not waited for, and closed when it comes",
   expect(lastAtAgent(conversation)).toEqual({ cwd: "/p", mcpServers: [] });
   open();
   await new Promise(setImmediate);
-  expect(tools.servers).toEqual([{ sessionId: undefined, isClosed: true }]);
+  expect(tools.servers).toMatchObject([{ sessionId: undefined, isClosed: true }]);
 });
 
 test("a connection that ends meanwhile leaves no server behind", async () => {

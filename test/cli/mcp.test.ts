@@ -52,7 +52,6 @@ describe("acp-skills mcp", () => {
   it.each([
     ["without a grant", [], "PERMISSION_DENIED"],
     ["with one, which leaves the secret to be found", ["--grant", "key.use:secrets"], "SECRET_MISSING"],
-    ["with a file of secrets that is not there", ["--grant", "key.use:secrets", "--secrets-file", "none"], "ENOENT"],
   ])("%s, a skill that asks for a secret is refused for that", async (_how, options, told) => {
     writeSecretAction(project);
     const child = startCli(["mcp", "--skills", "skills", ...options], { cwd: project.directory });
@@ -62,6 +61,22 @@ describe("acp-skills mcp", () => {
     expect(JSON.stringify(result)).toContain(told);
     child.stdin.end();
     await once(child, "close");
+  });
+
+  it("tells a file of secrets that is not there on stderr, and the model nothing of it", async () => {
+    writeSecretAction(project);
+    const options = ["--skills", "skills", "--grant", "key.use:secrets", "--secrets-file", "none"];
+    const child = startCli(["mcp", ...options], { cwd: project.directory });
+    let told = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (told += text));
+    const client = openStdioClient(child.stdin, child.stdout);
+    await client.ask(initialize("2025-06-18"));
+    const { result } = await client.ask(legacyCall("execute_skill", { name: "key.use" }) as { id: number });
+    child.stdin.end();
+    await once(child, "close");
+    expect(JSON.stringify(result)).toMatch(/The skill key\.use needs [A-Z_]+, which is not configured\./);
+    expect(JSON.stringify(result)).not.toMatch(/ENOENT|none/);
+    expect(told).toContain(`The file of secrets ${JSON.stringify(project.at("none"))} cannot be used: ENOENT.`);
   });
 
   it("refuses a grant that cannot be read", async () => {

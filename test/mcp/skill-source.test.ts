@@ -152,6 +152,7 @@ describe("what is served", () => {
     });
     const { host } = await openHost(skills, { source, caller: { skills: catalog } });
     expect(await uris(host)).toEqual([]);
+    await expect(host.readDirectory("skill://gamma")).rejects.toThrow();
     expect(hashed).toEqual([]);
   });
 

@@ -100,10 +100,10 @@ async function open(): Promise<Ask> {
   return async (method, params) => (await rawRequest(address, modernRequest(method, params))).message;
 }
 
-async function listPages(ask: Ask): Promise<readonly Readonly<Record<string, unknown>>[]> {
+async function listPages(ask: Ask, method = "skills/list"): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const pages: Readonly<Record<string, unknown>>[] = [];
   for (let cursor: unknown; pages.length < skillCount;) {
-    const { result = {} } = await ask("skills/list", cursor === undefined ? {} : { cursor });
+    const { result = {} } = await ask(method, cursor === undefined ? {} : { cursor });
     pages.push(result);
     cursor = result.nextCursor;
     if (cursor === undefined) return pages;
@@ -168,6 +168,18 @@ describe("the Skills extension, as its conformance scenarios ask", () => {
       name: first?.frontmatter.name,
       description: first?.frontmatter.description,
       mimeType: "text/markdown",
+    });
+  });
+
+  it("lists every SKILL.md as a resource, page by page", async () => {
+    const ask = await open();
+    const pages = await listPages(ask, "resources/list");
+    expect(pages.map(({ resources }) => (resources as Resource[]).length)).toEqual([50, 10]);
+    const uris = pages.flatMap(({ resources }) => resources as Resource[]).map(({ uri }) => uri);
+    expect(uris).toEqual(entriesOf(await listPages(ask)).map(({ uri }) => uri));
+    expect((await ask("resources/list", { cursor: "invented" })).error).toMatchObject({
+      code: -32602,
+      data: { code: "INVALID_CURSOR" },
     });
   });
 

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 
 interface Described {
@@ -159,6 +161,39 @@ test("of more files than are counted there is no digest", async () => {
   const described = await describeIt(files(4096), { name: "pdf" });
   expect(described.digest).toBeUndefined();
   expect(described.files).toHaveLength(512);
+});
+
+test("nothing is hashed of a skill that is too large to be mounted, and the answer says so", async () => {
+  const files = memorySkillFiles({
+    ...agentSkill("pdf"),
+    "/skills/pdf/large.bin": "",
+    "/skills/pdf/scripts/run.py": "",
+  });
+  const bytes = memorySkillBytes(files);
+  const hashed: string[] = [];
+  let large = 256 * 1024 * 1024;
+  const source = {
+    files,
+    bytes: {
+      ...bytes,
+      stamp: (file: string) =>
+        file.endsWith("large.bin") ? { size: large, version: String(large) } : bytes.stamp(file),
+      sha256: (file: string, signal: AbortSignal) => (hashed.push(file), bytes.sha256(file, signal)),
+    },
+  };
+  const { call } = await openTools(agentSkill("pdf"), { source });
+  const { skill } = (await call("describe_skill", { name: "pdf", detail: "full" })) as { skill: Described };
+  expect(skill).toMatchObject({
+    files: [],
+    files_truncated: true,
+    files_problem: expect.stringContaining("more than 256 MiB") as string,
+    skill_md_content: expect.stringContaining("# Body") as string,
+  });
+  expect([skill.digest, skill.scripts, hashed]).toEqual([undefined, undefined, []]);
+  large = 1024;
+  const { skill: smaller } = (await call("describe_skill", { name: "pdf" })) as { skill: Described };
+  expect(smaller).not.toHaveProperty("files_problem");
+  expect(smaller.files).toHaveLength(3);
 });
 
 test("an answer is the caller's own: changing it changes no other", async () => {

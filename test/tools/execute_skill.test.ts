@@ -287,7 +287,9 @@ test("a large output is kept as a blob, and its beginning shown", async () => {
   const { call } = await openRunner(actionSkill("a.b"), () => ({ type: "returned", value: { rows } }));
   const result = (await call("execute_skill", { name: "a.b" })) as {
     output: { blob_id: string; size_bytes: number; preview: string };
+    output_blobs: string[];
   };
+  expect(result.output_blobs).toEqual([result.output.blob_id]);
   const text = JSON.stringify({ rows });
   expect(result).toMatchObject({ status: "completed", output: { truncated: true, size_bytes: text.length } });
   expect(result.output.preview.startsWith('{"rows":[{"row":0}')).toBe(true);

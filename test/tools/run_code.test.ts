@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import type { BlobStore } from "../../src/blobs/blob-store.ts";
+import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { SkillsError } from "../../src/errors.ts";
 import type { Json, SandboxRun } from "../../src/sandbox/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";
 import { actionSkill, openRunner } from "./runs/open-runner.ts";
@@ -290,9 +293,11 @@ test("long output of a script is kept as a blob, the longer stream first", async
     print("short", "stderr");
     return { type: "exited", exitCode: 0 };
   });
-  const { output } = (await call("execute_skill", { name: "tool", script: "scripts/run.py" })) as {
+  const { output, output_blobs } = (await call("execute_skill", { name: "tool", script: "scripts/run.py" })) as {
     output: { stdout: { blob_id: string }; stderr: string };
+    output_blobs: string[];
   };
+  expect(output_blobs).toEqual([output.stdout.blob_id]);
   expect(output).toMatchObject({ exit_code: 0, stdout: { truncated: true, size_bytes: 10_000 }, stderr: "short" });
   expect(await call("read_blob", { blob_id: output.stdout.blob_id, mode: "full" })).toMatchObject({
     content: "x".repeat(10_000),
@@ -333,4 +338,39 @@ test("when too many runs wait, the next is told to come back", async () => {
   while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
   clock.pass(30_000);
   expect(await second).toMatchObject({ error: { type: "TimeoutError" } });
+});
+
+test("where one blob cannot be held, no other stays held", async () => {
+  const blobs = memoryBlobs();
+  const held = new Set<string>();
+  const store: BlobStore = {
+    ...blobs,
+    async hold(_owner, id) {
+      if (id === gone) throw new SkillsError("BLOB_NOT_FOUND", "It has just been removed.");
+      await Promise.resolve();
+      held.add(id);
+      return () => Promise.resolve(void held.delete(id));
+    },
+  };
+  const { id: gone } = await store.put("me", "text/plain", Buffer.from("gone"));
+  const { id: kept } = await store.put("me", "text/plain", Buffer.from("kept"));
+  const { call } = await openRunner({}, () => ({ type: "returned", value: [...held] }), { store });
+  expect(await call("run_code", { ...python, input_blobs: [kept] })).toMatchObject({ output: [kept] });
+  const refused = await refusal(call("run_code", { ...python, input_blobs: [gone, kept] }));
+  expect([refused.code, held.size]).toEqual(["BLOB_NOT_FOUND", 0]);
+});
+
+test("an argument called __proto__ is data like any other, and changes nobody's prototype", async () => {
+  const args = JSON.parse('{"__proto__":{"polluted":1},"a":{"__proto__":{"polluted":2}}}') as Json;
+  const { call } = await openRunner(actionSkill("a.b"), ({ run }) => ({
+    type: "returned",
+    value: run.program.type === "script" ? null : JSON.stringify(run.program.args),
+  }));
+  for (const [tool, asked] of [
+    ["run_code", python],
+    ["execute_skill", { name: "a.b" }],
+  ] as const) {
+    expect(await call(tool, { ...asked, args })).toMatchObject({ output: JSON.stringify(args) });
+  }
+  expect({}).not.toHaveProperty("polluted");
 });

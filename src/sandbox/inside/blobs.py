@@ -21,11 +21,11 @@ class Blobs:
         self._calls = calls
 
     def list(self) -> _list:
-        """What is mounted: `{"id", "kind", "size"}` each."""
+        """What is mounted: `{"id", "kind", "size_bytes"}` each."""
         return [dict(info) for info in self._mounted.values()]
 
     def info(self, blob_id: str) -> dict:
-        """`{"id", "kind", "size"}` of one."""
+        """`{"id", "kind", "size_bytes"}` of one."""
         return dict(self._find(blob_id))
 
     def path(self, blob_id: str) -> str:

@@ -25,7 +25,7 @@ export function checkArgs(tool: string, args: Arguments, inputs: Manifest["input
     expected: `one of the skill's inputs: ${names.slice(0, maxNamed).join(", ") || "it has none"}`,
     actual: shown(args[name]),
   }));
-  const whole: Record<string, Json> = {};
+  const whole: [string, Json][] = [];
   const blobs: string[] = [];
   for (const [name, { type, required = false, default: preset, enum: choices }] of declared) {
     const value = Object.hasOwn(args, name) ? args[name] : (preset as Json | undefined);
@@ -33,7 +33,7 @@ export function checkArgs(tool: string, args: Arguments, inputs: Manifest["input
       if (required) violations.push({ field: pointer(name), expected: typeWords[type], actual: null });
       continue;
     }
-    whole[name] = value;
+    whole.push([name, value]);
     if (!isOfType(value, type))
       violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
     else if (choices && !choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value))) {
@@ -41,7 +41,7 @@ export function checkArgs(tool: string, args: Arguments, inputs: Manifest["input
       violations.push({ field: pointer(name), expected, actual: shown(value) });
     } else if (type === "blob" && typeof value === "string") blobs.push(value);
   }
-  if (violations.length === 0) return { args: whole, blobs };
+  if (violations.length === 0) return { args: Object.fromEntries(whole), blobs };
   const [misspelt] = unknown;
   const available = misspelt === undefined ? [] : nearest(misspelt, names, asAvailable);
   const near = available[0] === undefined ? {} : { hint: `Did you mean ${available[0]}?`, available };

@@ -1,4 +1,4 @@
-import { isSkillsError, SkillsError } from "../../errors.ts";
+import { SkillsError } from "../../errors.ts";
 import type { MountedBlob, MountedSkill, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Grants, Permission } from "../../trust/grants.ts";
@@ -14,7 +14,7 @@ export interface RunMeans {
   /** Throws SANDBOX_UNAVAILABLE where nothing isolates. */
   readonly sandbox: () => Promise<Sandbox>;
   readonly grants: Grants;
-  /** The value of a secret, for one skill; undefined where none is configured. */
+  /** The value of a secret, for one skill; undefined where none is configured, or where it cannot be looked up. */
   readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
   /** Where the packages are that a requirements file asks for; undefined where they were not installed. */
   readonly findPackages: (requirements: Uint8Array) => Promise<string | undefined>;
@@ -108,7 +108,7 @@ async function readSecrets(
   const secrets: Record<string, string> = {};
   const missing: string[] = [];
   for (const name of names) {
-    const value = await readSecret(name, skill).catch(cannotBeRead);
+    const value = await readSecret(name, skill);
     if (value === undefined) missing.push(name);
     else secrets[name] = value;
   }
@@ -118,12 +118,6 @@ async function readSecrets(
   throw new SkillsError("SECRET_MISSING", `The skill ${skill} needs ${missing.join(", ")}, which is not configured.`, {
     facts: { hint },
   });
-}
-
-/** A place for secrets that cannot be looked into; its message holds no value. */
-function cannotBeRead(error: unknown): never {
-  if (!isSkillsError(error) || error.code !== "UNREADABLE") throw error;
-  throw new SkillsError("SECRET_MISSING", error.message, { cause: error });
 }
 
 async function mountAll(skills: readonly Skill[], { sourceOf }: RunCaller): Promise<MountedSkill[]> {

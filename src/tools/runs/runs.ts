@@ -112,10 +112,14 @@ export function openRuns(options: RunsOptions): Runs {
   };
 }
 
-/** No sweep removes a blob that a run has mounted. */
+/** No sweep removes a blob that a run has mounted. Where one cannot be held, none is. */
 async function holdAll({ blobs, owner }: RunCaller, plan: RunPlan): Promise<() => Promise<void>> {
-  const releases = await Promise.all(plan.blobs.map(({ id }) => blobs.hold(owner, id)));
-  return async () => {
-    await Promise.all(releases.map((release) => release()));
+  const holds = await Promise.allSettled(plan.blobs.map(({ id }) => blobs.hold(owner, id)));
+  const release = async (): Promise<void> => {
+    await Promise.all(holds.map(async (hold) => hold.status === "fulfilled" && (await hold.value())));
   };
+  const refused = holds.find((hold) => hold.status === "rejected");
+  if (refused === undefined) return release;
+  await release();
+  throw refused.reason;
 }

@@ -27,13 +27,21 @@ export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFact
   const { run, plan, caller, durationMs, isolation, nestedBlobs } = facts;
   const { text, isCut } = record.log();
   const logs = toPreview(text, maxPreviewBytes);
-  const outcome = await toOutcome(end, record, facts);
+  const spilled: string[] = [];
+  const outcome = await toOutcome(end, record, {
+    ...facts,
+    async spill(kind, bytes) {
+      const id = await keepIfPossible(caller, kind, bytes);
+      if (id !== undefined) spilled.push(id);
+      return id;
+    },
+  });
   const logsBlob = logs === text && !isCut ? undefined : await keepIfPossible(caller, "text/plain", Buffer.from(text));
   const own = end.type === "returned" ? await ownedOf(end.outputBlobs ?? [], caller) : [];
   return {
     ...outcome,
     run_id: run.runId,
-    output_blobs: [...new Set([...record.blobs, ...nestedBlobs, ...own])],
+    output_blobs: [...new Set([...record.blobs, ...nestedBlobs, ...spilled, ...own])],
     logs_preview: logs,
     ...(logsBlob !== undefined && { logs_blob: logsBlob }),
     ...(plan.skill !== undefined && { version: plan.skill.version }),
@@ -49,11 +57,16 @@ export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFact
 
 type Outcome = Pick<RunResult, "status" | "summary" | "output" | "error">;
 
-async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts): Promise<Outcome> {
+interface SpillingFacts extends RunFacts {
+  /** Keeps a part of the output that is too long to be told; undefined where that cannot be kept. */
+  readonly spill: (kind: string, bytes: Uint8Array) => Promise<string | undefined>;
+}
+
+async function toOutcome(end: RunEnd, record: RunRecord, facts: SpillingFacts): Promise<Outcome> {
   const failure = toRunFailure(end, record, facts);
   if (failure !== undefined) return failed(failure);
   const value = end.type === "returned" ? facts.mask.json(end.value) : await scriptOutput(record, facts);
-  const output = await toOutput(value, facts.caller);
+  const output = await toOutput(value, facts);
   const given = end.type === "returned" ? end.summary : undefined;
   // Hidden before it is cut: half a secret would not be found any more.
   const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : facts.mask.text(given));
@@ -78,22 +91,22 @@ function toSummary(text: string): string {
 }
 
 /** A value as it is where it is small, else where it is kept. */
-async function toOutput(value: Json, caller: RunCaller): Promise<Json> {
+async function toOutput(value: Json, facts: SpillingFacts): Promise<Json> {
   const text = JSON.stringify(value);
   const bytes = Buffer.from(text);
   if (bytes.length <= maxOutputBytes) return value;
-  return await spilled(bytes, "application/json", toPreview(text, previewBytes), caller);
+  return await spilled(bytes, "application/json", toPreview(text, previewBytes), facts);
 }
 
 const previewBytes = 1024;
 
-async function spilled(bytes: Uint8Array, kind: string, preview: string, caller: RunCaller): Promise<Json> {
-  const blobId = await keepIfPossible(caller, kind, bytes);
+async function spilled(bytes: Uint8Array, kind: string, preview: string, { spill }: SpillingFacts): Promise<Json> {
+  const blobId = await spill(kind, bytes);
   return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
 }
 
 /** `{exit_code, stdout, stderr}`; what is too long of it is kept, the longer stream first (C-5.6). */
-async function scriptOutput(record: RunRecord, { caller }: RunFacts): Promise<Json> {
+async function scriptOutput(record: RunRecord, facts: SpillingFacts): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
   const texts = {
     stdout: toPlainText(streams.stdout.toString("utf8")),
@@ -103,7 +116,7 @@ async function scriptOutput(record: RunRecord, { caller }: RunFacts): Promise<Js
   const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
   for (const name of longestFirst) {
     if (Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes) break;
-    output[name] = await spilled(streams[name], "text/plain", toPreview(texts[name], previewBytes), caller);
+    output[name] = await spilled(streams[name], "text/plain", toPreview(texts[name], previewBytes), facts);
   }
   return output;
 }

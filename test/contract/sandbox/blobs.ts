@@ -24,7 +24,7 @@ export function describeBlobs(trial: Trial): void {
       const blobs = [blobOf("blob:a.b-c_1", "text of the blob")];
       return trial.run(codeRun(code, { blobs, args: { id: "blob:a.b-c_1" } }), ({ end }) => {
         const text = "text of the blob";
-        const info = { id: "blob:a.b-c_1", kind: "text/plain", size: 16 };
+        const info = { id: "blob:a.b-c_1", kind: "text/plain", size_bytes: 16 };
         expect(end).toMatchObject({
           type: "returned",
           value: [[text, text, text, text], [text, text], info, 1],

@@ -83,7 +83,7 @@ def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None
                 for name, (entry, _) in (skills or {}).items()
             ],
             "brokered": list(brokered),
-            "blobs": [{"id": one, "kind": kind, "size": len(content)} for one, (kind, content) in (blobs or {}).items()],
+            "blobs": [{"id": one, "kind": kind, "size_bytes": len(content)} for one, (kind, content) in (blobs or {}).items()],
             "secrets": secrets or {},
             "environment": {"PATH": "/usr/bin:/bin", "HOME": "/workspace", "LANG": "C.UTF-8"},
             "roots": {**roots, "project": None, "packages": None},

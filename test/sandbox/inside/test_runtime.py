@@ -46,7 +46,7 @@ class Blobs(unittest.TestCase):
                 "return [blobs.read_text(name), first, start.decode(), rest == blobs.read_bytes(name), blobs.path(name), blobs.info(name)]"
             )
             text = BLOBS["blob:a.b-c_1"][1].decode()
-            info = {"id": "blob:a.b-c_1", "kind": "text/plain", "size": 23}
+            info = {"id": "blob:a.b-c_1", "kind": "text/plain", "size_bytes": 23}
             self.assertEqual(
                 run(body, args={"name": name}, blobs=BLOBS).value,
                 [text, "erste Zeile ä\n", "erste", True, "/blobs/blob:a.b-c_1", info],
@@ -54,7 +54,7 @@ class Blobs(unittest.TestCase):
 
     def test_are_listed(self):
         found = run("return runtime.blobs.list()", blobs=BLOBS).value
-        self.assertEqual([(one["id"], one["kind"], one["size"]) for one in found], [(i, k, len(c)) for i, (k, c) in BLOBS.items()])
+        self.assertEqual([(one["id"], one["kind"], one["size_bytes"]) for one in found], [(i, k, len(c)) for i, (k, c) in BLOBS.items()])
 
     def test_that_are_not_mounted_are_named_with_those_that_are(self):
         for name in ("blob:gone", "../skills", "blob:../../etc/passwd", "", "/etc/passwd"):

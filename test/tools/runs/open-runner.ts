@@ -41,9 +41,8 @@ export interface OpenRunner extends OpenTools {
 export async function openRunner(
   skills: Readonly<Record<string, string>>,
   script: MemoryScript,
-  options: MemoryRunsOptions = {},
+  { store = memoryBlobs(), ...options }: MemoryRunsOptions & { readonly store?: BlobStore } = {},
 ): Promise<OpenRunner> {
   const { runs, clock } = openMemoryRuns(script, options);
-  const store = memoryBlobs();
   return { ...(await openTools(skills, { store, runs })), clock, store };
 }

@@ -1,6 +1,6 @@
-import type { Log } from "../log.ts";
+import type { Log } from "./log.ts";
 
-/** What was told already on one connection. */
+/** What was told already. */
 export interface ToldOnce {
   /** Whether a key was never asked about before; remembers it. */
   readonly isNew: (key: string) => boolean;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openToldOnce } from "../../src/acp/told-once.ts";
+import { openToldOnce } from "../src/told-once.ts";
 
 test("a message is told once, and after the limit nothing is", () => {
   const lines: string[] = [];

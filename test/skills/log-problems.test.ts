@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openProblemLog } from "../../src/acp/log-problems.ts";
+import { openProblemLog } from "../../src/skills/log-problems.ts";
 import type { Problem } from "../../src/skills/problem.ts";
 
 function problem(severity: Problem["severity"], file: string, code = "name-missing"): Problem {
