@@ -83,7 +83,11 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
     const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user.id, tier.writable);
     try {
-      const wishes = [...(shape.network ? ["network"] : []), ...(warm ? ["warm"] : [])];
+      const wishes = [
+        ...(shape.network ? ["network"] : []),
+        ...(shape.project === undefined ? [] : ["project"]),
+        ...(warm ? ["warm"] : []),
+      ];
       const command = {
         ...tier.command(directory, shape, wishes),
         environment: {},
