@@ -3,8 +3,9 @@ The first process inside a sandbox. It forks the program while nobody waits, wat
 out what it left. It never runs a line of the user's, and the user's code can neither read nor signal it. Modules that it needs do
 not import `typing`: that alone would take a tenth of a start.
 
-Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [project] [owner] [warm]`, with the control
-channel as descriptor 3, the program's as 4, what it prints as 5 and 6, and with `network` the channel for a listener as 7.
+Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [project] [owner] [warm]`, with
+the control channel as descriptor 3, the program's as 4, what it prints as 5 and 6, and with `network` the channel for a
+listener as 7.
 `warm`: there is time now. Nobody else holds 5 and 6, so that they end with the last process of the run.
 """
 
