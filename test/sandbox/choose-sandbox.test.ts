@@ -1,6 +1,11 @@
+import { existsSync, mkdtempSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { composeSandboxes, openSandbox } from "../../src/sandbox/choose-sandbox.ts";
+import { hostDirectoryPrefix } from "../../src/sandbox/host-directory.ts";
 import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
+import { removeTree } from "../../src/sandbox/remove-tree.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { recordingHost } from "../contract/sandbox/recording-host.ts";
 import { codeRun } from "../contract/sandbox/runs.ts";
@@ -43,6 +48,22 @@ test("Closing closes all", async () => {
   await composeSandboxes(tiers).close();
   for (const tier of tiers) await expectUnavailable(run(tier));
 });
+
+// Their users are others than root, and must get there.
+test.skipIf(process.getuid?.() !== 0)(
+  "Where only root gets to, sandboxes lie elsewhere, and so do leftovers",
+  async () => {
+    const closed = mkdtempSync(join(tmpdir(), "closed-"));
+    const leftover = mkdtempSync(`/tmp/${hostDirectoryPrefix}`);
+    try {
+      utimesSync(leftover, 0, 0);
+      await openSandbox({ isolation: "landlock", python: "/absent/python", temporaryDirectory: closed });
+      expect(existsSync(leftover)).toBe(false);
+    } finally {
+      await Promise.all([closed, leftover].map(removeTree));
+    }
+  },
+);
 
 test("A tier that was asked for by name and cannot be had is not replaced", async () => {
   const python = "/absent/python";
