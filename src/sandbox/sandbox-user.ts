@@ -6,28 +6,33 @@ import type { SandboxRun } from "./sandbox.ts";
 const firstFree = 0x7000_0000;
 const countFree = 0x0fff_0000;
 
+/** `undefined` is ourselves. */
+type User = { readonly id: number | undefined } | { readonly refusal: string };
+
 /**
  * An id that belongs to nobody, another one for each sandbox, so that limits of the kernel count it alone and no file is its
  * own.
  */
-function takeFreeUser(): number {
+function takeFreeUser(): User {
   const highest = highestUser();
-  if (highest >= firstFree + countFree) return randomInt(firstFree, firstFree + countFree);
+  if (highest < 2) return { refusal: "Nothing is run as root, and no other user is known here." };
+  if (highest >= firstFree + countFree) return { id: randomInt(firstFree, firstFree + countFree) };
   // In a container that knows few ids, the last ones of them.
-  return randomInt(Math.max(1, highest - 4_000), highest);
+  return { id: randomInt(Math.max(1, highest - 4_000), highest) };
 }
 
 /**
- * Who runs what uses this directory of the user's, if any: `undefined` for ourselves, who are not root. As root it is nobody in
+ * Who runs what uses this directory of the user's, if any: ourselves, unless we are root. As root it is nobody in
  * particular where everyone may read and nothing is written, else the owner, and never root: many of the kernel's settings
  * are files that trust root's id, whatever rights it has given up.
  */
-export function chooseUser(project: SandboxRun["project"]): { readonly id: number | undefined } | { refusal: string } {
+export function chooseUser(project: SandboxRun["project"]): User {
   if (process.getuid?.() !== 0) return { id: undefined };
-  if (project === undefined || (!project.writable && everyoneMayEnter(project.directory)))
-    return { id: takeFreeUser() };
-  const owner = statSync(project.directory).uid;
-  if (owner !== 0) return { id: owner };
+  if (project === undefined) return takeFreeUser();
+  const found = statSync(project.directory, { throwIfNoEntry: false });
+  if (found === undefined) return { refusal: `There is no directory ${project.directory}.` };
+  if (!project.writable && everyoneMayEnter(project.directory)) return takeFreeUser();
+  if (found.uid !== 0) return { id: found.uid };
   const needed = project.writable ? "is root's, so that only root could write there" : "can be read by root only";
   return {
     refusal: `Nothing is run as root, and ${project.directory} ${needed}. Give it to an ordinary user, or run as one.`,
