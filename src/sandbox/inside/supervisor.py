@@ -109,7 +109,7 @@ def _supervise(control: Channel, family: processes.Family, start: dict) -> None:
         killed = killed or str(limit)
     for left in found.files:
         _send_file(control, roots["output"], left)
-    control.send({"type": "end", **_exit(status), "skipped": found.skipped, "usage": _usage(watched), **_named(killed)})
+    control.send({"type": "end", **_exit(status), "skipped": found.skipped, **_named(killed)})
 
 
 def _wait(control: Channel, family: processes.Family, watched: watch.Watch) -> str | None:
@@ -153,14 +153,3 @@ def _exit(status: int) -> dict:
 
 def _named(killed: str | None) -> dict:
     return {} if killed is None else {"killed": killed}
-
-
-def _usage(watched: watch.Watch) -> dict:
-    import resource
-
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {
-        "peak_memory_bytes": watched.usage.peak_memory_bytes,
-        "peak_processes": watched.usage.peak_processes,
-        "cpu_ms": round((used.ru_utime + used.ru_stime) * 1000),
-    }
