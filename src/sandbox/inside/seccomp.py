@@ -32,6 +32,7 @@ SOL_SOCKET, SO_SNDBUF = 1, 7
 SOCK_TYPES = 0xF
 SOCK_STREAM = 1
 SHARED_ANONYMOUS = 0x21
+SET_IDS = 0o6000
 WHOLE = 0xFFFFFFFF
 
 # Offsets in `struct seccomp_data`.
@@ -116,6 +117,10 @@ def rules(
     found.append(Rule("socketpair", refuse, (Test(0, AF_UNIX, equal=False),)))
     # SO_SNDBUF: what a socket holds is counted by the default.
     found.append(Rule("setsockopt", refuse, (Test(1, SOL_SOCKET), Test(2, SO_SNDBUF))))
+    if project:
+        # A program left there would run as its owner, whoever starts it.
+        modes = (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2))
+        found += [Rule(name, refuse, (Test(argument, 0, SET_IDS, equal=False),)) for name, argument in modes]
     if alone or project:
         # A datagram socket of a pair can still send to any name.
         found.append(Rule("socketpair", refuse, (Test(1, SOCK_STREAM, mask=SOCK_TYPES, equal=False),)))

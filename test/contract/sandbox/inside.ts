@@ -252,6 +252,26 @@ export function describeInside(trial: Trial): void {
       });
     });
 
+    it("that may be written gets no program that makes its caller somebody else", () => {
+      const directory = project();
+      const plant = python`
+        import os
+
+        def main():
+            with open("/project/planted", "w") as file:
+                file.write("#!/bin/sh")
+            for mode in (0o4755, 0o2755):
+                try:
+                    os.chmod("/project/planted", mode)
+                except OSError:
+                    pass
+      `;
+      return trial.run(codeRun(plant, { project: { directory, writable: true } }), ({ end }) => {
+        expect(end).toMatchObject({ type: "returned" });
+        expect(statSync(path.join(directory, "planted")).mode & 0o6000).toBe(0);
+      });
+    });
+
     it.each([false, true])("is no way to sockets that lie in it (writable: %s)", async (writable) => {
       const directory = project();
       const place = path.join(directory, "socket");

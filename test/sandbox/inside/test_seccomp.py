@@ -113,6 +113,15 @@ class EveryMachine(unittest.TestCase):
                 self.assertEqual(one.of("socketpair", 1, 1 | 0o2000000), seccomp.ALLOW)
                 self.assertEqual(one.of("socketpair", 1, 2), REFUSED)
 
+    def test_no_file_of_a_project_makes_its_caller_somebody_else(self):
+        for one in self.each(project=True):
+            for name, mode in (("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2)):
+                before = (3,) * mode
+                self.assertEqual(one.of(name, *before, 0o1755), seccomp.ALLOW, name)
+                for bits in (0o4755, 0o2755, 0o6000):
+                    self.assertEqual(one.of(name, *before, bits), REFUSED, name)
+        self.assertEqual(Filter("x86_64", project=True).of("chmod", 3, 0o4755), REFUSED)
+
     def test_the_kernel_reads_the_low_half_of_an_int_and_so_does_the_filter(self):
         for one in self.each():
             self.assertEqual(one.of("ioctl", 0, 0x5412), REFUSED)
