@@ -85,7 +85,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 
 /** Why bubblewrap cannot show this interpreter, if it cannot. */
 export function cannotShow({ executable, prefix }: Python): string | undefined {
-  const hidden = [...ownPlaces, "/"].find((place) => place === prefix || (place !== "/" && isBelow(prefix, place)));
+  const hidden = ownPlaces.find((place) => isBelow(prefix, place));
   return hidden === undefined ? undefined : `${executable} lies in ${prefix}, where a sandbox has files of its own.`;
 }
 

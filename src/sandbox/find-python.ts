@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
+import { homedir } from "node:os";
 import { promisify } from "node:util";
+import { isBelow } from "./bubblewrap-arguments.ts";
 import { findCommand } from "./find-command.ts";
 
 /** An interpreter that can run the inside of a sandbox. */
@@ -50,11 +52,13 @@ async function ask(command: string): Promise<Python | { readonly reason: string 
   return readAnswer(command, answer);
 }
 
-/** Judges what an interpreter said about itself. */
-export function readAnswer(command: string, answer: string): Python | { readonly reason: string } {
+/** Judges what an interpreter said about itself. A sandbox shows all of its prefix: so that holds nobody's home. */
+export function readAnswer(command: string, answer: string, home = homedir()): Python | { readonly reason: string } {
   const [implementation, version, executable, prefix] = JSON.parse(answer) as [string, number[], string, string];
   const [major = 0, minor = 0] = version;
   if (implementation !== "cpython") return { reason: `${command} is ${implementation}, not CPython.` };
   if (major !== 3 || minor < 9) return { reason: `${command} is Python ${version.join(".")}; 3.9 is the least.` };
+  if (prefix !== "/usr" && isBelow(home, prefix))
+    return { reason: `${command} is installed in ${prefix}, with ${home} below it.` };
   return { executable, version: version.join("."), prefix };
 }

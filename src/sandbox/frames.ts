@@ -114,18 +114,17 @@ function pullBytes(stream: Readable): ByteSource {
   return {
     upTo,
     async exactly(size) {
-      const pieces: Buffer[] = [];
-      let left = size;
-      while (left > 0) {
-        const piece = await upTo(left);
+      // Into one place: bytes that come one at a time would each take a hundred others to keep.
+      const whole = Buffer.allocUnsafe(size);
+      for (let at = 0; at < size;) {
+        const piece = await upTo(size - at);
         if (piece === undefined) {
-          if (left === size) return undefined;
+          if (at === 0) return undefined;
           throw new FrameFault("The stream ended within a frame.");
         }
-        pieces.push(piece);
-        left -= piece.length;
+        at += piece.copy(whole, at);
       }
-      return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+      return whole;
     },
   };
 }

@@ -37,12 +37,11 @@ const compile =
   "        py_compile.compile(os.path.join(sys.argv[1], name), doraise=True,\n" +
   "                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)\n";
 
-/** Makes it, under the operating system's directory for temporary files. Throws `SANDBOX_UNAVAILABLE` where that is impossible. */
-export async function makeHostDirectory(python: Python, temporaryDirectory = tmpdir()): Promise<HostDirectory> {
+/** Makes it, in a directory for temporary files. Throws `SANDBOX_UNAVAILABLE` where that is impossible. */
+export async function makeHostDirectory(python: Python, temporaryDirectory: string): Promise<HostDirectory> {
   let path: string | undefined;
   try {
-    const parent = passable(temporaryDirectory) ? temporaryDirectory : "/tmp";
-    path = mkdtempSync(join(parent, hostDirectoryPrefix));
+    path = mkdtempSync(join(temporaryDirectory, hostDirectoryPrefix));
     // Passable, not readable: what lies in it belongs to other users, one each.
     chmodSync(path, 0o711);
     writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
@@ -54,6 +53,16 @@ export async function makeHostDirectory(python: Python, temporaryDirectory = tmp
   } catch (error) {
     if (path !== undefined) await removeTree(path);
     throw new SkillsError("SANDBOX_UNAVAILABLE", "No private directory can be made for sandboxes.", { cause: error });
+  }
+}
+
+/** This directory, unless only root gets there: as root, sandboxes run as other users. */
+export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
+  if (process.getuid?.() !== 0) return temporaryDirectory;
+  for (let at = temporaryDirectory; ; at = dirname(at)) {
+    const found = statSync(at, { throwIfNoEntry: false });
+    if (found !== undefined && (found.mode & 0o001) === 0) return "/tmp";
+    if (at === dirname(at)) return temporaryDirectory;
   }
 }
 
@@ -105,14 +114,5 @@ async function copyInside(target: string): Promise<void> {
     if (!name.endsWith(".py")) continue;
     await copyFile(join(source, name), join(target, name));
     chmodSync(join(target, name), 0o444);
-  }
-}
-
-/** As root, sandboxes run as other users: they must get there. */
-function passable(directory: string): boolean {
-  if (process.getuid?.() !== 0) return true;
-  for (let at = directory; ; at = dirname(at)) {
-    if ((statSync(at).mode & 0o001) === 0) return false;
-    if (at === dirname(at)) return true;
   }
 }

@@ -3,7 +3,7 @@ import type { Python } from "./find-python.ts";
 import type { PrivateDirectory } from "./lay-files.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import { chooseUser } from "./sandbox-user.ts";
+import type { SandboxUser } from "./sandbox-user.ts";
 import type { Sandbox, SandboxRun } from "./sandbox.ts";
 
 export interface LandlockOptions extends ProcessSandboxOptions {
@@ -86,12 +86,12 @@ function ownRoots(directory: PrivateDirectory) {
   };
 }
 
-function refuses({ program, network, project }: SandboxRun): string | undefined {
+function refuses({ program, network, project }: SandboxRun, { isLent }: SandboxUser): string | undefined {
   if (network.length > 0) return "Landlock cannot give a run a network of its own: it can only run without.";
   if (program.type === "script" && program.language !== "python") {
     return `Landlock cannot show the protocol's paths to ${program.language}: it runs only Python.`;
   }
-  if (chooseUser(project).isLent) {
+  if (isLent) {
     return `Landlock cannot hold root, and only root can use ${project?.directory}: give it to an ordinary user, or run as one.`;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { SkillsError } from "../errors.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { MountedBlob, MountedFile, MountedSkill } from "./sandbox.ts";
 
-/** The directory of one sandbox: readable by nobody but its user. */
+/** The directory of one sandbox: only its user gets into it. */
 export interface PrivateDirectory {
   readonly path: string;
   readonly skills: string;
@@ -12,7 +12,10 @@ export interface PrivateDirectory {
   remove(): Promise<void>;
 }
 
-/** Makes it, with `writable` directories in it that belong to `user`. */
+/**
+ * Makes it, with `writable` directories in it that belong to `user`, who passes through the rest and changes nothing there: we
+ * write as root, and would follow what another process of that user's puts in the way.
+ */
 export function makePrivateDirectory(
   path: string,
   user: number | undefined,
@@ -22,7 +25,11 @@ export function makePrivateDirectory(
   mkdirSync(path, { mode: 0o700 });
   for (const one of [directory.skills, directory.blobs]) makeReadable(one);
   for (const name of writable) mkdirSync(join(path, name), { mode: 0o700 });
-  if (user !== undefined) for (const name of ["", ...writable]) chownSync(join(path, name), user, user);
+  if (user !== undefined) {
+    chownSync(path, -1, user);
+    chmodSync(path, 0o710);
+    for (const name of writable) chownSync(join(path, name), user, user);
+  }
   return { ...directory, remove: () => removeTree(path) };
 }
 

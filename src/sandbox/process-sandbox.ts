@@ -30,7 +30,7 @@ export interface ProcessTier {
   readonly tier: "bubblewrap" | "landlock";
   /** Directories that a run may write to and that the tier does not bring itself. */
   readonly writable: readonly string[];
-  refuses(run: SandboxRun): string | undefined;
+  refuses(run: SandboxRun, user: SandboxUser): string | undefined;
   command(
     directory: PrivateDirectory,
     shape: Shape,
@@ -82,9 +82,14 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
 
   async function start(shape: Shape, warm: boolean): Promise<Waiting> {
     const user = chooseUser(shape.project);
+    if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
     const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user.id, tier.writable);
     try {
-      const wishes = [...(shape.network ? ["network"] : []), ...(warm ? ["warm"] : [])];
+      const wishes = [
+        ...(shape.network ? ["network"] : []),
+        ...(shape.project === undefined ? [] : ["project"]),
+        ...(warm ? ["warm"] : []),
+      ];
       const command = {
         user: user.id,
         ...tier.command(directory, shape, wishes, user),
@@ -160,7 +165,8 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   function refuses(run: SandboxRun): string | undefined {
     if (run.network.length > 0 && egress === undefined)
       return "There is no proxy here through which a run could use the network.";
-    return tier.refuses(run);
+    const user = chooseUser(run.project);
+    return "refusal" in user ? user.refusal : tier.refuses(run, user);
   }
 
   return {

@@ -1,11 +1,10 @@
-import { tmpdir } from "node:os";
 import { openBubblewrapSandbox, cannotShow } from "./bubblewrap-sandbox.ts";
 import { bubblewrapMissing, explainBubblewrap, readNamespaceSettings } from "./explain-bubblewrap.ts";
 import type { Explanation } from "./explain-bubblewrap.ts";
 import { findCommand } from "./find-command.ts";
 import { findPython } from "./find-python.ts";
 import type { Python } from "./find-python.ts";
-import { makeHostDirectory, removeHostDirectory } from "./host-directory.ts";
+import { makeHostDirectory, removeHostDirectory, whereSandboxesReach } from "./host-directory.ts";
 import type { HostDirectory } from "./host-directory.ts";
 import { openLandlockSandbox } from "./landlock-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
@@ -44,7 +43,8 @@ async function openTier(
   options: ProcessTierOptions,
   open: (python: Python, host: HostDirectory) => Sandbox | Explanation,
 ): Promise<Sandbox | Explanation> {
-  const { log, temporaryDirectory = tmpdir() } = options;
+  const { log } = options;
+  const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
   await sweepLeftovers(log, temporaryDirectory);
   const python = await findPython(options.python);
   if ("reason" in python) return { ...python, fix: installPython };

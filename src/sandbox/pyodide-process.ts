@@ -29,8 +29,16 @@ const verdicts = new Map<number, "memory" | "timeout">([
   [87, "timeout"],
 ]);
 
-/** Starts Deno in an empty directory and waits until it is `ready`, or sends its `library`. Throws `SANDBOX_UNAVAILABLE`. */
-export async function startPyodide(command: DenoCommand, directory: string, clock: Clock): Promise<PyodideProcess> {
+/**
+ * Starts Deno in an empty directory, as `user` where that is another, and waits until it is `ready`, or sends its `library`.
+ * Throws `SANDBOX_UNAVAILABLE`.
+ */
+export async function startPyodide(
+  command: DenoCommand,
+  directory: string,
+  user: number | undefined,
+  clock: Clock,
+): Promise<PyodideProcess> {
   const child = spawn(command.file, command.arguments, {
     stdio: ["pipe", "pipe", "pipe"],
     cwd: directory,
@@ -38,6 +46,7 @@ export async function startPyodide(command: DenoCommand, directory: string, cloc
     windowsHide: true,
     // A session of its own: what the terminal sends to this process is for this process to pass on.
     detached: process.platform !== "win32",
+    ...(user === undefined ? {} : { uid: user, gid: user }),
   });
   const started = describe(child);
   const cancel = clock.after(startupMs, started.kill);

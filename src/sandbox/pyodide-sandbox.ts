@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { chmod, copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
@@ -18,6 +19,8 @@ import type { PyodideProcess } from "./pyodide-process.ts";
 import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
+import { chooseUser } from "./sandbox-user.ts";
+import { showAt } from "./show-to-nobody.ts";
 import { openWarmPool } from "./warm-pool.ts";
 
 export interface PyodideSandboxOptions {
@@ -41,10 +44,12 @@ interface Waiting {
  * of that child; it has no processes, no threads of Python and no network. Throws `SANDBOX_UNAVAILABLE` where Deno does not run.
  */
 export async function openPyodideSandbox(options: PyodideSandboxOptions): Promise<Sandbox> {
-  const { parts, clock, log } = options;
-  const inside = realpathSync(fileURLToPath(new URL("./inside/", import.meta.url)));
-  const versions = { deno: await versionOf(parts.deno), pyodide: versionOfPackage(parts.pyodide), inside };
+  const { clock, log } = options;
   const directory = makeDirectory(options.temporaryDirectory ?? tmpdir());
+  const { parts, versions } = await reachParts(options.parts, directory.path).catch(async (error: unknown) => {
+    await removeTree(directory.path);
+    throw error;
+  });
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   const pool = openWarmPool<Waiting>({
@@ -66,13 +71,16 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
   }
 
   function launch(more: { library?: string | undefined; making?: boolean }): Promise<PyodideProcess> {
-    return startPyodide(denoCommand({ ...parts, inside, nowhere: directory.nowhere, ...more }), directory.empty, clock);
+    const user = chooseUser(undefined);
+    if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
+    const command = denoCommand({ ...parts, nowhere: directory.nowhere, ...more });
+    return startPyodide(command, directory.empty, user.id, clock);
   }
 
   /** Without one it works too, only much slower. */
   async function prepareLibrary(): Promise<string | undefined> {
     try {
-      return await ensureLibrary(options.cacheDirectory ?? directory.path, versions, async () => {
+      const kept = await ensureLibrary(options.cacheDirectory ?? directory.path, versions, async () => {
         const child = await launch({ making: true });
         try {
           return await readLibrary(child.first);
@@ -81,10 +89,20 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
           await child.exited;
         }
       });
+      return await show(kept);
     } catch (error) {
       log("warning", `Python starts with a library that is not compiled, which takes seconds: ${String(error)}`);
       return undefined;
     }
+  }
+
+  /** As root, children are others than we, and may not read what we keep. */
+  async function show(library: string): Promise<string> {
+    if (!isRoot()) return library;
+    const shown = join(directory.path, "library.zip");
+    await copyFile(library, shown);
+    await chmod(shown, 0o444);
+    return shown;
   }
 
   async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
@@ -124,6 +142,18 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
   };
 }
 
+/** As root, children are others than we: what they cannot reach is shown to them in `directory`. */
+async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
+  const inside = realpathSync(fileURLToPath(new URL("./inside/", import.meta.url)));
+  const parts = {
+    deno: await showAt(join(directory, "deno"), deno),
+    pyodide: await showAt(join(directory, "pyodide"), pyodide),
+    inside: await showAt(join(directory, "inside"), inside),
+  };
+  const versions = { deno: await versionOf(parts.deno), pyodide: versionOfPackage(parts.pyodide), inside };
+  return { parts, versions };
+}
+
 async function end({ child }: Waiting): Promise<void> {
   child.kill();
   await child.exited;
@@ -160,5 +190,16 @@ function makeDirectory(parent: string): { path: string; empty: string; nowhere: 
   writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
   mkdirSync(directory.empty);
   writeFileSync(directory.nowhere, "");
+  // Passable, not readable, for whoever else a child is.
+  if (isRoot())
+    for (const [made, mode] of [
+      [path, 0o711],
+      [directory.empty, 0o755],
+    ] as const)
+      chmodSync(made, mode);
   return directory;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }

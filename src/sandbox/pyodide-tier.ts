@@ -1,8 +1,8 @@
-import { tmpdir } from "node:os";
 import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Explanation } from "./explain-bubblewrap.ts";
 import { denoRemedy, findDenoParts } from "./find-deno.ts";
+import { whereSandboxesReach } from "./host-directory.ts";
 import { openPyodideSandbox } from "./pyodide-sandbox.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { probeSandbox } from "./self-probe.ts";
@@ -23,7 +23,8 @@ const mostWaiting = 1;
 
 /** Opens the portable tier, tried from inside; else why it cannot be used. */
 export async function openPyodideTier(options: PyodideTierOptions): Promise<Sandbox | Explanation> {
-  const { peersFrom, cacheDirectory, temporaryDirectory = tmpdir(), pool, clock, log } = options;
+  const { peersFrom, cacheDirectory, pool, clock, log } = options;
+  const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
   const parts = findDenoParts(peersFrom);
   if (typeof parts === "string") return { reason: parts, fix: [denoRemedy] };
   await sweepLeftovers(log, temporaryDirectory);

@@ -24,15 +24,26 @@ export async function removeTree(directory: string): Promise<void> {
       await unlinkAll(path, below);
       // What lies in it moves up, so that no path is ever longer than this one and two names.
       for (const { name } of below.filter((one) => one.isDirectory())) {
-        const from = joined(path, name);
-        // A directory moves only where its own entry for `..` may change.
-        await chmod(from, 0o700);
-        await rename(from, joined(root, Buffer.from(randomUUID())));
+        await moveDirectory(joined(path, name), joined(root, Buffer.from(randomUUID())));
       }
       await rmdir(path);
     }
   }
   await rmdir(root);
+}
+
+/**
+ * A directory moves only where its own entry for `..` may change, which root never is refused: so root gives rights to nothing
+ * but what has moved, and follows no link that was put in the way meanwhile.
+ */
+async function moveDirectory(from: Buffer, to: Buffer): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    await chmod(from, 0o700);
+    await rename(from, to);
+  }
 }
 
 type Entry = Dirent<Buffer>;

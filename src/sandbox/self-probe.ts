@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -67,7 +67,8 @@ const variable = "ACP_SKILLS_CANARY";
 /** Tries, inside a tier, to get out of it. Answers why the tier must not be used, or `undefined`. Never throws. */
 export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string): Promise<string | undefined> {
   const nonce = randomBytes(16).toString("hex");
-  const directory = mkdtempSync(join(temporaryDirectory, `${hostDirectoryPrefix}probe-`));
+  const outer = mkdtempSync(join(temporaryDirectory, `${hostDirectoryPrefix}probe-`));
+  const directory = join(outer, randomUUID());
   const bait = { file: join(directory, "file"), new: join(directory, "new"), program: join(directory, "program") };
   let connections = 0;
   const server = createServer((socket) => {
@@ -75,8 +76,10 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
     socket.destroy();
   });
   try {
-    // Open to everybody: what keeps a sandbox out must be the sandbox.
+    // Open to everybody who knows its name: what keeps a sandbox out must be the sandbox.
+    mkdirSync(directory);
     chmodSync(directory, 0o777);
+    chmodSync(outer, 0o711);
     writeFileSync(bait.file, `secret ${nonce}`);
     writeFileSync(bait.program, `#!/bin/sh\necho ran > ${bait.new}\n`);
     chmodSync(bait.file, 0o666);
@@ -99,7 +102,7 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
   } finally {
     delete process.env.ACP_SKILLS_CANARY;
     server.close();
-    await removeTree(directory);
+    await removeTree(outer);
   }
 }
 

@@ -1,5 +1,5 @@
 import { linkSync } from "node:fs";
-import { chmod, copyFile, link, mkdir, readdir } from "node:fs/promises";
+import { chmod, copyFile, link, mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostDirectory } from "./host-directory.ts";
 import { everyoneMayEnter } from "./sandbox-user.ts";
@@ -40,6 +40,14 @@ export function showNode(host: HostDirectory): string | undefined {
   }
 }
 
+/** The same for a file or a directory that has to be shown at `target` there; answers where it can be reached. */
+export async function showAt(target: string, path: string): Promise<string> {
+  if (process.getuid?.() !== 0 || everyoneMayEnter(path)) return path;
+  if ((await stat(path)).isDirectory()) await linkTree(path, target);
+  else await linkFile(path, target);
+  return target;
+}
+
 /** An installed tree is directories and files, and everyone may read them. */
 async function linkTree(source: string, target: string): Promise<void> {
   await mkdir(target);
@@ -47,6 +55,10 @@ async function linkTree(source: string, target: string): Promise<void> {
   for (const entry of await readdir(source, { withFileTypes: true })) {
     const [from, to] = [join(source, entry.name), join(target, entry.name)];
     if (entry.isDirectory()) await linkTree(from, to);
-    else await link(from, to).catch(() => copyFile(from, to));
+    else await linkFile(from, to);
   }
+}
+
+async function linkFile(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to));
 }

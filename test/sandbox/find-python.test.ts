@@ -25,6 +25,21 @@ test.each([
   expect(readAnswer("python3", answer(name, version))).toEqual({ reason });
 });
 
+// A sandbox shows all of the prefix.
+test("One whose prefix holds a home is not, unless it is the system's own", () => {
+  const homes = ["/home/me", "/usr/games"];
+  const prefixed = (prefix: string) =>
+    homes.map((home) => "reason" in readAnswer("p", JSON.stringify(["cpython", [3, 11, 0], "/p", prefix]), home));
+  expect(["/", "/home", "/home/me", "/home/me/.pyenv/versions/3.11", "/home/m", "/usr"].map(prefixed)).toEqual([
+    [true, true],
+    [true, false],
+    [true, false],
+    [false, false],
+    [false, false],
+    [false, false],
+  ]);
+});
+
 test("One that is asked for and does not run is not replaced", async () => {
   expect(await findPython("/absent/python")).toEqual({
     reason: "/absent/python does not run, or lacks its standard library.",

@@ -54,6 +54,25 @@ test("Frames come out as they went in, however the bytes are cut", async () => {
   );
 });
 
+test("A header that comes a byte at a time takes no more room than any other", async () => {
+  const bytes = encodeFrame({ type: "x", text: "a".repeat(300_000) });
+  const before = process.memoryUsage().rss;
+  let grown = 0;
+  let at = 0;
+  const crumbs = new Readable({
+    highWaterMark: 1,
+    read() {
+      if (at % 50_000 === 0) grown = Math.max(grown, process.memoryUsage().rss - before);
+      // As they come from a pipe: each with memory of its own.
+      const crumb = Buffer.from(new Uint8Array([bytes[at++] ?? 0]).buffer);
+      void setImmediate().then(() => this.push(crumb));
+    },
+  });
+  expect((await readFrames(crumbs).next())?.headerBytes).toBe(bytes.length - 4);
+  crumbs.destroy();
+  expect(grown).toBeLessThan(60 * 1024 * 1024);
+});
+
 test("A payload that nobody reads is skipped", async () => {
   const bytes = Buffer.concat([withPayload({ type: "a" }, Buffer.alloc(200_000, 1)), encodeFrame({ type: "b" })]);
   const found = await readAll(inPieces(bytes, [65_536]));

@@ -35,6 +35,18 @@ describe.skipIf(process.platform === "win32")("files that are laid for a run", (
     expect([mode(path), mode(join(path, "workspace"))]).toEqual(["700", "700"]);
   });
 
+  // As root we write there again and again, and would follow what another process of that user puts in the way.
+  test.skipIf(process.getuid?.() !== 0)("lie where their user passes, and changes nothing", () => {
+    const { path, skills, blobs } = makePrivateDirectory(join(base, String(++count)), 1234, ["workspace"]);
+    const rights = (one: string): unknown[] => [statSync(one).uid, statSync(one).gid, mode(one)];
+    expect(rights(path)).toEqual([0, 1234, "710"]);
+    expect([rights(skills), rights(blobs)]).toEqual([
+      [0, 0, "755"],
+      [0, 0, "755"],
+    ]);
+    expect(rights(join(path, "workspace"))).toEqual([1234, 1234, "700"]);
+  });
+
   test("are blobs by id, with and without its beginning", async () => {
     const { blobs } = await lay([], [blobOf("blob:a.b-1", "content")]);
     expect(readFileSync(join(blobs, "blob:a.b-1"), "utf8")).toBe("content");

@@ -7,6 +7,8 @@ export type ClientHello =
 
 /** A ClientHello is a few kilobytes at most, post-quantum keys included. */
 const greatest = 32 * 1024;
+/** It fits into one record. Whoever cuts it into crumbs wants each of them to be read again with the next. */
+const mostRecords = 64;
 
 const handshakeRecord = 22;
 const clientHelloMessage = 1;
@@ -42,11 +44,11 @@ function joinRecords(bytes: Buffer): Buffer | undefined {
     gathered += fragment.length;
     rest = rest.subarray(5 + length);
     if (fragments[0]?.[0] !== undefined && fragments[0][0] !== clientHelloMessage) throw new Malformed();
+    if (fragments.length > mostRecords) throw new Malformed();
     if (gathered < 4) continue;
-    const message = Buffer.concat(fragments);
-    const size = message.readUIntBE(1, 3);
+    const size = Buffer.concat(fragments.slice(0, 4)).readUIntBE(1, 3);
     if (size > greatest) throw new Malformed();
-    if (gathered >= 4 + size) return message.subarray(4, 4 + size);
+    if (gathered >= 4 + size) return Buffer.concat(fragments).subarray(4, 4 + size);
   }
   return undefined;
 }

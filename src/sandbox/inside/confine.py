@@ -13,16 +13,24 @@ if TYPE_CHECKING:
     from typing import Callable
 
 
-def prepare(alone: bool, network: bool, owner: bool) -> Callable:
+def prepare(alone: bool, wishes: list) -> Callable:
     """
     Gives up what can be given up before the run is known, in the process that will run it: nothing that it does until the
     user's code begins needs a call that the filter refuses. The function that is returned takes the header of the `run` frame
     and gives up the rest: `run["limits"]` become limits of this process and of all it starts. Both raise `OSError` when the
     kernel refuses: then nothing of the user's may run. `alone`: there are no namespaces, and `run["confine"]["landlock"]`
-    says `{"readable", "runnable", "writable": [path]}`. `owner`: this is the user's own id.
+    says `{"readable", "runnable", "writable": [path]}`. `wishes` are the supervisor's.
     """
+    owner = "owner" in wishes
     version = landlock.abi() if alone else 0
-    refusals = seccomp.rules(network=network, alone=alone, owner=owner, landlock_abi=version, pid=os.getpid())
+    refusals = seccomp.rules(
+        network="network" in wishes,
+        project="project" in wishes,
+        alone=alone,
+        owner=owner,
+        landlock_abi=version,
+        pid=os.getpid(),
+    )
     _offer_to_the_oom_killer()
     seccomp.apply(seccomp.assemble(os.uname().machine, refusals))
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import _socket
-import asyncio
 import socket
 
-import entry
 from frames import HEADER_LIMIT_OUT, Channel, FrameError, encode
 from program import serve, warm_up
 from pyodide.ffi import to_js
@@ -17,8 +15,6 @@ def _no_names(*_args, **_options):
 
 
 warm_up()
-# Pyodide's loop always runs, and can wait for another coroutine unless it is in one.
-entry._is_awaiting = lambda: asyncio.current_task() is not None
 # Emscripten would make up an address for every name.
 for _name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo"):
     setattr(_socket, _name, _no_names)

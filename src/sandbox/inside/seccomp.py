@@ -32,7 +32,7 @@ SOL_SOCKET, SO_SNDBUF = 1, 7
 SOCK_TYPES = 0xF
 SOCK_STREAM = 1
 SHARED_ANONYMOUS = 0x21
-S_ISUID, S_ISGID = 0o4000, 0o2000
+SET_IDS = 0o6000
 WHOLE = 0xFFFFFFFF
 
 # Offsets in `struct seccomp_data`.
@@ -62,7 +62,7 @@ _NEVER_ALONE = """
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
 """.split()
 _NEVER_AS_OWNER = """
-    chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat
+    chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
 """.split()
 # Which argument is the mode of a file. `openat2` has its own in memory, where a filter cannot look.
 _MODES = {
@@ -93,9 +93,16 @@ class Rule:
         self.tests = tests
 
 
-def rules(network: bool, alone: bool = False, owner: bool = False, landlock_abi: int = 99, pid: int = 0) -> list:
+def rules(
+    network: bool,
+    project: bool = False,
+    alone: bool = False,
+    owner: bool = False,
+    landlock_abi: int = 99,
+    pid: int = 0,
+) -> list:
     """
-    `alone`: there are no namespaces, Landlock is the boundary. `owner`: the user's own id is in use, so that the files and
+    `project`: files of the user's are shown, and whoever listens at a socket among them is outside. `alone`: there are no namespaces, Landlock is the boundary. `owner`: the user's own id is in use, so that the files and
     processes outside are this user's too. `landlock_abi`: what the kernel's Landlock guards by itself.
     """
     refuse = ERRNO | EPERM
@@ -110,14 +117,16 @@ def rules(network: bool, alone: bool = False, owner: bool = False, landlock_abi:
     found.append(Rule("prctl", refuse, (Test(0, 4),)))
     found.append(Rule("personality", refuse, (Test(0, 0, equal=False), Test(0, WHOLE, equal=False))))
     # No program that others could start, and would be this user with it.
-    for name, argument in _MODES.items():
-        found += [Rule(name, refuse, (Test(argument, bit, mask=bit),)) for bit in (S_ISUID, S_ISGID)]
+    found += [Rule(name, refuse, (Test(mode, 0, SET_IDS, equal=False),)) for name, mode in _MODES.items()]
     found.append(Rule("openat2", ERRNO | ENOSYS))
-    families = (AF_UNIX, AF_INET, AF_INET6) if network else (AF_UNIX,)
+    families = (() if project else (AF_UNIX,)) + ((AF_INET, AF_INET6) if network else ())
     found.append(Rule("socket", refuse, tuple(Test(0, family, equal=False) for family in families)))
     found.append(Rule("socketpair", refuse, (Test(0, AF_UNIX, equal=False),)))
     # SO_SNDBUF: what a socket holds is counted by the default.
     found.append(Rule("setsockopt", refuse, (Test(1, SOL_SOCKET), Test(2, SO_SNDBUF))))
+    if alone or project:
+        # A datagram socket of a pair can still send to any name.
+        found.append(Rule("socketpair", refuse, (Test(1, SOCK_STREAM, mask=SOCK_TYPES, equal=False),)))
     if alone:
         found += _rules_alone(refuse, owner, landlock_abi, pid)
     return found
@@ -125,16 +134,14 @@ def rules(network: bool, alone: bool = False, owner: bool = False, landlock_abi:
 
 def _rules_alone(refuse: int, owner: bool, landlock_abi: int, pid: int) -> list:
     found = [Rule(name, refuse) for name in _NEVER_ALONE]
-    # A datagram socket of a pair can still send to any name.
-    found.append(Rule("socketpair", refuse, (Test(1, SOCK_STREAM, mask=SOCK_TYPES, equal=False),)))
+    # What file systems do on order, also to a file that may only be read. Pipes and terminals have orders of one kind.
+    found.append(Rule("ioctl", refuse, (Test(1, 0x5400, mask=0xFFFFFF00, equal=False),)))
     found += [Rule("sendto", refuse, (Test(4, 0, equal=False, high=high),)) for high in (False, True)]
     found += [Rule(name, refuse, (Test(0, 0, equal=False),)) for name in _OF_ANOTHER_PROCESS]
     found += [Rule(name, refuse, (Test(1, 0, equal=False),)) for name in ("setpriority", "ioprio_set")]
     found.append(Rule("prlimit64", refuse, (Test(0, 0, equal=False), Test(0, pid, equal=False))))
     if owner:
         found += [Rule(name, refuse) for name in _NEVER_AS_OWNER]
-        # `futimens` names no path; it needs a file that could be opened.
-        found += [Rule("utimensat", refuse, (Test(1, 0, equal=False, high=high),)) for high in (False, True)]
     if landlock_abi < 3:
         found.append(Rule("truncate", refuse))
     if landlock_abi < 6:

@@ -3,8 +3,9 @@ The first process inside a sandbox. It forks the program while nobody waits, wat
 out what it left. It never runs a line of the user's, and the user's code can neither read nor signal it. Modules that it needs do
 not import `typing`: that alone would take a tenth of a start.
 
-Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [owner] [warm]`, with the control
-channel as descriptor 3, the program's as 4, what it prints as 5 and 6, and with `network` the channel for a listener as 7.
+Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [project] [owner] [warm]`, with
+the control channel as descriptor 3, the program's as 4, what it prints as 5 and 6, and with `network` the channel for a
+listener as 7.
 `warm`: there is time now. Nobody else holds 5 and 6, so that they end with the last process of the run.
 """
 
@@ -49,7 +50,7 @@ def main() -> None:
     gc.freeze()
     child = os.fork()
     if child == 0:
-        _be_the_program(alone, "network" in wishes, "owner" in wishes)
+        _be_the_program(alone, wishes)
     for descriptor in (PROGRAM, STDOUT, STDERR):
         os.close(descriptor)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -66,7 +67,7 @@ def main() -> None:
         os._exit(0)
 
 
-def _be_the_program(alone: bool, network: bool, owner: bool) -> None:
+def _be_the_program(alone: bool, wishes: list) -> None:
     """In the child, for the rest of its life."""
     try:
         os.close(CONTROL)
@@ -78,7 +79,7 @@ def _be_the_program(alone: bool, network: bool, owner: bool) -> None:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         # A session of its own: schedulers share out by session, and whoever watches must have a turn too.
         os.setsid()
-        program_process.run_program(PROGRAM, confine.prepare(alone, network, owner))
+        program_process.run_program(PROGRAM, confine.prepare(alone, wishes))
     except BaseException as error:
         os.write(2, f"The program cannot be confined: {error!r}\n".encode())
     finally:
@@ -108,7 +109,7 @@ def _supervise(control: Channel, family: processes.Family, start: dict) -> None:
         killed = killed or str(limit)
     for left in found.files:
         _send_file(control, roots["output"], left)
-    control.send({"type": "end", **_exit(status), "skipped": found.skipped, "usage": _usage(watched), **_named(killed)})
+    control.send({"type": "end", **_exit(status), "skipped": found.skipped, **_named(killed)})
 
 
 def _wait(control: Channel, family: processes.Family, watched: watch.Watch) -> str | None:
@@ -152,14 +153,3 @@ def _exit(status: int) -> dict:
 
 def _named(killed: str | None) -> dict:
     return {} if killed is None else {"killed": killed}
-
-
-def _usage(watched: watch.Watch) -> dict:
-    import resource
-
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {
-        "peak_memory_bytes": watched.usage.peak_memory_bytes,
-        "peak_processes": watched.usage.peak_processes,
-        "cpu_ms": round((used.ru_utime + used.ru_stime) * 1000),
-    }

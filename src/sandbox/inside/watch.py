@@ -15,18 +15,9 @@ if TYPE_CHECKING:
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-class Usage:
-    """The most that was seen at any one look."""
-
-    def __init__(self) -> None:
-        self.peak_memory_bytes = 0
-        self.peak_processes = 0
-
-
 class Watch:
     def __init__(self, limits: dict, find_processes: Callable, sockets: Callable, disk: Callable) -> None:
         """`sockets(pids)` answers how many bytes can wait in sockets; `disk()` answers whether the writable places hold too much."""
-        self.usage = Usage()
         self._limits = limits
         self._find_processes = find_processes
         self._sockets = sockets
@@ -39,8 +30,6 @@ class Watch:
         memory = resident
         if resident > most or virtual > most:
             memory = _exactly(alive, most)
-        self.usage.peak_memory_bytes = max(self.usage.peak_memory_bytes, memory)
-        self.usage.peak_processes = max(self.usage.peak_processes, len(alive))
         if memory > most or self._sockets(alive) > most:
             return "memory"
         if len(alive) > self._limits["processes"] or tasks >= self._limits["tasks"]:

@@ -29,14 +29,15 @@ export function keepBytes(limit: number): KeptBytes {
       if (room > 0) {
         head.push(new Uint8Array(bytes.subarray(0, room)));
         headSize += Math.min(room, bytes.length);
+        joinMany(head);
       }
       const rest = room > 0 ? bytes.subarray(room) : bytes;
       if (rest.length === 0) return;
       tail.push(new Uint8Array(rest.subarray(Math.max(0, rest.length - tailLimit))));
       tailSize += tail.at(-1)?.length ?? 0;
-      // Whole pieces that the end has outgrown; many small ones are joined, so that they do not add up.
+      // Whole pieces that the end has outgrown.
       while (tailSize - (tail[0]?.length ?? 0) >= tailLimit) tailSize -= tail.shift()?.length ?? 0;
-      if (tail.length > maxPieces) tail.splice(0, tail.length, Buffer.concat(tail));
+      joinMany(tail);
     },
     read() {
       const end = Buffer.concat(tail);
@@ -48,3 +49,8 @@ export function keepBytes(limit: number): KeptBytes {
 }
 
 const maxPieces = 256;
+
+/** Each piece takes a hundred bytes beside its own: many small ones must not add up. */
+function joinMany(pieces: Uint8Array[]): void {
+  if (pieces.length > maxPieces) pieces.splice(0, pieces.length, Buffer.concat(pieces));
+}

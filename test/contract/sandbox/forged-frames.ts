@@ -79,7 +79,7 @@ export const forgeries: readonly Forgery[] = [
   {
     sends: "frames of the control channel",
     code: python`
-      for header in ({"type": "file", "path": "../forged", "bytes": 6}, {"type": "end", "exit_code": 0, "skipped": [], "usage": {}}, {"type": "ready", "python": "9"}):
+      for header in ({"type": "file", "path": "../forged", "bytes": 6}, {"type": "end", "exit_code": 0, "skipped": []}, {"type": "ready", "python": "9"}):
         send(frame(header, b"forged" if "bytes" in header else b""))
     `,
   },

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
@@ -7,8 +8,10 @@ import {
   readdirSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/sandbox/sandbox.ts";
@@ -238,6 +241,89 @@ export function describeInside(trial: Trial): void {
         expect(readFileSync(path.join(directory, "below", "new"), "utf8")).toBe("written");
         expect(readdirSync(directory).sort()).toEqual(["below", "link"]);
       });
+    });
+
+    it("that may be read keeps its times and its flags", () => {
+      const directory = project();
+      const file = path.join(directory, "below", "text");
+      utimesSync(file, 1000, 1000);
+      // So that it is run by whom it belongs to.
+      chmodSync(directory, 0o700);
+      if (process.getuid?.() === 0) chownSync(file, 65_534, 65_534);
+      const touch = python`
+        import array, fcntl, os
+
+        def is_refused(act):
+            try:
+                act()
+            except OSError:
+                return True
+
+        def main():
+            file = os.open("/project/below/text", os.O_RDONLY)
+            set_flags, no_dump = 0x40086602, array.array("l", [0x40])
+            return [is_refused(lambda: os.utime(file)), is_refused(lambda: fcntl.ioctl(file, set_flags, no_dump))]
+      `;
+      return trial.run(codeRun(touch, { project: { directory, writable: false } }), ({ end }) => {
+        expect(end).toMatchObject({ type: "returned", value: [true, true] });
+        expect(statSync(file).mtimeMs).toBe(1_000_000);
+      });
+    });
+
+    it("that may be written gets no program that makes its caller somebody else", () => {
+      const directory = project();
+      const plant = python`
+        import os
+
+        def main():
+            with open("/project/planted", "w") as file:
+                file.write("#!/bin/sh")
+            for mode in (0o4755, 0o2755):
+                try:
+                    os.chmod("/project/planted", mode)
+                except OSError:
+                    pass
+      `;
+      return trial.run(codeRun(plant, { project: { directory, writable: true } }), ({ end }) => {
+        expect(end).toMatchObject({ type: "returned" });
+        expect(statSync(path.join(directory, "planted")).mode & 0o6000).toBe(0);
+      });
+    });
+
+    it.each([false, true])("is no way to sockets that lie in it (writable: %s)", async (writable) => {
+      const directory = project();
+      const place = path.join(directory, "socket");
+      const server = createServer((client) => client.end("reached")).listen(place);
+      await once(server, "listening");
+      chmodSync(place, 0o777);
+      const connect = python`
+        import socket
+
+        def note(act):
+            try:
+                act()
+                return "done"
+            except OSError as error:
+                return type(error).__name__
+
+        def main():
+            return [
+                note(lambda: socket.socket(socket.AF_UNIX).connect("/project/socket")),
+                # It could still send to any name.
+                note(lambda: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)),
+                note(lambda: socket.socketpair()[0].connect("/project/socket")),
+            ]
+      `;
+      try {
+        await trial.run(codeRun(connect, { project: { directory, writable } }), ({ end }) =>
+          expect(end).toMatchObject({
+            type: "returned",
+            value: ["PermissionError", "PermissionError", expect.not.stringMatching("done") as string],
+          }),
+        );
+      } finally {
+        server.close();
+      }
     });
 
     // Nothing is written: what can be opened could be.

@@ -108,6 +108,14 @@ class EveryMachine(unittest.TestCase):
             for family in (0, 16, 17, 38, 40):
                 self.assertEqual(one.of("socket", family, 1), REFUSED, family)
 
+    def test_sockets_of_others_that_lie_in_a_project_cannot_be_reached(self):
+        for network in (False, True):
+            for one in self.each(project=True, network=network):
+                self.assertEqual(one.of("socket", 1, 1), REFUSED)
+                self.assertEqual(one.of("socket", 2, 1), seccomp.ALLOW if network else REFUSED)
+                self.assertEqual(one.of("socketpair", 1, 1 | 0o2000000), seccomp.ALLOW)
+                self.assertEqual(one.of("socketpair", 1, 2), REFUSED)
+
     def test_the_kernel_reads_the_low_half_of_an_int_and_so_does_the_filter(self):
         for one in self.each():
             self.assertEqual(one.of("ioctl", 0, 0x5412), REFUSED)
@@ -184,8 +192,18 @@ class WithoutNamespaces(unittest.TestCase):
         for name in ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "utimes"):
             self.assertEqual(mine.of(name, 1, 2), REFUSED, name)
             self.assertEqual(nobodys.of(name, 1, 2), seccomp.ALLOW, name)
-        self.assertEqual(mine.of("utimensat", 3, 0), seccomp.ALLOW)
-        self.assertEqual(mine.of("utimensat", -100, 0x7FFF_0000_1000), REFUSED)
+        # Of a descriptor too: it may be of a file that may only be read.
+        for path in (0, 0x7FFF_0000_1000):
+            self.assertEqual(mine.of("utimensat", 3, path), REFUSED)
+            self.assertEqual(nobodys.of("utimensat", 3, path), seccomp.ALLOW)
+
+    def test_files_get_no_orders_but_those_that_terminals_and_pipes_have(self):
+        one = Filter("x86_64", alone=True)
+        # TCGETS, FIONREAD, FIOCLEX; then FS_IOC_SETFLAGS, FS_IOC_ENABLE_VERITY, BTRFS_IOC_SNAP_CREATE, TIOCSTI.
+        for command in (0x5401, 0x541B, 0x5451):
+            self.assertEqual(one.of("ioctl", 3, command), seccomp.ALLOW, hex(command))
+        for command in (0x40086602, 0x40806685, 0x50009401, 0x5412):
+            self.assertEqual(one.of("ioctl", 3, command), REFUSED, hex(command))
 
 
 class Numbers(unittest.TestCase):

@@ -29,7 +29,23 @@ test("however a stream is cut into pieces, what is kept of it is its beginning a
   );
 });
 
-test("many small pieces beyond the limit do not add up", () => {
+test.each([
+  ["before", 4_000_000],
+  ["beyond", 1000],
+])("many small pieces %s the limit take little more than their bytes", (_where, limit) => {
+  const kept = keepBytes(limit);
+  const piece = Buffer.from("x");
+  const before = process.memoryUsage().heapUsed;
+  let most = 0;
+  for (let index = 0; index < 800_000; index++) {
+    kept.push(piece);
+    if (index % 50_000 === 0) most = Math.max(most, process.memoryUsage().heapUsed - before);
+  }
+  expect(most).toBeLessThan(80 * 1024 * 1024);
+  expect(kept.size).toBe(800_000);
+});
+
+test("of many small pieces the beginning and the end are kept", () => {
   const kept = keepBytes(1000);
   for (let index = 0; index < 100_000; index++) kept.push(Buffer.from(String(index % 10)));
   expect(kept.read().toString().startsWith("0123456789")).toBe(true);

@@ -1,0 +1,51 @@
+import { mkdtempSync, readdirSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
+import type { MemoryStage } from "../../src/sandbox/memory-sandbox.ts";
+import { removeTree } from "../../src/sandbox/remove-tree.ts";
+import { probeSandbox } from "../../src/sandbox/self-probe.ts";
+import { manualClock } from "../manual-clock.ts";
+
+describe("the probe of a tier", () => {
+  let temporary = "";
+  beforeEach(() => {
+    temporary = mkdtempSync(join(tmpdir(), "self-probe-"));
+  });
+  afterEach(() => removeTree(temporary));
+
+  type Args = { readonly [name: string]: string };
+  /** What it says of a tier in which the program does this. */
+  const probe = (answer: (args: Args) => object): Promise<string | undefined> =>
+    probeSandbox(
+      memorySandbox(
+        ({ run }: MemoryStage) => ({
+          type: "returned",
+          value: answer((run.program as unknown as { args: Args }).args) as never,
+        }),
+        { clock: manualClock() },
+      ),
+      temporary,
+    );
+
+  test("takes a tier in which nothing was reached, and leaves nothing", async () => {
+    expect(await probe(({ nonce }) => ({ ran: nonce, found: {} }))).toBeUndefined();
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  test("refuses one that leaks, and one in which something else ran", async () => {
+    expect(await probe(({ nonce }) => ({ ran: nonce, found: { file: "x" } }))).toContain("file");
+    expect(await probe(() => ({ ran: "something else", found: {} }))).toContain("not what was asked for");
+  });
+
+  // There, everyone may make links, which we would follow when we tidy up.
+  test.skipIf(process.platform === "win32")("keeps its bait where others on the machine do not find it", async () => {
+    const rights: number[] = [];
+    await probe(({ file = "" }) => {
+      for (let at = dirname(file); at !== temporary; at = dirname(at)) rights.push(statSync(at).mode & 0o777);
+      return {};
+    });
+    expect(rights).toEqual([0o777, 0o711]);
+  });
+});
