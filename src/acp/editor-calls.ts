@@ -21,7 +21,6 @@ export interface Response {
 
 /** The editor's own calls of our tools: `_acp-skills/<tool>`. */
 export interface EditorCalls {
-  readonly isIdle: boolean;
   /** Runs a call beside others; the answers are sent in the order of the requests. */
   ask(id: string | number, method: string, params: unknown): void;
   /** Gives up a call, which is then answered with an error. False where the id is not one of ours. */
@@ -96,9 +95,6 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
   }
 
   return {
-    get isIdle() {
-      return running.size === 0;
-    },
     ask(id, method, params) {
       const entry = { id, controller: new AbortController() };
       running.add(entry);

@@ -61,6 +61,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
   const { skillset, settings, tools, readInstructions, startedAt, send, reply } = options;
   const { emit, version, log, clock, approveReadOnly } = settings;
   const sessions = new Map<string, Session>();
+  /** The request that each session's latest turn began with. */
+  const turns = new Map<string, string | number>();
   const listedEarly = openEarlyCommands();
   const { tellOnce } = openToldOnce(log);
   const logProblems = openProblemLog(log);
@@ -106,6 +108,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
         if (sessionId !== undefined) pending.add(id, { kind: "end", sessionId });
         return untouched;
       case methods.sessionPrompt:
+        if (sessionId !== undefined && sessions.has(sessionId)) turns.set(sessionId, id);
+        return userSaid(method, params);
       case methods.sessionSteering:
         return userSaid(method, params);
       default:
@@ -129,6 +133,17 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     if (session === undefined || negotiated === undefined) return untouched;
     const amendments = lookAtPrompt(session, method, params, negotiated.negotiation);
     return amendments instanceof Promise ? amendments.then(toVerdict, failed) : toVerdict(amendments);
+  }
+
+  /** What the model has running of our tools ends, whatever its agent makes of the cancellation. */
+  function endTurn(sessionId: string | undefined): void {
+    sessions.get(sessionId ?? "")?.tools?.cancel();
+  }
+
+  function requestCancelled(requestId: unknown): Verdict {
+    if (calls?.cancel(requestId) === true) return kept;
+    for (const [sessionId, id] of turns) if (id === requestId) endTurn(sessionId);
+    return untouched;
   }
 
   /** Answers in the editor's place where we may. */
@@ -171,6 +186,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       case "end":
         sessions.get(request.sessionId)?.close();
         sessions.delete(request.sessionId);
+        turns.delete(request.sessionId);
         return untouched;
     }
   }
@@ -245,10 +261,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
           return kept;
         }
         if (read.kind === "request") return editorAsked(read.id, read.method, read.params);
-        if (read.method === methods.sessionCancel)
-          sessions.get(textOf(read.params["sessionId"]) ?? "")?.tools?.cancel();
-        const isOurs = read.method === methods.cancelRequest && calls?.cancel(read.params["requestId"]) === true;
-        return isOurs ? kept : untouched;
+        if (read.method === methods.sessionCancel) endTurn(textOf(read.params["sessionId"]));
+        return read.method === methods.cancelRequest ? requestCancelled(read.params["requestId"]) : untouched;
       } catch (error) {
         return failed(error);
       }
@@ -278,7 +292,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     },
     editorInterest() {
       if (!isOpen) return [];
-      return negotiated === undefined ? "everything" : editorInterest(calls);
+      return negotiated === undefined ? "everything" : editorInterest({ servesTools: tools !== undefined });
     },
     agentInterest() {
       if (!isOpen) return [];

@@ -5,13 +5,11 @@ export type Interest = "everything" | readonly string[];
 
 /** A slash may be escaped in JSON, and some serialisers do. */
 const sessions: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
-const calls: Interest = [...sessions, `"${methods.toolMethodPrefix.slice(0, -1)}`];
-const callsAndCancellations: Interest = [...calls, "cancel_request"];
+const sessionsAndCalls: Interest = [...sessions, `"${methods.toolMethodPrefix.slice(0, -1)}`, "cancel_request"];
 
-/** What may concern us of an editor's messages once `initialize` is answered. */
-export function editorInterest(ownCalls: { readonly isIdle: boolean } | undefined): Interest {
-  if (ownCalls === undefined) return sessions;
-  return ownCalls.isIdle ? calls : callsAndCancellations;
+/** What may concern us of an editor's messages once `initialize` is answered: more, where tools are served. */
+export function editorInterest({ servesTools }: { readonly servesTools: boolean }): Interest {
+  return servesTools ? sessionsAndCalls : sessions;
 }
 
 /**

@@ -6,6 +6,7 @@ import { openSkillset } from "../skillset.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
 import { currentDirectory, toAbsolute } from "./current-directory.ts";
 import { openProcessLog } from "./open-log.ts";
+import { onInterruption } from "./interruption.ts";
 import { isUsageFault } from "./parse-arguments.ts";
 import type { UsageFault } from "./parse-arguments.ts";
 import { toRunningOptions } from "./running-options.ts";
@@ -30,16 +31,24 @@ export async function runMcp(given: McpArguments): Promise<number | UsageFault> 
   const toolkit = openToolkit(settings);
   const session = skillset.openSession({ cwd: directory });
   logProblemsOf(session, log);
+  const { clock } = settings;
   const gone = new AbortController();
-  const stopLooking = whenParentGone({ clock: settings.clock, parent: () => process.ppid }, () => {
+  const stopLooking = whenParentGone({ clock, parent: () => process.ppid }, () => {
     gone.abort();
   });
+  const { signal, stop } = onInterruption();
   try {
-    const streams = { input: process.stdin, output: process.stdout, gone: gone.signal };
+    const streams = {
+      input: process.stdin,
+      output: process.stdout,
+      clock,
+      gone: AbortSignal.any([gone.signal, signal]),
+    };
     await serveMcp(toolkit, { owner: localOwner, skills: session.catalog, project: directory }, streams);
   } finally {
     stopLooking();
+    stop();
     await Promise.all([skillset.close(), toolkit.close()]);
   }
-  return 0;
+  return signal.aborted ? 130 : 0;
 }

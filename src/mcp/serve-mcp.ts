@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Clock } from "../clock.ts";
 import { openAnsweringTransport } from "./answering-transport.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openMcpServers } from "./mcp-server.ts";
@@ -9,6 +10,7 @@ export interface StdioStreams {
   readonly input: Readable;
   /** Belongs to the protocol. */
   readonly output: Writable;
+  readonly clock: Clock;
   /** Aborted when nobody is there any more, although a stream may still look open. */
   readonly gone?: AbortSignal;
 }
@@ -16,11 +18,15 @@ export interface StdioStreams {
 /** Bytes of one message. The largest blob of the default limits has room in it where JSON writes each byte as six. */
 const maxMessageBytes = 64 * 1024 * 1024;
 
+/** How long the last answers may take once the client has closed its end: for one that has gone, nothing is to run on. */
+const lastAnswersTime = 5_000;
+
 /**
  * Serves one MCP client over stdio, whatever revision it opens with. Resolves when the client has closed its end and has the answers to
- * all that it asked, or takes no more of them.
+ * all that it asked, or takes no more of them, or these take too long; what runs still is ended then.
  */
-export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output, gone }: StdioStreams): Promise<void> {
+export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioStreams): Promise<void> {
+  const { input, output, clock, gone } = streams;
   const { log } = door;
   const makeServer = openMcpServers(door, caller);
   const servers = new Set<McpServer>();
@@ -28,7 +34,14 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output
     for (const server of servers) tellOfChange(server, door);
   });
   const { transport, held } = openAnsweringTransport(input, output, { maxBufferSize: maxMessageBytes });
+  let stopWaiting = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
+    input.once("end", () => {
+      stopWaiting = clock.after(lastAnswersTime, () => {
+        log("warning", "The client closed its end; what still runs for it is ended.");
+        resolve();
+      });
+    });
     held.once("end", resolve).once("close", resolve);
     for (const event of ["error", "close"] as const) output.once(event, () => resolve());
     gone?.addEventListener("abort", () => resolve(), { once: true });
@@ -48,6 +61,7 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, { input, output
     },
   );
   await ended;
+  stopWaiting();
   stop?.();
   await handle.close();
   input.destroy();

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import type { Server, Socket } from "node:net";
 import type { Duplex, Readable } from "node:stream";
-import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { SkillsError } from "../errors.ts";
 import { readFrames } from "./frames.ts";
 import type { FrameReader } from "./frames.ts";
+import { endGroup, signalGroup } from "./process-group.ts";
 
 export interface Command {
   readonly file: string;
@@ -40,8 +40,6 @@ export interface SandboxProcess {
   keepAlive(wanted: boolean): void;
 }
 
-const pollMs = 5;
-const mostWaitMs = 30_000;
 const startupMs = 10_000;
 const mostWords = 2_000;
 
@@ -133,21 +131,6 @@ function follow(child: ChildProcess): Followed {
       }
     },
   };
-}
-
-/** Kills it, and waits: on a busy machine what was killed takes its time to die. */
-async function endGroup(leader: number): Promise<void> {
-  signalGroup(leader, "SIGKILL");
-  for (let waited = 0; waited < mostWaitMs && signalGroup(leader, 0); waited += pollMs) await setTimeout(pollMs);
-}
-
-/** Whether there was anybody to signal. */
-function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(-leader, signal);
-  } catch {
-    return false; // Nobody; or somebody else's by now.
-  }
 }
 
 function receiveListener(child: ChildProcess): Promise<Server> {

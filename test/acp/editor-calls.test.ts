@@ -162,10 +162,8 @@ test("before any session there are the skills of the explicit and the home direc
 test("a call that is cancelled is answered so, its tool hears of it, and so does no agent", async () => {
   const never = new Promise<never>(() => undefined);
   const tools = fakeTools(() => never);
-  const { editor, atAgent, answers, interceptor } = await inSession(tools);
-  const idle = interceptor.editorInterest();
+  const { editor, atAgent, answers } = await inSession(tools);
   await editor(call(1, "list_skills"));
-  expect(interceptor.editorInterest()).not.toEqual(idle);
   await editor({ method: "$/cancel_request", params: { requestId: "1" } });
   expect(atAgent.splice(0)).toHaveLength(1);
   await editor({ method: "$/cancel_request", params: { requestId: 1 } });
@@ -173,7 +171,6 @@ test("a call that is cancelled is answered so, its tool hears of it, and so does
   expect(tools.calls[0]?.signal.aborted).toBe(true);
   expect(answers()).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32800, message: "Request cancelled" } }]);
   expect(atAgent).toEqual([]);
-  expect(interceptor.editorInterest()).toEqual(idle);
   await editor({ method: "$/cancel_request", params: { requestId: 1 } });
   expect(atAgent).toHaveLength(1);
 });
@@ -193,14 +190,11 @@ test("after close nothing is answered, and what runs is given up", async () => {
   expect(answers()).toEqual([]);
 });
 
-test("what is searched for in the editor's bytes stands in every call and every cancellation of one", async () => {
-  const tools = fakeTools(() => new Promise(() => undefined));
-  const { editor, interceptor } = await inSession(tools);
+test("what is searched for in the editor's bytes stands in every call and every cancellation", async () => {
+  const { interceptor } = await inSession(fakeTools());
   const isSeen = (message: Message): boolean =>
     (interceptor.editorInterest() as string[]).some((piece) => JSON.stringify(message).includes(piece));
   expect(isSeen(call(1, "list_skills"))).toBe(true);
-  expect(isSeen({ method: "$/cancel_request", params: { requestId: 1 } })).toBe(false);
-  await editor(call(1, "list_skills"));
   expect(isSeen({ method: "$/cancel_request", params: { requestId: 1 } })).toBe(true);
 });
 

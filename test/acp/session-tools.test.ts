@@ -385,3 +385,21 @@ test("a request whose id does not survive being spelt anew goes to the editor", 
   conversation.agent(asks(2 ** 53, listing));
   expect(conversation.atEditor.at(-1)).toEqual(asks(2 ** 53, listing));
 });
+
+test.each<[string, Message]>([
+  ["its session's turn is cancelled", { method: "session/cancel", params: { sessionId: "s" } }],
+  ["the request of its turn is given up", { method: "$/cancel_request", params: { requestId: 8 } }],
+])("what the model runs ends when %s, which the agent hears too", async (_what, cancellation) => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.exchange("session/new", { cwd: "/project" }, { sessionId: "t" });
+  await conversation.editor({ id: 7, method: "session/prompt", params: { sessionId: "s", prompt: [] } });
+  await conversation.editor({ id: 8, method: "session/prompt", params: { sessionId: "s", prompt: [] } });
+  await conversation.editor({ id: 9, method: "session/prompt", params: { sessionId: "t", prompt: [] } });
+  await conversation.editor({ method: "$/cancel_request", params: { requestId: 7 } });
+  await conversation.editor({ method: "$/cancel_request", params: { requestId: "8" } });
+  expect(tools.cancelled).toEqual([]);
+  await conversation.editor(cancellation);
+  expect(tools.cancelled).toEqual(["s"]);
+  expect(conversation.atAgent.at(-1)).toEqual(cancellation);
+});

@@ -4,6 +4,7 @@ import type {
   ClientContext,
   InitializeResponse,
   SessionUpdate,
+  StopReason,
   ToolCallUpdate,
 } from "@agentclientprotocol/sdk";
 import type { Playground } from "./playground.ts";
@@ -12,7 +13,7 @@ import { startWrapped } from "./wrapped-process.ts";
 import type { WrappedProcess } from "./wrapped-process.ts";
 
 /** An editor made of the SDK's client that did not opt in, connected to a real agent behind the wrapper. */
-export interface Editor extends Pick<WrappedProcess, "received" | "until" | "close"> {
+export interface Editor extends Pick<WrappedProcess, "id" | "received" | "until" | "exited" | "close"> {
   readonly agent: ClientContext;
   readonly initialized: InitializeResponse;
   /** The calls of tools for which the agent asked the editor, which allows each once. */
@@ -21,8 +22,10 @@ export interface Editor extends Pick<WrappedProcess, "received" | "until" | "clo
   updates(sessionId: string): readonly SessionUpdate[];
   /** The latest list of commands of this session. */
   commands(sessionId: string): readonly AvailableCommand[];
-  /** Sends a prompt of one text block and waits for the turn's end. */
-  prompt(sessionId: string, text: string): Promise<void>;
+  /** Opens a session in the playground's project. */
+  openSession(): Promise<string>;
+  /** Sends a prompt of one text block and waits for the turn's end; `signal` gives the request up. */
+  prompt(sessionId: string, text: string, signal?: AbortSignal): Promise<StopReason>;
 }
 
 export async function openEditor(
@@ -62,8 +65,17 @@ export async function openEditor(
     commands: (sessionId) =>
       updates.get(sessionId)?.findLast((update) => update.sessionUpdate === "available_commands_update")
         ?.availableCommands ?? [],
-    async prompt(sessionId, text) {
-      await connection.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+    async openSession() {
+      const asked = connection.agent.request(methods.agent.session.new, { cwd: playground.project, mcpServers: [] });
+      return (await asked).sessionId;
+    },
+    async prompt(sessionId, text, signal) {
+      const asked = connection.agent.request(
+        methods.agent.session.prompt,
+        { sessionId, prompt: [{ type: "text", text }] },
+        signal && { cancellationSignal: signal },
+      );
+      return (await asked).stopReason;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,6 +8,8 @@ export interface Playground {
   readonly home: string;
   readonly project: string;
   readonly explicitSkills: string;
+  /** Where processes are to put what is temporary. */
+  readonly temporary: string;
   readonly remove: () => Promise<void>;
 }
 
@@ -20,9 +22,15 @@ export interface WrittenSkill {
 
 export async function makePlayground(): Promise<Playground> {
   const base = await mkdtemp(join(tmpdir(), "acp-skills-playground-"));
-  const [home, project, explicitSkills] = [join(base, "home"), join(base, "project"), join(base, "skills")];
-  for (const folder of [home, project, explicitSkills]) await mkdir(folder);
-  return { home, project, explicitSkills, remove: () => remove(base, home) };
+  // Where this is root, skills run as other users, who must get to their part of it.
+  await chmod(base, 0o711);
+  const [home = "", project = "", explicitSkills = "", temporary = ""] = await Promise.all(
+    ["home", "project", "skills", "tmp"].map(async (name) => {
+      await mkdir(join(base, name));
+      return join(base, name);
+    }),
+  );
+  return { home, project, explicitSkills, temporary, remove: () => remove(base, home) };
 }
 
 /** Agents' own children outlive them for a moment, and would write a removed home anew. */

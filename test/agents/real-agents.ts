@@ -9,6 +9,10 @@ export interface RealAgent {
   readonly ownCommand: string;
   /** Folder of a project whose skills it lists as commands itself, without us. */
   readonly ownSkills: string;
+  /** How a turn ends when the editor gives its request up by `$/cancel_request`, which not every agent knows. */
+  readonly endOfGivenUp: "cancelled" | "end_turn";
+  /** Whether its editor is told what a tool prints while it runs. We are asked for it (MCP progress) by each of them. */
+  readonly tellsProgress: boolean;
   /** The command line, installed first where needed. */
   command(): Promise<readonly string[]>;
   /** What its environment needs besides HOME and PATH. */
@@ -19,6 +23,8 @@ export const claude: RealAgent = {
   name: "Claude",
   ownCommand: "init",
   ownSkills: ".claude/skills",
+  endOfGivenUp: "cancelled",
+  tellsProgress: false,
   command: async () => [
     await modernNode(),
     join(await install("claude"), "@agentclientprotocol/claude-agent-acp/dist/index.js"),
@@ -36,6 +42,8 @@ export const opencode: RealAgent = {
   name: "opencode",
   ownCommand: "init",
   ownSkills: ".agents/skills",
+  endOfGivenUp: "end_turn",
+  tellsProgress: false,
   command: async () => [join(await install("opencode"), "opencode-ai/bin/opencode.exe"), "acp"],
   environment: ({ modelUrl }) => ({
     OPENCODE_DISABLE_MODELS_FETCH: "1",

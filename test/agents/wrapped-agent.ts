@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { methods } from "@agentclientprotocol/sdk";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import { lastUserParts, openMockModel, questions, reply } from "./mock-model.ts";
 import type { MockModel } from "./mock-model.ts";
@@ -39,10 +38,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
 
     /** Opens a session and waits until the editor was told of all skills that are on disk by then. */
     async function openSession(names: readonly string[] = [explicitSkill.name]): Promise<string> {
-      const { sessionId } = await editor.agent.request(methods.agent.session.new, {
-        cwd: playground.project,
-        mcpServers: [],
-      });
+      const sessionId = await editor.openSession();
       await editor.until(`commands of ${names.join(", ")}`, () =>
         names.every((name) => skillOf(command(sessionId, name)) !== undefined),
       );
@@ -180,10 +176,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
     onTestFinished(async () => {
       await editor.close();
     });
-    const { sessionId } = await editor.agent.request(methods.agent.session.new, {
-      cwd: playground.project,
-      mcpServers: [],
-    });
+    const sessionId = await editor.openSession();
     const { name, instructions, description } = explicitSkill;
     const blobIn = (results: readonly string[]): string => /blob:[\w.-]+/.exec(results[3] ?? "")?.[0] ?? "";
     model.plan([
@@ -223,10 +216,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
       onTestFinished(async () => {
         await editor.close();
       });
-      const { sessionId } = await editor.agent.request(methods.agent.session.new, {
-        cwd: playground.project,
-        mcpServers: [],
-      });
+      const sessionId = await editor.openSession();
       await editor.prompt(sessionId, "hello");
       expect(await processesWithHome(playground.home)).not.toEqual([]);
       expect(await editor.close()).toBe(0);
@@ -263,7 +253,7 @@ function skillOf(command: AvailableCommand | undefined): { name?: string; descri
 }
 
 const toolNames = [
-  ...["list_skills", "describe_skill", "read_skill_file"],
+  ...["list_skills", "describe_skill", "read_skill_file", "execute_skill", "run_code"],
   ...["create_blob", "read_blob", "load_skills_protocol_guide"],
 ];
 

@@ -9,6 +9,7 @@ import type { RealAgent } from "./real-agents.ts";
 
 /** The wrapper around a real agent, as the process an editor would start. */
 export interface WrappedProcess {
+  readonly id: number | undefined;
   /** What the editor connects its client to. */
   readonly stream: Stream;
   /** Every message to the editor, raw, in order of arrival. */
@@ -19,7 +20,9 @@ export interface WrappedProcess {
   until(expectation: string, condition: () => boolean): Promise<void>;
   /** Everything on stderr so far. */
   diagnostics(): string;
-  /** Closes stdin, as editors do; resolves to the exit code or signal. */
+  /** The exit code or signal. */
+  readonly exited: Promise<number | string>;
+  /** Closes stdin, as editors do, and waits for the end. */
   close(): Promise<number | string>;
 }
 
@@ -30,15 +33,17 @@ const patience = 15_000;
 
 export async function startWrapped(
   agent: RealAgent,
-  { home, project, explicitSkills }: Playground,
+  { home, project, explicitSkills, temporary }: Playground,
   { modelUrl, options = [] }: { modelUrl: string; options?: readonly string[] },
 ): Promise<WrappedProcess> {
   const args = [wrapper, "--skills", explicitSkills, ...options, "--", ...(await agent.command())];
   const child = spawn(process.execPath, args, {
     cwd: project,
-    env: { PATH: process.env["PATH"], HOME: home, ...agent.environment({ modelUrl, home }) },
+    env: { PATH: process.env["PATH"], HOME: home, TMPDIR: temporary, ...agent.environment({ modelUrl, home }) },
   });
-  const exited = once(child, "exit") as Promise<[number | null, string | null]>;
+  const exited = (once(child, "exit") as Promise<[number | null, string | null]>).then(
+    ([code, signal]) => code ?? signal ?? "unknown",
+  );
   let diagnostics = "";
   child.stderr.on("data", (chunk: Buffer) => (diagnostics += chunk.toString("utf8")));
 
@@ -59,6 +64,7 @@ export async function startWrapped(
     },
   });
   return {
+    id: child.pid,
     stream: { readable: readable.pipeThrough(recorder), writable },
     received,
     lookAgain,
@@ -81,10 +87,10 @@ export async function startWrapped(
         look();
       }),
     diagnostics: () => diagnostics,
+    exited,
     async close() {
       child.stdin.end();
-      const [code, signal] = await exited;
-      return code ?? signal ?? "unknown";
+      return await exited;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { legacyCall } from "../mcp/raw-request.ts";
 import { initialize, openStdioClient } from "../mcp/stdio-client.ts";
@@ -34,6 +35,24 @@ describe("acp-skills mcp", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as object);
     expect(answers).toMatchObject([{ id: "open" }, { id: 2, result: { structuredContent: { output: 42 } } }]);
+  });
+
+  it("ends what runs when it is told to go, and leaves nothing behind", async () => {
+    const TMPDIR = project.at("temporary");
+    mkdirSync(TMPDIR);
+    // Where this is root, runs are another user's, who must get there.
+    chmodSync(project.directory, 0o711);
+    const child = startCli(["mcp"], { cwd: project.directory, env: { TMPDIR } });
+    const client = openStdioClient(child.stdin, child.stdout);
+    await client.ask(initialize("2025-11-25"));
+    const code = "import time\ndef main():\n    print('asleep', flush=True)\n    time.sleep(60)\n";
+    const params = { name: "run_code", arguments: { language: "python", code }, _meta: { progressToken: 1 } };
+    client.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params });
+    await client.wait(({ method }) => method === "notifications/progress");
+    expect(readdirSync(TMPDIR)).not.toEqual([]);
+    child.kill("SIGTERM");
+    expect(await once(child, "close")).toEqual([130, null]);
+    expect(readdirSync(TMPDIR)).toEqual([]);
   });
 
   it("tells on stderr of a mistyped --skills, and lives on when nobody reads that", async () => {

@@ -3,10 +3,10 @@ import { fromBridgeEnvironment, toBridgeEnvironment } from "../../src/mcp/bridge
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { runStdioShim } from "../../src/mcp/stdio-shim.ts";
 import { silentLog } from "../../src/log.ts";
-import { manualClock } from "../manual-clock.ts";
 import { openMemoryRuns } from "../tools/runs/memory-runs.ts";
 import { describeDoors, doorScript, doorSkills } from "../doors.ts";
 import type { OpenDoor as OpenWay } from "../doors.ts";
+import { manualClock } from "../manual-clock.ts";
 import { openDoor } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
 import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";
@@ -73,7 +73,7 @@ describeDoors("MCP over the shim", async () => {
 describeDoors("MCP over stdio", async () => {
   const { door, caller } = await openMcp();
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = serveMcp(door, caller, { input, output });
+  const ended = serveMcp(door, caller, { input, output, clock: manualClock() });
   return {
     call: callOver(openStdioClient(input, output)),
     async close() {

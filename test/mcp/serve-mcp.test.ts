@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
+import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { openDoor } from "./open-door.ts";
 import { legacyCall, modernRequest } from "./raw-request.ts";
 import { initialize, openStdioClient } from "./stdio-client.ts";
@@ -11,7 +12,7 @@ import type { StdioMessage } from "./stdio-client.ts";
 async function open() {
   const { door, caller, files, catalog } = await openDoor();
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = serveMcp(door, caller, { input, output });
+  const ended = serveMcp(door, caller, { input, output, clock: manualClock() });
   return { client: openStdioClient(input, output), input, output, ended, files, catalog };
 }
 
@@ -85,7 +86,7 @@ describe("MCP over stdio", () => {
     const answering = withDelay(door);
     const [input, output] = [new PassThrough(), new PassThrough()];
     input.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
-    await serveMcp(answering, caller, { input, output });
+    await serveMcp(answering, caller, { input, output, clock: manualClock() });
     output.end();
     const text = (await output.toArray()).join("");
     const answers = text
@@ -99,7 +100,7 @@ describe("MCP over stdio", () => {
     const { door, caller } = await openDoor();
     const toolbox = { call: () => new Promise<never>(() => undefined) };
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const ended = serveMcp({ ...door, toolbox }, caller, { input, output });
+    const ended = serveMcp({ ...door, toolbox }, caller, { input, output, clock: manualClock() });
     const client = openStdioClient(input, output);
     await client.ask(initialize("2025-11-25"));
     client.send(legacyCall("list_skills", {}, 7));
@@ -116,10 +117,20 @@ describe("MCP over stdio", () => {
         gone.abort();
       },
     ],
-  ])("ends at once, and ends what runs, when nobody %s", async (_why, leave) => {
+    [
+      "has read answers for five seconds after closing the input",
+      async (_output: PassThrough, _gone: AbortController, clock: ManualClock) => {
+        await vi.waitFor(() => {
+          expect(clock.pending).toBe(1);
+        });
+        clock.pass(5_000);
+      },
+    ],
+  ])("ends what runs, and itself, when nobody %s", async (_why, leave) => {
     const { door, caller } = await openDoor();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const gone = new AbortController();
+    const clock = manualClock();
     let given: AbortSignal | undefined;
     const called = new Promise<void>((resolve) => {
       const toolbox: McpDoor["toolbox"] = {
@@ -129,9 +140,8 @@ describe("MCP over stdio", () => {
           return new Promise<never>(() => undefined);
         },
       };
-      void serveMcp({ ...door, toolbox }, caller, { input, output, gone: gone.signal }).then(() =>
-        input.emit("served"),
-      );
+      const streams = { input, output, clock, gone: gone.signal };
+      void serveMcp({ ...door, toolbox }, caller, streams).then(() => input.emit("served"));
     });
     const client = openStdioClient(input, output);
     await client.ask(initialize("2025-11-25"));
@@ -139,9 +149,10 @@ describe("MCP over stdio", () => {
     await called;
     const served = once(input, "served");
     input.end();
-    leave(output, gone);
+    await leave(output, gone, clock);
     await served;
     expect(given?.aborted).toBe(true);
+    expect(clock.pending).toBe(0);
   });
 
   it("takes a message of fifteen mebibytes", async () => {

@@ -1,0 +1,4 @@
+import { claude } from "./real-agents.ts";
+import { describeRunningAgent } from "./running-agent.ts";
+
+describeRunningAgent(claude);
