@@ -4,7 +4,7 @@ import { cpSync, rmSync } from "node:fs";
 const files = [
   "tools/guide/SKILL.md",
   "sandbox/inside",
-  "sandbox/show_project.py",
+  "sandbox/processes/show_project.py",
   "sandbox/requirements/only_wheels.py",
 ];
 

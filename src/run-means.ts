@@ -46,7 +46,7 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
   async function open(everyTier: boolean) {
     const [{ openSandbox }, { openEgressProxy }] = await Promise.all([
       import("./sandbox/choose-sandbox.ts"),
-      import("./sandbox/egress-proxy.ts"),
+      import("./sandbox/egress/egress-proxy.ts"),
     ]);
     return await stayingFor(
       openSandbox({
@@ -87,7 +87,7 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     async findPackages(requirements) {
       const python = await findPython();
       if ("reason" in python) return undefined;
-      const { findRequirements } = await import("./sandbox/install-requirements.ts");
+      const { findRequirements } = await import("./sandbox/requirements/install-requirements.ts");
       const { readPythonBuild, toRequirementsKey } = await import("./sandbox/requirements/requirements-key.ts");
       const key = toRequirementsKey(requirements, await readPythonBuild(python.executable));
       return await findRequirements(packagesIn(dataDirectory), key);

@@ -1,7 +1,7 @@
 import { readOptions } from "../options.ts";
 import { packagesIn } from "../run-means.ts";
 import { findPython } from "../sandbox/find-python.ts";
-import { installRequirements } from "../sandbox/install-requirements.ts";
+import { installRequirements } from "../sandbox/requirements/install-requirements.ts";
 import { isSkillsError } from "../errors.ts";
 import { diskSkillBytes } from "../tools/disk-skill-bytes.ts";
 import { diskSkillFiles } from "../skills/disk-skill-files.ts";

@@ -2,14 +2,13 @@ import type { Clock } from "../clock.ts";
 import { systemClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import type { Log } from "../log.ts";
-import type { Explanation } from "./explain-bubblewrap.ts";
-import type { Egress } from "./process-sandbox.ts";
-import { openBubblewrapTier, openLandlockTier } from "./process-tiers.ts";
-import type { ProcessTierOptions } from "./process-tiers.ts";
-import { openPyodideTier } from "./pyodide-tier.ts";
-import type { PyodideTierOptions } from "./pyodide-tier.ts";
-import type { Sandbox, Tier } from "./sandbox.ts";
-import { openSeatbeltTier } from "./seatbelt-tier.ts";
+import type { Egress } from "./processes/process-sandbox.ts";
+import { openBubblewrapTier, openLandlockTier } from "./processes/process-tiers.ts";
+import type { ProcessTierOptions } from "./processes/process-tiers.ts";
+import { openPyodideTier } from "./pyodide/pyodide-tier.ts";
+import type { PyodideTierOptions } from "./pyodide/pyodide-tier.ts";
+import type { Explanation, Sandbox, Tier } from "./sandbox.ts";
+import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";
 
 export interface SandboxOptions {
   /** `auto`: the best that this machine has. A tier by name: that one or none. */

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
 import { promisify } from "node:util";
-import { isBelow } from "./bubblewrap-arguments.ts";
+import { isBelow } from "./is-below.ts";
 import { findCommand } from "./find-command.ts";
 
 /** An interpreter that can run the inside of a sandbox. */

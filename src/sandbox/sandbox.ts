@@ -1,6 +1,13 @@
 /** What isolates a run. `none` is not among them: it is no sandbox. */
 export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory";
 
+/** Why something cannot be used, and what a person can do about it. */
+export interface Explanation {
+  readonly reason: string;
+  /** Commands, or sentences where no command will do. */
+  readonly fix: readonly string[];
+}
+
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A file that is laid, read-only, into the sandbox before the run. */

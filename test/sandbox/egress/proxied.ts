@@ -4,8 +4,8 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { afterEach } from "vitest";
-import { openEgressProxy } from "../../../src/sandbox/egress-proxy.ts";
-import type { EgressOptions, EgressProxy } from "../../../src/sandbox/egress-proxy.ts";
+import { openEgressProxy } from "../../../src/sandbox/egress/egress-proxy.ts";
+import type { EgressOptions, EgressProxy } from "../../../src/sandbox/egress/egress-proxy.ts";
 import { manualClock } from "../../manual-clock.ts";
 import type { ManualClock } from "../../manual-clock.ts";
 

@@ -1,0 +1,152 @@
+import { createServer } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { connect as connectSocket } from "node:net";
+import type { Server, Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+import type { Duplex } from "node:stream";
+import type { Clock } from "../../clock.ts";
+import type { Log } from "../../log.ts";
+import { forwardRequest } from "./forward-request.ts";
+import { judge, parseNetworkRules } from "./network-rules.ts";
+import { reach } from "./reach.ts";
+import type { Connect, Reached, Resolve } from "./reach.ts";
+import { answer, answerConnect, refusal } from "./replies.ts";
+import { systemResolver } from "./system-resolver.ts";
+import { parseAbsoluteForm, parseConnectTarget, toEntry } from "./target.ts";
+import type { Target } from "./target.ts";
+import { openTunnel } from "./tunnel.ts";
+
+export interface EgressOptions {
+  /** Entries of `permissions.network`, such as `https://*.example.org`; none: nothing passes. */
+  readonly network: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly resolve?: Resolve;
+  readonly connect?: Connect;
+  /** The addresses of this machine, which no name may lead to: what listens here trusts who comes from here. */
+  readonly ownAddresses?: () => readonly string[];
+}
+
+export interface EgressProxy {
+  /** Ends every connection, and the server. */
+  close(): Promise<void>;
+}
+
+const connections = 64;
+const headerBytes = 16 * 1024;
+const idleMilliseconds = 60_000;
+const refusalsTold = 20;
+const unreadable = refusal("a host is read only in its plain notation, such as example.org:443 or 192.0.2.1:8080");
+
+/**
+ * Serves HTTP as a forward proxy on a listening server, whose clients are one run: that server is the run's identity, nobody
+ * says a token. Every request is judged anew, so redirects gain nothing. Throws INVALID_OPTIONS for what is no entry.
+ */
+export function openEgressProxy(server: Server, options: EgressOptions): EgressProxy {
+  const { clock, log, ownAddresses = systemAddresses } = options;
+  const rules = parseNetworkRules(options.network);
+  const connect: Connect =
+    options.connect ?? ((address, port) => connectSocket({ host: address, port, allowHalfOpen: true }));
+  const resolve = options.resolve ?? systemResolver();
+  const clients = new Set<Socket>();
+  const busy = new WeakSet<Duplex>();
+  const tell = tellOnce(log);
+
+  const reachTarget = async (target: Target, signal: AbortSignal): Promise<Reached> => {
+    const reached = await reach(target, { resolve, connect, clock, ownAddresses }, signal);
+    if (reached.type === "refused") tell(target, reached.why);
+    return reached;
+  };
+  const onFronting = (target: Target): void => {
+    tell(target, "another server name, or none, was asked for inside the tunnel");
+  };
+  /** The sentence of a refusal, or undefined. */
+  const refuse = (target: Target | undefined): string | undefined => {
+    if (target === undefined) return unreadable;
+    const judgement = judge(rules, target);
+    if (judgement.allowed) return undefined;
+    tell(target, judgement.why);
+    return refusal(judgement.why);
+  };
+  /** One exchange at a time: so the limit of connections is the limit of everything. */
+  const occupy = ({ socket }: IncomingMessage): boolean => {
+    if (busy.has(socket)) socket.destroy();
+    else busy.add(socket);
+    return !socket.destroyed;
+  };
+
+  const http = createServer({ maxHeaderSize: headerBytes });
+  // Node drops headers past its own count, those that delimit the body too.
+  http.maxHeadersCount = 0;
+  http.on("request", (request, response) => {
+    if (!occupy(request)) return;
+    response.once("close", () => busy.delete(request.socket));
+    const { url = "" } = request;
+    const asked = parseAbsoluteForm(url);
+    const refused = refuse(asked?.target);
+    if (!/^http:/i.test(url)) answer(response, 400, "This is a proxy: ask for http://host/path, or CONNECT host:443");
+    else if (refused !== undefined) answer(response, 403, refused);
+    else if (asked !== undefined) void forwardRequest(request, response, asked, reachTarget);
+  });
+  http.on("connect", (request, client, head) => {
+    client.on("error", () => client.destroy());
+    if (!occupy(request)) return;
+    const target = parseConnectTarget(request.url ?? "");
+    const refused = refuse(target);
+    if (refused !== undefined) answerConnect(client, 403, refused);
+    else if (target !== undefined) void openTunnel(client, head, target, { reachTarget, onFronting });
+  });
+
+  const accept = (socket: Socket): void => {
+    clients.add(socket);
+    const stop = watchIdle(socket, clock);
+    socket.once("close", () => {
+      stop();
+      clients.delete(socket);
+    });
+    http.emit("connection", socket);
+  };
+  server.maxConnections = connections;
+  // As HTTP servers have it: a client that has said all it has to say still gets its answer.
+  Object.assign(server, { allowHalfOpen: true });
+  server.on("connection", accept);
+
+  return {
+    async close() {
+      for (const client of clients) client.destroy();
+      // An error says that it no longer listens: then it is closed.
+      await new Promise<void>((closed) => void server.close(() => closed()));
+      for (const client of clients) client.destroy();
+    },
+  };
+}
+
+function systemAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((interfaces) => interfaces?.map(({ address }) => address) ?? []);
+}
+
+/** Ends a connection over which no byte passed, in either direction, from one look to the next. */
+function watchIdle(socket: Socket, clock: Clock): () => void {
+  let passed = -1;
+  let cancel = (): void => undefined;
+  const look = (): void => {
+    const now = socket.bytesRead + socket.bytesWritten;
+    if (now === passed) return void socket.destroy();
+    passed = now;
+    cancel = clock.after(idleMilliseconds, look);
+  };
+  look();
+  return () => cancel();
+}
+
+/** Logs what was refused, each target once, and not without end: the program decides how often it asks. */
+function tellOnce(log: Log): (target: Target, why: string) => void {
+  const told = new Set<string>();
+  return (target, why) => {
+    const entry = toEntry(target);
+    if (told.has(entry) || told.size >= refusalsTold) return;
+    told.add(entry);
+    const more = told.size === refusalsTold ? " Further refusals of this run are not logged." : "";
+    log("warning", `The sandbox refused a connection to ${entry}: ${why}.${more}`);
+  };
+}

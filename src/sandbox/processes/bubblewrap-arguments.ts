@@ -1,0 +1,72 @@
+import { isBelow } from "../is-below.ts";
+
+/** Everything that the arguments depend on. */
+export interface BubblewrapPlan {
+  /** Interpreter, and the directory it needs where it is not the system's. */
+  readonly python: { readonly executable: string; readonly prefix: string };
+  /** Bound where it is; absent where there is none to run scripts with. */
+  readonly node: string | undefined;
+  /** Directories of the root that the system has, as links to elsewhere or as they are. */
+  readonly system: readonly { readonly name: string; readonly link?: string }[];
+  /** Directories of `/proc` in which anybody could write, or root could by its name. */
+  readonly settings: readonly string[];
+  readonly inside: string;
+  readonly etc: string;
+  /** A file of zeros, in place of a device from which memory could be had that nobody counts. */
+  readonly zeros: string;
+  readonly skills: string;
+  readonly blobs: string;
+  readonly project: { readonly directory: string; readonly writable: boolean } | undefined;
+  readonly packages: string | undefined;
+  readonly diskBytes: number;
+  readonly wishes: readonly string[];
+}
+
+/** Where bubblewrap shows Node. */
+export const nodeInside = "/opt/node/bin/node";
+
+/** Places that are made anew: nothing of the host can be shown there. */
+export const ownPlaces = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;
+
+const launch = 'import sys; sys.path.insert(0, "/inside"); import supervisor; supervisor.main()';
+
+/**
+ * The arguments of bubblewrap. Mount points are made only in its own root, before that becomes read-only: below a tree that
+ * others can write they would follow links onto the host.
+ */
+export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
+  const { python, node, project, packages, diskBytes } = plan;
+  const sized = ["--size", String(diskBytes), "--perms", "0700", "--tmpfs"];
+  return [
+    ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
+    ...["--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"],
+    ...["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL", "--clearenv"],
+    ...["--ro-bind", "/usr", "/usr"],
+    ...plan.system.flatMap(({ name, link }) =>
+      link === undefined ? ["--ro-bind", `/${name}`, `/${name}`] : ["--symlink", link, `/${name}`],
+    ),
+    ...(isBelow(python.prefix, "/usr") ? [] : ["--ro-bind", python.prefix, python.prefix]),
+    ...(node === undefined ? [] : ["--ro-bind", node, nodeInside]),
+    ...["--ro-bind", plan.etc, "/etc"],
+    ...["--proc", "/proc", ...plan.settings.flatMap((place) => ["--ro-bind", place, place])],
+    ...deviceArguments(plan),
+    ...["/tmp", "/workspace", "/output"].flatMap((place) => [...sized, place]),
+    ...["--ro-bind", plan.inside, "/inside", "--ro-bind", plan.skills, "/skills", "--ro-bind", plan.blobs, "/blobs"],
+    ...(project === undefined ? [] : [project.writable ? "--bind" : "--ro-bind", project.directory, "/project"]),
+    ...(packages === undefined ? [] : ["--ro-bind", packages, "/packages"]),
+    ...["--remount-ro", "/", "--chdir", "/workspace"],
+    ...["--", python.executable, "-I", "-S", "-B", "-c", launch, "bubblewrap", ...plan.wishes],
+  ];
+}
+
+function deviceArguments({ zeros, diskBytes }: BubblewrapPlan): string[] {
+  return [
+    ...["--size", "65536", "--perms", "0755", "--tmpfs", "/dev"],
+    ...["null", "random", "urandom"].flatMap((name) => ["--dev-bind", `/dev/${name}`, `/dev/${name}`]),
+    ...["--ro-bind", zeros, "/dev/zero"],
+    ...["--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/proc/self/fd/0", "/dev/stdin"],
+    ...["--symlink", "/proc/self/fd/1", "/dev/stdout", "--symlink", "/proc/self/fd/2", "/dev/stderr"],
+    ...["--size", String(diskBytes), "--perms", "0700", "--tmpfs", "/dev/shm"],
+    ...["--remount-ro", "/dev"],
+  ];
+}

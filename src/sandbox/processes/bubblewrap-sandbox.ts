@@ -1,0 +1,102 @@
+import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bubblewrapArguments, nodeInside, ownPlaces } from "./bubblewrap-arguments.ts";
+import { isBelow } from "../is-below.ts";
+import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
+import type { Python } from "../find-python.ts";
+import { openProcessSandbox } from "./process-sandbox.ts";
+import type { ProcessSandboxOptions } from "./process-sandbox.ts";
+import type { Sandbox } from "../sandbox.ts";
+import { showNode } from "../show-to-nobody.ts";
+import type { SyntheticRoot } from "./synthetic-root.ts";
+
+const showProject = fileURLToPath(new URL("show_project.py", import.meta.url));
+
+export interface BubblewrapOptions extends ProcessSandboxOptions {
+  readonly bubblewrap: string;
+  readonly python: Python;
+  readonly root: SyntheticRoot;
+}
+
+/** The strongest tier: namespaces of its own for everything, made by bubblewrap, which needs no root. */
+export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
+  const { bubblewrap, python, root, host } = options;
+  const system = systemDirectories();
+  const settings = ["/proc/sys", "/proc/pressure"].filter((place) => existsSync(place));
+  const isSystemNode = isBelow(process.execPath, "/usr");
+  const shown = isSystemNode ? undefined : showNode(host);
+  const node = isSystemNode ? process.execPath : nodeInside;
+  const path = ["/usr/local/bin", "/usr/bin", "/bin", ...(isSystemNode ? [] : ["/opt/node/bin"])].join(":");
+  return openProcessSandbox(
+    {
+      tier: "bubblewrap",
+      writable: [],
+      refuses: ({ program }) =>
+        isSystemNode || shown !== undefined || program.type !== "script" || program.language !== "node"
+          ? undefined
+          : `Scripts for Node cannot be run: ${process.execPath} can be reached by root only.`,
+      command(directory, shape, wishes, user) {
+        const lent = user.isLent ? shape.project : undefined;
+        const place = join(directory.path, "project");
+        const plan: BubblewrapPlan = {
+          ...shape,
+          project: lent === undefined ? shape.project : { ...lent, directory: place },
+          ...root,
+          python,
+          node: shown,
+          system,
+          settings,
+          inside: host.inside,
+          skills: directory.skills,
+          blobs: directory.blobs,
+          wishes,
+        };
+        const command = { file: bubblewrap, arguments: bubblewrapArguments(plan) };
+        if (lent === undefined) return command;
+        mkdirSync(place);
+        const given = [String(user.id), lent.directory, place, command.file, ...command.arguments];
+        return { file: python.executable, arguments: ["-I", "-S", "-B", showProject, ...given], user: undefined };
+      },
+      surroundings: (_directory, shape) => ({
+        tier: "bubblewrap",
+        roots: {
+          skills: "/skills",
+          workspace: "/workspace",
+          blobs: "/blobs",
+          output: "/output",
+          temporary: "/tmp",
+          project: shape.project === undefined ? null : "/project",
+          packages: shape.packages === undefined ? null : "/packages",
+        },
+        confine: {},
+        interpreters: { python: python.executable, bash: "/bin/bash", node },
+        environment: {
+          PATH: path,
+          HOME: "/workspace",
+          LANG: "C.UTF-8",
+          TMPDIR: "/tmp",
+          PYTHONDONTWRITEBYTECODE: "1",
+        },
+      }),
+    },
+    options,
+  );
+}
+
+/** Why bubblewrap cannot show this interpreter, if it cannot. */
+export function cannotShow({ executable, prefix }: Python): string | undefined {
+  const hidden = ownPlaces.find((place) => isBelow(prefix, place));
+  return hidden === undefined ? undefined : `${executable} lies in ${prefix}, where a sandbox has files of its own.`;
+}
+
+/** What lies beside `/usr` in the root of a system, which is links into it on most. */
+function systemDirectories(): BubblewrapPlan["system"] {
+  return ["bin", "lib", "lib32", "lib64", "libx32", "sbin"].flatMap((name) => {
+    try {
+      return lstatSync(`/${name}`).isSymbolicLink() ? [{ name, link: readlinkSync(`/${name}`) }] : [{ name }];
+    } catch {
+      return []; // This system has none.
+    }
+  });
+}

@@ -1,0 +1,98 @@
+import { join } from "node:path";
+import type { Python } from "../find-python.ts";
+import type { PrivateDirectory } from "../lay-files.ts";
+import { openProcessSandbox } from "./process-sandbox.ts";
+import type { ProcessSandboxOptions } from "./process-sandbox.ts";
+import type { SandboxUser } from "../sandbox-user.ts";
+import type { Sandbox, SandboxRun } from "../sandbox.ts";
+
+export interface LandlockOptions extends ProcessSandboxOptions {
+  readonly python: Python;
+}
+
+const runnable = ["/usr", "/bin", "/lib", "/lib32", "/lib64", "/sbin"];
+const readable = [
+  ...["/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives", "/etc/mime.types"],
+  ...["/etc/ssl/openssl.cnf", "/etc/ssl/certs", "/etc/pki/tls/certs", "/dev/random", "/dev/urandom"],
+];
+const writable = ["/dev/null"];
+const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import supervisor; supervisor.main()";
+
+/**
+ * For machines where no namespaces can be had: the program gives up, before user code runs, every file but its own, all
+ * sockets, and all signals to others. It cannot be given a network of its own, so that it gets none.
+ */
+export function openLandlockSandbox(options: LandlockOptions): Sandbox {
+  const { python, host } = options;
+  return openProcessSandbox(
+    {
+      tier: "landlock",
+      writable: ["workspace", "output", "temporary"],
+      refuses,
+      command(_directory, { project }, wishes) {
+        // Who runs as somebody real shares the id with everything of theirs.
+        const isSomebody = process.getuid?.() !== 0 || project !== undefined;
+        const all = ["landlock", ...(isSomebody ? ["owner"] : []), ...wishes];
+        return { file: python.executable, arguments: ["-I", "-S", "-B", "-c", launch, host.inside, ...all] };
+      },
+      surroundings(directory, { project, packages }) {
+        const roots = {
+          ...ownRoots(directory),
+          project: project?.directory ?? null,
+          packages: packages ?? null,
+        };
+        const { workspace, output, temporary, skills, blobs } = roots;
+        const projects = project === undefined ? [] : [project.directory];
+        const packagesOf = packages === undefined ? [] : [packages];
+        return {
+          tier: "landlock",
+          roots,
+          confine: {
+            landlock: {
+              readable: [
+                ...readable,
+                host.inside,
+                skills,
+                blobs,
+                ...packagesOf,
+                ...(project?.writable === false ? projects : []),
+              ],
+              runnable: [...runnable, python.prefix],
+              writable: [...writable, workspace, output, temporary, ...(project?.writable === true ? projects : [])],
+            },
+          },
+          interpreters: { python: python.executable, bash: "/bin/bash", node: process.execPath },
+          environment: {
+            PATH: "/usr/local/bin:/usr/bin:/bin",
+            HOME: workspace,
+            LANG: "C.UTF-8",
+            TMPDIR: temporary,
+            PYTHONDONTWRITEBYTECODE: "1",
+          },
+        };
+      },
+    },
+    options,
+  );
+}
+
+function ownRoots(directory: PrivateDirectory) {
+  return {
+    skills: directory.skills,
+    blobs: directory.blobs,
+    workspace: join(directory.path, "workspace"),
+    output: join(directory.path, "output"),
+    temporary: join(directory.path, "temporary"),
+  };
+}
+
+function refuses({ program, network, project }: SandboxRun, { isLent }: SandboxUser): string | undefined {
+  if (network.length > 0) return "Landlock cannot give a run a network of its own: it can only run without.";
+  if (program.type === "script" && program.language !== "python") {
+    return `Landlock cannot show the protocol's paths to ${program.language}: it runs only Python.`;
+  }
+  if (isLent) {
+    return `Landlock cannot hold root, and only root can use ${project?.directory}: give it to an ordinary user, or run as one.`;
+  }
+  return undefined;
+}

@@ -1,0 +1,201 @@
+import type { Server } from "node:net";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { Clock } from "../../clock.ts";
+import { SkillsError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { driveRun, graceMs } from "../drive-run.ts";
+import type { HostDirectory } from "../host-directory.ts";
+import { layFiles, makePrivateDirectory } from "../lay-files.ts";
+import type { PrivateDirectory } from "../lay-files.ts";
+import type { Surroundings } from "../run-frames.ts";
+import type { SandboxProcess } from "../sandbox-process.ts";
+import { startSandboxProcess } from "./start-sandbox-process.ts";
+import type { Command } from "./start-sandbox-process.ts";
+import { chooseUser } from "../sandbox-user.ts";
+import type { SandboxUser } from "../sandbox-user.ts";
+import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
+import { showPackages } from "../show-to-nobody.ts";
+import { openWarmPool } from "../warm-pool.ts";
+
+/** What must be known of a run before its sandbox is started; runs of the same shape can use the same waiting ones. */
+interface Shape {
+  readonly diskBytes: number;
+  readonly network: boolean;
+  readonly project: SandboxRun["project"];
+  readonly packages: string | undefined;
+}
+
+/** How a tier makes sandboxes out of processes. */
+export interface ProcessTier {
+  readonly tier: "bubblewrap" | "landlock";
+  /** Directories that a run may write to and that the tier does not bring itself. */
+  readonly writable: readonly string[];
+  refuses(run: SandboxRun, user: SandboxUser): string | undefined;
+  command(
+    directory: PrivateDirectory,
+    shape: Shape,
+    wishes: readonly string[],
+    user: SandboxUser,
+  ): Pick<Command, "file" | "arguments"> & Partial<Pick<Command, "user">>;
+  surroundings(directory: PrivateDirectory, shape: Shape): Omit<Surroundings, "proxyPort">;
+}
+
+export interface ProcessSandboxOptions {
+  readonly host: HostDirectory;
+  /** How many sandboxes wait, and for how long when nothing happens. */
+  readonly pool: { readonly size: number; readonly idleMs: number };
+  /** Serves the listener of a run that may use the network. Without it such runs are refused. */
+  readonly egress: Egress | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type Egress = (server: Server, network: readonly string[], log: Log) => { close(): Promise<void> | void };
+
+interface Waiting {
+  readonly sandbox: SandboxProcess;
+  readonly directory: PrivateDirectory;
+  readonly shape: Shape;
+  alive: boolean;
+}
+
+export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOptions): Sandbox {
+  const { host: hostDirectory, egress, clock, log } = options;
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  const leaving = new Set<Promise<void>>();
+  const packagesFor = showPackages(hostDirectory);
+  let made = 0;
+  /** What waits is of the shape of the last run that could wait. */
+  let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined };
+  const pool = openWarmPool<Waiting>({
+    ...options.pool,
+    clock,
+    make: (warm) => start(shapeOfPool, warm),
+    isAlive: ({ alive, shape }) => alive && shape.diskBytes === shapeOfPool.diskBytes,
+    async discard(waiting) {
+      await end(waiting);
+      await bury(waiting);
+    },
+    failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
+  });
+
+  async function start(shape: Shape, warm: boolean): Promise<Waiting> {
+    const user = chooseUser(shape.project);
+    if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
+    const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user.id, tier.writable);
+    try {
+      const wishes = [
+        ...(shape.network ? ["network"] : []),
+        ...(shape.project === undefined ? [] : ["project"]),
+        ...(warm ? ["warm"] : []),
+      ];
+      const command = {
+        user: user.id,
+        ...tier.command(directory, shape, wishes, user),
+        environment: {},
+        network: shape.network,
+        alone: tier.tier === "landlock",
+      };
+      const sandbox = await startSandboxProcess(command, clock);
+      const waiting: Waiting = { sandbox, directory, shape, alive: true };
+      void sandbox.exited.then(() => (waiting.alive = false));
+      return waiting;
+    } catch (error) {
+      await directory.remove();
+      throw error;
+    }
+  }
+
+  /** Waits until it is dead, which one that does not end by itself is made, and removes what lay on our side. */
+  async function bury({ sandbox, directory }: Waiting): Promise<void> {
+    const cancel = clock.after(graceMs, () => sandbox.kill());
+    await sandbox.exited;
+    cancel();
+    sandbox.release();
+    sandbox.listener?.server.close();
+    await directory.remove();
+  }
+
+  async function end({ sandbox }: Waiting): Promise<void> {
+    sandbox.keepAlive(true);
+    sandbox.kill();
+    await sandbox.exited;
+  }
+
+  /** After the answer, which waits neither for the kernel to take the empty sandbox apart nor for a disk. */
+  async function tidy(used: Waiting): Promise<void> {
+    await setImmediate();
+    pool.refill();
+    await bury(used);
+  }
+
+  async function take(run: SandboxRun): Promise<Waiting> {
+    const { network, project, limits } = run;
+    const packages = run.packages && (await packagesFor(run.packages));
+    const shape = { diskBytes: limits.diskBytes, network: network.length > 0, project, packages };
+    if (shape.network || project !== undefined || packages !== undefined) return start(shape, false);
+    shapeOfPool = shape;
+    return pool.take();
+  }
+
+  async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
+    const waiting = await take(run);
+    const { sandbox, directory, shape } = waiting;
+    const { listener } = sandbox;
+    const proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, log);
+    let isEnding = false;
+    try {
+      await layFiles(directory, run.skills, run.blobs);
+      if (signal.aborted) return { type: "cancelled" };
+      const surroundings = { ...tier.surroundings(directory, shape), proxyPort: listener?.port };
+      const ended = await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
+      isEnding = true;
+      return ended;
+    } finally {
+      await proxy?.close();
+      if (!isEnding) await end(waiting);
+      const tidied = tidy(waiting)
+        .catch((error: unknown) => log("warning", `${directory.path} is left over: ${String(error)}`))
+        .finally(() => leaving.delete(tidied));
+      leaving.add(tidied);
+    }
+  }
+
+  function refuses(run: SandboxRun): string | undefined {
+    if (run.network.length > 0 && egress === undefined)
+      return "There is no proxy here through which a run could use the network.";
+    const user = chooseUser(run.project);
+    return "refusal" in user ? user.refusal : tier.refuses(run, user);
+  }
+
+  return {
+    tier: tier.tier,
+    refuses,
+    async run(run, host, signal) {
+      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
+      if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
+      if (signal.aborted) return { type: "cancelled" };
+      const both = new AbortController();
+      const abort = (): void => both.abort();
+      for (const one of [signal, closing.signal]) one.addEventListener("abort", abort);
+      const performed = perform(run, host, both.signal).finally(() => {
+        for (const one of [signal, closing.signal]) one.removeEventListener("abort", abort);
+        running.delete(settled);
+      });
+      const settled = performed.then(
+        () => undefined,
+        () => undefined,
+      );
+      running.add(settled);
+      return performed;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      await Promise.all(leaving);
+      await pool.close();
+    },
+  };
+}

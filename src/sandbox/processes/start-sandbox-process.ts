@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import type { Server, Socket } from "node:net";
+import type { Readable } from "node:stream";
+import type { Clock } from "../../clock.ts";
+import { SkillsError } from "../../errors.ts";
+import { readFrames } from "../frames.ts";
+import type { SandboxProcess } from "../sandbox-process.ts";
+import { endGroup, signalGroup } from "./process-group.ts";
+
+export interface Command {
+  readonly file: string;
+  readonly arguments: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Takes this user's id and group, and no others; only root can. */
+  readonly user: number | undefined;
+  /** The sandbox will hand over a listener. */
+  readonly network: boolean;
+  /** There is no namespace that dies with its first process: the process group of the program must be ended too. */
+  readonly alone: boolean;
+}
+
+const startupMs = 10_000;
+const mostWords = 2_000;
+
+/** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with what it said instead. */
+export async function startSandboxProcess(command: Command, clock: Clock): Promise<SandboxProcess> {
+  const child = spawn(command.file, command.arguments, {
+    stdio: ["ignore", "ignore", ...Array<"pipe">(5).fill("pipe"), ...(command.network ? (["ipc"] as const) : [])],
+    cwd: "/",
+    env: command.environment,
+    // A session of its own: what the terminal sends to this process is for this process to pass on.
+    detached: true,
+    ...(command.user === undefined ? {} : { uid: command.user, gid: command.user }),
+  });
+  const started = follow(child);
+  const cancel = clock.after(startupMs, () => started.kill());
+  try {
+    const handedOver = command.network ? receiveListener(child) : undefined;
+    const ready = await started.frames.next();
+    if (ready?.header.type !== "ready") throw new Error("It did not get ready.");
+    if (command.alone) started.endWith(Number(ready.header["program"]));
+    const port = Number(ready.header["proxy_port"]);
+    const listener = handedOver === undefined ? undefined : { server: await handedOver, port };
+    if (command.network) child.disconnect();
+    started.keepAlive(false);
+    return { ...started, listener };
+  } catch (error) {
+    started.kill();
+    await started.exited;
+    const words = readRest(started.words).trim();
+    const detail = words === "" ? `${String(error)} ${started.lastWords()}` : words;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${detail}`, { cause: error });
+  } finally {
+    cancel();
+  }
+}
+
+interface Followed extends Omit<SandboxProcess, "listener"> {
+  /** What the sandbox itself has to say. */
+  readonly words: Readable;
+  endWith(group: number): void;
+}
+
+function follow(child: ChildProcess): Followed {
+  const streams = child.stdio.slice(2, 7) as Socket[];
+  const [words, control, program, stdout, stderr] = streams as [Socket, Socket, Socket, Socket, Socket];
+  let lastWords = "";
+  let group: number | undefined;
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", (code, signal) => {
+      // A supervisor that ends by itself has ended all the others, and their numbers may be others' by now.
+      lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
+      if (signal === null || group === undefined) resolve();
+      else void endGroup(group).then(resolve);
+    });
+    child.once("error", (error) => {
+      lastWords = error.message;
+      // Never started: there is no exit to wait for.
+      if (child.pid === undefined) resolve();
+    });
+  });
+  // A sandbox that is gone is noticed by its exit.
+  for (const stream of streams) stream.on("error", () => undefined);
+  return {
+    control,
+    program,
+    stdout,
+    stderr,
+    words,
+    exited,
+    frames: readFrames(control),
+    lastWords: () => lastWords,
+    kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      // First, while its number is certainly its own.
+      if (group !== undefined) signalGroup(group, "SIGKILL");
+      child.kill("SIGKILL");
+    },
+    endWith(wanted) {
+      if (!Number.isSafeInteger(wanted) || wanted <= 1) throw new Error("It has no program.");
+      group = wanted;
+    },
+    release() {
+      for (const stream of streams) stream.destroy();
+    },
+    keepAlive(wanted) {
+      for (const handle of [child, ...streams]) {
+        if (wanted) handle.ref();
+        else handle.unref();
+      }
+    },
+  };
+}
+
+function receiveListener(child: ChildProcess): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    child.once("message", (_message, handle) => resolve(handle as Server));
+    child.once("exit", () => reject(new Error("It ended before it handed over its listener.")));
+  });
+}
+
+function readRest(stream: Readable): string {
+  return String(stream.read() ?? "").slice(0, mostWords);
+}

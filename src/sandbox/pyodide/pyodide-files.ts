@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import type { Writable } from "node:stream";
+import { SkillsError } from "../../errors.ts";
+import { sendFrame } from "../frames.ts";
+import type { SandboxRun } from "../sandbox.ts";
+
+/** A file of a run, by where the inside sees it. */
+export interface LaidFile {
+  readonly path: string;
+  /** A second name for it. */
+  readonly alias?: string;
+  readonly size: number;
+  readonly read: () => AsyncIterable<Uint8Array>;
+}
+
+const mostSegmentBytes = 255;
+const mostPathBytes = 4_096;
+
+/** All skills' files and blobs of a run. Throws where a name would lead elsewhere or two files would lie in one place. */
+export function filesOf({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">): LaidFile[] {
+  const files: LaidFile[] = [];
+  for (const { name, files: own } of skills) {
+    if (!isSegment(name)) throw unfit(`A skill cannot be called ${JSON.stringify(name)}.`);
+    for (const file of own) {
+      if (!file.path.split("/").every(isSegment)) throw unfit(`A file cannot be called ${JSON.stringify(file.path)}.`);
+      files.push({ path: `/skills/${name}/${file.path}`, size: file.size, read: () => file.read() });
+    }
+  }
+  for (const blob of blobs) {
+    if (!/^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(blob.id))
+      throw unfit(`${JSON.stringify(blob.id)} is no blob id.`);
+    const alias = `/blobs/${blob.id.slice("blob:".length)}`;
+    files.push({ path: `/blobs/${blob.id}`, alias, size: blob.size, read: () => blob.read() });
+  }
+  checkPlaces(files);
+  return files;
+}
+
+/** Sends them. Throws where one does not give exactly its size, or cannot be read: then nothing may be started there. */
+export async function sendFiles(stream: Writable, files: readonly LaidFile[]): Promise<void> {
+  for (const { path, alias, size, read } of files) {
+    sendFrame(stream, { type: "file", path, ...(alias === undefined ? {} : { alias }), bytes: size });
+    let sent = 0;
+    for await (const piece of read()) {
+      sent += piece.length;
+      if (sent > size) throw unfit(`${path} is longer than was said.`);
+      if (!stream.writable) throw unfit("The sandbox ended before it had all its files.");
+      if (!stream.write(piece)) await drained(stream);
+    }
+    if (sent !== size) throw unfit(`${path} is shorter than was said.`);
+  }
+}
+
+function checkPlaces(files: readonly LaidFile[]): void {
+  const taken = new Set<string>();
+  const directories = new Set<string>();
+  for (const { path } of files) {
+    if (Buffer.byteLength(path) > mostPathBytes) throw unfit(`The path of a file is too long: ${path.slice(0, 100)}…`);
+    if (taken.has(path)) throw unfit(`Two files lie in ${JSON.stringify(path)}.`);
+    taken.add(path);
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) directories.add(path.slice(0, at));
+  }
+  for (const path of taken)
+    if (directories.has(path)) throw unfit(`${JSON.stringify(path)} is a file and a directory.`);
+}
+
+/** Until more may be written, or nobody reads any more. */
+async function drained(stream: Writable): Promise<void> {
+  const settled = new AbortController();
+  const wait = (event: string): Promise<unknown> =>
+    once(stream, event, { signal: settled.signal }).catch(() => undefined);
+  await Promise.race([wait("drain"), wait("close")]);
+  settled.abort();
+}
+
+function isSegment(name: string): boolean {
+  return (
+    name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && Buffer.byteLength(name) <= mostSegmentBytes
+  );
+}
+
+function unfit(message: string): SkillsError {
+  return new SkillsError("SANDBOX_UNAVAILABLE", message);
+}

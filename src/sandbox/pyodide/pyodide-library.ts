@@ -1,0 +1,69 @@
+import { createHash, randomUUID } from "node:crypto";
+import { lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Frame } from "../frames.ts";
+
+/** What decides whether a compiled library may be used again. */
+export interface LibraryKey {
+  readonly deno: string;
+  readonly pyodide: string;
+  /** The directory of the file that compiles it, among our others. */
+  readonly inside: string;
+}
+
+const digestBytes = 32;
+const mostBytes = 256 * 1024 * 1024;
+
+/**
+ * The file of Python's standard library, compiled, in `directory`; made by `make` where there is none that is whole. At its end
+ * stands a digest of its bytes and of what it was made from. Only a clean child of ours makes one, never a run, and what
+ * others could have written is not used.
+ */
+export async function ensureLibrary(directory: string, key: LibraryKey, make: () => Promise<Buffer>): Promise<string> {
+  const origin = await describeOrigin(key);
+  const file = join(directory, `pyodide-${digest(origin).toString("hex").slice(0, 16)}.zip`);
+  if (await isWhole(file, origin)) return file;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const bytes = await make();
+  const unfinished = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(unfinished, Buffer.concat([bytes, digest(origin, bytes)]), { mode: 0o600, flag: "wx" });
+    await rename(unfinished, file);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+  return file;
+}
+
+/** The bytes of the frame in which a child sends one. */
+export async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
+  if (header.type !== "library" || size === 0 || size > mostBytes) throw new Error("That is no library.");
+  const pieces: Uint8Array[] = [];
+  for await (const piece of payload) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function describeOrigin({ deno, pyodide, inside }: LibraryKey): Promise<Buffer> {
+  const compiler = digest(await readFile(join(inside, "pyodide_library.py"))).toString("hex");
+  return Buffer.from(JSON.stringify([deno, pyodide, compiler]));
+}
+
+async function isWhole(file: string, origin: Buffer): Promise<boolean> {
+  try {
+    const found = await lstat(file);
+    if (!found.isFile() || found.size > mostBytes || found.size <= digestBytes) return false;
+    const ours = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0);
+    if (!ours) return false;
+    const content = await readFile(file);
+    const bytes = content.subarray(0, -digestBytes);
+    return digest(origin, bytes).equals(content.subarray(-digestBytes));
+  } catch {
+    return false; // There is none yet.
+  }
+}
+
+function digest(...parts: readonly Uint8Array[]): Buffer {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}

@@ -1,0 +1,205 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { chmod, copyFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Clock } from "../../clock.ts";
+import { SkillsError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { denoCommand } from "./deno-command.ts";
+import { drivePyodideRun } from "./drive-pyodide-run.ts";
+import type { DenoParts } from "./find-deno.ts";
+import { describeOwner, hostDirectoryPrefix, ownerFile } from "../host-directory.ts";
+import { filesOf } from "./pyodide-files.ts";
+import { startPyodide } from "./pyodide-process.ts";
+import type { PyodideProcess } from "./pyodide-process.ts";
+import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
+import { removeTree } from "../remove-tree.ts";
+import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
+import { chooseUser } from "../sandbox-user.ts";
+import { showAt } from "../show-to-nobody.ts";
+import { openWarmPool } from "../warm-pool.ts";
+
+export interface PyodideSandboxOptions {
+  readonly parts: DenoParts;
+  /** Where Python's standard library is kept, compiled, from one process to the next; without it, each compiles its own. */
+  readonly cacheDirectory?: string;
+  readonly temporaryDirectory?: string;
+  /** How many children wait, and for how long when nothing happens. Each takes some 190 MB, 60 of them shared. */
+  readonly pool: { readonly size: number; readonly idleMs: number };
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Waiting {
+  readonly child: PyodideProcess;
+  alive: boolean;
+}
+
+/**
+ * The portable tier: Python compiled to WebAssembly, in a child that runs Deno without a single right. Its files are memory
+ * of that child; it has no processes, no threads of Python and no network. Throws `SANDBOX_UNAVAILABLE` where Deno does not run.
+ */
+export async function openPyodideSandbox(options: PyodideSandboxOptions): Promise<Sandbox> {
+  const { clock, log } = options;
+  const directory = makeDirectory(options.temporaryDirectory ?? tmpdir());
+  const { parts, versions } = await reachParts(options.parts, directory.path).catch(async (error: unknown) => {
+    await removeTree(directory.path);
+    throw error;
+  });
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  const pool = openWarmPool<Waiting>({
+    ...options.pool,
+    clock,
+    make: start,
+    isAlive: ({ alive }) => alive,
+    discard: end,
+    failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
+  });
+  let library: Promise<string | undefined> | undefined;
+
+  async function start(): Promise<Waiting> {
+    library ??= prepareLibrary();
+    const child = await launch({ library: await library });
+    const waiting = { child, alive: true };
+    void child.exited.then(() => (waiting.alive = false));
+    return waiting;
+  }
+
+  function launch(more: { library?: string | undefined; making?: boolean }): Promise<PyodideProcess> {
+    const user = chooseUser(undefined);
+    if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
+    const command = denoCommand({ ...parts, nowhere: directory.nowhere, ...more });
+    return startPyodide(command, directory.empty, user.id, clock);
+  }
+
+  /** Without one it works too, only much slower. */
+  async function prepareLibrary(): Promise<string | undefined> {
+    try {
+      const kept = await ensureLibrary(options.cacheDirectory ?? directory.path, versions, async () => {
+        const child = await launch({ making: true });
+        try {
+          return await readLibrary(child.first);
+        } finally {
+          child.kill();
+          await child.exited;
+        }
+      });
+      return await show(kept);
+    } catch (error) {
+      log("warning", `Python starts with a library that is not compiled, which takes seconds: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  /** As root, children are others than we, and may not read what we keep. */
+  async function show(library: string): Promise<string> {
+    if (!isRoot()) return library;
+    const shown = join(directory.path, "library.zip");
+    await copyFile(library, shown);
+    await chmod(shown, 0o444);
+    return shown;
+  }
+
+  async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
+    const files = filesOf(run);
+    const waiting = await pool.take();
+    try {
+      if (signal.aborted) return { type: "cancelled" };
+      return await drivePyodideRun(waiting.child, run, files, host, signal, { clock, log });
+    } finally {
+      await end(waiting);
+      setImmediate(() => pool.refill());
+    }
+  }
+
+  return {
+    tier: "pyodide",
+    refuses,
+    async run(run, host, signal) {
+      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
+      if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
+      if (signal.aborted) return { type: "cancelled" };
+      const performed = perform(run, host, AbortSignal.any([signal, closing.signal]));
+      const settled = performed.then(
+        () => undefined,
+        () => undefined,
+      );
+      running.add(settled);
+      void settled.then(() => running.delete(settled));
+      return performed;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      await pool.close();
+      await removeTree(directory.path);
+    },
+  };
+}
+
+/** As root, children are others than we: what they cannot reach is shown to them in `directory`. */
+async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
+  const inside = realpathSync(fileURLToPath(new URL("../inside/", import.meta.url)));
+  const parts = {
+    deno: await showAt(join(directory, "deno"), deno),
+    pyodide: await showAt(join(directory, "pyodide"), pyodide),
+    inside: await showAt(join(directory, "inside"), inside),
+  };
+  const versions = { deno: await versionOf(parts.deno), pyodide: versionOfPackage(parts.pyodide), inside };
+  return { parts, versions };
+}
+
+async function end({ child }: Waiting): Promise<void> {
+  child.kill();
+  await child.exited;
+}
+
+function refuses({ program, network, project, packages }: SandboxRun): string | undefined {
+  const cannot = (what: string): string => `The portable tier (Pyodide in Deno) ${what}.`;
+  if (program.type === "script" && program.language !== "python") return cannot(`runs Python, not ${program.language}`);
+  if (network.length > 0) return cannot("has no network");
+  if (project !== undefined) return cannot("cannot show the project, because its files are in its own memory");
+  if (packages !== undefined) return cannot("cannot use packages that were installed for another Python");
+  return undefined;
+}
+
+async function versionOf(deno: string): Promise<string> {
+  try {
+    const { stdout } = await promisify(execFile)(deno, ["--version"], {
+      env: { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
+    });
+    return stdout.trim();
+  } catch (error) {
+    throw new SkillsError("SANDBOX_UNAVAILABLE", `${deno} does not run.`, { cause: error });
+  }
+}
+
+function versionOfPackage(directory: string): string {
+  return (JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string }).version;
+}
+
+/** One for all children, none of which can write: an empty directory to be in, and a file that is no directory. */
+function makeDirectory(parent: string): { path: string; empty: string; nowhere: string } {
+  const path = realpathSync(mkdtempSync(join(parent, hostDirectoryPrefix)));
+  const directory = { path, empty: join(path, "empty"), nowhere: join(path, "nowhere") };
+  writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
+  mkdirSync(directory.empty);
+  writeFileSync(directory.nowhere, "");
+  // Passable, not readable, for whoever else a child is.
+  if (isRoot())
+    for (const [made, mode] of [
+      [path, 0o711],
+      [directory.empty, 0o755],
+    ] as const)
+      chmodSync(made, mode);
+  return directory;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

@@ -1,0 +1,142 @@
+import { execFile, spawn } from "node:child_process";
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
+import { promisify } from "node:util";
+import type { Clock } from "../../clock.ts";
+import { collectOutput } from "./collect-output.ts";
+import { readFrames } from "../frames.ts";
+import type { Frame } from "../frames.ts";
+import type { SandboxProcess } from "../sandbox-process.ts";
+
+export interface SeatbeltCommand {
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** The directories it may write to; what is in `output` is handed out. */
+  readonly output: string;
+  readonly writable: readonly string[];
+}
+
+interface Limits {
+  readonly memory_bytes: number;
+  readonly disk_bytes: number;
+}
+
+const lookEveryMs = 200;
+const mostEntries = 20_000;
+
+/**
+ * Starts the one process of a run and is its supervisor from outside: watches its memory and its files, ends it when it is told
+ * to, and reports what it left. It cannot fork, so that there is nobody else to end.
+ */
+export function startSeatbeltProcess(command: SeatbeltCommand, clock: Clock): SandboxProcess {
+  const [file = "", ...rest] = command.argv;
+  const child = spawn(file, rest, {
+    stdio: ["ignore", "pipe", "pipe", "ignore", "pipe"],
+    cwd: "/",
+    env: command.environment,
+    detached: true,
+  });
+  const [, stdout, stderr, , program] = child.stdio as unknown as [null, Readable, Readable, null, Duplex];
+  const control = new PassThrough();
+  let end: { exit_code?: number | null; signal?: string | null; killed?: "memory" | "disk" } = {};
+  let lastWords = "";
+  let isOver = false;
+  const kill = (): void => void child.kill("SIGKILL");
+  const exited = new Promise<void>((resolve) => {
+    child.once("error", (error) => {
+      lastWords = error.message;
+      if (child.pid === undefined) resolve();
+    });
+    child.once("exit", (code, signal) => {
+      end = { exit_code: code ?? 128, ...end };
+      lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
+      resolve();
+    });
+  }).then(() => {
+    isOver = true;
+  });
+  for (const stream of [stdout, stderr, program]) stream.on("error", () => undefined);
+
+  async function obey(): Promise<void> {
+    const orders = readFrames(control);
+    for (let order = await orders.next(); order !== undefined; order = await orders.next()) {
+      if (order.header.type === "start") watch(order.header["limits"] as Limits);
+      else kill();
+    }
+  }
+
+  function watch(limits: Limits): void {
+    const look = async (): Promise<void> => {
+      const killed = await exceeded(limits, child.pid ?? 0, command.writable);
+      if (isOver) return;
+      if (killed === undefined) clock.after(lookEveryMs, () => void look());
+      else {
+        end = { killed };
+        kill();
+      }
+    };
+    void look();
+  }
+
+  async function* report(): AsyncGenerator<Frame> {
+    await exited;
+    yield* collectOutput(command.output, end);
+  }
+
+  void obey();
+  const frames = report();
+  return {
+    control,
+    program,
+    stdout,
+    stderr,
+    exited,
+    kill,
+    listener: undefined,
+    frames: { next: async () => (await frames.next()).value as Frame | undefined },
+    lastWords: () => lastWords,
+    release: () => {
+      for (const stream of [stdout, stderr, program, control]) stream.destroy();
+    },
+    keepAlive: () => undefined,
+  };
+}
+
+async function exceeded(
+  limits: Limits,
+  pid: number,
+  directories: readonly string[],
+): Promise<"memory" | "disk" | undefined> {
+  if ((await residentBytes(pid)) > limits.memory_bytes) return "memory";
+  for (const directory of directories) if ((await usedBytes(directory)) > limits.disk_bytes) return "disk";
+  return undefined;
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  try {
+    const { stdout } = await promisify(execFile)("/bin/ps", ["-o", "rss=", "-p", String(pid)], { env: {} });
+    return Number(stdout.trim()) * 1024;
+  } catch {
+    return 0; // It is over.
+  }
+}
+
+/** Without an end for more entries than anybody needs. */
+async function usedBytes(root: string): Promise<number> {
+  let bytes = 0;
+  let entries = 0;
+  const left = [root];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const name of await readdir(at).catch(() => [])) {
+      entries += 1;
+      if (entries > mostEntries) return Infinity;
+      const path = join(at, name);
+      const found = await lstat(path).catch(() => undefined);
+      if (found?.isDirectory() === true) left.push(path);
+      else bytes += (found?.blocks ?? 0) * 512;
+    }
+  }
+  return bytes;
+}

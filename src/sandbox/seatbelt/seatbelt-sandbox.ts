@@ -1,0 +1,152 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Clock } from "../../clock.ts";
+import { SkillsError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
+import { driveRun } from "../drive-run.ts";
+import type { Python } from "../find-python.ts";
+import type { HostDirectory } from "../host-directory.ts";
+import { layFiles, makePrivateDirectory } from "../lay-files.ts";
+import type { Sandbox, SandboxRun } from "../sandbox.ts";
+import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
+import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
+import { startSeatbeltProcess } from "./seatbelt-process.ts";
+
+/** What is used of `@anthropic-ai/sandbox-runtime` 0.0.x, an optional peer: its documented interface. */
+export interface SeatbeltRuntime {
+  /** What every program may write unless it is denied. */
+  getDefaultWritePaths(): readonly string[];
+  readonly SandboxManager: {
+    initialize(configuration: SeatbeltConfiguration): Promise<void>;
+    wrapWithSandboxArgv(
+      command: string,
+      shell: string,
+      configuration: SeatbeltConfiguration,
+    ): Promise<{ readonly argv: readonly string[] }>;
+    reset(): Promise<void>;
+  };
+}
+
+export interface SeatbeltOptions {
+  readonly runtime: SeatbeltRuntime;
+  readonly python: Python;
+  readonly host: HostDirectory;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export const seatbeltRemedy = "npm install @anthropic-ai/sandbox-runtime";
+
+/** The runtime, from one of `directories`, whose `node_modules` are executed and must be trusted; `undefined` where there is none. */
+export async function loadSeatbeltRuntime(directories: readonly string[]): Promise<SeatbeltRuntime | undefined> {
+  for (const directory of directories) {
+    let path: string;
+    try {
+      path = createRequire(join(directory, "package.json")).resolve("@anthropic-ai/sandbox-runtime");
+    } catch {
+      continue; // Not installed there.
+    }
+    return (await import(pathToFileURL(path).href)) as SeatbeltRuntime;
+  }
+  return undefined;
+}
+
+/**
+ * For macOS: CPython under Seatbelt, as `sandbox-runtime` sets it up, configured strictly, with an environment of its own.
+ * One process a run, which cannot fork; so it runs Python only, and without network.
+ * Not covered, because the runtime's profile allows it: POSIX shared memory outlives a run, a program sees which directories
+ * exist, and reads the list of processes. What needs macOS itself has never been run by our tests: the profile, the limit of
+ * processes, and `ps` as the measure of memory.
+ */
+export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<Sandbox> {
+  const { runtime, python, host, clock, log } = options;
+  const manager = runtime.SandboxManager;
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  let made = 0;
+  await manager.initialize(configurationFor({ readable: [], writable: [] }));
+
+  function configurationFor(places: {
+    readable: readonly string[];
+    writable: readonly string[];
+  }): SeatbeltConfiguration {
+    return seatbeltConfiguration(places, runtime.getDefaultWritePaths());
+  }
+
+  async function perform(...[run, runHost, signal]: Parameters<Sandbox["run"]>): ReturnType<Sandbox["run"]> {
+    const directory = makePrivateDirectory(join(host.path, `s${++made}`), undefined, [
+      "workspace",
+      "output",
+      "temporary",
+    ]);
+    try {
+      await layFiles(directory, run.skills, run.blobs);
+      if (signal.aborted) return { type: "cancelled" };
+      const [workspace, output, temporary] = ["workspace", "output", "temporary"].map((name) =>
+        join(directory.path, name),
+      );
+      if (workspace === undefined || output === undefined || temporary === undefined)
+        throw new TypeError("unreachable");
+      const { skills, blobs } = directory;
+      const packages = run.packages ?? null;
+      const readable = [host.inside, python.prefix, skills, blobs, ...(packages === null ? [] : [packages])];
+      const writable = [workspace, output, temporary];
+      const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(quoted).join(" ");
+      const { argv } = await manager.wrapWithSandboxArgv(
+        `exec ${command}`,
+        "/bin/bash",
+        configurationFor({ readable, writable }),
+      );
+      const environment = { PATH: "/usr/bin:/bin", HOME: workspace, LANG: "C.UTF-8", TMPDIR: temporary };
+      const started = startSeatbeltProcess({ argv, environment, output, writable }, clock);
+      const roots = { skills, blobs, workspace, output, temporary, project: null, packages };
+      const interpreters = { python: python.executable, bash: "/bin/bash", node: process.execPath };
+      const surroundings = {
+        tier: "seatbelt",
+        roots,
+        confine: {},
+        interpreters,
+        environment,
+        proxyPort: undefined,
+      } as const;
+      return await driveRun(started, run, surroundings, runHost, signal, { clock, log });
+    } finally {
+      await directory.remove();
+    }
+  }
+
+  return {
+    tier: "seatbelt",
+    refuses,
+    async run(run, runHost, signal) {
+      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
+      if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
+      if (signal.aborted) return { type: "cancelled" };
+      const performed = perform(run, runHost, AbortSignal.any([signal, closing.signal]));
+      const settled = performed.then(
+        () => undefined,
+        () => undefined,
+      );
+      running.add(settled);
+      void settled.then(() => running.delete(settled));
+      return performed;
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      await manager.reset();
+    },
+  };
+}
+
+const launch =
+  "import sys; sys.path.insert(0, sys.argv[1]); import runpy; runpy.run_module('seatbelt_entry', run_name='__main__')";
+
+function refuses({ program, network, project }: SandboxRun): string | undefined {
+  if (program.type === "script" && program.language !== "python")
+    return `Seatbelt's runs are Python, not ${program.language}.`;
+  if (network.length > 0) return "Seatbelt's runs have no network of their own, so they get none.";
+  if (project !== undefined) return "Seatbelt's runs cannot be shown the project.";
+  return undefined;
+}

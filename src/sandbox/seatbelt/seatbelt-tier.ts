@@ -1,0 +1,53 @@
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "../../clock.ts";
+import type { Log } from "../../log.ts";
+import { findPython } from "../find-python.ts";
+import { makeHostDirectory } from "../host-directory.ts";
+import { removeTree } from "../remove-tree.ts";
+import type { Explanation, Sandbox } from "../sandbox.ts";
+import { loadSeatbeltRuntime, openSeatbeltSandbox, seatbeltRemedy } from "./seatbelt-sandbox.ts";
+import { probeSandbox } from "../self-probe.ts";
+
+export interface SeatbeltTierOptions {
+  readonly python: string | undefined;
+  /** Directories whose `node_modules` are trusted beside our own: what is found there is executed. */
+  readonly peersFrom?: readonly string[] | undefined;
+  readonly temporaryDirectory?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Opens the tier of macOS, tried from inside; else why it cannot be used. Closing it removes all that it made. */
+export async function openSeatbeltTier(options: SeatbeltTierOptions): Promise<Sandbox | Explanation> {
+  const { peersFrom = [], temporaryDirectory = tmpdir(), clock, log } = options;
+  if (process.platform !== "darwin") return { reason: "Seatbelt is a part of macOS.", fix: [] };
+  if (process.getuid?.() === 0) return { reason: "Seatbelt's runs cannot be kept from forking as root.", fix: [] };
+  const runtime = await loadSeatbeltRuntime([fileURLToPath(new URL(".", import.meta.url)), ...peersFrom]);
+  if (runtime === undefined)
+    return { reason: "@anthropic-ai/sandbox-runtime is not installed.", fix: [seatbeltRemedy] };
+  const python = await findPython(options.python);
+  if ("reason" in python) return { reason: python.reason, fix: ["xcode-select --install"] };
+  const host = await makeHostDirectory(python, temporaryDirectory);
+  let opened: Sandbox | undefined;
+  let fault: string | undefined;
+  try {
+    const sandbox = await openSeatbeltSandbox({ runtime, python, host, clock, log });
+    opened = sandbox;
+    fault = await probeSandbox(sandbox, temporaryDirectory);
+    if (fault === undefined) {
+      return {
+        ...sandbox,
+        async close() {
+          await sandbox.close();
+          await removeTree(host.path);
+        },
+      };
+    }
+  } catch (error) {
+    fault = error instanceof Error ? error.message : String(error);
+  }
+  await opened?.close();
+  await removeTree(host.path);
+  return { reason: fault, fix: [] };
+}

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { isBelow } from "../../../src/sandbox/is-below.ts";
+import { bubblewrapArguments } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
+import type { BubblewrapPlan } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
+
+const plan: BubblewrapPlan = {
+  python: { executable: "/usr/bin/python3.11", prefix: "/usr" },
+  node: "/opt/somewhere/node",
+  system: [{ name: "bin", link: "usr/bin" }, { name: "lib64" }],
+  settings: ["/proc/sys"],
+  inside: "/base/inside",
+  etc: "/base/etc",
+  zeros: "/base/zeros",
+  skills: "/base/s1/skills",
+  blobs: "/base/s1/blobs",
+  project: { directory: "/home/someone/work", writable: true },
+  packages: "/cache/packages",
+  diskBytes: 1_000_000,
+  wishes: ["warm"],
+};
+
+/** Operations on the root of the sandbox: the option, and where it does something. */
+function mounts(given: readonly string[]): [string, string][] {
+  const found: [string, string][] = [];
+  const options = new Map([
+    ["--ro-bind", 2],
+    ["--bind", 2],
+    ["--dev-bind", 2],
+    ["--symlink", 2],
+    ["--tmpfs", 1],
+    ["--proc", 1],
+    ["--remount-ro", 1],
+  ]);
+  given.slice(0, given.indexOf("--")).forEach((option, at) => {
+    const places = options.get(option);
+    if (places !== undefined) found.push([option, given[at + places] ?? ""]);
+  });
+  return found;
+}
+
+test("Every namespace is the sandbox's own, without fallback, and no further ones can be made", () => {
+  const given = bubblewrapArguments(plan);
+  for (const option of ["user", "ipc", "pid", "net", "uts"]) expect(given).toContain(`--unshare-${option}`);
+  for (const option of ["--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"]) {
+    expect(given).toContain(option);
+  }
+  expect(given).not.toContain("--unshare-all");
+  expect(given).not.toContain("--share-net");
+  expect(given.slice(given.indexOf("--cap-drop"), given.indexOf("--cap-drop") + 2)).toEqual(["--cap-drop", "ALL"]);
+});
+
+test("The root is made read-only last, and nothing is mounted below what others can write", () => {
+  const made = mounts(bubblewrapArguments(plan));
+  expect(made.at(-1)).toEqual(["--remount-ro", "/"]);
+  const foreign = ["/project", "/packages", "/skills", "/blobs", "/usr"];
+  for (const [option, place] of made) {
+    expect(foreign.filter((tree) => place !== tree && isBelow(place, tree))).toEqual([]);
+    if (option === "--bind") expect(place).toBe("/project");
+  }
+});
+
+test("Whatever can be written is of a limited size", () => {
+  const given = bubblewrapArguments(plan);
+  given.forEach((option, at) => {
+    if (option === "--tmpfs") expect(given.slice(at - 4, at)).toContain("--size");
+  });
+  expect(mounts(given)).toContainEqual(["--remount-ro", "/dev"]);
+});
+
+test("A project is writable only when that was asked for, and absent otherwise", () => {
+  const readable = { ...plan, project: { directory: "/p", writable: false } };
+  expect(mounts(bubblewrapArguments(readable))).toContainEqual(["--ro-bind", "/project"]);
+  expect(mounts(bubblewrapArguments({ ...plan, project: undefined })).map(([, place]) => place)).not.toContain(
+    "/project",
+  );
+});
+
+test("An interpreter of the user's own is shown where it is", () => {
+  const python = { executable: "/home/someone/py/bin/python3", prefix: "/home/someone/py" };
+  expect(mounts(bubblewrapArguments({ ...plan, python }))).toContainEqual(["--ro-bind", "/home/someone/py"]);
+  expect(mounts(bubblewrapArguments(plan)).map(([, place]) => place)).not.toContain("/home/someone/py");
+});
+
+test("Neither is the environment passed on nor the device of zeros", () => {
+  const given = bubblewrapArguments(plan);
+  expect(given).not.toContain("--setenv");
+  expect(given.slice(given.indexOf("/dev/zero") - 2, given.indexOf("/dev/zero"))).toEqual(["--ro-bind", "/base/zeros"]);
+});

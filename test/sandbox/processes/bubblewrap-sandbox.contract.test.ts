@@ -1,0 +1,21 @@
+import { describeSandbox } from "../../contract/sandbox-contract.ts";
+import { openTier } from "./open-tier.ts";
+
+describeSandbox("the bubblewrap tier", {
+  open: () => openTier("bubblewrap"),
+  offers: [
+    "code",
+    "skill",
+    "python script",
+    "bash script",
+    "node script",
+    "network",
+    "project",
+    "project of root's",
+    "packages",
+    "secrets",
+    "brokered",
+  ],
+  processes: true,
+  namespaces: true,
+});

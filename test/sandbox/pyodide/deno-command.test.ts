@@ -1,0 +1,79 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { denoCommand } from "../../../src/sandbox/pyodide/deno-command.ts";
+
+const child = { deno: "/opt/deno", pyodide: "/opt/pyodide", inside: "/opt/inside", nowhere: "/private/nowhere" };
+
+describe("the command of the portable tier", () => {
+  it("allows nothing but reading, and names every other right as denied", () => {
+    const { arguments: given } = denoCommand(child, "linux");
+    expect(given.filter((one) => one.startsWith("--allow"))).toEqual(["--allow-read=/opt/pyodide,/opt/inside"]);
+    expect(given.filter((one) => one.startsWith("--deny"))).toEqual(
+      ["write", "net", "env", "run", "sys", "ffi", "import"].map((right) => `--deny-${right}`),
+    );
+    for (const flag of ["--no-prompt", "--no-config", "--no-remote", "--no-npm", "--no-lock", "--cached-only"]) {
+      expect(given).toContain(flag);
+    }
+    expect(given.some((one) => /^(-A|-P|--allow-all|--permission-set|--unstable|--inspect|--env-file)/.test(one))).toBe(
+      false,
+    );
+  });
+
+  it("lets the compiled library be read too, where there is one", () => {
+    const { arguments: given } = denoCommand({ ...child, library: "/cache/library.zip" }, "linux");
+    expect(given).toContain("--allow-read=/opt/pyodide,/opt/inside,/cache/library.zip");
+    expect(JSON.parse(given.at(-1) ?? "")).toMatchObject({ library: "/cache/library.zip" });
+  });
+
+  it("does not let a comma in a path become a second path", () => {
+    const path = fc.string({ unit: fc.constantFrom("a", ",", " ", "/"), maxLength: 20 }).map((text) => `/${text}`);
+    fc.assert(
+      fc.property(path, path, (pyodide, inside) => {
+        const given = denoCommand({ ...child, pyodide, inside }, "linux").arguments;
+        const value = given.find((one) => one.startsWith("--allow-read="))?.slice("--allow-read=".length) ?? "";
+        expect(split(value)).toEqual([pyodide, inside]);
+      }),
+    );
+  });
+
+  it("has an environment without anything of the host's", () => {
+    for (const platform of ["linux", "darwin", "win32"] as const) {
+      const { environment } = denoCommand(child, platform);
+      const known = [
+        "DENO_DIR",
+        "DENO_NO_PROMPT",
+        "DENO_NO_UPDATE_CHECK",
+        "DENO_WEBGPU_BACKEND",
+        "NO_COLOR",
+        "TMPDIR",
+        "TZ",
+      ];
+      const windows = platform === "win32" ? ["SystemRoot", "TEMP", "TMP"] : [];
+      expect(Object.keys(environment).sort()).toEqual([...known, ...windows].sort());
+      expect(environment["DENO_WEBGPU_BACKEND"]).toBe("none");
+    }
+  });
+
+  it("takes from the kernel's own hands the writing of files, where a shell can say so", () => {
+    const { file, arguments: given } = denoCommand(child, "darwin");
+    expect([file, ...given.slice(0, 3)]).toEqual([
+      "/bin/sh",
+      "-c",
+      'ulimit -f 0 && ulimit -c 0 && exec "$0" "$@"',
+      "/opt/deno",
+    ]);
+    expect(denoCommand(child, "win32").file).toBe("/opt/deno");
+  });
+});
+
+/** As Deno reads it: from the left, two commas are one of the path's. */
+function split(value: string): string[] {
+  const paths = [""];
+  for (let at = 0; at < value.length; at++) {
+    const isEscaped = value.startsWith(",,", at);
+    if (value[at] === "," && !isEscaped) paths.push("");
+    else paths.push(`${paths.pop() ?? ""}${value[at] ?? ""}`);
+    if (isEscaped) at++;
+  }
+  return paths;
+}

@@ -1,0 +1,175 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { silentLog } from "../../../src/log.ts";
+import { drivePyodideRun } from "../../../src/sandbox/pyodide/drive-pyodide-run.ts";
+import { readFrames, sendFrame } from "../../../src/sandbox/frames.ts";
+import type { FrameReader } from "../../../src/sandbox/frames.ts";
+import type { PyodideProcess } from "../../../src/sandbox/pyodide/pyodide-process.ts";
+import { recordingHost } from "../../contract/sandbox/recording-host.ts";
+import type { HostRecord } from "../../contract/sandbox/recording-host.ts";
+import { codeRun, scriptRun } from "../../contract/sandbox/runs.ts";
+import { manualClock } from "../../manual-clock.ts";
+import type { ManualClock } from "../../manual-clock.ts";
+import type { RunEnd, RunHost, SandboxRun } from "../../../src/sandbox/sandbox.ts";
+
+/** A child that says what the test says, and is dead when it is killed. */
+function fakeChild(verdict?: "memory" | "timeout") {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  let die = (): void => undefined;
+  const exited = new Promise<void>((resolve) => (die = resolve));
+  const child: PyodideProcess = {
+    first: { header: { type: "ready" }, headerBytes: 0, size: 0, payload: new PassThrough() },
+    frames: readFrames(stdout),
+    stdin,
+    exited,
+    verdict: () => verdict,
+    lastWords: () => "It was ended by SIGKILL.",
+    kill: () => {
+      stdout.end();
+      die();
+    },
+  };
+  const say = (header: { type: string; [key: string]: unknown }, payload = ""): void => {
+    sendFrame(stdout, payload === "" ? header : { ...header, bytes: payload.length });
+    stdout.write(payload);
+  };
+  return { child, say, heard: readFrames(stdin), exit: () => child.kill() };
+}
+
+interface Driven {
+  readonly say: (header: { type: string; [key: string]: unknown }, payload?: string) => void;
+  readonly heard: FrameReader;
+  readonly exit: () => void;
+  readonly clock: ManualClock;
+  readonly record: HostRecord;
+  readonly cancel: AbortController;
+}
+
+/** Drives a run to its end, while `act` plays the child from the moment on in which it is told to run. */
+async function drive(
+  act: (driven: Driven) => void | Promise<void>,
+  { run = codeRun(""), answers, verdict }: { run?: SandboxRun; answers?: Partial<RunHost>; verdict?: "memory" } = {},
+): Promise<{ end: RunEnd; record: HostRecord }> {
+  const { child, say, heard, exit } = fakeChild(verdict);
+  const clock = manualClock();
+  const host = recordingHost(answers);
+  const cancel = new AbortController();
+  const end = drivePyodideRun(child, run, [], host, cancel.signal, { clock, log: silentLog });
+  expect((await heard.next())?.header.type).toBe("start");
+  expect((await heard.next())?.header.type).toBe("run");
+  await act({ say, heard, exit, clock, record: host.record, cancel });
+  return { end: await end, record: host.record };
+}
+
+const returned = { type: "returned", value: 1 };
+const end = { type: "end", exit_code: 0, skipped: [] };
+const timeout = { type: "limit", limit: "timeout" };
+
+describe("a run in the portable tier", () => {
+  it("prints, leaves files and returns", async () => {
+    const seen = await drive(({ say }) => {
+      say({ type: "print", stream: "stdout" }, "hello");
+      say(returned);
+      say({ type: "file", path: "a/b" }, "content");
+      say(end);
+    });
+    expect(seen.end).toEqual(returned);
+    expect(seen.record.stdout).toBe("hello");
+    expect(seen.record.outputs.get("a/b")?.toString()).toBe("content");
+  });
+
+  it("asks and is answered", async () => {
+    const seen = await drive(async ({ say, heard }) => {
+      say({ type: "create_blob", id: 7, kind: "text/plain" }, "kept");
+      expect((await heard.next())?.header).toMatchObject({ type: "reply", id: 7, value: "blob:made-1" });
+      say(returned);
+      say(end);
+    });
+    expect(seen.end).toEqual(returned);
+  });
+
+  it("ends a script by its exit", async () => {
+    const run = scriptRun("python", "");
+    expect((await drive(({ say }) => say({ ...end, exit_code: 3 }), { run })).end).toEqual({
+      type: "exited",
+      exitCode: 3,
+    });
+  });
+
+  it.each([
+    ["a frame that nobody knows", { type: "become_root" }],
+    ["a second result", returned],
+    ["a call after its result", { type: "call_skill", id: 1, name: "there", args: {} }],
+    ["a file outside", { type: "file", path: "../x" }],
+    ["a file that is none", { type: "file", path: 7 }],
+    ["print on a stream of the host", { type: "print", stream: "control" }],
+  ])("is over when it sends %s", async (_what, header) => {
+    const seen = await drive(({ say }) => {
+      say(returned);
+      say(header);
+    });
+    expect(seen.end.type).toBe("crashed");
+    expect(seen.record.calls).toEqual([]);
+    expect(seen.record.outputs.size).toBe(0);
+  });
+
+  it("without a word is a crash, and says how it ended", async () => {
+    const seen = await drive(({ exit }) => exit());
+    expect(seen.end).toEqual({ type: "crashed", detail: expect.stringContaining("SIGKILL") as string });
+  });
+
+  it("cannot claim to have returned past what the child's own watch saw", async () => {
+    const seen = await drive(
+      ({ say, exit }) => {
+        say(returned);
+        exit();
+      },
+      { verdict: "memory" },
+    );
+    expect(seen.end).toEqual({ type: "limit", limit: "memory" });
+  });
+
+  it("that is too slow may still hand over what it left, and is a timeout", async () => {
+    const run = codeRun("", { limits: { timeoutMs: 1000 } });
+    const seen = await drive(
+      ({ say, clock }) => {
+        clock.pass(1000);
+        say({ type: "file", path: "early" }, "x");
+        say({ ...end, stopped: "timeout" });
+      },
+      { run },
+    );
+    expect(seen.end).toEqual(timeout);
+    expect([...seen.record.outputs.keys()]).toEqual(["early"]);
+  });
+
+  it("that is too slow and says nothing is killed", async () => {
+    const run = codeRun("", { limits: { timeoutMs: 1000 } });
+    expect((await drive(({ clock }) => clock.pass(3000), { run })).end).toEqual(timeout);
+  });
+
+  it("is ended when nobody wants it any more", async () => {
+    expect((await drive(({ cancel }) => cancel.abort())).end).toEqual({ type: "cancelled" });
+  });
+
+  it("prints no more than it may", async () => {
+    const run = codeRun("", { limits: { printedBytes: 3 } });
+    const seen = await drive(({ say }) => say({ type: "print", stream: "stderr" }, "hello"), { run });
+    expect(seen.end).toEqual({ type: "limit", limit: "output" });
+    expect(seen.record.stderr).toBe("hel");
+  });
+
+  it("leaves no more files than it may", async () => {
+    const run = codeRun("", { limits: { outputFiles: 1 } });
+    const seen = await drive(
+      ({ say }) => {
+        say(returned);
+        say({ type: "file", path: "a" }, "1");
+        say({ type: "file", path: "b" }, "2");
+      },
+      { run },
+    );
+    expect(seen.end.type).toBe("crashed");
+    expect([...seen.record.outputs.keys()]).toEqual(["a"]);
+  });
+});

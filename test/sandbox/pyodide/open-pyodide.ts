@@ -1,0 +1,24 @@
+import { systemClock } from "../../../src/clock.ts";
+import { findDenoParts } from "../../../src/sandbox/pyodide/find-deno.ts";
+import { openPyodideSandbox } from "../../../src/sandbox/pyodide/pyodide-sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+
+const further = process.env["ACP_SKILLS_TEST_PEERS"];
+
+/** Where deno and pyodide may be installed beside our own packages: `ACP_SKILLS_TEST_PEERS` names one. */
+export const peers: readonly string[] = further === undefined ? [] : [further];
+
+/** Opens the tier, where both are installed. */
+export async function openPyodideForTests(cacheDirectory?: string): Promise<Sandbox | { readonly skip: string }> {
+  const parts = findDenoParts(peers);
+  if (typeof parts === "string") return { skip: parts };
+  return openPyodideSandbox({
+    parts,
+    pool: { size: 1, idleMs: 60_000 },
+    clock: systemClock,
+    log: (level, message) => {
+      if (level !== "info") throw new Error(message);
+    },
+    ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
+  });
+}

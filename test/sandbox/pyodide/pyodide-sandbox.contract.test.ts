@@ -1,0 +1,12 @@
+import { describeSandbox } from "../../contract/sandbox-contract.ts";
+import { openPyodideForTests } from "./open-pyodide.ts";
+
+/** Every run is a WebAssembly engine of its own, so that all of them together take minutes. */
+const isAsked = process.env["ACP_SKILLS_SLOW_TESTS"] !== undefined;
+
+describeSandbox("pyodide", {
+  open: () => (isAsked ? openPyodideForTests() : Promise.resolve({ skip: "slow: set ACP_SKILLS_SLOW_TESTS" })),
+  offers: ["code", "skill", "python script", "secrets", "brokered"],
+  processes: false,
+  namespaces: true,
+});

@@ -1,0 +1,253 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { silentLog } from "../../../src/log.ts";
+import { findPython } from "../../../src/sandbox/find-python.ts";
+import { findRequirements, installRequirements } from "../../../src/sandbox/requirements/install-requirements.ts";
+import type {
+  InstalledRequirements,
+  RequirementsOptions,
+} from "../../../src/sandbox/requirements/install-requirements.ts";
+import { writeSource, writeWheel } from "./wheels.ts";
+
+const found = await findPython();
+const python = "reason" in found ? undefined : found.executable;
+const lacksPip = python === undefined || !succeeds(python, ["-I", "-c", "import pip"]);
+
+let directory = "";
+let cache = "";
+let wheels = "";
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-requirements-")));
+  cache = path.join(directory, "cache");
+  wheels = path.join(directory, "wheels");
+  mkdirSync(wheels);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function install(text: string, options: Partial<RequirementsOptions> = {}): Promise<InstalledRequirements> {
+  return installRequirements({
+    requirements: Buffer.from(text),
+    python: python ?? "python3",
+    cache,
+    wheels,
+    tool: "pip",
+    log: silentLog,
+    ...options,
+  });
+}
+
+function succeeds(file: string, args: readonly string[]): boolean {
+  try {
+    execFileSync(file, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function script(name: string, lines: string): string {
+  const file = path.join(directory, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `#!/bin/sh\n${lines}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+describe.skipIf(lacksPip)("with pip", () => {
+  test("a place where nothing can be kept is named", async () => {
+    writeFileSync(cache, "no directory");
+    await expect(install("first==1.0\n")).rejects.toMatchObject({
+      code: "SKILL_NOT_READY",
+      message: expect.stringContaining(`Packages cannot be kept in ${cache}: Error: E`) as string,
+    });
+  });
+
+  test("installs wheels and what they need, readable for everyone, once", async () => {
+    writeWheel(wheels, "first", {
+      requires: ["second>=1"],
+      files: { "first/__init__.py": "from second import name\n" },
+    });
+    writeWheel(wheels, "second");
+    const log: string[] = [];
+    const before = process.umask(0o077);
+    const options = { log: (_level: string, message: string) => void log.push(message) };
+    const installed = await install("first==1.0\n", options).finally(() => process.umask(before));
+    expect(installed.directory).toBe(path.join(cache, installed.key));
+    const code = `import sys; sys.path.insert(0, ${JSON.stringify(installed.directory)}); import first; print(first.name)`;
+    expect(execFileSync(python ?? "", ["-I", "-S", "-B", "-c", code], { encoding: "utf8" })).toBe("second\n");
+    expect(statSync(installed.directory).mode & 0o777).toBe(0o755);
+    expect(statSync(path.join(installed.directory, "first/__init__.py")).mode & 0o777).toBe(0o644);
+    expect(readdirSync(path.join(installed.directory, "first"))).toContain("__pycache__");
+    expect(await install("first==1.0\n", options)).toEqual(installed);
+    expect(log).toHaveLength(1);
+    expect(readdirSync(cache)).toEqual([installed.key]);
+    expect(await findRequirements(cache, installed.key)).toBe(installed.directory);
+  });
+
+  test("what is missing is named, and nothing is left", async () => {
+    writeWheel(wheels, "first", { requires: ["nosuch>=3"] });
+    const installing = install("first\n");
+    await expect(installing).rejects.toMatchObject({ code: "SKILL_NOT_READY" });
+    await expect(installing).rejects.toThrow(/could not be installed: .*nosuch>=3.*Only wheels are installed/);
+    expect(readdirSync(cache)).toEqual([]);
+  });
+
+  test("never runs the code of a package: not of one for which there is only source", async () => {
+    const canary = path.join(directory, "canary");
+    writeSource(path.join(wheels, "evil-1.0.zip"), "evil", `open(${JSON.stringify(canary)}, "w")`);
+    await expect(install("evil\n")).rejects.toThrow(/No matching distribution found for evil/);
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  test("never runs the code of a package: not of a source that a wheel names by its address", async () => {
+    const canary = path.join(directory, "canary");
+    const source = path.join(directory, "evil-1.0.zip");
+    writeSource(source, "evil", `open(${JSON.stringify(canary)}, "w")`);
+    writeWheel(wheels, "carrier", { requires: [`evil @ ${pathToFileURL(source).href}`] });
+    await expect(install("carrier\n")).rejects.toThrow(
+      /only wheels are installed, and something here would have to be built/,
+    );
+    expect(existsSync(canary)).toBe(false);
+    expect(readdirSync(cache)).toEqual([]);
+  });
+
+  test("never runs another program: not git for a repository that a wheel names", async () => {
+    const canary = path.join(directory, "canary");
+    script("bin/git", `touch ${canary}`);
+    vi.stubEnv("PATH", `${path.join(directory, "bin")}:${process.env["PATH"] ?? ""}`);
+    writeWheel(wheels, "carrier", { requires: ["evil @ git+https://nowhere.invalid/evil"] });
+    await expect(install("carrier\n")).rejects.toMatchObject({ code: "SKILL_NOT_READY" });
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  test("two that install the same at once both have it, whole", async () => {
+    writeWheel(wheels, "first");
+    const [one, other] = await Promise.all([install("first"), install("first")]);
+    expect(one).toEqual(other);
+    expect(readdirSync(cache)).toEqual([one.key]);
+    expect(readdirSync(one.directory)).toContain("first.py");
+  });
+
+  test("other bytes have another environment", async () => {
+    writeWheel(wheels, "first");
+    const [one, other] = [await install("first"), await install("first # twice")];
+    expect(one.key).not.toBe(other.key);
+  });
+
+  test.skipIf(python === undefined || !succeeds(python, ["-I", "-c", "import ensurepip"]))(
+    "an interpreter without pip borrows that of an environment made for the moment",
+    async () => {
+      writeWheel(wheels, "first");
+      const without = script("python", `case "$*" in *"import pip"*) exit 1;; esac\nexec ${python ?? ""} "$@"`);
+      const installed = await install("first", { python: without });
+      expect(readdirSync(installed.directory).filter((name) => !name.startsWith("__"))).toEqual([
+        "first-1.0.dist-info",
+        "first.py",
+      ]);
+      expect(readdirSync(cache)).toEqual([installed.key]);
+    },
+  );
+});
+
+describe.skipIf(python === undefined)("whatever the installer", () => {
+  /** A `uv` that does what is said; `$target` is where to install. */
+  function fakeUv(lines: string): void {
+    script("bin/uv", `echo "$@" > ${path.join(directory, "arguments")}\ntarget=$6\n${lines}`);
+    vi.stubEnv("PATH", `${path.join(directory, "bin")}:${process.env["PATH"] ?? ""}`);
+  }
+
+  test("uv is used where it is there, for wheels only, from a folder only when there is one", async () => {
+    fakeUv(
+      'cp "$8" "$target/seen.txt"; ln -s /etc/passwd "$target/link"; touch "$target/set"; chmod 6777 "$target/set"',
+    );
+    const installed = await installRequirements({
+      requirements: Buffer.from("first==1 # why\n"),
+      python: python ?? "",
+      cache,
+      wheels,
+      log: silentLog,
+    });
+    const asked = readFileSync(path.join(directory, "arguments"), "utf8");
+    expect(asked).toMatch(/^pip install --python \S+ --target \S+ --requirements \S+ --only-binary :all: /);
+    expect(asked).toContain(`--no-config --no-index --find-links ${wheels}\n`);
+    expect(readFileSync(path.join(installed.directory, "seen.txt"), "utf8")).toBe("first==1\n");
+    // Links are gone, and so are rights that a wheel has no use for.
+    expect(readdirSync(installed.directory).sort()).toEqual(["seen.txt", "set"]);
+    expect(statSync(path.join(installed.directory, "set")).mode & 0o7777).toBe(0o755);
+  });
+
+  test("one that is stopped leaves nothing, and the reason is the caller's", async () => {
+    fakeUv(`touch ${path.join(directory, "started")}; exec sleep 60`);
+    const stop = new AbortController();
+    const installing = install("first\n", { tool: "uv", signal: stop.signal });
+    const settled = expect(installing).rejects.toThrow("no longer wanted");
+    while (!existsSync(path.join(directory, "started"))) await new Promise(setImmediate);
+    stop.abort(new Error("no longer wanted"));
+    await settled;
+    expect(readdirSync(cache)).toEqual([]);
+    await expect(install("first\n", { signal: stop.signal })).rejects.toThrow("no longer wanted");
+  });
+
+  test("one that fails half-way leaves nothing", async () => {
+    fakeUv('touch "$target/half.py"; echo "error: no space" >&2; exit 1');
+    await expect(install("first\n", { tool: "uv" })).rejects.toThrow(/no space/);
+    expect(readdirSync(cache)).toEqual([]);
+  });
+
+  test("what a killed process left is removed, what another still builds is not", async () => {
+    const dead = path.join(cache, ".staging-4194305-abc");
+    const alive = path.join(cache, `.staging-${process.ppid}-abc`);
+    for (const staging of [dead, alive]) mkdirSync(path.join(staging, "packages"), { recursive: true });
+    const { key } = await install("# nothing\n");
+    expect(readdirSync(cache).sort()).toEqual([path.basename(alive), key].sort());
+  });
+
+  test("a file that asks for nothing needs no installer", async () => {
+    vi.stubEnv("PATH", "");
+    const { directory: empty } = await install("\n# nothing\n", { tool: "uv" });
+    expect(readdirSync(empty)).toEqual([]);
+  });
+
+  test("a file that asks for more than packages is refused before anything is started", async () => {
+    const installing = install("good\n--index-url https://evil.example/simple\n-e .\n", { python: "/nowhere" });
+    await expect(installing).rejects.toMatchObject({ code: "SKILL_NOT_READY" });
+    await expect(installing).rejects.toThrow(/line 2: options are not allowed.*; line 3: options/);
+    expect(existsSync(cache)).toBe(false);
+  });
+
+  test("without an installer the reader is told what to install", async () => {
+    vi.stubEnv("PATH", "/nowhere");
+    await expect(install("first", { tool: "uv" })).rejects.toThrow(/Install uv, or python3-venv, or python3-pip/);
+    expect(readdirSync(cache)).toEqual([]);
+  });
+
+  test("an interpreter that does not run is said to", async () => {
+    await expect(install("first", { python: path.join(directory, "absent") })).rejects.toMatchObject({
+      code: "SANDBOX_UNAVAILABLE",
+    });
+  });
+});
+
+test("only keys are looked for", async () => {
+  mkdirSync(path.join(cache, "x"), { recursive: true });
+  for (const key of ["x", "", ".", "..", "../cache/x", "0".repeat(64)])
+    expect(await findRequirements(cache, key)).toBeUndefined();
+});

@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/clock.ts";
+import { silentLog } from "../../../src/log.ts";
+import { findPython } from "../../../src/sandbox/find-python.ts";
+import { makeHostDirectory } from "../../../src/sandbox/host-directory.ts";
+import { openSeatbeltSandbox } from "../../../src/sandbox/seatbelt/seatbelt-sandbox.ts";
+import type { SeatbeltRuntime } from "../../../src/sandbox/seatbelt/seatbelt-sandbox.ts";
+import type { SeatbeltConfiguration } from "../../../src/sandbox/seatbelt/seatbelt-configuration.ts";
+import type { Sandbox, SandboxRun } from "../../../src/sandbox/sandbox.ts";
+import { recordingHost } from "../../contract/sandbox/recording-host.ts";
+import { blobOf, codeRun, scriptRun, skillOf } from "../../contract/sandbox/runs.ts";
+
+const configured: SeatbeltConfiguration[] = [];
+let resets = 0;
+/** Confines nothing: only how a run is driven is tried here, with code of our own. */
+const pretended: SeatbeltRuntime = {
+  getDefaultWritePaths: () => ["/tmp/claude"],
+  SandboxManager: {
+    initialize: () => Promise.resolve(),
+    wrapWithSandboxArgv(command, shell, configuration) {
+      configured.push(configuration);
+      return Promise.resolve({ argv: [shell, "-c", command] });
+    },
+    reset() {
+      resets += 1;
+      return Promise.resolve();
+    },
+  },
+};
+const isUsable = process.platform !== "win32" && process.getuid?.() !== 0;
+
+describe.runIf(isUsable)("the driving of a run under Seatbelt", () => {
+  let root = "";
+  let sandbox: Sandbox | undefined;
+  beforeAll(async () => {
+    root = mkdtempSync(join(tmpdir(), "acp-skills-seatbelt-"));
+    const python = await findPython();
+    if ("reason" in python) throw new Error(python.reason);
+    const host = await makeHostDirectory(python, root);
+    sandbox = await openSeatbeltSandbox({ runtime: pretended, python, host, clock: systemClock, log: silentLog });
+  });
+  afterAll(async () => {
+    await sandbox?.close();
+    expect(resets).toBe(1);
+    rmSync(root, { recursive: true });
+  });
+
+  async function run(one: SandboxRun) {
+    const host = recordingHost();
+    const end = await sandbox?.run(one, host, new AbortController().signal);
+    return { end, record: host.record };
+  }
+
+  it("returns, prints, and hands out what was left", async () => {
+    const code =
+      "def main(args):\n    print('hello')\n    open('/output/x', 'w').write(open('/blobs/b1').read())\n    return args\n";
+    const seen = await run(codeRun(code, { args: { a: 1 }, blobs: [blobOf("blob:b1", "content")] }));
+    expect(seen.end).toMatchObject({ type: "returned", value: { a: 1 } });
+    expect(seen.record.stdout).toBe("hello\n");
+    expect(seen.record.outputs.get("x")?.toString()).toBe("content");
+  });
+
+  it("may write to its own directories, and to nothing else", async () => {
+    await run(codeRun("def main(): pass", { skills: [skillOf("a", { f: "" })] }));
+    const { filesystem } = configured.at(-1) ?? expect.fail("It was not wrapped.");
+    expect(filesystem.allowWrite.map((path) => path.split("/").at(-1))).toEqual(["workspace", "output", "temporary"]);
+    for (const path of filesystem.allowWrite) expect(path.startsWith(root)).toBe(true);
+  });
+
+  it("cannot fork", async () => {
+    const seen = await run(codeRun("import os\ndef main(): os.fork()"));
+    expect(seen.end).toMatchObject({ type: "raised", error: { type: "BlockingIOError" } });
+  });
+
+  it("ends in time, at its memory, and by the exit of a script", async () => {
+    const timeout = await run(codeRun("def main():\n    while True: pass", { limits: { timeoutMs: 1000 } }));
+    expect(timeout.end).toEqual({ type: "limit", limit: "timeout" });
+    const memory = "def main():\n    kept = []\n    while True: kept.append(b'x' * (1 << 20))";
+    const limited = await run(codeRun(memory, { limits: { memoryBytes: 64 << 20 } }));
+    expect(limited.end).toEqual({ type: "limit", limit: "memory" });
+    expect((await run(scriptRun("python", "raise SystemExit(3)"))).end).toEqual({ type: "exited", exitCode: 3 });
+  });
+
+  it.each([
+    ["bash", scriptRun("bash", "")],
+    ["a network", codeRun("", { network: ["https://example.org"] })],
+    ["the project", codeRun("", { project: { directory: "/usr", writable: false } })],
+  ])("refuses %s with a sentence", (_what, refused) => {
+    expect(sandbox?.refuses(refused)).toMatch(/^[A-Z].*\.$/);
+  });
+});
