@@ -19,7 +19,9 @@ function hasPip(python: string): boolean {
   }
 }
 
+/** The skill, and a folder in which there may be wheels. */
 function writeAction(requirements?: string): void {
+  project.write("wheels/README", "");
   const manifest = 'name = "a.b"\nversion = "1.0.0"\ndescription = "Acts."\nkind = "action"\n';
   project.write("skills/a.b/SKILL.md", skillText("a.b"));
   project.write("skills/a.b/skill.toml", `${manifest}[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"\n`);
@@ -48,7 +50,6 @@ describe("acp-skills install", () => {
 
   test.skipIf(lacksPip)("names what the folder lacks", async () => {
     writeAction("nosuch==1.0\n");
-    project.write("wheels/empty.txt", "");
     const { code, stdout, stderr } = await install("a.b");
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
