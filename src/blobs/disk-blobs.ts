@@ -9,7 +9,7 @@ import { newBlobId } from "./blob-id.ts";
 import { withBlobDefaults } from "./blob-options.ts";
 import type { BlobOptions } from "./blob-options.ts";
 import { blobNotFound, blobTooLarge, checkKind, quotaExceeded, storeClosed, withinBlob } from "./blob-refusal.ts";
-import type { BlobStore, BlobUpkeep, StoredBlob, Swept } from "./blob-store.ts";
+import type { BlobStore, BlobUpkeep, Swept } from "./blob-store.ts";
 import { openDiskLeases } from "./disk-leases.ts";
 import {
   createFlags,
@@ -114,13 +114,18 @@ export function diskBlobs(directory: string, options: DiskBlobOptions = {}): Blo
         const key = id.slice("blob:".length);
         const staged = path.join(layout.staging, `${token}.${key}`);
         try {
-          const { size, sha256 } = await stageContent(`${staged}.content`, content, { limitBytes, signal });
-          const blob: StoredBlob = { id, size, kind, sha256 };
-          const record: BlobRecord = { ...blob, owner, createdAt: settings.now() };
-          await writeDurably(`${staged}.record`, `${JSON.stringify(record)}\n`);
+          const record = await stageContent(`${staged}.content`, content, {
+            limitBytes,
+            signal,
+            async record({ size, sha256 }): Promise<BlobRecord> {
+              const made = { id, size, kind, sha256, owner, createdAt: settings.now() };
+              await writeDurably(`${staged}.record`, `${JSON.stringify(made)}\n`);
+              return made;
+            },
+          });
           await commitWithRoom(record, key, staged);
-          await syncNames(layout, key, sha256);
-          return blob;
+          await syncNames(layout, key, record.sha256);
+          return { id, size: record.size, kind, sha256: record.sha256 };
         } finally {
           await Promise.all([".content", ".record"].map((end) => rm(`${staged}${end}`, { force: true })));
         }

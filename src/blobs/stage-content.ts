@@ -14,16 +14,23 @@ export interface StagedContent {
   readonly sha256: string;
 }
 
+export interface StagingOptions<Record> {
+  readonly limitBytes: number;
+  readonly signal: AbortSignal | undefined;
+  /** Writes down what the content is, while it gets onto the disk. */
+  readonly record: (staged: StagedContent) => Promise<Record>;
+}
+
 /**
  * Writes the content to a new file and returns when it would survive a power cut: a name that leads to half a content would
  * lie. What is written is hashed meanwhile; small chunks are joined, and no more than two slices of them and one chunk is in memory.
  * On failure the file stays, for the caller to remove.
  */
-export async function stageContent(
+export async function stageContent<Record>(
   file: string,
   content: Uint8Array | AsyncIterable<Uint8Array>,
-  { limitBytes, signal }: { readonly limitBytes: number; readonly signal: AbortSignal | undefined },
-): Promise<StagedContent> {
+  { limitBytes, signal, record }: StagingOptions<Record>,
+): Promise<Record> {
   const handle = await open(file, createFlags, fileMode);
   try {
     const hash = createHash("sha256");
@@ -40,8 +47,8 @@ export async function stageContent(
       await joined.push(chunk);
     }
     await joined.end();
-    await handle.sync();
-    return { size, sha256: hash.digest("hex") };
+    const [recorded] = await Promise.all([record({ size, sha256: hash.digest("hex") }), handle.sync()]);
+    return recorded;
   } finally {
     await handle.close();
   }

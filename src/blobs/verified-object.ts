@@ -51,13 +51,14 @@ export function verifiedObjects(layout: DiskLayout): VerifiedObjects {
         const print = await verify(handle, sha256, size);
         return {
           async *chunks(start, end) {
+            let ahead = readAhead(handle, start, end);
             for (let at = start; at < end;) {
-              const read = new Uint8Array(Math.min(readBytes, end - at));
-              const { bytesRead } = await handle.read(read, 0, read.length, at);
+              const { buffer, bytesRead } = await ahead;
               if (bytesRead === 0) throw damaged(sha256);
               at += bytesRead;
+              ahead = readAhead(handle, at, end);
               for (let from = 0; from < bytesRead; from += chunkBytes)
-                yield read.subarray(from, Math.min(from + chunkBytes, bytesRead));
+                yield buffer.subarray(from, Math.min(from + chunkBytes, bytesRead));
             }
             if (print !== `${sha256} ${await fingerprint(handle)}`) throw damaged(sha256);
           },
@@ -69,6 +70,15 @@ export function verifiedObjects(layout: DiskLayout): VerifiedObjects {
       }
     },
   };
+}
+
+/** While the reader has one piece, the next is read. */
+function readAhead(handle: FileHandle, at: number, end: number): Promise<{ buffer: Uint8Array; bytesRead: number }> {
+  const buffer = new Uint8Array(Math.min(readBytes, end - at));
+  const reading = handle.read(buffer, 0, buffer.length, at);
+  // A reader that stops early does not ask.
+  reading.catch(() => undefined);
+  return reading;
 }
 
 async function openObject(layout: DiskLayout, sha256: string): Promise<FileHandle | undefined> {

@@ -17,9 +17,17 @@ export function writeBlobSkill(directory) {
   const manifest =
     'name = "bench.copy"\nversion = "1.0.0"\ndescription = "Copies a blob."\nkind = "action"\n' +
     '[runtime]\nlanguage = "python"\nentrypoint = "main.py"\n[inputs.blob]\ntype = "blob"\nrequired = true\n';
-  const code =
-    "import os\n\ndef main(args):\n    content = runtime.blobs.read_bytes(args['blob'])\n" +
-    "    return {'summary': None, 'output': len(content), 'output_blobs': [runtime.blobs.create(os.urandom(16) + content[16:])]}\n";
+  // Nothing of its own but to make every output another one.
+  const code = `import os
+
+def main(args):
+    blob = args["blob"]
+    content = bytearray(runtime.blobs.info(blob)["size_bytes"])
+    with runtime.blobs.open(blob, "rb") as file:
+        file.readinto(content)
+    content[:16] = os.urandom(16)
+    return {"summary": None, "output": len(content), "output_blobs": [runtime.blobs.create(content)]}
+`;
   writeFileSync(join(directory, "skill.toml"), manifest);
   writeFileSync(join(directory, "SKILL.md"), "---\nname: Copy\ndescription: Copies a blob.\n---\n");
   writeFileSync(join(directory, "main.py"), code);

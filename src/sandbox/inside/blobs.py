@@ -53,7 +53,9 @@ class Blobs:
         if isinstance(content, str):
             return self._calls.create_blob(kind or "text/plain", content.encode("utf-8"))
         if isinstance(content, (bytes, bytearray, memoryview)):
-            return self._calls.create_blob(kind or "application/octet-stream", bytes(content))
+            view = memoryview(content)
+            whole = view.cast("B") if view.c_contiguous else view.tobytes()
+            return self._calls.create_blob(kind or "application/octet-stream", whole)
         name = type(content).__name__
         raise TypeError(f"A blob is text or bytes, not {name}. For data, use json.dumps(…) and kind 'application/json'.")
 
