@@ -70,17 +70,32 @@ function renaming(name: string, directory: string): string {
     : `Rename one of them: the directory to ${forDirectory}, or the name to ${forName}.`;
 }
 
-function fieldsWithout(values: object): string[] {
-  return [...specificationFields].filter((field) => !Object.hasOwn(values, field));
+/** The field that was meant by a key, if it is not there as well. The same few keys stand in thousands of skills. */
+function closestField(key: string, values: object): string | undefined {
+  if (key.length > maxNameLength) return undefined;
+  let closest = closestFields.get(key);
+  if (closest === undefined) {
+    closest = nearest(key, specificationFields);
+    if (closestFields.size === mostRemembered) closestFields.clear();
+    closestFields.set(key, closest);
+  }
+  const [close] = closest;
+  if (close === undefined || !Object.hasOwn(values, close)) return close;
+  return nearest(
+    key,
+    [...specificationFields].filter((field) => !Object.hasOwn(values, field)),
+  )[0];
 }
+
+const closestFields = new Map<string, readonly string[]>();
+const mostRemembered = 1000;
 
 /** Reports each top-level key the specification does not know. */
 export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
   let count = 0;
   for (const key of Object.keys(values)) {
     if (specificationFields.has(key)) continue;
-    const isShown = ++count <= maxFaultsOfRule;
-    const [close] = key.length > maxNameLength || !isShown ? [] : nearest(key, fieldsWithout(values));
+    const close = ++count > maxFaultsOfRule ? undefined : closestField(key, values);
     report({
       code: "field-unexpected",
       key,
