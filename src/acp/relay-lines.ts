@@ -35,7 +35,10 @@ export function relayLines(
 
   function write(pieces: readonly Buffer[]): void {
     if (isSinkGone || pieces.length === 0) return;
+    // As one: each write is a call of the system.
+    sink.cork();
     for (const piece of pieces) sink.write(piece);
+    sink.uncork();
     if (sink.writableNeedDrain) source.pause();
   }
 
