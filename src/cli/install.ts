@@ -16,6 +16,7 @@ import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
 import type { UsageFault } from "./parse-arguments.ts";
+import { tellRefusal } from "./tell-refusal.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface InstallArguments extends ListingOptions {
@@ -57,12 +58,13 @@ export async function runInstall(
     return 1;
   }
   const { signal, stop } = onInterruption();
+  const log = openProcessLog();
   try {
     const { directory } = await installRequirements({
       requirements: part.bytes,
       python: python.executable,
       cache: packagesIn(readOptions({ home: terminal.home }).dataDirectory),
-      log: openProcessLog(),
+      log,
       ...(wheels !== undefined && { wheels }),
       signal,
     });
@@ -76,7 +78,7 @@ export async function runInstall(
   } catch (error) {
     if (signal.aborted) return 130;
     if (!isSkillsError(error)) throw error;
-    terminal.tell(error.message);
+    tellRefusal(error, given, { terminal, log });
     return 1;
   } finally {
     stop();

@@ -1,12 +1,10 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import { newErrorId } from "../error-id.ts";
 import { readOptions } from "../options.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
 import type { RunResult } from "../tools/runs/run-result.ts";
 import { toMimeType } from "../tools/mime-type.ts";
-import { toWireError } from "../wire/error-table.ts";
 import { onInterruption } from "./interruption.ts";
 import { jsonText } from "./json-text.ts";
 import { openListing } from "./open-listing.ts";
@@ -18,6 +16,7 @@ import { readInput } from "./read-input.ts";
 import type { RunningArguments } from "./running-options.ts";
 import { toRunningOptions } from "./running-options.ts";
 import { safeLines } from "./safe-text.ts";
+import { tellRefusal } from "./tell-refusal.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface RunArguments extends ListingOptions, RunningArguments {
@@ -78,25 +77,6 @@ export async function runRun(name: string, given: RunArguments, terminal: Termin
     stop();
     await toolkit.close();
   }
-}
-
-function tellRefusal(
-  error: unknown,
-  { json }: RunArguments,
-  { terminal, log }: { readonly terminal: Terminal; readonly log: ReturnType<typeof openProcessLog> },
-): void {
-  const told = toWireError(error, { log, newErrorId });
-  if (json === true) process.stderr.write(`${jsonText(told)}\n`);
-  else terminal.tell(`${withHint(told.message, told.data.hint)}${listed(told.data.available)}`);
-}
-
-function listed(available: readonly string[] = []): string {
-  return available.length === 0 ? "" : ` Available: ${available.join(", ")}.`;
-}
-
-/** Some messages end with their hint already. */
-function withHint(message: string, hint = ""): string {
-  return message.endsWith(hint) ? message : `${message} ${hint}`;
 }
 
 /** The result for a person: how it ended, its output, and where the rest is. */

@@ -56,6 +56,8 @@ describe("acp-skills install", () => {
       stdout: "",
       stderr: expect.stringContaining("nosuch") as string,
     });
+    const { stderr: told } = await install("a.b", "--json");
+    expect(JSON.parse(told)).toMatchObject({ data: { code: "SKILL_NOT_READY" } });
   });
 
   test("refuses a file that is too long, rather than to install a part of it", async () => {
