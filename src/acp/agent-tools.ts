@@ -29,16 +29,21 @@ export interface EditorCaller {
   readonly onPrint?: (text: string) => void;
 }
 
+export interface OpenedSession {
+  readonly sessionId: string | undefined;
+  /** What the session's agent calls itself. */
+  readonly agent: string;
+  /** For a call that the session's editor knows by this id: what is to be told what it prints. */
+  readonly follow: (toolCallId: string) => (text: string) => void;
+}
+
 /** The tools of one connection, to its editor and to its agent's model. */
 export interface AgentTools {
   readonly bridge: Bridge;
   /** Throws as the toolbox does. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
-  openServer(
-    skills: CallerSkills,
-    session: { readonly sessionId: string | undefined; readonly agent: string },
-  ): Promise<SessionServer>;
+  openServer(skills: CallerSkills, session: OpenedSession): Promise<SessionServer>;
   /** Closes every server, and what is behind them. May be called more than once; never throws. */
   close(): Promise<void>;
 }
@@ -50,6 +55,7 @@ interface SessionCaller {
   readonly skills: SessionCatalog;
   readonly project?: string;
   readonly turn: () => AbortSignal;
+  readonly follow: OpenedSession["follow"];
 }
 
 /** What is needed of a toolkit. */
@@ -111,7 +117,7 @@ export function openAgentTools(
       } as const;
       return await toolkit.toolbox.call(name, args, context, signal);
     },
-    async openServer({ catalog, directory }, { sessionId, agent }) {
+    async openServer({ catalog, directory }, { sessionId, agent, follow }) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
       const caller: SessionCaller = {
@@ -119,6 +125,7 @@ export function openAgentTools(
         skills: catalog,
         ...(directory !== undefined && { project: directory }),
         turn: () => turn.signal,
+        follow,
       };
       const begin = (id: string): void => {
         caller.sessionId = id;

@@ -74,7 +74,14 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
   let isOpen = emit !== "none" || tools !== undefined;
   const lookAtPrompt = openPrompts({ readInstructions, startedAt, log });
   const calls = tools && openEditorCalls({ tools, log, send, sessions, openSkills: () => openings.openSkills({}) });
-  const openings = openOpenings({ skillset, tools, settings, negotiation: awaitNegotiation, tellOnce });
+  const openings = openOpenings({
+    skillset,
+    tools,
+    settings,
+    negotiation: awaitNegotiation,
+    tellOnce,
+    send: sendWhileOpen,
+  });
   let whenNegotiated = (): void => undefined;
   const answered = new Promise<void>((resolve) => {
     whenNegotiated = resolve;

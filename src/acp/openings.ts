@@ -3,6 +3,7 @@ import type { SessionSkills, Skillset } from "../skillset.ts";
 import type { ToldOnce } from "../told-once.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import type { Amendment } from "./amend.ts";
+import type { Notification } from "./emission.ts";
 import { chooseTransport, type Negotiation } from "./negotiation.ts";
 import { noSkills } from "./no-skills.ts";
 import type { JsonRecord } from "./raw-message.ts";
@@ -28,6 +29,8 @@ export interface OpeningsOptions {
   /** The agent's answer to `initialize`; undefined where there is none to wait for. */
   readonly negotiation: () => Promise<Negotiation | undefined>;
   readonly tellOnce: ToldOnce["tellOnce"];
+  /** Puts a message of ours on its way to the editor. */
+  readonly send: (message: Notification) => void;
 }
 
 export interface Openings {
@@ -42,7 +45,7 @@ export interface Openings {
 /** An editor may open a session without waiting for the answer to `initialize`. We do: agents take their time to boot. */
 const answerTime = 60_000;
 
-export function openOpenings({ skillset, tools, settings, negotiation, tellOnce }: OpeningsOptions): Openings {
+export function openOpenings({ skillset, tools, settings, negotiation, tellOnce, send }: OpeningsOptions): Openings {
   const { teach, clock } = settings;
 
   function openSkills({ cwd, additionalDirectories }: JsonRecord): SessionSkills {
@@ -66,7 +69,7 @@ export function openOpenings({ skillset, tools, settings, negotiation, tellOnce 
       tellOnce("info", `The session has no MCP server of ours: ${why}.`);
       return [];
     }
-    const options = { tools: served, skills: opening.skills, negotiation: agreed, transport, teach, clock };
+    const options = { tools: served, skills: opening.skills, negotiation: agreed, transport, teach, clock, send };
     const equipped = await equipSession(params, opening.sessionId, options);
     if (equipped === undefined) return [];
     if (isOver(opening)) {

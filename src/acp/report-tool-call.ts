@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { newErrorId } from "../error-id.ts";
 import { type Log, silentLog } from "../log.ts";
 import { toWireError } from "../wire/error-table.ts";
-import { callEnded, callPrinted, callStarted, type ReportedCall } from "./tool-call-messages.ts";
+import { callEnded, callStarted, followCall, type ReportedCall } from "./tool-call-messages.ts";
 
 export interface ReportOptions {
   readonly sessionId: string;
@@ -57,12 +57,7 @@ export async function reportToolCall<Output>(
     }
   }
 
-  let printed = "";
-  function onPrint(text: string): void {
-    printed = `${printed}${text}`.slice(-longestPrinted);
-    tell(callPrinted(reported, printed));
-  }
-
+  const onPrint = followCall(reported, tell);
   tell(callStarted(reported));
   try {
     const output = await call({ onPrint });
@@ -73,6 +68,3 @@ export async function reportToolCall<Output>(
     throw error;
   }
 }
-
-/** An update replaces the one before it, so that each carries the text again. */
-const longestPrinted = 4_096;

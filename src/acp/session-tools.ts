@@ -2,11 +2,13 @@ import type { Clock } from "../clock.ts";
 import type { SessionSkills } from "../skillset.ts";
 import type { AgentTools, SessionServer } from "./agent-tools.ts";
 import type { Amendment } from "./amend.ts";
+import type { Notification } from "./emission.ts";
 import type { KnownServer } from "./approval.ts";
 import { type Lessons, openLessons } from "./lessons.ts";
 import type { Negotiation } from "./negotiation.ts";
 import type { JsonRecord } from "./raw-message.ts";
 import { addServer, chooseServerName, serverNames, toServerEntry, type Transport } from "./server-entry.ts";
+import { followCall } from "./tool-call-messages.ts";
 import { addToSystemPrompt, toTaught } from "./teaching.ts";
 import { withinTime } from "./within-time.ts";
 
@@ -28,6 +30,8 @@ export interface EquipOptions {
   readonly transport: Transport;
   readonly teach: boolean;
   readonly clock: Clock;
+  /** Puts a message of ours on its way to the editor. */
+  readonly send: (message: Notification) => void;
 }
 
 /** How long the request that opens a session may wait for our server. */
@@ -42,13 +46,16 @@ const readingTime = 500;
 export async function equipSession(
   params: JsonRecord,
   sessionId: string | undefined,
-  { tools, skills, negotiation, transport, teach, clock }: EquipOptions,
+  { tools, skills, negotiation, transport, teach, clock, send }: EquipOptions,
 ): Promise<{ readonly tools: SessionTools; readonly amendments: readonly Amendment[] } | undefined> {
   const { mcpServers } = params;
   const { catalog } = skills;
   const name = chooseServerName(mcpServers);
-  const server = await openInTime(tools.openServer(skills, { sessionId, agent: negotiation.agent }), clock);
   const { protocol, agent } = negotiation;
+  let id = sessionId;
+  const follow = (toolCallId: string): ((text: string) => void) =>
+    id === undefined ? () => undefined : followCall({ sessionId: id, toolCallId }, send);
+  const server = await openInTime(tools.openServer(skills, { sessionId, agent, follow }), clock);
   const added = addServer(params, toServerEntry(name, server.address, { transport, protocol, bridge: tools.bridge }));
   if (added === undefined) {
     server.close();
@@ -60,7 +67,10 @@ export async function equipSession(
     tools: {
       server: { name, others: serverNames(mcpServers) },
       lessons,
-      begin: server.begin,
+      begin(known) {
+        id = known;
+        server.begin(known);
+      },
       cancel: server.cancel,
       close: server.close,
     },

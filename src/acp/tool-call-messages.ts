@@ -3,11 +3,15 @@ import { sessionUpdate, toolCall, toolCallUpdate } from "../wire/methods.ts";
 import type { Notification } from "./emission.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
 
-/** One call of a tool, as its editor is told of it. */
-export interface ReportedCall {
+/** A call that an editor knows. */
+export interface CallOfEditor {
   readonly sessionId: string;
   /** Unique in the session. */
   readonly toolCallId: string;
+}
+
+/** One call of a tool, as its editor is told of it. */
+export interface ReportedCall extends CallOfEditor {
   readonly name: string;
   readonly args: unknown;
   /** The version of ACP that the editor speaks. */
@@ -37,8 +41,19 @@ export function callStarted(call: ReportedCall): Notification {
   });
 }
 
+/** Tells what a call prints while it runs. An update replaces the one before it, so that each carries the text again. */
+export function followCall(call: CallOfEditor, send: (message: Notification) => void): (text: string) => void {
+  let printed = "";
+  return (text) => {
+    printed = `${printed}${text}`.slice(-longestPrinted);
+    send(callPrinted(call, printed));
+  };
+}
+
+const longestPrinted = 4_096;
+
 /** What a call has printed by now. */
-export function callPrinted(call: ReportedCall, text: string): Notification {
+function callPrinted(call: CallOfEditor, text: string): Notification {
   const { toolCallId } = call;
   const content = [{ type: "content", content: { type: "text", text } }];
   return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status: "in_progress", content });
@@ -106,6 +121,6 @@ function textOf(output: unknown): string | undefined {
   return isText ? String(output["content"]) : undefined;
 }
 
-function update({ sessionId }: ReportedCall, fields: JsonRecord): Notification {
+function update({ sessionId }: CallOfEditor, fields: JsonRecord): Notification {
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update: fields } };
 }

@@ -19,6 +19,8 @@ export interface McpDoor {
 export interface McpCaller extends Omit<ToolContext, "door" | "skills" | "onPrint"> {
   /** Aborted when the turn is cancelled in which a call is made; the next turn has another. */
   readonly turn?: () => AbortSignal;
+  /** Where a client says by which id its editor knows a call: what is to be told what it prints while it runs. */
+  readonly follow?: (toolCallId: string) => (text: string) => void;
   readonly skills: ToolContext["skills"] & {
     /** Calls back after the skills changed; the returned function ends that. A catalog has it. */
     readonly onChange?: (listener: () => void) => () => void;

@@ -10,7 +10,7 @@ import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
 import { newErrorId } from "../error-id.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { tellProgress } from "./progress.ts";
+import { tellProgress, toolCallIdIn } from "./progress.ts";
 import { openSkillSource } from "./skill-source.ts";
 import type { PagedSource } from "./skill-source.ts";
 
@@ -48,6 +48,11 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     }
   }
 
+  function followed(meta: Readonly<Record<string, unknown>> | undefined): ToolContext["onPrint"] {
+    const toolCallId = toolCallIdIn(meta);
+    return toolCallId === undefined ? undefined : caller.follow?.(toolCallId);
+  }
+
   return ({ tellsChanges }) => {
     const listChanged = tellsChanges && caller.skills.onChange !== undefined;
     const capabilities = { tools: { listChanged: false }, ...(skills && { resources: { listChanged } }) };
@@ -57,7 +62,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
       call(params.name, params.arguments, {
         signal: mcpReq.signal,
-        onPrint: tellProgress(params._meta?.progressToken, mcpReq.notify, log),
+        onPrint: toBoth(tellProgress(params._meta?.progressToken, mcpReq.notify, log), followed(params._meta)),
       }),
     );
     skills?.attach(server);
@@ -68,6 +73,14 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
       );
     }
     return server;
+  };
+}
+
+function toBoth(one: ToolContext["onPrint"], other: ToolContext["onPrint"]): ToolContext["onPrint"] {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (text) => {
+    one(text);
+    other(text);
   };
 }
 

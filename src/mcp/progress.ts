@@ -5,6 +5,12 @@ interface ProgressNotification {
   readonly params: { readonly progressToken: string | number; readonly progress: number; readonly message: string };
 }
 
+/** The id by which a client's editor knows a call; Claude's clients say it. */
+export function toolCallIdIn(meta: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const id = meta?.["claudecode/toolUseId"];
+  return typeof id === "string" ? id : undefined;
+}
+
 /** Tells a client that asked for progress what a run prints; undefined for one that did not ask. */
 export function tellProgress(
   progressToken: string | number | undefined,

@@ -38,6 +38,7 @@ function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: st
 
 const skills = { catalog, directory: "/project" };
 const agent = "an-agent";
+const follow = () => () => undefined;
 
 test("the tools are loaded once, when they are needed for the first time", async () => {
   const { module, events } = fakeModule();
@@ -47,7 +48,7 @@ test("the tools are loaded once, when they are needed for the first time", async
   const caller = { sessionId: "s", agent, skills };
   await Promise.all([
     tools.call("a", {}, caller, AbortSignal.any([])),
-    tools.openServer(skills, { sessionId: undefined, agent }),
+    tools.openServer(skills, { sessionId: undefined, agent, follow }),
   ]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
@@ -56,14 +57,14 @@ test("what cannot be loaded is tried again with the next call", async () => {
   const { module } = fakeModule();
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(settings, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
-  await expect(tools.openServer(skills, { sessionId: "s", agent })).rejects.toThrow("no memory");
-  await expect(tools.openServer(skills, { sessionId: "s", agent })).resolves.toBeDefined();
+  await expect(tools.openServer(skills, { sessionId: "s", agent, follow })).rejects.toThrow("no memory");
+  await expect(tools.openServer(skills, { sessionId: "s", agent, follow })).resolves.toBeDefined();
 });
 
 test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: undefined, agent });
+  const server = await tools.openServer(skills, { sessionId: undefined, agent, follow });
   const [caller] = callers;
   expect(caller?.sessionId).toBeUndefined();
   expect(caller?.owner).toMatch(/^opening:/);
@@ -89,12 +90,12 @@ test("agents that give the same id to their sessions, or sessions elsewhere, do 
 test("closing closes what was opened, and nothing is opened after it", async () => {
   const { module, events } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  await tools.openServer(skills, { sessionId: "s", agent });
+  await tools.openServer(skills, { sessionId: "s", agent, follow });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
   const unused = openAgentTools(settings, { load: () => Promise.resolve(module) });
   await unused.close();
-  await expect(unused.openServer(skills, { sessionId: "s", agent })).rejects.toThrow("closed");
+  await expect(unused.openServer(skills, { sessionId: "s", agent, follow })).rejects.toThrow("closed");
   expect(events).toEqual(["opened", "closed"]);
 });
 
@@ -105,7 +106,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   });
   const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf });
   const tools = openAgentTools(readOptions({ dataDirectory }), { load });
-  const server = await tools.openServer(skills, { sessionId: undefined, agent });
+  const server = await tools.openServer(skills, { sessionId: undefined, agent, follow });
   server.begin("s");
   const call = {
     jsonrpc: "2.0",
@@ -131,7 +132,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
 test("a cancelled turn ends the calls of that turn, and none of the next", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: "s", agent });
+  const server = await tools.openServer(skills, { sessionId: "s", agent, follow });
   const [caller] = callers;
   const first = caller?.turn?.();
   server.cancel();

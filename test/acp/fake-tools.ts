@@ -1,4 +1,4 @@
-import type { AgentTools, EditorCaller } from "../../src/acp/agent-tools.ts";
+import type { AgentTools, EditorCaller, OpenedSession } from "../../src/acp/agent-tools.ts";
 
 interface FakeCall {
   readonly name: string;
@@ -11,7 +11,7 @@ interface FakeCall {
 export interface FakeTools extends AgentTools {
   readonly calls: FakeCall[];
   /** Every server that was opened: the session it was for, as far as it is known, and whether it is closed. */
-  readonly servers: { sessionId: string | undefined; agent: string; isClosed: boolean }[];
+  readonly servers: (OpenedSession & { sessionId: string | undefined; isClosed: boolean })[];
   /** The sessions whose turn was cancelled. */
   readonly cancelled: (string | undefined)[];
 }
@@ -33,9 +33,9 @@ export function fakeTools(
       calls.push(call);
       return await answer(call);
     },
-    async openServer(_catalog, { sessionId, agent }) {
+    async openServer(_catalog, session) {
       await openServer();
-      const server = { sessionId, agent, isClosed: false };
+      const server = { ...session, isClosed: false };
       servers.push(server);
       const address = {
         url: `http://127.0.0.1:1/mcp/${servers.length}`,

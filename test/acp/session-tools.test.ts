@@ -77,6 +77,30 @@ test.each(["session/load", "session/resume"])("%s gets a server that knows its s
   ]);
 });
 
+test("what a call prints is shown at its place in the editor, until the session is closed", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  conversation.atEditor.splice(0);
+  const print = tools.servers[0]?.follow("call-1");
+  print?.("one\n");
+  print?.("two\n");
+  const content = (text: string): unknown => [{ type: "content", content: { type: "text", text } }];
+  const update = { sessionUpdate: "tool_call_update", toolCallId: "call-1", status: "in_progress" };
+  expect(conversation.atEditor).toEqual(
+    ["one\n", "one\ntwo\n"].map((text) => ({
+      jsonrpc: "2.0",
+      method: "session/update",
+      params: { sessionId: "s", update: { ...update, content: content(text) } },
+    })),
+  );
+  print?.("x".repeat(5_000));
+  const last = JSON.stringify(conversation.atEditor.at(-1)).match(/x{9,}/)?.[0];
+  expect(last).toHaveLength(4_096);
+  conversation.interceptor.close();
+  print?.("late\n");
+  expect(conversation.atEditor).toHaveLength(3);
+});
+
 test("editor and model call in the name of the same agent", async () => {
   const tools = fakeTools();
   const conversation = converse({ tools });

@@ -11,7 +11,7 @@ export interface RealAgent {
   readonly ownSkills: string;
   /** How a turn ends when the editor gives its request up by `$/cancel_request`, which not every agent knows. */
   readonly endOfGivenUp: "cancelled" | "end_turn";
-  /** Whether its editor is told what a tool prints while it runs. We are asked for it (MCP progress) by each of them. */
+  /** Whether its editor is told what a tool prints while it runs: no agent passes MCP progress on, but Claude says whose call it is. */
   readonly tellsProgress: boolean;
   /** The command line, installed first where needed. */
   command(): Promise<readonly string[]>;
@@ -24,7 +24,7 @@ export const claude: RealAgent = {
   ownCommand: "init",
   ownSkills: ".claude/skills",
   endOfGivenUp: "cancelled",
-  tellsProgress: false,
+  tellsProgress: true,
   command: async () => [
     await modernNode(),
     join(await install("claude"), "@agentclientprotocol/claude-agent-acp/dist/index.js"),

@@ -39,6 +39,37 @@ function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise
   return { wrap: () => toolbox, started, abortedCalls: () => aborted };
 }
 
+describe("what a call prints while it runs", () => {
+  const printing = (): Pick<Toolbox, "call"> => ({
+    call: (_name, _args, { onPrint }) => {
+      for (const text of ["one", "two"]) onPrint?.(text);
+      return Promise.resolve({});
+    },
+  });
+  const call = (_meta: object): object => {
+    return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "run_code", arguments: {}, _meta } };
+  };
+
+  it("is told to whoever asked, and to whoever follows the call that the client names", async () => {
+    const followed: string[] = [];
+    const follow = (toolCallId: string) => (text: string) => void followed.push(`${toolCallId} ${text}`);
+    const door = await openDoor(undefined, { wrap: printing });
+    opened.push(door);
+    const address = await door.server.open({ ...door.caller, follow });
+
+    const both = await rawRequest(address, { body: call({ progressToken: 7, "claudecode/toolUseId": "toolu_1" }) });
+    expect(both.text.match(/"message":"\w+"/g)).toEqual(['"message":"one"', '"message":"two"']);
+    expect(followed.splice(0)).toEqual(["toolu_1 one", "toolu_1 two"]);
+
+    await rawRequest(address, { body: call({ "claudecode/toolUseId": "toolu_2" }) });
+    expect(followed.splice(0)).toEqual(["toolu_2 one", "toolu_2 two"]);
+
+    for (const meta of [{}, { "claudecode/toolUseId": 5 }, { progressToken: 1 }])
+      await rawRequest(address, { body: call(meta) });
+    expect(followed).toEqual([]);
+  });
+});
+
 describe("admission", () => {
   it("lets in who has the path and the token", async () => {
     const { address } = await open();
