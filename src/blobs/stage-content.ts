@@ -47,7 +47,11 @@ export async function stageContent<Record>(
       await joined.push(chunk);
     }
     await joined.end();
-    const [recorded] = await Promise.all([record({ size, sha256: hash.digest("hex") }), handle.sync()]);
+    const syncing = handle.sync();
+    // Awaited below, and by the end of the handle: nothing is written any more once this has failed.
+    syncing.catch(() => undefined);
+    const recorded = await record({ size, sha256: hash.digest("hex") });
+    await syncing;
     return recorded;
   } finally {
     await handle.close();
