@@ -54,7 +54,8 @@ class Blobs:
             return self._calls.create_blob(kind or "text/plain", content.encode("utf-8"))
         if isinstance(content, (bytes, bytearray, memoryview)):
             view = memoryview(content)
-            whole = view.cast("B") if view.c_contiguous else view.tobytes()
+            # What is empty in more than one dimension cannot be cast.
+            whole = view.cast("B") if view.c_contiguous and view.nbytes > 0 else view.tobytes()
             return self._calls.create_blob(kind or "application/octet-stream", whole)
         name = type(content).__name__
         raise TypeError(f"A blob is text or bytes, not {name}. For data, use json.dumps(…) and kind 'application/json'.")

@@ -89,13 +89,14 @@ class Blobs(unittest.TestCase):
 
     def test_are_made_of_every_view_of_memory(self):
         body = (
-            "import array\nnumbers = memoryview(array.array('H', [0x4142, 0x4344]))\n"
-            "views = [memoryview(b'abc')[1:], memoryview(b'abcd')[::2], numbers, memoryview(b'')[::2], bytearray()]\n"
+            "import array, ctypes\nnumbers = memoryview(array.array('H', [0x4142, 0x4344]))\n"
+            "views = [memoryview(b'abc')[1:], memoryview(b'abcd')[::2], numbers, memoryview(b'')[::2], bytearray(),\n"
+            "    memoryview((ctypes.c_int * 3 * 0)())]\n"
             "return [runtime.blobs.create(view) for view in views]"
         )
         ended = run(body, answer=lambda frame: {"value": f"blob:made-{frame['id']}"})
         kept = [frame["content"] for frame in ended.frames[:-1]]
-        self.assertEqual(kept, [b"bc", b"ac", struct.pack("=2H", 0x4142, 0x4344), b"", b""])
+        self.assertEqual(kept, [b"bc", b"ac", struct.pack("=2H", 0x4142, 0x4344), b"", b"", b""])
 
     def test_that_the_host_does_not_keep_raise(self):
         body = "try: runtime.blobs.create('x')\nexcept runtime.BlobError as error: return str(error)"
