@@ -16,7 +16,7 @@ OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
 CLONE_NEWNS, CLONE_NEWUSER = 0x20000, 0x10000000
 MS_REC, MS_SLAVE = 0x4000, 0x80000
 OPEN_TREE_CLONE, OPEN_TREE_CLOEXEC = 1, os.O_CLOEXEC
-MOVE_MOUNT_F_EMPTY_PATH, AT_EMPTY_PATH = 4, 0x1000
+MOVE_MOUNT_F_EMPTY_PATH, AT_EMPTY_PATH, AT_RECURSIVE = 4, 0x1000, 0x8000
 MOUNT_ATTR_IDMAP = 0x100000
 AT_FDCWD = -100
 LAST_ID = 2**32 - 2
@@ -73,9 +73,10 @@ def show(user, directory, place):
     unshare(CLONE_NEWNS)
     # What is mounted here stays here.
     checked(libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_SLAVE), None))
-    tree = call(OPEN_TREE, AT_FDCWD, os.fsencode(directory), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)
+    # With what is mounted in it: what is written below such a place would be hidden from everybody else.
+    tree = call(OPEN_TREE, AT_FDCWD, os.fsencode(directory), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)
     attributes = struct.pack("=4Q", MOUNT_ATTR_IDMAP, 0, 0, namespace)
-    call(MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH, attributes, len(attributes))
+    call(MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH | AT_RECURSIVE, attributes, len(attributes))
     call(MOVE_MOUNT, tree, b"", AT_FDCWD, os.fsencode(place), MOVE_MOUNT_F_EMPTY_PATH)
     os.close(tree)
     os.close(namespace)
