@@ -5,6 +5,7 @@ import type { Clock } from "../../clock.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { driveRun, graceMs } from "../drive-run.ts";
+import { liesIn } from "../host-directory.ts";
 import type { HostDirectory } from "../host-directory.ts";
 import { layFiles, makePrivateDirectory } from "../lay-files.ts";
 import type { PrivateDirectory } from "../lay-files.ts";
@@ -166,6 +167,8 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   function refuses(run: SandboxRun): string | undefined {
     if (run.network.length > 0 && egress === undefined)
       return "There is no proxy here through which a run could use the network.";
+    if (run.project !== undefined && liesIn(hostDirectory, run.project.directory))
+      return `A project cannot be a directory that sandboxes are made in, as ${run.project.directory} is.`;
     const user = chooseUser(run.project);
     return "refusal" in user ? user.refusal : tier.refuses(run, user);
   }

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/clock.ts";
+import { silentLog } from "../../../src/log.ts";
+import { openProcessSandbox } from "../../../src/sandbox/processes/process-sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { codeRun } from "../../contract/sandbox/runs.ts";
+
+describe("a project with the directory in it that sandboxes are made in", () => {
+  let directory = "";
+  let sandbox: Sandbox | undefined;
+  beforeEach(() => {
+    directory = mkdtempSync(path.join(tmpdir(), "process-sandbox-"));
+    for (const name of ["temporary", "temporary/host", "temporary/project"]) mkdirSync(path.join(directory, name));
+    symlinkSync("temporary", path.join(directory, "link"));
+    const nothing = (): never => {
+      throw new Error("Nothing is to be started.");
+    };
+    sandbox = openProcessSandbox(
+      { tier: "landlock", writable: [], refuses: () => undefined, command: nothing, surroundings: nothing },
+      {
+        host: { path: path.join(directory, "link", "host"), inside: "" },
+        pool: { size: 0, idleMs: 0 },
+        egress: undefined,
+        clock: systemClock,
+        log: silentLog,
+      },
+    );
+  });
+  afterEach(async () => {
+    await sandbox?.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  const refusal = (name: string, writable: boolean): string | undefined =>
+    sandbox?.refuses(codeRun("", { project: { directory: path.join(directory, name), writable } }));
+
+  test.each([".", "temporary", "link", "temporary/host"])("is refused, whatever leads there: %s", (name) => {
+    for (const writable of [false, true]) expect(refusal(name, writable)).toMatch(/^A project cannot be .+ is\.$/);
+  });
+
+  test("is refused alone: what lies beside it may be a project", () => {
+    expect(refusal("temporary/project", true)).toBeUndefined();
+  });
+});
