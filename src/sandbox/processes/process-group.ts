@@ -6,15 +6,15 @@ const mostWaitMs = 30_000;
 
 /** Kills a process group, and waits: on a busy machine what was killed takes its time to die. */
 export async function endGroup(leader: number): Promise<void> {
-  signalGroup(leader, "SIGKILL");
-  for (let waited = 0; waited < mostWaitMs && signalGroup(leader, 0); waited += pollMs) {
+  // Each time: who was about to found the group has not heard the first.
+  for (let waited = 0; waited < mostWaitMs && signalGroup(leader, "SIGKILL"); waited += pollMs) {
     if (await isOnlyUnburied(leader)) return;
     await setTimeout(pollMs);
   }
 }
 
 /** Whether there was anybody to signal. */
-export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(-leader, signal);
   } catch {

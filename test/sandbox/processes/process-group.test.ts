@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { endGroup } from "../../../src/sandbox/processes/process-group.ts";
 
 /** Starts a process group under a parent that never waits for its children, as some first processes of containers do. */
@@ -24,3 +24,18 @@ test.runIf(process.platform === "linux").each(["sleep 600", "true"])(
     expect(readFileSync(`/proc/${leader}/stat`, "utf8")).toMatch(/\) [ZX] /);
   },
 );
+
+test("whoever comes into a group that is being ended dies too", async () => {
+  const leader = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+  const died = once(leader, "exit");
+  const kill = process.kill.bind(process);
+  let calls = 0;
+  vi.spyOn(process, "kill").mockImplementation((id, signal) => {
+    // The first signal passes by one who comes after it.
+    if (++calls === 1) return true;
+    return kill(id, signal);
+  });
+  onTestFinished(() => vi.restoreAllMocks());
+  await endGroup(Number(leader.pid));
+  expect(await died).toEqual([null, "SIGKILL"]);
+});
