@@ -102,8 +102,9 @@ def rules(
     pid: int = 0,
 ) -> list:
     """
-    `project`: files of the user's are shown, and whoever listens at a socket among them is outside. `alone`: there are no namespaces, Landlock is the boundary. `owner`: the user's own id is in use, so that the files and
-    processes outside are this user's too. `landlock_abi`: what the kernel's Landlock guards by itself.
+    `project`: files of the user's are shown, and whoever listens at a socket among them is outside. `alone`: there are no
+    namespaces, Landlock is the boundary. `owner`: the user's own id is in use, so that the files and processes outside are
+    this user's too. `landlock_abi`: what the kernel's Landlock guards by itself.
     """
     refuse = ERRNO | EPERM
     found = [Rule(name, refuse) for name in _NEVER]
