@@ -9,7 +9,7 @@ const sliceBytes = 512 * 1024;
 /** What the source of a stream threw, to be told from what the disk threw. */
 export class SourceFailure extends Error {}
 
-export interface StagedContent {
+interface StagedContent {
   readonly size: number;
   readonly sha256: string;
 }

@@ -35,7 +35,9 @@ test("whoever comes into a group that is being ended dies too", async () => {
     if (++calls === 1) return true;
     return kill(id, signal);
   });
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+  });
   await endGroup(Number(leader.pid));
   expect(await died).toEqual([null, "SIGKILL"]);
 });
