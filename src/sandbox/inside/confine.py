@@ -19,10 +19,11 @@ def prepare(alone: bool, wishes: list) -> Callable:
     user's code begins needs a call that the filter refuses. The function that is returned takes the header of the `run` frame
     and gives up the rest: `run["limits"]` become limits of this process and of all it starts. Both raise `OSError` when the
     kernel refuses: then nothing of the user's may run. `alone`: there are no namespaces, and `run["confine"]["landlock"]`
-    says `{"readable", "runnable", "writable": [path]}`. `wishes` are the supervisor's.
+    says `{"readable", "runnable", "writable": [path]}`; elsewhere it may, for kernels that have it. `wishes` are the
+    supervisor's.
     """
     owner = "owner" in wishes
-    version = landlock.abi() if alone else 0
+    version = landlock.abi()
     refusals = seccomp.rules(
         network="network" in wishes,
         project="project" in wishes,
@@ -36,9 +37,9 @@ def prepare(alone: bool, wishes: list) -> Callable:
 
     def apply(run: dict) -> None:
         _limit(run["limits"], owner)
-        if alone:
-            rules = run["confine"]["landlock"]
-            landlock.restrict(version, rules["readable"], rules["runnable"], rules["writable"])
+        rules = run["confine"].get("landlock")
+        if alone or (rules is not None and version > 0):
+            landlock.restrict(version, alone, rules["readable"], rules["runnable"], rules["writable"])
 
     return apply
 

@@ -1,5 +1,6 @@
 """
-A program's own promise to the kernel about which files it will reach, for machines where no namespaces can be had.
+A program's own promise to the kernel about which files it will reach, for machines where no namespaces can be had, and where
+what is mounted read-only could be written to all the same: a pipe with a name.
 
 Landlock guards opening, making, removing and renaming, connections by TCP, and from version 6 on signals and abstract
 sockets. It does not guard looking at metadata or changing it: `seccomp` does what can be done about that.
@@ -42,16 +43,17 @@ def rights_on_files(version: int) -> int:
     return (1 << known) - 1
 
 
-def restrict(version: int, readable: list, runnable: list, writable: list) -> None:
+def restrict(version: int, alone: bool, readable: list, runnable: list, writable: list) -> None:
     """
     From here on this process and all it starts reach only what lies below these paths; what does not exist is left out.
-    `version` is that of this kernel. Raises `OSError` when it guards nothing.
+    `version` is that of this kernel. `alone`: there are no namespaces, so that connections and signals are refused too, as
+    far as it can. Raises `OSError` when it guards nothing.
     """
     files = rights_on_files(version)
     attributes = struct.pack("<Q", files)
-    if version >= 4:
+    if alone and version >= 4:
         attributes += struct.pack("<Q", 0b11)
-    if version >= 6:
+    if alone and version >= 6:
         attributes += struct.pack("<Q", 0b11)
     ruleset = kernel.call(_CREATE_RULESET, attributes, len(attributes), 0)
     try:

@@ -69,7 +69,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           project: shape.project === undefined ? null : "/project",
           packages: shape.packages === undefined ? null : "/packages",
         },
-        confine: {},
+        confine: shape.project === undefined ? {} : { landlock: secondWall(shape.project.writable) },
         interpreters: { python: python.executable, bash: "/bin/bash", node },
         environment: {
           PATH: path,
@@ -82,6 +82,12 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
     },
     options,
   );
+}
+
+/** Pipes with names can be written to where nothing else can, and a project may have some: what reads them is outside. */
+function secondWall(isWritable: boolean): { readable: string[]; runnable: string[]; writable: string[] } {
+  const writable = ["/workspace", "/output", "/tmp", "/dev/shm", "/dev/null"];
+  return { readable: [], runnable: ["/"], writable: isWritable ? [...writable, "/project"] : writable };
 }
 
 /** Why bubblewrap cannot show this interpreter, if it cannot. */

@@ -1,9 +1,13 @@
 import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  closeSync,
+  constants,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   readdirSync,
   statSync,
@@ -16,8 +20,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../src/sandbox/sandbox.ts";
 import { usersOfSandboxes } from "./host-state.ts";
-import { codeRun, python, skillOf, skillRun } from "./runs.ts";
-import type { More } from "./runs.ts";
+import { codeRun, python, scriptRun, skillOf, skillRun } from "./runs.ts";
+import type { More, Script } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 
@@ -324,6 +328,61 @@ export function describeInside(trial: Trial): void {
       } finally {
         server.close();
       }
+    });
+
+    it.each<[Script["language"], string]>([
+      ["bash", "cat /project/below/text; echo new > /project/made; mv /project/made /project/below/; cat < /dev/null"],
+      [
+        "node",
+        "import fs from 'node:fs'; process.stdout.write(fs.readFileSync('/project/below/text'));" +
+          "fs.writeFileSync('/project/made', 'new'); fs.renameSync('/project/made', '/project/below/made');",
+      ],
+    ])("that may be written serves scripts for %s", (language, text) => {
+      const directory = project();
+      const run = scriptRun(language, text, { project: { directory, writable: true } });
+      return trial.run(run, ({ end, host }) => {
+        expect([end, host.stdout]).toEqual([{ type: "exited", exitCode: 0 }, "of the project"]);
+        expect(readdirSync(path.join(directory, "below")).sort()).toEqual(["made", "text"]);
+      });
+    });
+
+    it("that may be read is no way into a pipe that lies in it, and all else is as ever", () => {
+      const directory = project();
+      const pipe = path.join(directory, "pipe");
+      execFileSync("mkfifo", ["-m", "666", pipe]);
+      // Somebody reads, so that whoever may write could begin.
+      const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+      const useAll = python`
+        import os, subprocess, sys
+
+        def main():
+            tried = []
+            for act in (
+                lambda: os.open("/project/pipe", os.O_WRONLY | os.O_NONBLOCK),
+                lambda: os.open("/project/pipe", os.O_RDWR | os.O_NONBLOCK),
+            ):
+                try:
+                    os.close(act())
+                    tried.append("opened")
+                except OSError:
+                    tried.append("refused")
+            for place in (os.getcwd(), os.environ["TMPDIR"]):
+                with open(place + "/one", "w") as file:
+                    file.write("x")
+                os.makedirs(place + "/a/b")
+                os.rename(place + "/one", place + "/a/b/one")
+            with open(os.devnull, "w") as file:
+                file.write("x")
+            shown = subprocess.run(["sh", "-c", "echo out > /dev/stdout"], capture_output=True)
+            return [tried, shown.stdout.decode()]
+      `;
+      return trial
+        .run(codeRun(useAll, { project: { directory, writable: false } }), ({ end }) =>
+          expect(end).toMatchObject({ type: "returned", value: [["refused", "refused"], "out\n"] }),
+        )
+        .finally(() => {
+          closeSync(reader);
+        });
     });
 
     // Nothing is written: what can be opened could be.

@@ -45,7 +45,7 @@ export function skillRun(skill: MountedSkill, args: Json, more: More = {}): Sand
   return runOf({ type: "skill", skill: skill.name, args }, { ...more, skills: [skill, ...(more.skills ?? [])] });
 }
 
-type Script = Extract<SandboxRun["program"], { type: "script" }>;
+export type Script = Extract<SandboxRun["program"], { type: "script" }>;
 
 const extensions = { python: "py", bash: "sh", node: "mjs" };
 

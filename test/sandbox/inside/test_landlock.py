@@ -44,7 +44,7 @@ class Restricted(unittest.TestCase):
                 return True
             return False
 
-        landlock.restrict(landlock.abi(), [place("readable")], [], [place("writable"), place("absent")])
+        landlock.restrict(landlock.abi(), True, [place("readable")], [], [place("writable"), place("absent")])
         with open(place("readable/file")) as file, open(place("writable/file"), "w") as written:
             written.write(file.read())
         attempts = [
