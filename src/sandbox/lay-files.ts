@@ -33,6 +33,18 @@ export function makePrivateDirectory(
   return { ...directory, remove: () => removeTree(path) };
 }
 
+/** Where no namespaces show a run its places, they lie in its directory. */
+export const ownRootNames = ["workspace", "output", "temporary"] as const;
+
+export function ownRoots({
+  path,
+  skills,
+  blobs,
+}: PrivateDirectory): Record<"skills" | "blobs" | (typeof ownRootNames)[number], string> {
+  const [workspace, output, temporary] = [join(path, "workspace"), join(path, "output"), join(path, "temporary")];
+  return { skills, blobs, workspace, output, temporary };
+}
+
 /** Whatever the umask of this process keeps from others. */
 function makeReadable(path: string): void {
   mkdirSync(path);

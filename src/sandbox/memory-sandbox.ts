@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { SkillsError } from "../errors.ts";
+import { closableSandbox } from "./closable-sandbox.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 
 /** What stands for the inside of a run: a script says through it what the program does. */
@@ -27,36 +28,14 @@ export function memorySandbox(
   options: { clock: Clock; refuses?: (run: SandboxRun) => string | undefined },
 ): Sandbox {
   const { clock, refuses = () => undefined } = options;
-  const closing = new AbortController();
-  const running = new Set<Promise<unknown>>();
 
   async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
-    const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
-    if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
     for (const file of run.skills.flatMap(({ files }) => files)) await weigh(file.path, file.size, file.read());
     for (const blob of run.blobs) await weigh(blob.id, blob.size, blob.read());
-    return play(script, run, host, AbortSignal.any([signal, closing.signal]), clock);
+    return play(script, run, host, signal, clock);
   }
 
-  return {
-    tier: "memory",
-    refuses,
-    run(run, host, signal) {
-      const performed = perform(run, host, signal);
-      const settled = performed
-        .then(
-          () => undefined,
-          () => undefined,
-        )
-        .finally(() => running.delete(settled));
-      running.add(settled);
-      return performed;
-    },
-    async close() {
-      closing.abort();
-      await Promise.all(running);
-    },
-  };
+  return closableSandbox({ tier: "memory", refuses, perform, close: () => Promise.resolve() });
 }
 
 async function play(

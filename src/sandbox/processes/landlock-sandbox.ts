@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import type { Python } from "../find-python.ts";
-import type { PrivateDirectory } from "../lay-files.ts";
+import { ownRoots, ownRootNames } from "../lay-files.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { SandboxUser } from "../sandbox-user.ts";
@@ -27,7 +26,7 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
   return openProcessSandbox(
     {
       tier: "landlock",
-      writable: ["workspace", "output", "temporary"],
+      writable: ownRootNames,
       refuses,
       command(_directory, { project }, wishes) {
         // Who runs as somebody real shares the id with everything of theirs.
@@ -74,16 +73,6 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
     },
     options,
   );
-}
-
-function ownRoots(directory: PrivateDirectory) {
-  return {
-    skills: directory.skills,
-    blobs: directory.blobs,
-    workspace: join(directory.path, "workspace"),
-    output: join(directory.path, "output"),
-    temporary: join(directory.path, "temporary"),
-  };
 }
 
 function refuses({ program, network, project }: SandboxRun, { isLent }: SandboxUser): string | undefined {

@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../clock.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { closableSandbox } from "../closable-sandbox.ts";
 import { driveRun, graceMs } from "../drive-run.ts";
 import { liesIn } from "../host-directory.ts";
 import type { HostDirectory } from "../host-directory.ts";
@@ -63,8 +64,6 @@ interface Waiting {
 
 export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOptions): Sandbox {
   const { host: hostDirectory, egress, clock, log } = options;
-  const closing = new AbortController();
-  const running = new Set<Promise<unknown>>();
   const leaving = new Set<Promise<void>>();
   const packagesFor = showPackages(hostDirectory);
   let made = 0;
@@ -173,32 +172,13 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     return "refusal" in user ? user.refusal : tier.refuses(run, user);
   }
 
-  return {
+  return closableSandbox({
     tier: tier.tier,
     refuses,
-    async run(run, host, signal) {
-      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
-      if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
-      if (signal.aborted) return { type: "cancelled" };
-      const both = new AbortController();
-      const abort = (): void => both.abort();
-      for (const one of [signal, closing.signal]) one.addEventListener("abort", abort);
-      const performed = perform(run, host, both.signal).finally(() => {
-        for (const one of [signal, closing.signal]) one.removeEventListener("abort", abort);
-        running.delete(settled);
-      });
-      const settled = performed.then(
-        () => undefined,
-        () => undefined,
-      );
-      running.add(settled);
-      return performed;
-    },
+    perform,
     async close() {
-      closing.abort();
-      await Promise.all(running);
       await Promise.all(leaving);
       await pool.close();
     },
-  };
+  });
 }

@@ -12,6 +12,7 @@ import type { Log } from "../../log.ts";
 import { denoCommand } from "./deno-command.ts";
 import { drivePyodideRun } from "./drive-pyodide-run.ts";
 import type { DenoParts } from "./find-deno.ts";
+import { closableSandbox } from "../closable-sandbox.ts";
 import { describeOwner, hostDirectoryPrefix, ownerFile } from "../host-directory.ts";
 import { filesOf } from "./pyodide-files.ts";
 import { startPyodide } from "./pyodide-process.ts";
@@ -50,8 +51,6 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
     await removeTree(directory.path);
     throw error;
   });
-  const closing = new AbortController();
-  const running = new Set<Promise<unknown>>();
   const pool = openWarmPool<Waiting>({
     ...options.pool,
     clock,
@@ -117,29 +116,15 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
     }
   }
 
-  return {
+  return closableSandbox({
     tier: "pyodide",
     refuses,
-    async run(run, host, signal) {
-      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
-      if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
-      if (signal.aborted) return { type: "cancelled" };
-      const performed = perform(run, host, AbortSignal.any([signal, closing.signal]));
-      const settled = performed.then(
-        () => undefined,
-        () => undefined,
-      );
-      running.add(settled);
-      void settled.then(() => running.delete(settled));
-      return performed;
-    },
+    perform,
     async close() {
-      closing.abort();
-      await Promise.all(running);
       await pool.close();
       await removeTree(directory.path);
     },
-  };
+  });
 }
 
 /** As root, children are others than we: what they cannot reach is shown to them in `directory`. */

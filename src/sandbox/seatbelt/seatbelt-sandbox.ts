@@ -2,12 +2,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Clock } from "../../clock.ts";
-import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { closableSandbox } from "../closable-sandbox.ts";
 import { driveRun } from "../drive-run.ts";
 import type { Python } from "../find-python.ts";
 import type { HostDirectory } from "../host-directory.ts";
-import { layFiles, makePrivateDirectory } from "../lay-files.ts";
+import { layFiles, makePrivateDirectory, ownRootNames, ownRoots } from "../lay-files.ts";
 import type { Sandbox, SandboxRun } from "../sandbox.ts";
 import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
 import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
@@ -62,8 +62,6 @@ export async function loadSeatbeltRuntime(directories: readonly string[]): Promi
 export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<Sandbox> {
   const { runtime, python, host, clock, log } = options;
   const manager = runtime.SandboxManager;
-  const closing = new AbortController();
-  const running = new Set<Promise<unknown>>();
   let made = 0;
   await manager.initialize(configurationFor({ readable: [], writable: [] }));
 
@@ -75,20 +73,11 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
   }
 
   async function perform(...[run, runHost, signal]: Parameters<Sandbox["run"]>): ReturnType<Sandbox["run"]> {
-    const directory = makePrivateDirectory(join(host.path, `s${++made}`), undefined, [
-      "workspace",
-      "output",
-      "temporary",
-    ]);
+    const directory = makePrivateDirectory(join(host.path, `s${++made}`), undefined, ownRootNames);
     try {
       await layFiles(directory, run.skills, run.blobs);
       if (signal.aborted) return { type: "cancelled" };
-      const [workspace, output, temporary] = ["workspace", "output", "temporary"].map((name) =>
-        join(directory.path, name),
-      );
-      if (workspace === undefined || output === undefined || temporary === undefined)
-        throw new TypeError("unreachable");
-      const { skills, blobs } = directory;
+      const { skills, blobs, workspace, output, temporary } = ownRoots(directory);
       const packages = run.packages ?? null;
       const readable = [host.inside, python.prefix, skills, blobs, ...(packages === null ? [] : [packages])];
       const writable = [workspace, output, temporary];
@@ -116,28 +105,7 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
     }
   }
 
-  return {
-    tier: "seatbelt",
-    refuses,
-    async run(run, runHost, signal) {
-      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
-      if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
-      if (signal.aborted) return { type: "cancelled" };
-      const performed = perform(run, runHost, AbortSignal.any([signal, closing.signal]));
-      const settled = performed.then(
-        () => undefined,
-        () => undefined,
-      );
-      running.add(settled);
-      void settled.then(() => running.delete(settled));
-      return performed;
-    },
-    async close() {
-      closing.abort();
-      await Promise.all(running);
-      await manager.reset();
-    },
-  };
+  return closableSandbox({ tier: "seatbelt", refuses, perform, close: () => manager.reset() });
 }
 
 const launch =
