@@ -61,9 +61,10 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
     if (fstatSync(file.descriptor).size >= maxFileBytes) {
       closeSync(file.descriptor);
       file = openFile(highest + 1);
-      for (const old of numbers) {
-        if (old < highest) rmSync(fileOf(directory, old), { force: true });
-      }
+    }
+    for (const old of numbers) {
+      // Not only when ours is new: who comes late begins again a file that was taken away, and finds it here, left behind.
+      if (old < file.number - 1) rmSync(fileOf(directory, old), { force: true });
     }
     // While we looked, others may have gone further; what is written to a file that is left behind does not last.
     if (fileNumbers(directory).at(-1) === file.number) return file;

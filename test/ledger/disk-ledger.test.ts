@@ -104,6 +104,15 @@ describe("a ledger on disk", () => {
     expect(await readAll(ledger)).toEqual([use(2)]);
   });
 
+  test("a file that was left behind is taken away by whoever opens next", async () => {
+    mkdirSync(directory);
+    for (const number of [1, 7, 8]) writeFileSync(file(number), "");
+    const ledger = open();
+    ledger.record(use(1));
+    expect(readdirSync(directory)).toEqual(["000007.jsonl", "000008.jsonl"]);
+    expect(await readAll(ledger)).toEqual([use(1)]);
+  });
+
   test("a directory that somebody removed is told once, and throws nothing", () => {
     const ledger = open();
     rmSync(directory, { recursive: true });
