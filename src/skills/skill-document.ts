@@ -36,6 +36,8 @@ export function readSkillDocument(text: string): SkillDocument {
   const body = bytes.toString("utf8", found.bodyStart);
   // The closing fence is given whole, for gray-matter takes any line that starts with it; and it drops one line break after it.
   const closing = fence.endsWith("\n") ? fence : `${fence}\n`;
-  const { data, content } = matter(`${head}${closing}\n${body}`, { engines, delimiters: ["---", closing] });
-  return { frontmatter: data, body: content };
+  const file = matter(`${head}${closing}\n${body}`, { engines, delimiters: ["---", closing] });
+  // To gray-matter any blank before a # opens a comment; to YAML a no-break space does not.
+  const frontmatter = "isEmpty" in file ? readYaml(bytes.toString("utf8", found.start, found.end)).values : file.data;
+  return { frontmatter, body: file.content };
 }

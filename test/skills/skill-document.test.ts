@@ -41,6 +41,10 @@ test.each([
   expect(readSkillDocument(text).body).toBe(body);
 });
 
+test("a line that only gray-matter takes for a comment is a key", () => {
+  expect(readSkillDocument("---\n\u00a0# :\n---\n")).toEqual({ frontmatter: { "\u00a0#": "" }, body: "" });
+});
+
 test.each(["js", "javascript", "JavaScript", "json", "coffee", "cson", "toml", "constructor", "__proto__", "toString"])(
   "frontmatter in %s is never run and never read",
   (language) => {
