@@ -1,24 +1,21 @@
 import type { Settings } from "../options.ts";
-import type { Skillset } from "../skillset.ts";
-import { openProblemLog } from "../skills/log-problems.ts";
+import type { SessionSkills, Skillset } from "../skillset.ts";
 import type { Skill } from "../skills/skill.ts";
 import { openToldOnce } from "../told-once.ts";
 import * as methods from "../wire/methods.ts";
 import type { AgentTools } from "./agent-tools.ts";
 import { approve } from "./approval.ts";
-import { openEarlyCommands } from "./early-commands.ts";
 import { openEditorCalls, type Response } from "./editor-calls.ts";
 import type { Notification } from "./emission.ts";
 import { agentInterest, editorInterest, type Interest } from "./interests.ts";
-import { advertise, chooseForms, type Forms, negotiate, type Negotiation } from "./negotiation.ts";
+import { advertise, chooseForms, negotiate, type Negotiation } from "./negotiation.ts";
 import { openOpenings, type Opening } from "./openings.ts";
 import { openPendingRequests } from "./pending-requests.ts";
 import type { Instructions } from "./prompt.ts";
 import { openPrompts } from "./prompts.ts";
 import { isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
 import { servedTools } from "./served-tools.ts";
-import { openSession, type Session } from "./session.ts";
-import { openShownSkills } from "./shown-skills.ts";
+import { type Agreed, openSessions } from "./sessions.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 
 /**
@@ -60,20 +57,16 @@ const pendingLimit = 256;
 export function openInterceptor(options: InterceptorOptions): Interceptor {
   const { skillset, settings, tools, readInstructions, startedAt, send, reply } = options;
   const { emit, version, log, clock, approveReadOnly } = settings;
-  const sessions = new Map<string, Session>();
-  /** The request that each session's latest turn began with. */
-  const turns = new Map<string, string | number>();
-  const listedEarly = openEarlyCommands();
   const { tellOnce } = openToldOnce(log);
-  const logProblems = openProblemLog(log);
-  const shownSkills = openShownSkills();
+  const sessions = openSessions({ clock, log, tellOnce, send: sendWhileOpen, fault: failed });
   const pending = openPendingRequests<Pending>(pendingLimit, release);
-  let negotiated: { readonly negotiation: Negotiation; readonly forms: Forms } | undefined;
+  let negotiated: Agreed | undefined;
   /** The editor has asked the agent what it can. */
   let isAsked = false;
   let isOpen = emit !== "none" || tools !== undefined;
   const lookAtPrompt = openPrompts({ readInstructions, startedAt, log });
-  const calls = tools && openEditorCalls({ tools, log, send, sessions, openSkills: () => openings.openSkills({}) });
+  const openSkills = (): SessionSkills => openings.openSkills({});
+  const calls = tools && openEditorCalls({ tools, log, send, sessions: sessions.byId, openSkills });
   const openings = openOpenings({
     skillset,
     tools,
@@ -115,13 +108,22 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
         if (sessionId !== undefined) pending.add(id, { kind: "end", sessionId });
         return untouched;
       case methods.sessionPrompt:
-        if (sessionId !== undefined && sessions.has(sessionId)) turns.set(sessionId, id);
+        sessions.turnBegan(params, id);
         return userSaid(method, params);
       case methods.sessionSteering:
         return userSaid(method, params);
       default:
         return untouched;
     }
+  }
+
+  function editorTold(method: string, params: JsonRecord): Verdict {
+    if (method === methods.sessionCancel) sessions.turnCancelled(params);
+    if (method !== methods.cancelRequest) return untouched;
+    const { requestId } = params;
+    if (calls?.cancel(requestId) === true) return kept;
+    sessions.requestCancelled(requestId);
+    return untouched;
   }
 
   function openingAsked(
@@ -136,29 +138,17 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
   }
 
   function userSaid(method: string, params: JsonRecord): Verdict | Promise<Verdict> {
-    const session = sessions.get(textOf(params["sessionId"]) ?? "");
+    const session = sessions.find(params);
     if (session === undefined || negotiated === undefined) return untouched;
     const amendments = lookAtPrompt(session, method, params, negotiated.negotiation);
     return amendments instanceof Promise ? amendments.then(toVerdict, failed) : toVerdict(amendments);
   }
 
-  /** What the model has running of our tools ends, whatever its agent makes of the cancellation. */
-  function endTurn(sessionId: string | undefined): void {
-    sessions.get(sessionId ?? "")?.tools?.cancel();
-  }
-
-  function requestCancelled(requestId: unknown): Verdict {
-    if (calls?.cancel(requestId) === true) return kept;
-    for (const [sessionId, id] of turns) if (id === requestId) endTurn(sessionId);
-    return untouched;
-  }
-
   /** Answers in the editor's place where we may. */
   function permissionAsked(id: string | number, params: JsonRecord): Verdict {
-    const session = sessions.get(textOf(params["sessionId"]) ?? "");
     // An answer of ours has its id spelt anew: not every number survives that.
     const isExact = typeof id === "string" || Number.isSafeInteger(id);
-    const server = approveReadOnly && isExact ? session?.tools?.server : undefined;
+    const server = approveReadOnly && isExact ? sessions.find(params)?.tools?.server : undefined;
     const approval = server && approve(params, server);
     if (approval === undefined) return untouched;
     const { tool, optionId } = approval;
@@ -187,57 +177,17 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
         if (negotiated === undefined)
           tellOnce("warning", "A session was opened before initialize was answered, so it is shown no skills.");
         if (id === undefined || negotiated === undefined) release(request);
-        else begin(id, request, negotiated, result);
+        else sessions.begin(id, request, negotiated, result);
         return untouched;
       }
       case "end":
-        sessions.get(request.sessionId)?.close();
-        sessions.delete(request.sessionId);
-        turns.delete(request.sessionId);
+        sessions.end(request.sessionId);
         return untouched;
     }
   }
 
-  function begin(id: string, opening: Opening, agreed: NonNullable<typeof negotiated>, result: unknown): void {
-    const { skills, tools: ofSession } = opening;
-    opening.isOver = true;
-    ofSession?.begin(id);
-    const early = listedEarly.take(id);
-    const inResponse = recordAt({ result }, "result")?.["availableCommands"];
-    const agentCommands = Array.isArray(inResponse)
-      ? (inResponse as unknown[])
-      : (early ?? sessions.get(id)?.agentCommands() ?? []);
-    const session = openSession({
-      id,
-      skills,
-      tools: ofSession,
-      ...agreed,
-      agentCommands,
-      shown: shownSkills,
-      clock,
-      send: sendWhileOpen,
-      tellOnce,
-      logProblems,
-      fault: failed,
-    });
-    sessions.get(id)?.close();
-    sessions.set(id, session);
-  }
-
   function sendWhileOpen(message: Notification): void {
     if (isOpen) send(message);
-  }
-
-  function agentListed(message: unknown, params: JsonRecord): Verdict {
-    const update = recordAt(params, "update");
-    const id = textOf(params["sessionId"]);
-    const commands = update?.["availableCommands"];
-    if (update?.["sessionUpdate"] !== methods.availableCommandsUpdate || id === undefined || !Array.isArray(commands))
-      return untouched;
-    const session = sessions.get(id);
-    if (session !== undefined) return { forward: true, amendments: session.agentListed(commands, message) };
-    listedEarly.add(id, commands);
-    return untouched;
   }
 
   function failed(error: unknown): Verdict {
@@ -251,9 +201,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     whenNegotiated();
     calls?.close();
     for (const request of pending.takeAll()) release(request);
-    for (const session of sessions.values()) session.close();
-    sessions.clear();
-    listedEarly.clear();
+    sessions.close();
   }
 
   return {
@@ -268,8 +216,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
           return kept;
         }
         if (read.kind === "request") return editorAsked(read.id, read.method, read.params);
-        if (read.method === methods.sessionCancel) endTurn(textOf(read.params["sessionId"]));
-        return read.method === methods.cancelRequest ? requestCancelled(read.params["requestId"]) : untouched;
+        return editorTold(read.method, read.params);
       } catch (error) {
         return failed(error);
       }
@@ -280,7 +227,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
         const read = readMessage(message);
         switch (read.kind) {
           case "notification":
-            return read.method === methods.sessionUpdate ? agentListed(message, read.params) : untouched;
+            return read.method === methods.sessionUpdate ? sessions.agentTold(message, read.params) : untouched;
           case "request":
             return read.method === methods.requestPermission ? permissionAsked(read.id, read.params) : untouched;
           case "response": {
