@@ -98,6 +98,12 @@ describe("acp-skills mcp", () => {
     expect(told).toContain(`The file of secrets ${JSON.stringify(project.at("none"))} cannot be used: ENOENT.`);
   });
 
+  it("refuses a project directory that is not there", async () => {
+    const { code, stdout, stderr } = await runCli(["mcp", "--cwd", "prject"], { cwd: project.directory });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`--cwd ${project.at("prject")}: no such directory`);
+  });
+
   it("refuses a grant that cannot be read", async () => {
     const { code, stderr } = await runCli(["mcp", "--grant", "key.use:everything"], { cwd: project.directory });
     expect([code, stderr]).toEqual([2, expect.stringContaining("--grant needs NAME:PERMISSION")]);
