@@ -5,6 +5,7 @@ import { isSkillsError, SkillsError } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import type { TierReport } from "./sandbox/choose-sandbox.ts";
 import { findPython } from "./sandbox/find-python.ts";
+import { liesIn } from "./sandbox/is-below.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { envFileSecrets } from "./secrets/env-file-secrets.ts";
 import { firstOf } from "./secrets/first-of.ts";
@@ -84,6 +85,10 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     sandbox,
     grants: openGrants(grants),
     readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellPerson),
+    refuseProject: (directory) =>
+      liesIn(dataDirectory, directory) || liesIn(directory, dataDirectory)
+        ? `${directory} cannot be a project: in it lies what acp-skills keeps for all skills, such as blobs and packages.`
+        : undefined,
     async findPackages(requirements) {
       const python = await findPython();
       if ("reason" in python) return undefined;

@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  realpathSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -18,7 +17,6 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { SkillsError } from "../errors.ts";
 import type { Python } from "./find-python.ts";
-import { isBelow } from "./is-below.ts";
 import { removeTree } from "./remove-tree.ts";
 
 /** What this process keeps for all of its sandboxes; in it each of them gets a directory of its own. */
@@ -65,15 +63,6 @@ export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
     const found = statSync(at, { throwIfNoEntry: false });
     if (found !== undefined && (found.mode & 0o001) === 0) return "/tmp";
     if (at === dirname(at)) return temporaryDirectory;
-  }
-}
-
-/** Whether it lies in a directory of the user's: who may write there could change what every sandbox starts with. */
-export function liesIn({ path }: Pick<HostDirectory, "path">, directory: string): boolean {
-  try {
-    return isBelow(realpathSync(path), realpathSync(directory));
-  } catch {
-    return false; // There is no such directory.
   }
 }
 

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { runCli, startCli } from "./run-cli.ts";
 import type { CliRun } from "./run-cli.ts";
@@ -6,10 +7,13 @@ import { useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
-function writeAction(code: string): void {
+function writeAction(code: string, permissions = ""): void {
   const manifest = 'name = "a.b"\nversion = "1.0.0"\ndescription = "Acts."\nkind = "action"\n';
   project.write("skills/a.b/SKILL.md", "---\nname: A\nshort_description: Acts.\n---\n");
-  project.write("skills/a.b/skill.toml", `${manifest}[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"\n`);
+  project.write(
+    "skills/a.b/skill.toml",
+    `${manifest}[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"\n${permissions}`,
+  );
   project.write("skills/a.b/code/main.py", code);
 }
 
@@ -46,6 +50,15 @@ describe("acp-skills run", () => {
     const { code, stdout, stderr } = await run("key.use");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("--grant key.use:secrets");
+  });
+
+  test("what acp-skills keeps for all skills is in nobody's project", async () => {
+    writeAction("def main():\n    pass\n", '[permissions]\nproject = "read"\n');
+    const granted = ["run", "a.b", "--grant", "a.b:project-read", ...only];
+    for (const ACP_SKILLS_HOME of [project.at("not/yet/there"), path.dirname(project.directory)]) {
+      const { code, stderr } = await runCli(granted, { cwd: project.directory, env: { ACP_SKILLS_HOME } });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("cannot be a project") as string });
+    }
   });
 
   test("a name that no skill has is answered with the nearest ones", async () => {

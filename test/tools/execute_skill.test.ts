@@ -187,6 +187,22 @@ test("what was granted arrives: the network, the secrets, and the session's proj
   });
 });
 
+test("a directory that may be no project is refused before anything runs", async () => {
+  const { call } = await openRunner(
+    actionSkill("a.b", '[permissions]\nproject = "read"'),
+    () => returned(null as never),
+    {
+      grants: ["a.b:project-read"],
+      refuseProject: (directory: string) => `${directory} cannot be a project.`,
+    },
+  );
+  expect(await refusal(call("execute_skill", { name: "a.b" }, { project: "/home/me" }))).toMatchObject({
+    code: "PERMISSION_DENIED",
+    message: "/home/me cannot be a project.",
+    hint: expect.stringContaining("smaller directory") as string,
+  });
+});
+
 test("a secret is hidden before a summary is cut, and in the name of a file that could not be kept", async () => {
   const secret = "s3cr3t-value-1234";
   const { call } = await openRunner(

@@ -6,7 +6,7 @@ import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { closableSandbox } from "../closable-sandbox.ts";
 import { driveRun, graceMs } from "../drive-run.ts";
-import { liesIn } from "../host-directory.ts";
+import { liesIn } from "../is-below.ts";
 import type { HostDirectory } from "../host-directory.ts";
 import { layFiles, makePrivateDirectory } from "../lay-files.ts";
 import type { PrivateDirectory } from "../lay-files.ts";
@@ -166,7 +166,8 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   function refuses(run: SandboxRun): string | undefined {
     if (run.network.length > 0 && egress === undefined)
       return "There is no proxy here through which a run could use the network.";
-    if (run.project !== undefined && liesIn(hostDirectory, run.project.directory))
+    // Who may write there could change what every sandbox starts with.
+    if (run.project !== undefined && liesIn(hostDirectory.path, run.project.directory))
       return `A project cannot be a directory that sandboxes are made in, as ${run.project.directory} is.`;
     const user = chooseUser(run.project);
     return "refusal" in user ? user.refusal : tier.refuses(run, user);

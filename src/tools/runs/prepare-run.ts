@@ -16,6 +16,8 @@ export interface RunMeans {
   readonly grants: Grants;
   /** The value of a secret, for one skill; undefined where none is configured, or where it cannot be looked up. */
   readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
+  /** Why no run may have a directory for its project; undefined where one may. */
+  readonly refuseProject: (directory: string) => string | undefined;
   /** Where the packages are that a requirements file asks for; undefined where they were not installed. */
   readonly findPackages: (requirements: Uint8Array) => Promise<string | undefined>;
 }
@@ -33,7 +35,7 @@ export async function prepareRun(
   const { skill, program, limits, brokered } = plan;
   const permissions = skill === undefined ? undefined : permissionsOf(skill);
   if (skill && permissions) checkGrants(skill, permissions, means.grants);
-  const project = projectOf(skill, permissions, caller);
+  const project = projectOf(skill, permissions, caller, means);
   const secrets = skill && permissions ? await readSecrets(skill, permissions.secrets, means) : {};
   const skills = await mountAll(plan.mounted, caller);
   const packages = skill && (await findPackages(skill, skills, means));
@@ -91,13 +93,20 @@ function projectOf(
   skill: Skill | undefined,
   permissions: Permissions | undefined,
   { project }: RunCaller,
+  { refuseProject }: RunMeans,
 ): SandboxRun["project"] {
   if (skill === undefined || permissions === undefined || permissions.project === "none") return undefined;
-  if (project !== undefined) return { directory: project, writable: permissions.project === "write" };
-  const message = `The skill ${skill.name} works on a project, and this call belongs to none.`;
-  throw new SkillsError("PERMISSION_DENIED", message, {
-    facts: { hint: "Call it in a session that has a directory." },
-  });
+  if (project === undefined) {
+    const message = `The skill ${skill.name} works on a project, and this call belongs to none.`;
+    const hint = "Call it in a session that has a directory.";
+    throw new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
+  }
+  const refusal = refuseProject(project);
+  if (refusal !== undefined) {
+    const hint = "A person can open the session in a smaller directory, or keep that elsewhere with ACP_SKILLS_HOME.";
+    throw new SkillsError("PERMISSION_DENIED", refusal, { facts: { hint } });
+  }
+  return { directory: project, writable: permissions.project === "write" };
 }
 
 async function readSecrets(

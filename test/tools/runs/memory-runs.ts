@@ -24,6 +24,7 @@ export function openMemoryRuns(
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
     grants: openGrants(grants),
     readSecret: () => Promise.resolve(undefined),
+    refuseProject: () => undefined,
     findPackages: () => Promise.resolve(undefined),
     clock,
     concurrency: 4,
