@@ -45,7 +45,7 @@ export function fixSkill(text: string, { expectedName }: { expectedName?: string
   }
   const named = withName(source, expectedName, opening.endsWith("\r\n") ? "\r\n" : "\n");
   if (named !== undefined) fixed.push(named.code);
-  return { text: opening.replace(/^\ufeff/, "") + (named?.source ?? source) + rest, fixed };
+  return { text: opening.replace(/^\ufeff|\ufeff+$/g, "") + (named?.source ?? source) + rest, fixed };
 }
 
 interface Repair {

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 export type Frontmatter =
   | {
       readonly kind: "found";
-      /** The first byte after the opening fence's line. */
+      /** The first byte after the opening fence's line, and after a byte order mark there. */
       readonly start: number;
       /** The first byte of the closing fence. */
       readonly end: number;
@@ -12,6 +12,7 @@ export type Frontmatter =
       readonly bodyStart: number;
       /** What follows the opening dashes, such as `js`; mostly empty. */
       readonly language: string;
+      /** At the start of the file or below the opening fence. */
       readonly byteOrderMark: boolean;
     }
   | { readonly kind: "missing" }
@@ -25,9 +26,9 @@ const dash = 0x2d;
 
 /** Finds the frontmatter at the start of a file. Only a line that is `---`, give or take blanks after it, closes. */
 export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter {
-  const byteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  const startsMarked = isByteOrderMark(bytes, 0);
   if (!whole && bytes.length < 3 && bytes[0] === 0xef) return { kind: "incomplete" };
-  const open = byteOrderMark ? 3 : 0;
+  const open = startsMarked ? 3 : 0;
   for (let index = open; index < open + 3; index++) {
     if (index >= bytes.length) return { kind: whole ? "missing" : "incomplete" };
     if (bytes[index] !== dash) return { kind: "missing" };
@@ -37,7 +38,10 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
   const firstLineEnd = bytes.indexOf(lineFeed, open + 3);
   if (firstLineEnd < 0) return notFound;
   const language = firstLineEnd === open + 3 ? "" : decode(bytes, open + 3, Math.min(firstLineEnd, open + 67)).trim();
-  const start = firstLineEnd + 1;
+  // Where a fence was put before a text that was marked, the mark is no part of its first key.
+  let start = firstLineEnd + 1;
+  while (isByteOrderMark(bytes, start)) start += 3;
+  const byteOrderMark = startsMarked || start > firstLineEnd + 1;
   for (let line = start; line < bytes.length;) {
     const lineEnd = bytes.indexOf(lineFeed, line);
     if (lineEnd < 0 && !whole) return notFound;
@@ -48,7 +52,8 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
       bytes[line + 2] === dash &&
       isBlank(bytes, line + 3, stop)
     ) {
-      return { kind: "found", start, end: line, bodyStart: Math.min(stop + 1, bytes.length), language, byteOrderMark };
+      const bodyStart = Math.min(stop + 1, bytes.length);
+      return { kind: "found", start, end: line, bodyStart, language, byteOrderMark };
     }
     line = stop + 1;
   }
@@ -70,6 +75,10 @@ function decode(bytes: Uint8Array, start: number, end: number): string {
   // A second view of the same bytes costs more than all the rest: avoided where there is a Buffer already.
   const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return buffer.toString("utf8", start, end);
+}
+
+function isByteOrderMark(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
 }
 
 function isBlank(bytes: Uint8Array, from: number, to: number): boolean {

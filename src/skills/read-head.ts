@@ -44,7 +44,8 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
   }
   if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
   if (frontmatter.byteOrderMark) {
-    add("byte-order-mark", "the file starts with a byte order mark", "Save it as UTF-8 without a byte order mark.");
+    const message = "a byte order mark stands before the frontmatter";
+    add("byte-order-mark", message, "Save the file as UTF-8 without a byte order mark.", head[0] === 0xef ? 1 : 2);
   }
   if (!isYaml(frontmatter.language)) {
     return withoutValues(

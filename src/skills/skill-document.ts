@@ -15,8 +15,8 @@ const refuse = (): never => {
 
 /** Every engine that gray-matter brings or could be asked for, so that none of its own is left. */
 const engines = {
-  // gray-matter hands over the end of the opening fence's line and keeps back the last line break.
-  yaml: (text: string): object => readYaml(`${text.replace(/^[ \t]*\r?\n/, "")}\n`).values,
+  // gray-matter hands over the end of the opening fence's line, a mark behind it, and keeps back the last line break.
+  yaml: (text: string): object => readYaml(`${text.replace(/^[ \t]*\r?\n\ufeff*/, "")}\n`).values,
   json: refuse,
   javascript: refuse,
   js: refuse,

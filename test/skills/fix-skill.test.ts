@@ -86,6 +86,13 @@ test.each([
   expect(fixSkill(text(name), options)).toEqual({ text: text(repaired), fixed });
 });
 
+test.each(["\ufeff---\n", "---\n\ufeff", "\ufeff---\n\ufeff\ufeff"])("byte order marks of %j go", (opening) => {
+  expect(fixSkill(`${opening}x: a\ny: b: c\n---\n\ufeffbody`, { expectedName: "pdf" })).toEqual({
+    text: "---\nname: pdf\nx: a\ny: 'b: c'\n---\n\ufeffbody",
+    fixed: ["byte-order-mark", "yaml-unquoted-colon", "name-missing"],
+  });
+});
+
 test("a missing name is that of the directory, and a byte order mark goes", () => {
   expect(fixSkill("\ufeff---\r\ndescription: x\r\n---\r\n", { expectedName: "pdf" })).toEqual({
     text: "---\r\nname: pdf\r\ndescription: x\r\n---\r\n",

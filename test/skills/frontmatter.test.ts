@@ -13,6 +13,7 @@ test.each([
   ["---\na: b\n---\nbody", "a: b\n"],
   ["---\r\na: b\r\n---\r\nbody", "a: b\r\n"],
   ["\ufeff---\na: b\n---\n", "a: b\n"],
+  ["---\n\ufeffa: b\n---\n", "a: b\n"],
   ["---  \t\na: b\n--- \t\n", "a: b\n"],
   ["---\na: b\n---", "a: b\n"],
   ["---\n---\n", ""],

@@ -17,8 +17,9 @@ test("whatever goes in, no control character comes out", () => {
 });
 
 test("a preview is both ends, whole characters, and never longer than it may be", () => {
+  const text = fc.string({ unit: "grapheme", maxLength: 300 }).filter((some) => !some.includes("\ufffd"));
   fc.assert(
-    fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), fc.integer({ min: 60, max: 200 }), (text, limit) => {
+    fc.property(text, fc.integer({ min: 60, max: 200 }), (text, limit) => {
       const preview = toPreview(text, limit);
       expect(Buffer.byteLength(preview)).toBeLessThanOrEqual(limit);
       expect(preview).not.toContain("\ufffd");
