@@ -15,8 +15,8 @@ const refuse = (): never => {
 
 /** Every engine that gray-matter brings or could be asked for, so that none of its own is left. */
 const engines = {
-  // gray-matter hands over the end of the opening fence's line, a mark behind it, and keeps back the last line break.
-  yaml: (text: string): object => readYaml(`${text.replace(/^[ \t]*\r?\n\ufeff*/, "")}\n`).values,
+  // gray-matter hands over the end of the opening fence's line and keeps back the last line break.
+  yaml: (text: string): object => readYaml(`${text.replace(/^[ \t]*\r?\n/, "")}\n`).values,
   json: refuse,
   javascript: refuse,
   js: refuse,
@@ -32,12 +32,13 @@ export function readSkillDocument(text: string): SkillDocument {
     return { frontmatter: {}, body: text.replace(/^\ufeff/, "") };
   }
   const fence = bytes.toString("utf8", found.end, found.bodyStart).replace(/\r?\n$/, "\n");
-  const head = bytes.toString("utf8", 0, found.end);
+  const opening = bytes.toString("utf8", 0, found.start).replace(/\ufeff+$/, "");
+  const source = bytes.toString("utf8", found.start, found.end);
   const body = bytes.toString("utf8", found.bodyStart);
   // The closing fence is given whole, for gray-matter takes any line that starts with it; and it drops one line break after it.
   const closing = fence.endsWith("\n") ? fence : `${fence}\n`;
-  const file = matter(`${head}${closing}\n${body}`, { engines, delimiters: ["---", closing] });
+  const file = matter(`${opening}${source}${closing}\n${body}`, { engines, delimiters: ["---", closing] });
   // To gray-matter any blank before a # opens a comment; to YAML a no-break space does not.
-  const frontmatter = "isEmpty" in file ? readYaml(bytes.toString("utf8", found.start, found.end)).values : file.data;
+  const frontmatter = "isEmpty" in file ? readYaml(source).values : file.data;
   return { frontmatter, body: file.content };
 }

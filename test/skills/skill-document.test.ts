@@ -34,6 +34,7 @@ test.each([
   ["---\nname: a\n---\n\n\nbody", "\n\nbody"],
   ["---\r\nname: a\r\n---\r\n\r\nbody\r\n", "\r\nbody\r\n"],
   ["\ufeff---\nname: a\n--- \t\nbody", "body"],
+  ["---\n\ufeff---\n body", " body"],
   ["---\n\ufeffname: a\n---\nbody", "body"],
   ["---\nname: a\n---", ""],
   ["---\n---\nbody", "body"],
