@@ -37,15 +37,19 @@ export function fixSkill(text: string, { expectedName }: { expectedName?: string
     left -= candidate.length;
     return left < 0 ? undefined : readYaml(candidate);
   };
-  for (let repairs = 0; repairs < mostRepairs; repairs++) {
-    const repair = nextRepair(source, read);
-    if (repair === undefined) break;
+  const take = (repair: Repair | undefined): boolean => {
+    if (repair === undefined) return false;
     source = repair.source;
     fixed.push(repair.code);
-  }
-  const named = withName(source, expectedName, opening.endsWith("\r\n") ? "\r\n" : "\n");
-  if (named !== undefined) fixed.push(named.code);
-  return { text: opening.replace(/^\ufeff|\ufeff+$/g, "") + (named?.source ?? source) + rest, fixed };
+    return true;
+  };
+  const takeAll = (): void => {
+    while (fixed.length < mostRepairs && take(nextRepair(source, read)));
+  };
+  takeAll();
+  // Below a name, lines may be read that were not before.
+  if (take(withName(source, expectedName, opening.endsWith("\r\n") ? "\r\n" : "\n"))) takeAll();
+  return { text: opening.replace(/^\ufeff|\ufeff+$/g, "") + source + rest, fixed };
 }
 
 interface Repair {

@@ -86,6 +86,13 @@ test.each([
   expect(fixSkill(text(name), options)).toEqual({ text: text(repaired), fixed });
 });
 
+test("a name lets lines be repaired that nothing could be made of before", () => {
+  expect(fixSkill("---\n&x \r\nname{a: b}:\n: |+\n---\n", { expectedName: "pdf" })).toEqual({
+    text: "---\nname: pdf\n&x \r\nname{a: 'b}:'\n: |+\n---\n",
+    fixed: ["name-missing", "yaml-unquoted-colon"],
+  });
+});
+
 test.each(["\ufeff---\n", "---\n\ufeff", "\ufeff---\n\ufeff\ufeff"])("byte order marks of %j go", (opening) => {
   expect(fixSkill(`${opening}x: a\ny: b: c\n---\n\ufeffbody`, { expectedName: "pdf" })).toEqual({
     text: "---\nname: pdf\nx: a\ny: 'b: c'\n---\n\ufeffbody",
