@@ -16,6 +16,16 @@ export function unreadable(target: string, error: unknown): Finding {
   return wholeFile("unreadable", target, error.message, "Make it readable for this user, or remove it.");
 }
 
+/** The finding for one file that we fail at, which costs no other skill. */
+export function failedAt(file: string, error: unknown): Finding {
+  return wholeFile(
+    "unreadable",
+    file,
+    `acp-skills fails to read it: ${String(error)}`,
+    "Please report it, with the file.",
+  );
+}
+
 export function danglingLink(link: string): Finding {
   const message = `the link ${path.basename(link)} leads nowhere`;
   return wholeFile("dangling-symlink", link, message, "Remove the link, or restore what it leads to.");

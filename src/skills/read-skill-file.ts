@@ -1,5 +1,6 @@
 import path from "node:path";
-import { notAFile, unreadable, wholeFile } from "./disk-findings.ts";
+import { isSkillsError } from "../errors.ts";
+import { failedAt, notAFile, unreadable, wholeFile } from "./disk-findings.ts";
 import { maxFrontmatterBytes, parseSkill } from "./parse-skill.ts";
 import type { ManifestReading, ParsedSkill, SkillText } from "./parse-skill.ts";
 import { joinPath } from "./real-paths.ts";
@@ -43,7 +44,7 @@ export function readSkillFile(files: SkillFiles, place: SkillPlace): ParsedSkill
     const skill = withDirectoryVersion(parsed.skill, directory);
     return skill === parsed.skill ? parsed : { skill, findings: parsed.findings };
   } catch (error) {
-    return { skill: undefined, findings: [unreadable(file, error)] };
+    return { skill: undefined, findings: [isSkillsError(error) ? unreadable(file, error) : failedAt(file, error)] };
   }
 }
 

@@ -31,7 +31,7 @@ export const rules = {
   "yaml-duplicate-key": { title: "a key appears once", ...normalised },
   "yaml-unquoted-colon": { title: "a value that contains a colon and a blank is quoted", ...normalised },
   "yaml-tag": { title: "frontmatter has no YAML tags", ...normalised },
-  "yaml-alias-bomb": { title: "frontmatter has few YAML aliases", ...normalised },
+  "yaml-alias-bomb": { title: "frontmatter has few YAML aliases, in no circle", ...normalised },
   "yaml-not-strict": { title: "frontmatter has no flow collections, anchors or aliases", ...advice },
   "name-missing": { title: "there is a name", ...normalised },
   "name-unusable": { title: "a slug can be made from the name or the directory", ...always, spec: "off" },

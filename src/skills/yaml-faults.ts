@@ -8,7 +8,9 @@ export function toFault({ reason, cause, offset: inner }: YamlFailure, base: num
     return {
       code: "yaml-alias-bomb",
       offset,
-      message: "the frontmatter has more YAML aliases than a reader should follow",
+      message: reason.startsWith("aliases exceeded")
+        ? "the frontmatter has more YAML aliases than a reader should follow"
+        : "a YAML alias leads back to a value that it stands in",
       fix: "Write the values out instead of using aliases.",
     };
   }

@@ -75,7 +75,10 @@ function openPartLoader(): (text: string) => YamlAttempt {
 
 function loadYaml(text: string): YamlAttempt {
   try {
-    return { values: load(text, { schema: FAILSAFE_SCHEMA, maxAliases, maxDepth: 20 }) };
+    const values: unknown = load(text, { schema: FAILSAFE_SCHEMA, maxAliases, maxDepth: 20 });
+    if (!text.includes("*") || !holdsItself(values, [])) return { values };
+    const offset = Math.max(text.search(/(?<=[\s[{,])\*\S/), 0);
+    return { reason: "a value holds itself", offset, cause: "aliases" };
   } catch (error) {
     if (!(error instanceof YAMLException)) return { reason: String(error), offset: 0, cause: "syntax" };
     if (error.reason.includes("input is empty")) return { values: {} };
@@ -83,6 +86,14 @@ function loadYaml(text: string): YamlAttempt {
     const cause = error.reason.startsWith("aliases exceeded") ? "aliases" : "syntax";
     return { reason: error.reason, offset, cause };
   }
+}
+
+/** Whether an alias leads back to a value that it stands in. */
+function holdsItself(value: unknown, around: readonly unknown[]): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (around.includes(value)) return true;
+  const inner = [...around, value];
+  return Object.values(value).some((child) => holdsItself(child, inner));
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {

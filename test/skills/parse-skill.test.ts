@@ -172,6 +172,15 @@ test("an alias bomb is named, costs only the keys that use it, and is never writ
   expect(JSON.stringify(findings).length).toBeLessThan(10_000);
 });
 
+test.each(["metadata:\n  - &x\n    name: *x", "metadata: &x [*x]", "metadata: &x\n  a: &y\n    b: [*x, *y]"])(
+  "an alias that goes in a circle costs its key: %j",
+  (circle) => {
+    const { skill, findings } = parse(`---\nname: pdf\n${circle}\ndescription: x\n---\n`);
+    expect(skill).toMatchObject({ slug: "pdf", description: "x", metadata: {} });
+    expect(findings).toContainEqual(expect.objectContaining({ code: "yaml-alias-bomb" }));
+  },
+);
+
 test("a tag constructs nothing", () => {
   const { skill, findings } = parse(
     "---\nname: pdf\ndescription: x\nrun: !!js/function 'function () { throw 1 }'\n---\n",

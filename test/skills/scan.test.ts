@@ -142,6 +142,17 @@ describe("scan", () => {
     ]);
   });
 
+  it("loses one skill, and no other, to a file that it fails at", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md");
+    const head: typeof files.head = (file, limit) => {
+      if (file === "/s/b/SKILL.md") throw new RangeError("a bug");
+      return files.head(file, limit);
+    };
+    const found = await find({ ...files, head });
+    expect(codes(found)).toEqual(["unreadable /s/b/SKILL.md"]);
+    expect(found.skills.map(({ record }) => record.skill?.slug)).toEqual(["a", undefined]);
+  });
+
   it("reports an explicit root that is missing, and a root that is a file; a missing default root is nothing", async () => {
     const files = memorySkillFiles({ "/file": "x" });
     const found = await find(files, {

@@ -6,8 +6,9 @@ import { endGroup } from "../../../src/sandbox/processes/process-group.ts";
 
 /** Starts a process group under a parent that never waits for its children, as some first processes of containers do. */
 async function startUnderCareless(command: string): Promise<number> {
+  // Held in a name, for Python looks after a child that nothing refers to any more, and buries it if it is dead by then.
   const script =
-    "import subprocess, sys\nprint(subprocess.Popen(sys.argv[1:], start_new_session=True).pid, flush=True)\n";
+    "import subprocess, sys\nchild = subprocess.Popen(sys.argv[1:], start_new_session=True)\nprint(child.pid, flush=True)\n";
   const parent = spawn("python3", ["-c", `${script}input()`, ...command.split(" ")], {
     stdio: ["pipe", "pipe", "inherit"],
   });
