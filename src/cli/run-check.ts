@@ -91,7 +91,7 @@ async function search(scopes: readonly CheckScope[], { files, onDirectory }: Che
       ...found.findings.filter(({ file }) => concerns(file, scope)),
       ...own.flatMap(recordFindings),
     ]) {
-      findings.set(`${finding.file}\n${finding.line} ${finding.column} ${finding.code}`, finding);
+      findings.set(JSON.stringify(finding), finding);
     }
     for (const problem of findCollisions(own)) collisions.set(problem.file, problem);
     if (own.length === 0 && scope.within !== undefined) emptyScopes.push(scope);

@@ -50,6 +50,17 @@ test("an error exits 1, with a code frame that points at line and column", async
   expect(stdout).toMatch(/^1 skill checked: 2 errors$/m);
 });
 
+test("of one rule, every problem at one place is told, and each once where paths overlap", async () => {
+  project.write("skills/sync/SKILL.md", skillText("sync"));
+  project.write("skills/sync/skill.toml", 'kind = "instruction"\n');
+  const { problems } = await problemsOf("skills", "skills/sync");
+  expect(problems.map(({ message }) => message)).toEqual([
+    "name is missing",
+    "version is missing",
+    "description is missing",
+  ]);
+});
+
 test("warnings alone exit 0", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   expect(await problemsOf("skills", "--level", "lenient")).toMatchObject({
