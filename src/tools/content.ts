@@ -42,11 +42,12 @@ function endOfText(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** How many bytes a character has that starts with this one. */
+/** How many bytes a character has that starts with this one; 1 where none does. */
 function lengthOf(byte: number): number {
+  if (byte > 0xf4) return 1;
   if (byte >= 0xf0) return 4;
   if (byte >= 0xe0) return 3;
-  return byte >= 0xc0 ? 2 : 1;
+  return byte >= 0xc2 ? 2 : 1;
 }
 
 function isContinuation(byte: number | undefined): boolean {

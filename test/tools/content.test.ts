@@ -54,6 +54,11 @@ test("a cut through binary leaves nothing out", () => {
   expect(toContent(bytes, { start: true, end: true }).content).toBe(bytes.toString("base64"));
 });
 
+test.each([0xc0, 0xc1, 0xf5, 0xff])("the byte %i, which starts no character, is never taken for a cut one", (byte) => {
+  const bytes = Buffer.from([0x61, byte]);
+  expect(toContent(bytes, { end: true })).toEqual({ content: bytes.toString("base64"), encoding: "base64" });
+});
+
 test("a byte order mark is kept", () => {
   expect(toContent(Buffer.from("\ufeffa")).content).toBe("\ufeffa");
 });
