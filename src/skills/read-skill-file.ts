@@ -1,12 +1,15 @@
+import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { isSkillsError } from "../errors.ts";
 import { failedAt, notAFile, unreadable, wholeFile } from "./disk-findings.ts";
 import { maxFrontmatterBytes, parseSkill } from "./parse-skill.ts";
 import type { ManifestReading, ParsedSkill, SkillText } from "./parse-skill.ts";
 import { joinPath } from "./real-paths.ts";
+import type { Finding } from "./rules.ts";
 import type { Entry, SkillFiles } from "./skill-files.ts";
 import { isVersion } from "./skill-version.ts";
 import type { Skill } from "./skill.ts";
+import { openTextPositions } from "./text-positions.ts";
 
 const headBytes = 4096;
 const maxManifestBytes = 32 * 1024;
@@ -78,11 +81,19 @@ function readManifestFile(files: SkillFiles, { directory, entry, readManifest: r
     const { bytes, whole } = files.head(file, maxManifestBytes);
     if (!whole) return refuse("skill.toml has 32 KiB or more, which is not read", "Shorten it.");
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-    return read(text, file);
+    const reading = read(text, file);
+    return isUtf8(bytes) ? reading : { ...reading, findings: [notUtf8(file, text), ...reading.findings] };
   } catch (error) {
     const { message, fix } = unreadable(file, error);
     return refuse(message, fix);
   }
+}
+
+/** The finding of a file that was read with what is no UTF-8 replaced. */
+function notUtf8(file: string, text: string): Finding {
+  const message = "skill.toml is not valid UTF-8; what cannot be read is replaced";
+  const position = openTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
+  return { code: "invalid-utf8", file, ...position, message, fix: "Save the file as UTF-8." };
 }
 
 /** In `<skill>/<version>/`, the directory tells the version where the skill does not (C-1.6). */

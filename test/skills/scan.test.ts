@@ -221,6 +221,19 @@ describe("scan", () => {
     });
   });
 
+  it("offers a skill whose manifest is not UTF-8, and says so", async () => {
+    const files = memorySkillFiles({
+      "/s/sync/SKILL.md": skillText("Sync", "Shown."),
+      "/s/sync/skill.toml": Buffer.from(
+        'name = "sync"\nversion = "1.0.0"\ndescription = "Syncs a caf\u00e9."\nkind = "instruction"\n',
+        "latin1",
+      ),
+    });
+    const { record } = (await find(files)).skills[0] ?? {};
+    expect(record?.skill?.description).toBe("Syncs a caf\ufffd.");
+    expect(record?.findings).toMatchObject([{ code: "invalid-utf8", file: "/s/sync/skill.toml", line: 3, column: 27 }]);
+  });
+
   it("reads only what is stale again, and watches each directory before it reads it", async () => {
     const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md", "/s/b/inner/SKILL.md");
     const log: string[] = [];
