@@ -2,15 +2,12 @@ import * as z from "zod";
 import { maxDescriptionLength } from "./check-frontmatter.ts";
 import { countCodePoints } from "./code-points.ts";
 import { checkManifest } from "./manifest-rules.ts";
+import { networkEntry, secretName } from "./permission-entries.ts";
 
 const dottedName = /^[a-z0-9]+(\.[a-z0-9]+)*$/;
 /** Semantic Versioning 2.0.0, the expression its FAQ gives. */
 const semver =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
-/** `https://host` or `https://*.host`, with a port where it is not the usual one; of literal addresses, also `http://127.0.0.1:8080`. */
-const networkEntry =
-  /^(?:https:\/\/(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*|https?:\/\/(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-f:]+\]))(:[0-9]{1,5})?$/;
-const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 /** A canonical name, and the versions that will do: `a.b`, `a.b@1.2.3`, `a.b@^1`, `a.b@~1.2`. */
 const dependency = /^[a-z0-9]+(\.[a-z0-9]+)*(@[\^~]?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)?$/;
 
@@ -75,15 +72,5 @@ export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
   limits: Object.keys(limitsSchema.shape),
   dependencies: Object.keys(dependenciesSchema.shape),
 };
-
-/** Whether a text is what `permissions.network` may list. */
-export function isNetworkEntry(text: string): boolean {
-  return networkEntry.test(text);
-}
-
-/** Whether a text is what `permissions.secrets` may list. */
-export function isSecretName(text: string): boolean {
-  return secretName.test(text);
-}
 
 export type Manifest = z.infer<typeof manifestSchema>;

@@ -5,6 +5,7 @@ import { fitFaults } from "./fit-faults.ts";
 import { openKeyOffsets } from "./key-offsets.ts";
 import type { Manifest } from "./manifest.ts";
 import { readMetadata } from "./metadata.ts";
+import { readMetadataPermissions } from "./metadata-permissions.ts";
 import { toSlug } from "./names.ts";
 import { readHead } from "./read-head.ts";
 import { rules } from "./rules.ts";
@@ -103,6 +104,7 @@ function readAgentSkill(text: SkillText, values: Values, report: Report): Skill 
   const description = readDescription(values, report);
   const optional = readOptional(values, report);
   const metadata = readMetadata(values.metadata, report);
+  readMetadataPermissions(metadata, report);
   if (slug === undefined || description === undefined) return undefined;
   const skill: Skill = {
     name: slug,

@@ -21,7 +21,7 @@ const advice = { spec: "warning", wire: "off", lenient: "off" } as const;
 export const rules = {
   "file-name-lowercase": { title: "the file is called SKILL.md", ...remark },
   "byte-order-mark": { title: "the file starts without a byte order mark", ...style, wire: "warning" },
-  "invalid-utf8": { title: "frontmatter is valid UTF-8", ...normalised },
+  "invalid-utf8": { title: "frontmatter and skill.toml are valid UTF-8", ...normalised },
   "frontmatter-missing": { title: "SKILL.md starts with frontmatter", ...always },
   "frontmatter-unclosed": { title: "frontmatter is closed by a line ---", ...always },
   "frontmatter-too-long": { title: "frontmatter is short enough to be read", ...always },
@@ -54,6 +54,7 @@ export const rules = {
   "allowed-tools-invalid": { title: "allowed-tools is a string or a list of strings", ...normalised },
   "metadata-not-a-mapping": { title: "metadata is a mapping", ...remark },
   "metadata-nested-value": { title: "metadata values are strings", ...remark },
+  "metadata-permission-invalid": { title: "permissions in metadata have their shape", ...remark },
   "control-characters": { title: "text has no control or direction-changing characters", ...remark },
   "field-unexpected": { title: "only the specification's fields are used", ...style },
   "manifest-unreadable": { title: "skill.toml can be read", ...always },

@@ -72,6 +72,14 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "manifest-syntax": [["manifest-syntax skill.toml:6:1"], false],
   "manifest-tags-too-many": [["manifest-tags-too-many skill.toml:5:8"], true],
   "metadata-nested-value": [["metadata-nested-value SKILL.md:6:3"], true],
+  "metadata-permission-invalid": [
+    [
+      "metadata-permission-invalid SKILL.md:5:3",
+      "metadata-permission-invalid SKILL.md:6:3",
+      "metadata-permission-invalid SKILL.md:7:3",
+    ],
+    true,
+  ],
   "metadata-not-a-mapping": [["metadata-not-a-mapping SKILL.md:4:11"], true],
   "name-directory-mismatch": [["name-directory-mismatch SKILL.md:2:7"], true],
   "name-hyphens": [["name-hyphens SKILL.md:2:7"], true],

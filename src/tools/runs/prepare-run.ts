@@ -1,9 +1,9 @@
 import { SkillsError } from "../../errors.ts";
 import type { MountedBlob, MountedSkill, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Permissions } from "../../skills/metadata-permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Grants, Permission } from "../../trust/grants.ts";
 import { permissionsOf } from "../permissions-of.ts";
-import type { Permissions } from "../permissions-of.ts";
 import { mountSkill } from "./mount-skill.ts";
 import { maxMountedBytes } from "./run-limits.ts";
 import type { RunPlan } from "./run-plan.ts";

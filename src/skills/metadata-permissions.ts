@@ -1,0 +1,52 @@
+import type { ValueFault } from "./check-frontmatter.ts";
+import { networkEntry, secretName } from "./permission-entries.ts";
+
+/** What a skill's code asks for besides its sandbox (C-1.4). */
+export interface Permissions {
+  /** Such as `https://*.example.org`. */
+  readonly network: readonly string[];
+  /** Names of secrets. */
+  readonly secrets: readonly string[];
+  readonly project: "none" | "read" | "write";
+}
+
+/** What the `acp-skills-…` metadata of a skill without a `skill.toml` ask for. What is not understood is not asked for, and reported. */
+export function readMetadataPermissions(
+  metadata: Readonly<Record<string, string>>,
+  report?: (fault: ValueFault) => void,
+): Permissions {
+  const fault = (child: string, what: string, fix: string): void =>
+    report?.({
+      code: "metadata-permission-invalid",
+      key: "metadata",
+      child,
+      message: `in metadata.${child}, ${what}; it is left out`,
+      fix,
+    });
+  const words = (child: string, shape: RegExp, noun: string, fix: string): string[] =>
+    (metadata[child] ?? "").split(/\s+/).filter((word) => {
+      if (word === "" || shape.test(word)) return word !== "";
+      fault(child, `${JSON.stringify(word)} is not ${noun}`, fix);
+      return false;
+    });
+  const project = metadata["acp-skills-project"]?.trim() ?? "none";
+  const isProject = project === "none" || project === "read" || project === "write";
+  if (!isProject) {
+    fault("acp-skills-project", `${JSON.stringify(project)} is not none, read or write`, "Write none, read or write.");
+  }
+  return {
+    network: words(
+      "acp-skills-network",
+      networkEntry,
+      "a host",
+      "Write https://host or https://*.host, with blanks between.",
+    ),
+    secrets: words(
+      "acp-skills-secrets",
+      secretName,
+      "the name of a secret",
+      "Write names such as API_KEY, with blanks between.",
+    ),
+    project: isProject ? project : "none",
+  };
+}
