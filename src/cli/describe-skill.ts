@@ -1,22 +1,14 @@
 import type { OfferedSkill } from "../skills/skill.ts";
+import type { HashedSkill } from "../tools/hash-skill.ts";
+import { maxListedFiles } from "../tools/limits.ts";
 import { padToWidth } from "./display-width.ts";
 import { safeLines, safeText } from "./safe-text.ts";
 import { shownPath } from "./shown-path.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** One file of a skill. */
-export interface SkillContent {
-  /** From the skill's directory, with `/` on every system. */
-  readonly path: string;
-  readonly size_bytes: number;
-}
-
 export interface Description {
   readonly offered: OfferedSkill;
-  readonly files: readonly SkillContent[];
-  /** Whether `files` is only the beginning. */
-  readonly moreFiles: boolean;
-  readonly digest: string | undefined;
+  readonly hashed: HashedSkill;
   readonly body: string;
 }
 
@@ -24,10 +16,11 @@ const labelWidth = 14;
 
 /** One skill for people: its fields, its files, what is wrong with it, and its instructions. */
 export function* describeSkill(
-  { offered, files, moreFiles, digest, body }: Description,
+  { offered, hashed, body }: Description,
   { cwd, paint }: Pick<Terminal, "cwd" | "paint">,
 ): Iterable<string> {
   const { skill, sources, versions, problems } = offered;
+  const files = hashed.files.slice(0, maxListedFiles);
   const field = (label: string, value: string | undefined): string =>
     value === undefined || value === "" ? "" : `${paint("dim", label.padEnd(labelWidth))}${safeText(value)}\n`;
 
@@ -45,10 +38,10 @@ export function* describeSkill(
   yield field("path", shownPath(skill.file, cwd));
   for (const source of sources) yield field("source", shownPath(source, cwd));
   if (versions.length > 1) yield field("versions", versions.map(({ version }) => version).join(", "));
-  yield field("digest", digest);
+  yield field("digest", hashed.digest);
   const width = files.reduce((widest, { path }) => Math.max(widest, path.length), 0);
   for (const { path, size_bytes: size } of files) yield field("file", `${padToWidth(path, width)}  ${size} bytes`);
-  if (moreFiles) yield field("file", "… and more");
+  if (files.length < hashed.files.length) yield field("file", "… and more");
   for (const { severity, code, file, line, column, message, fix } of problems) {
     yield field(severity, `${shownPath(file, cwd)}:${line}:${column} ${code}: ${message}. ${fix}`);
   }

@@ -24,7 +24,7 @@ test("--json tells everything but the body", async () => {
   expect(shown).toMatchObject({
     name: "pdf",
     path: file,
-    digest: expect.stringMatching(/^(sha256:)?[0-9a-f]{64}$/) as unknown,
+    digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as unknown,
     dialect: "agent-skills",
     sources: [project.at(".agents", "skills")],
     versions: [{ version: "0.0.0", path: file }],
@@ -36,6 +36,20 @@ test("--json tells everything but the body", async () => {
   });
   expect(shown["_meta"]).toMatchObject({ "acp-skills": { name: "pdf", digest: shown["digest"] } });
   expect((await show("pdf", "--json")).stdout).toBe(stdout);
+});
+
+test("files and digest are those that describe_skill tells", async () => {
+  project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
+  project.write(".agents/skills/pdf/scripts/run.py", "print(1)\n");
+  project.write(".agents/skills/pdf/.hidden", "x");
+  project.write(".agents/skills/pdf/inner/SKILL.md", skillText("inner"));
+  const called = await runCli(["call", "describe_skill", '{"name":"pdf"}'], { cwd: project.directory });
+  const { skill } = JSON.parse(called.stdout) as { skill: Record<string, unknown> };
+  const shown = JSON.parse((await show("pdf", "--json")).stdout) as Record<string, unknown>;
+  expect({ files: shown["files"], digest: shown["digest"] }).toEqual({
+    files: skill["files"],
+    digest: skill["digest"],
+  });
 });
 
 test("text has the fields, the files and the body, with nothing a terminal would obey", async () => {
