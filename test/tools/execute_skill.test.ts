@@ -89,6 +89,35 @@ test("arguments are held against the manifest's inputs before anything starts", 
   expect(await fault({ sheet: "blob:none" })).toMatchObject({ code: "BLOB_NOT_FOUND" });
 });
 
+test("what a script is given is refused as it was given", async () => {
+  const { call } = await openRunner({ ...agentSkill("pdf"), "/skills/pdf/scripts/run.py": "print()\n" }, () => {
+    throw new Error("not to be run");
+  });
+  const fault = async (args: object) =>
+    await refusal(call("execute_skill", { name: "pdf", script: "scripts/run.py", args }));
+  expect(await fault({ arg: ["-x"], "a/b": 1 })).toMatchObject({
+    code: "VALIDATION_ERROR",
+    violations: [
+      { field: "/args/arg", actual: "an array" },
+      { field: "/args/a~1b", actual: 1 },
+    ],
+    hint: "Did you mean argv?",
+    available: ["argv", "stdin"],
+  });
+  expect(await fault({ argv: "-x", stdin: 3 })).toMatchObject({
+    violations: [
+      { field: "/args/argv", expected: "an array", actual: "-x" },
+      { field: "/args/stdin", expected: "a string", actual: 3 },
+    ],
+  });
+  expect(await fault({ argv: ["-x", 3] })).toMatchObject({
+    violations: [{ field: "/args/argv/1", expected: "a string without NUL", actual: 3 }],
+  });
+  expect(await fault({ argv: Array(257).fill("x") })).toMatchObject({
+    violations: [{ field: "/args/argv", expected: "at most 256 strings", actual: 257 }],
+  });
+});
+
 test("blobs are mounted that the caller lists, that an argument of type blob names, and that any other text names", async () => {
   let seen: SandboxRun | undefined;
   const { call } = await openRunner(actionSkill("a.b", inputs), ({ run }) => {

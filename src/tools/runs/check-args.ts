@@ -83,7 +83,8 @@ function pointer(name: string): string {
   return `/args/${name.replace(/~/g, "~0").replace(/\//g, "~1")}`;
 }
 
-function shown(value: Json | undefined): unknown {
+/** What was given, short enough to be sent back. */
+export function shown(value: Json | undefined): unknown {
   if (typeof value === "string") return value.length > 80 ? `${value.slice(0, 80)}…` : value;
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
   return value ?? null;

@@ -7,7 +7,7 @@ import { invalidInput } from "../check-input.ts";
 import { permissionsOf } from "../permissions-of.ts";
 import type { RunContext } from "../tool.ts";
 import { walkSkill } from "../walk-skill.ts";
-import { checkArgs } from "./check-args.ts";
+import { checkArgs, shown } from "./check-args.ts";
 import type { Arguments } from "./check-args.ts";
 import { dependenciesOf } from "./dependencies-of.ts";
 import { neededBy, requirementsFile } from "./prepare-run.ts";
@@ -128,29 +128,20 @@ export function isScript(path: string): boolean {
 }
 
 const maxArgv = 256;
+const scriptInputs = { argv: { type: "array" }, stdin: { type: "string" } } as const;
 
-function scriptArguments(args: Arguments): { readonly argv: readonly string[]; readonly stdin?: string } {
-  const { argv = [], stdin, ...others } = args;
-  const [unknown] = Object.keys(others);
-  const isArgv = Array.isArray(argv) && argv.length <= maxArgv && argv.every(isArgument);
-  if (unknown !== undefined) {
-    const expected = "argv and stdin only: a script takes its arguments as text";
-    throw invalidInput(tool, [{ field: `/args/${unknown}`, expected, actual: "another name" }], {
-      available: ["argv", "stdin"],
-    });
+/** A script takes its arguments as text. */
+function scriptArguments(given: Arguments): { readonly argv: readonly string[]; readonly stdin?: string } {
+  const { argv = [], stdin } = checkArgs(tool, given, scriptInputs).args as { argv?: Json[]; stdin?: string };
+  if (argv.length > maxArgv) {
+    throw invalidInput(tool, [{ field: "/args/argv", expected: `at most ${maxArgv} strings`, actual: argv.length }]);
   }
-  if (!isArgv) {
-    const expected = `an array of at most ${maxArgv} strings without NUL`;
-    throw invalidInput(tool, [{ field: "/args/argv", expected, actual: "something else" }]);
-  }
-  if (stdin !== undefined && typeof stdin !== "string") {
-    throw invalidInput(tool, [{ field: "/args/stdin", expected: "a string", actual: typeof stdin }]);
+  const wrong = argv.findIndex((value) => typeof value !== "string" || value.includes("\0"));
+  if (wrong !== -1) {
+    const [field, expected] = [`/args/argv/${wrong}`, "a string without NUL"];
+    throw invalidInput(tool, [{ field, expected, actual: shown(argv[wrong]) }]);
   }
   return { argv: argv as readonly string[], ...(stdin !== undefined && { stdin }) };
-}
-
-function isArgument(value: unknown): boolean {
-  return typeof value === "string" && !value.includes("\0");
 }
 
 function notExecutable({ name }: Skill): SkillsError {
