@@ -45,7 +45,7 @@ export const manifestSchema = z
       .trim()
       .min(1)
       .refine((text) => countCodePoints(text) <= maxDescriptionLength, `at most ${maxDescriptionLength} code points`)
-      .meta({ maxLength: maxDescriptionLength }),
+      .meta({ maxLength: maxDescriptionLength, pattern: "\\S" }),
     kind: z.enum(["action", "instruction"]),
     namespace: z.string().regex(dottedName).optional(),
     tags: z.array(z.string()).max(20).optional(),
@@ -60,6 +60,11 @@ export const manifestSchema = z
     for (const { code, path, message, fix } of checkManifest(manifest)) {
       context.addIssue({ code: "custom", path: [...path], message, params: { rule: code, fix } });
     }
+  })
+  .meta({
+    if: { properties: { kind: { const: "action" } } },
+    then: { properties: { runtime: true }, required: ["runtime"] },
+    else: { properties: { runtime: false } },
   });
 
 /** The keys a manifest may have, by table; `*` stands for any name. */

@@ -21,7 +21,7 @@ export const availableSkillSchema = z.looseObject({
     .string()
     .min(1)
     .refine((text) => Array.from(text).length <= 1024 && text.trim() !== "", "1 to 1024 code points, not blank")
-    .meta({ maxLength: 1024 }),
+    .meta({ maxLength: 1024, pattern: "\\S" }),
   license: z.string().optional(),
   compatibility: z
     .string()

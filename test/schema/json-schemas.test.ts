@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { jsonSchemas } from "../../.config/json-schemas.js";
+import { manifestSchema } from "../../src/skills/manifest.ts";
 import { availableSkillSchema } from "../../src/wire/available-skill.ts";
 import { sessionUpdateSchema } from "../../src/wire/session-update.ts";
 
@@ -28,6 +29,7 @@ test.each([
   [{ ...skill, name: "a".repeat(64) }, true],
   [{ ...skill, name: "a".repeat(65) }, false],
   [{ ...skill, description: "" }, false],
+  [{ ...skill, description: " \n" }, false],
   [{ ...skill, description: "𝒳".repeat(1024) }, true],
   [{ ...skill, description: "𝒳".repeat(1025) }, false],
   [{ ...skill, compatibility: "c".repeat(501) }, false],
@@ -36,6 +38,24 @@ test.each([
 ])("the JSON Schema and the zod schema judge an AvailableSkill alike: %j", (value, valid) => {
   expect(availableSkillSchema.safeParse(value).success).toBe(valid);
   expect(compiled("AvailableSkill.json")(value)).toBe(valid);
+});
+
+const manifest = { name: "pdf.read", version: "1.0.0", description: "Reads PDF files.", kind: "instruction" };
+const runtime = { language: "python", entrypoint: "main.py" };
+
+test.each([
+  [manifest, true],
+  [{ ...manifest, future: 1 }, true],
+  [{ ...manifest, description: " " }, false],
+  [{ ...manifest, name: "pdf-read" }, false],
+  [{ ...manifest, version: "1.0" }, false],
+  [{ ...manifest, runtime }, false],
+  [{ ...manifest, kind: "action" }, false],
+  [{ ...manifest, kind: "action", runtime }, true],
+  [{ ...manifest, kind: "action", runtime: { entrypoint: "main.py" } }, false],
+])("the JSON Schema and the zod schema judge a manifest alike: %j", (value, valid) => {
+  expect(manifestSchema.safeParse(value).success).toBe(valid);
+  expect(compiled("skill.toml.json")(value)).toBe(valid);
 });
 
 test.each([
