@@ -1,11 +1,13 @@
 import { parse, TomlError } from "smol-toml";
 import type { core } from "zod";
+import { isChoice, isOfType } from "./argument-type.ts";
 import { countCodePoints, cutCodePoints } from "./code-points.ts";
 import { maxDescriptionLength } from "./check-frontmatter.ts";
 import { cleanValue, controlsIn } from "./control-characters.ts";
 import { fitFaults } from "./fit-faults.ts";
 import { manifestReason } from "./manifest-reason.ts";
 import { manifestKeys, manifestSchema } from "./manifest.ts";
+import type { Manifest } from "./manifest.ts";
 import type { ManifestReading } from "./parse-skill.ts";
 import { rules } from "./rules.ts";
 import type { Finding, RuleCode } from "./rules.ts";
@@ -45,6 +47,7 @@ export function readManifest(text: string, file: string): ManifestReading {
     if (isRule(rule)) add(rule, path, issue.message, String(issue.code === "custom" && issue.params?.fix));
     else reportShape(path, data, issue, add);
   }
+  if (result.success) reportDefaults(result.data, add);
   const positionOf = openTomlPositions(text);
   const findings = fitFaults(faults).map(({ code, path, message, fix }): Finding => ({
     code,
@@ -130,6 +133,17 @@ function reportUnknownKeys(data: Record<string, unknown>, add: Add): void {
     const outer = first === "" ? data : data[first];
     if (any === undefined) check(first === "" ? [] : [first], outer, known);
     else if (isTable(outer)) for (const [name, inner] of Object.entries(outer)) check([first, name], inner, known);
+  }
+}
+
+/** A default that is refused as an argument would be: whoever leaves the argument out is told of what he did not give. */
+function reportDefaults({ inputs = {} }: Manifest, add: Add): void {
+  for (const [name, argument] of Object.entries(inputs)) {
+    const { type, default: preset } = argument;
+    if (preset === undefined || (isOfType(preset, type) && isChoice(preset, argument))) continue;
+    const shape = isOfType(preset, type) ? "one of its enum" : `of the type ${type}`;
+    const message = `the default of ${name}, ${JSON.stringify(preset)}, is not ${shape}`;
+    add("manifest-default-invalid", ["inputs", name, "default"], message, "Correct or remove it.");
   }
 }
 

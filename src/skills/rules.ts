@@ -67,6 +67,7 @@ export const rules = {
   "manifest-namespace-mismatch": { title: "the namespace is a dotted prefix of the name", ...always },
   "manifest-network-invalid": { title: "network entries have the shape https://host", ...always },
   "manifest-secret-invalid": { title: "secrets are names such as API_KEY", ...always },
+  "manifest-default-invalid": { title: "defaults are of their type, and among their enum", ...normalised },
   "manifest-dependency-invalid": { title: "dependencies have the shape a.b@^1", ...always },
   "manifest-name-too-long": { title: "the slug of the manifest's name has at most 64 characters", ...always },
   "manifest-tags-too-many": { title: "skill.toml has at most 20 tags", ...normalised },

@@ -57,6 +57,10 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "frontmatter-unclosed": [["frontmatter-unclosed SKILL.md:1:1"], false],
   "invalid-utf8": [["invalid-utf8 SKILL.md:3:23"], true],
   "license-not-a-string": [["license-not-a-string SKILL.md:4:1"], true],
+  "manifest-default-invalid": [
+    ["manifest-default-invalid skill.toml:10:11", "manifest-default-invalid skill.toml:14:11"],
+    true,
+  ],
   "manifest-dependency-invalid": [["manifest-dependency-invalid skill.toml:7:11"], false],
   "manifest-entrypoint-outside": [["manifest-entrypoint-outside skill.toml:8:14"], false],
   "manifest-field-invalid": [["manifest-field-invalid skill.toml:2:11"], false],

@@ -1,5 +1,7 @@
 import { isBlobId } from "../../blobs/blob-id.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
+import { isChoice, isOfType } from "../../skills/argument-type.ts";
+import type { DeclaredArgument } from "../../skills/argument-type.ts";
 import type { Manifest } from "../../skills/manifest.ts";
 import { asAvailable, nearest } from "../../nearest.ts";
 import { invalidInput } from "../check-input.ts";
@@ -27,16 +29,16 @@ export function checkArgs(tool: string, args: Arguments, inputs: Manifest["input
   }));
   const whole: [string, Json][] = [];
   const blobs: string[] = [];
-  for (const [name, { type, required = false, default: preset, enum: choices }] of declared) {
+  for (const [name, argument] of declared) {
+    const { type, required = false, default: preset, enum: choices = [] } = argument;
     const value = Object.hasOwn(args, name) ? args[name] : (preset as Json | undefined);
     if (value === undefined) {
       if (required) violations.push({ field: pointer(name), expected: typeWords[type], actual: null });
       continue;
     }
     whole.push([name, value]);
-    if (!isOfType(value, type))
-      violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
-    else if (choices && !choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value))) {
+    if (!fits(value, type)) violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
+    else if (!isChoice(value, argument)) {
       const expected = `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
       violations.push({ field: pointer(name), expected, actual: shown(value) });
     } else if (type === "blob" && typeof value === "string") blobs.push(value);
@@ -50,9 +52,7 @@ export function checkArgs(tool: string, args: Arguments, inputs: Manifest["input
 
 const maxNamed = 10;
 
-type ArgumentType = NonNullable<Manifest["inputs"]>[string]["type"];
-
-const typeWords: Readonly<Record<ArgumentType, string>> = {
+const typeWords: Readonly<Record<DeclaredArgument["type"], string>> = {
   string: "a string",
   integer: "a whole number",
   number: "a number",
@@ -62,21 +62,8 @@ const typeWords: Readonly<Record<ArgumentType, string>> = {
   blob: "the id of a blob, such as create_blob gives",
 };
 
-function isOfType(value: Json, type: ArgumentType): boolean {
-  switch (type) {
-    case "integer":
-      return Number.isInteger(value);
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
-    case "blob":
-      return typeof value === "string" && isBlobId(value);
-    case "string":
-    case "number":
-    case "boolean":
-      return typeof value === type;
-  }
+function fits(value: Json, type: DeclaredArgument["type"]): boolean {
+  return type === "blob" ? typeof value === "string" && isBlobId(value) : isOfType(value, type);
 }
 
 function pointer(name: string): string {
