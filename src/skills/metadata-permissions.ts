@@ -24,11 +24,11 @@ export function readMetadataPermissions(
       fix,
     });
   const words = (child: string, shape: RegExp, noun: string, fix: string): string[] =>
-    (metadata[child] ?? "").split(/\s+/).filter((word) => {
-      if (word === "" || shape.test(word)) return word !== "";
-      fault(child, `${JSON.stringify(word)} is not ${noun}`, fix);
-      return false;
-    });
+    metadata[child]?.split(/\s+/).filter((word) => {
+      const isRight = shape.test(word);
+      if (!isRight && word !== "") fault(child, `${JSON.stringify(word)} is not ${noun}`, fix);
+      return isRight;
+    }) ?? [];
   const project = metadata["acp-skills-project"]?.trim() ?? "none";
   const isProject = project === "none" || project === "read" || project === "write";
   if (!isProject) {
