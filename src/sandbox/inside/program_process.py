@@ -23,6 +23,7 @@ def run_program(descriptor: int, confine) -> None:
     status = SETUP_FAILED
     try:
         os.set_inheritable(descriptor, False)
+        _close_all_but(descriptor)
         _reset_signals()
         status = serve(_open_channel(descriptor), confine, prepare=_prepare, execute=_execute)
     except BaseException as error:
@@ -74,6 +75,17 @@ def _execute(run: dict) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     file = f"/skills/{program['skill']}/{program['file']}"
     os.execve(interpreter, [interpreter, file, *program["argv"]], dict(os.environ))
+
+
+def _close_all_but(channel: int) -> None:
+    """What somebody had open who started the host without minding: a directory among it would be a way out."""
+    for name in os.listdir("/dev/fd"):
+        descriptor = int(name)
+        if descriptor > 2 and descriptor != channel:
+            try:
+                os.close(descriptor)
+            except OSError:
+                pass  # It was for the list.
 
 
 def _reset_signals() -> None:

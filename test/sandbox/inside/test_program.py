@@ -259,6 +259,17 @@ class Surroundings(unittest.TestCase):
         ended = run_code("print('code')\ndef main(): pass", confine=confine)
         self.assertEqual((ended.frames, ended.stdout, os.WEXITSTATUS(ended.status)), ([], "OSError: no Landlock\n".join(("The program could not be set up: ", "")), 70))
 
+    def test_hold_nothing_that_whoever_started_them_had_open(self):
+        code = "import os\ndef main(): return [fd for fd in range(256) if os.path.lexists('/dev/fd/%d' % fd)]"
+        directory = os.open("/", os.O_RDONLY)
+        try:
+            os.dup2(directory, 200)
+            held = run_code(code).value
+        finally:
+            os.close(directory)
+            os.close(200)
+        self.assertEqual((held[:3], len(held), 200 in held), ([0, 1, 2], 4, False))
+
     def test_have_ordinary_signals(self):
         code = "import signal\ndef main(): return [signal.getsignal(s) in (signal.SIG_DFL, signal.default_int_handler) for s in (2, 15, 17)]"
         self.assertEqual(run_code(code).value, [True, True, True])
