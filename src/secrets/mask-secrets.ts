@@ -24,8 +24,11 @@ export interface MaskedStream {
 /** A shorter value would be masked all over a log, and guessed from where it is missing. */
 const shortestValue = 4;
 
-/** Throws INVALID_OPTIONS for a value of fewer than four characters: it cannot be masked, so it is no secret to be handed out. */
-export function maskSecrets(secrets: Readonly<Record<string, string>>): SecretMask {
+/**
+ * Masks these, and the values of `others`. Throws INVALID_OPTIONS for a secret of fewer than four characters: it cannot be
+ * masked, so it is none to be handed out.
+ */
+export function maskSecrets(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): SecretMask {
   const short = Object.keys(secrets).filter((name) => (secrets[name] ?? "").trim().length < shortestValue);
   if (short.length > 0) {
     throw new SkillsError(
@@ -34,7 +37,7 @@ export function maskSecrets(secrets: Readonly<Record<string, string>>): SecretMa
       { facts: { names: short } },
     );
   }
-  const needles = prepareNeedles(Object.values(secrets).flatMap(toSecretForms));
+  const needles = prepareNeedles([...Object.values(secrets), ...others].flatMap(toSecretForms));
   const text = (plain: string): string => {
     const stream = openStream(needles);
     const masked = Buffer.concat([stream.push(Buffer.from(plain)), stream.end()]);

@@ -298,6 +298,40 @@ test("a secret's value is nowhere in what leaves the run", async () => {
   }
 });
 
+test("a secret that is handed to another skill is hidden in what that one shows, and whole in what it answers", async () => {
+  const secret = "s3cr3t-value-1234";
+  const shown: string[] = [];
+  const { call, store } = await openRunner(
+    { ...actionSkill("a", '[permissions]\nsecrets = ["KEY"]\n[dependencies]\nskills = ["b"]'), ...actionSkill("b") },
+    async ({ run, print, createBlob, leave, callSkill }) => {
+      if (run.program.type === "script" || run.program.type === "code") throw new Error("Only skills run.");
+      const { args } = run.program;
+      if (run.program.skill === "b") {
+        print(`got ${JSON.stringify(args)}\n`);
+        leave(`${secret}.txt`, JSON.stringify(args));
+        await createBlob("text/plain", JSON.stringify(args));
+        return { type: "returned", value: args };
+      }
+      const answered = (await callSkill("b", { key: run.secrets["KEY"] ?? "" })) as { key: string };
+      return { type: "returned", value: answered.key === run.secrets["KEY"] };
+    },
+    { grants: ["a:secrets"], readSecret: () => Promise.resolve(secret) },
+  );
+  const onPrint = (text: string) => void shown.push(text);
+  const result = (await call("execute_skill", { name: "a" }, { onPrint })) as {
+    output: unknown;
+    output_blobs: string[];
+  };
+  expect(result.output).toBe(true);
+  expect(shown.join("")).toBe('got {"key":"***"}\n');
+  expect(result.output_blobs).toHaveLength(2);
+  for (const id of result.output_blobs) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of store.read("me", id)) chunks.push(chunk);
+    expect(Buffer.concat(chunks).toString()).toBe('{"key":"***"}');
+  }
+});
+
 test("packages that are not installed are told, with the command that installs them", async () => {
   const files = { "code/requirements.txt": "left-pad==1.0\n" };
   const { call } = await openRunner(actionSkill("a.b", "", files), () => returned(null as never));

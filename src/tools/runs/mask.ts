@@ -14,10 +14,10 @@ export interface Mask {
   iterable(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
-/** Throws SECRET_MISSING for a value that cannot be hidden. */
-export function openMask(secrets: Readonly<Record<string, string>>): Mask {
-  if (Object.keys(secrets).length === 0) return openly;
-  const { text, json, openStream } = maskable(secrets);
+/** Hides the values of `others` too. Throws SECRET_MISSING for a secret that cannot be hidden. */
+export function openMask(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): Mask {
+  if (Object.keys(secrets).length === 0 && others.length === 0) return openly;
+  const { text, json, openStream } = maskable(secrets, others);
   const error = ({ type, message, details }: RunError): RunError => ({
     type: text(type),
     message: text(message),
@@ -40,9 +40,12 @@ export function openMask(secrets: Readonly<Record<string, string>>): Mask {
   };
 }
 
-function maskable(secrets: Readonly<Record<string, string>>): ReturnType<typeof maskSecrets> {
+function maskable(
+  secrets: Readonly<Record<string, string>>,
+  others: readonly string[],
+): ReturnType<typeof maskSecrets> {
   try {
-    return maskSecrets(secrets);
+    return maskSecrets(secrets, others);
   } catch (error) {
     if (!isSkillsError(error) || error.code !== "INVALID_OPTIONS") throw error;
     throw new SkillsError("SECRET_MISSING", error.message, { cause: error });

@@ -1,6 +1,6 @@
 import type { Clock } from "../../clock.ts";
 import { isSkillsError } from "../../errors.ts";
-import type { Json, RunHost } from "../../sandbox/sandbox.ts";
+import type { Json } from "../../sandbox/sandbox.ts";
 import { SkillCallError } from "./skill-call-error.ts";
 import { maxNestedRuns, maxNesting } from "./run-limits.ts";
 import type { RunPlan } from "./run-plan.ts";
@@ -8,7 +8,8 @@ import type { EndedRun, RunCaller } from "./runs.ts";
 
 /** The skills that code inside a run calls, each in a sandbox of its own (CONTRACT C-5.5). */
 export interface NestedRuns {
-  readonly call: RunHost["callSkill"];
+  /** `hidden`: values that the caller has been trusted with, and may hand on. */
+  readonly call: (name: string, args: Json, signal: AbortSignal, hidden: readonly string[]) => Promise<Json>;
   /** Blobs that such runs made, so far. */
   readonly blobs: () => readonly string[];
 }
@@ -17,7 +18,14 @@ export interface NestingOptions {
   readonly plan: RunPlan;
   readonly caller: RunCaller;
   readonly clock: Clock;
-  readonly run: (plan: RunPlan, caller: RunCaller, signal: AbortSignal, nested: NestedRuns) => Promise<EndedRun>;
+  readonly run: (plan: RunPlan, caller: RunCaller, signal: AbortSignal, nesting: Nesting) => Promise<EndedRun>;
+}
+
+/** What a run has of those around it. */
+export interface Nesting {
+  readonly nested: NestedRuns;
+  /** Secrets of theirs: shown no more than its own. */
+  readonly hidden: readonly string[];
 }
 
 /** What all depths of one run share. */
@@ -35,7 +43,7 @@ function atDepth(options: NestingOptions, plan: RunPlan, depth: number, budget: 
   const { caller, clock, run } = options;
   const made: string[] = [];
 
-  async function call(name: string, args: Json, signal: AbortSignal): Promise<Json> {
+  const call: NestedRuns["call"] = async (name, args, signal, hidden) => {
     const skill = plan.brokered.find((brokered) => brokered.name === name);
     if (skill === undefined)
       throw new SkillCallError(
@@ -49,17 +57,17 @@ function atDepth(options: NestingOptions, plan: RunPlan, depth: number, budget: 
     caller.onNested?.(skill);
     const inner = await caller.planSkill(skill, args, Math.max(1, budget.deadline - clock.now()));
     const below = atDepth(options, inner, depth + 1, budget);
-    const { runId, end, result } = await run(inner, caller, signal, below);
+    const { runId, end, result } = await run(inner, caller, signal, { nested: below, hidden });
     made.push(...result.output_blobs);
     if (end.type === "returned") return end.value;
     const { type, message } = result.error ?? { type: "SkillError", message: result.summary };
     throw new SkillCallError(type, message, runId);
-  }
+  };
 
   return {
-    async call(name, args, signal) {
+    async call(name, args, signal, hidden) {
       try {
-        return await call(name, args, signal);
+        return await call(name, args, signal, hidden);
       } catch (error) {
         // A refusal is told to the code inside as it would be to a model; everything else is ours to report.
         if (isSkillsError(error) && error.code !== "INTERNAL") throw new SkillCallError(error.code, error.message);

@@ -1,11 +1,11 @@
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Clock } from "../../clock.ts";
-import type { Json, RunEnd, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SkillSource } from "../skill-source.ts";
 import { openMask } from "./mask.ts";
 import { openNestedRuns } from "./nested-runs.ts";
-import type { NestedRuns } from "./nested-runs.ts";
+import type { Nesting } from "./nested-runs.ts";
 import { prepareRun } from "./prepare-run.ts";
 import type { RunMeans } from "./prepare-run.ts";
 import { recordRun } from "./run-recorder.ts";
@@ -67,11 +67,15 @@ export function openRuns(options: RunsOptions): Runs {
 
   async function runPrepared(
     { sandbox, run }: { readonly sandbox: Sandbox; readonly run: SandboxRun },
-    { plan, caller, nested }: { readonly plan: RunPlan; readonly caller: RunCaller; readonly nested: NestedRuns },
+    { plan, caller }: { readonly plan: RunPlan; readonly caller: RunCaller },
+    { nested, hidden }: Nesting,
     signal: AbortSignal,
   ): Promise<EndedRun> {
-    const mask = openMask(run.secrets);
-    const record = recordRun({ plan, caller, mask, callSkill: nested.call });
+    const own = openMask(run.secrets);
+    const mask = hidden.length === 0 ? own : openMask(run.secrets, hidden);
+    const known = [...hidden, ...Object.values(run.secrets)];
+    const callSkill: RunHost["callSkill"] = (name, args, over) => nested.call(name, args, over, known);
+    const record = recordRun({ plan, caller, mask, callSkill });
     const release = await holdAll(caller, plan);
     const start = clock.now();
     try {
@@ -81,16 +85,17 @@ export function openRuns(options: RunsOptions): Runs {
       const durationMs = Math.max(0, Math.round(clock.now() - start));
       const nestedBlobs = nested.blobs();
       const facts = { run, plan, caller, mask, nestedBlobs, durationMs, isolation: sandbox.tier };
-      return { runId: run.runId, end: mask.end(end), result: await toRunResult(end, record, facts) };
+      // The secrets of the runs around it are theirs to get back.
+      return { runId: run.runId, end: own.end(end), result: await toRunResult(end, record, facts) };
     } finally {
       await release();
     }
   }
 
   /** The whole of one run, at one depth of nesting. */
-  async function runPlan(plan: RunPlan, caller: RunCaller, signal: AbortSignal, nested: NestedRuns): Promise<EndedRun> {
+  async function runPlan(plan: RunPlan, caller: RunCaller, signal: AbortSignal, nesting: Nesting): Promise<EndedRun> {
     const prepared = await prepareRun(plan, caller, options, newRunId());
-    return await runPrepared(prepared, { plan, caller, nested }, signal);
+    return await runPrepared(prepared, { plan, caller }, nesting, signal);
   }
 
   return {
@@ -104,7 +109,7 @@ export function openRuns(options: RunsOptions): Runs {
       const leave = await queue.enter(caller.owner, signal);
       try {
         const nested = openNestedRuns({ plan, caller, clock, run: runPlan });
-        return (await runPrepared(prepared, { plan, caller, nested }, signal)).result;
+        return (await runPrepared(prepared, { plan, caller }, { nested, hidden: [] }, signal)).result;
       } finally {
         leave();
       }
