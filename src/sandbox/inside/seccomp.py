@@ -139,7 +139,9 @@ def _rules_alone(refuse: int, owner: bool, landlock_abi: int, pid: int) -> list:
     found.append(Rule("ioctl", refuse, (Test(1, 0x5400, mask=0xFFFFFF00, equal=False),)))
     found += [Rule("sendto", refuse, (Test(4, 0, equal=False, high=high),)) for high in (False, True)]
     found += [Rule(name, refuse, (Test(0, 0, equal=False),)) for name in _OF_ANOTHER_PROCESS]
-    found += [Rule(name, refuse, (Test(1, 0, equal=False),)) for name in ("setpriority", "ioprio_set")]
+    # Of processes only: where a user is meant, 0 is whoever asks, with all that runs outside.
+    for name, of_a_process in (("setpriority", 0), ("ioprio_set", 1)):
+        found += [Rule(name, refuse, (Test(0, of_a_process, equal=False),)), Rule(name, refuse, (Test(1, 0, equal=False),))]
     found.append(Rule("prlimit64", refuse, (Test(0, 0, equal=False), Test(0, pid, equal=False))))
     if owner:
         found += [Rule(name, refuse) for name in _NEVER_AS_OWNER]

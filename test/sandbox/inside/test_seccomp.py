@@ -171,6 +171,11 @@ class WithoutNamespaces(unittest.TestCase):
         self.assertEqual(one.of("sched_setaffinity", 4321), REFUSED)
         self.assertEqual(one.of("setpriority", 0, 4321, 19), REFUSED)
         self.assertEqual(one.of("setpriority", 0, 0, 19), seccomp.ALLOW)
+        self.assertEqual(one.of("ioprio_set", 1, 0, 0), seccomp.ALLOW)
+        for which in (1, 2):
+            self.assertEqual(one.of("setpriority", which, 0, 19), REFUSED)
+        for which in (2, 3):
+            self.assertEqual(one.of("ioprio_set", which, 0, 0), REFUSED)
 
     def test_where_landlock_guards_no_signals_only_its_own_may_be_sent(self):
         old, new = Filter("x86_64", alone=True, landlock_abi=5), Filter("x86_64", alone=True, landlock_abi=6)
