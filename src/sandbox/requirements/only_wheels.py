@@ -1,11 +1,14 @@
-"""Runs pip so that it cannot run anything else.
+"""Runs pip so that it takes packages from where the person said, and cannot run anything else.
 
-`--only-binary :all:` holds for what pip chooses, not for a source archive or a repository that a wheel names by its
-address: building that would run a stranger's code outside of every sandbox. Installing wheels needs no other program.
+`--only-binary :all:`, `--no-index` and the person's indexes hold for what pip chooses, not for what a wheel names by its
+address: that could be anywhere, and where it is a source archive or a repository, building it would run a stranger's code
+outside of every sandbox. Installing wheels needs no other program.
 """
 
 import runpy
 import sys
+
+from pip._vendor.packaging.requirements import Requirement
 
 STARTS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "subprocess.Popen"}
 # Asked by pip's own tags on some builds for macOS; the code is pip's, not a package's.
@@ -21,6 +24,17 @@ def refuse(event, arguments):
     raise PermissionError("only wheels are installed, and something here would have to be built")
 
 
+read = Requirement.__init__
+
+
+def read_name(self, text):
+    """Also what wheels require."""
+    read(self, text)
+    if self.url:
+        raise PermissionError(f"{self.name} is asked for by its address, only names are looked for")
+
+
+Requirement.__init__ = read_name
 sys.addaudithook(refuse)
 sys.argv[0] = "pip"
 runpy.run_module("pip", run_name="__main__", alter_sys=True)

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../../src/log.ts";
 import { findPython } from "../../../src/sandbox/find-python.ts";
@@ -27,6 +27,8 @@ import { writeSource, writeWheel } from "./wheels.ts";
 const found = await findPython();
 const python = "reason" in found ? undefined : found.executable;
 const lacksPip = python === undefined || !succeeds(python, ["-I", "-c", "import pip"]);
+
+const onlyWheels = fileURLToPath(new URL("../../../src/sandbox/requirements/only_wheels.py", import.meta.url));
 
 let directory = "";
 let cache = "";
@@ -117,16 +119,15 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect(existsSync(canary)).toBe(false);
   });
 
-  test("never runs the code of a package: not of a source that a wheel names by its address", async () => {
+  test("never runs the code of a package: not even where pip itself is told to", () => {
     const canary = path.join(directory, "canary");
     const source = path.join(directory, "evil-1.0.zip");
     writeSource(source, "evil", `open(${JSON.stringify(canary)}, "w")`);
-    writeWheel(wheels, "carrier", { requires: [`evil @ ${pathToFileURL(source).href}`] });
-    await expect(install("carrier\n")).rejects.toThrow(
+    const command = [onlyWheels, "install", "--no-index", "--target", path.join(directory, "target"), source];
+    expect(() => execFileSync(python ?? "python3", ["-I", ...command], { stdio: "pipe" })).toThrow(
       /only wheels are installed, and something here would have to be built/,
     );
     expect(existsSync(canary)).toBe(false);
-    expect(readdirSync(cache)).toEqual([]);
   });
 
   test("never runs another program: not git for a repository that a wheel names", async () => {
@@ -137,6 +138,18 @@ describe.skipIf(lacksPip)("with pip", () => {
     await expect(install("carrier\n")).rejects.toMatchObject({ code: "SKILL_NOT_READY" });
     expect(existsSync(canary)).toBe(false);
   });
+
+  test.each(["other-1.0-py3-none-any.whl", "other-1.0.zip"])(
+    "fetches nothing that a wheel names by its address: %s",
+    async (file) => {
+      writeWheel(path.join(directory, "elsewhere"), "other");
+      writeSource(path.join(directory, "elsewhere", "other-1.0.zip"), "other", "");
+      const address = pathToFileURL(path.join(directory, "elsewhere", file)).href;
+      writeWheel(wheels, "carrier", { requires: [`other @ ${address}`] });
+      await expect(install("carrier\n")).rejects.toThrow(/other is asked for by its address/);
+      expect(readdirSync(cache)).toEqual([]);
+    },
+  );
 
   test("two that install the same at once both have it, whole", async () => {
     writeWheel(wheels, "first");
