@@ -128,8 +128,24 @@ def rules(
     if alone or project:
         # A datagram socket of a pair can still send to any name.
         found.append(Rule("socketpair", refuse, (Test(1, SOCK_STREAM, mask=SOCK_TYPES, equal=False),)))
+    found += _rules_on_others(refuse, alone, pid)
     if alone:
         found += _rules_alone(refuse, owner, landlock_abi, pid)
+    return found
+
+
+def _rules_on_others(refuse: int, alone: bool, pid: int) -> list:
+    """A program slows down and limits nobody but itself; in its own namespace that is: not process 1, which watches it."""
+
+    def other(argument: int) -> Test:
+        return Test(argument, 0, equal=False) if alone else Test(argument, 1)
+
+    found = [Rule(name, refuse, (other(0),)) for name in _OF_ANOTHER_PROCESS]
+    # Of processes only: where a user is meant, 0 is whoever asks, with all that is not of this run.
+    for name, of_a_process in (("setpriority", 0), ("ioprio_set", 1)):
+        found += [Rule(name, refuse, (Test(0, of_a_process, equal=False),)), Rule(name, refuse, (other(1),))]
+    own = (Test(0, pid, equal=False),) if alone else ()
+    found.append(Rule("prlimit64", refuse, (other(0), *own)))
     return found
 
 
@@ -138,11 +154,6 @@ def _rules_alone(refuse: int, owner: bool, landlock_abi: int, pid: int) -> list:
     # What file systems do on order, also to a file that may only be read. Pipes and terminals have orders of one kind.
     found.append(Rule("ioctl", refuse, (Test(1, 0x5400, mask=0xFFFFFF00, equal=False),)))
     found += [Rule("sendto", refuse, (Test(4, 0, equal=False, high=high),)) for high in (False, True)]
-    found += [Rule(name, refuse, (Test(0, 0, equal=False),)) for name in _OF_ANOTHER_PROCESS]
-    # Of processes only: where a user is meant, 0 is whoever asks, with all that runs outside.
-    for name, of_a_process in (("setpriority", 0), ("ioprio_set", 1)):
-        found += [Rule(name, refuse, (Test(0, of_a_process, equal=False),)), Rule(name, refuse, (Test(1, 0, equal=False),))]
-    found.append(Rule("prlimit64", refuse, (Test(0, 0, equal=False), Test(0, pid, equal=False))))
     if owner:
         found += [Rule(name, refuse) for name in _NEVER_AS_OWNER]
     if landlock_abi < 3:

@@ -71,6 +71,21 @@ export const processAttacks: readonly Attack[] = [
     check: (_found, { end }) => expect(end).not.toMatchObject({ type: "returned" }),
   },
   {
+    tries: "slow down or limit whatever watches it",
+    ofProcesses: true,
+    code: python`
+      import resource
+
+      def attack(bait):
+          for pid in {1, os.getppid()}:
+              attempt("idle %d" % pid, lambda: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)))
+              attempt("processors %d" % pid, lambda: os.sched_setaffinity(pid, {min(os.sched_getaffinity(0))}))
+              attempt("priority %d" % pid, lambda: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid)))
+              attempt("limit %d" % pid, lambda: resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0)))
+          attempt("user", lambda: os.setpriority(os.PRIO_USER, 0, os.getpriority(os.PRIO_USER, 0)))
+    `,
+  },
+  {
     tries: "outlive the run as a daemon that ignores every signal",
     ofProcesses: true,
     code: python`

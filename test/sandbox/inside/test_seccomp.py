@@ -177,6 +177,18 @@ class WithoutNamespaces(unittest.TestCase):
         for which in (2, 3):
             self.assertEqual(one.of("ioprio_set", which, 0, 0), REFUSED)
 
+    def test_the_process_that_watches_is_left_alone(self):
+        inside = Filter("x86_64")
+        for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "prlimit64"):
+            self.assertEqual(inside.of(name, 1), REFUSED)
+            for pid in (0, 7, OWN):
+                self.assertEqual(inside.of(name, pid), seccomp.ALLOW)
+        for name, of_a_process in (("setpriority", 0), ("ioprio_set", 1)):
+            self.assertEqual(inside.of(name, of_a_process, 1), REFUSED)
+            self.assertEqual(inside.of(name, of_a_process, 7), seccomp.ALLOW)
+            for others in (of_a_process + 1, of_a_process + 2):
+                self.assertEqual(inside.of(name, others, 0), REFUSED)
+
     def test_where_landlock_guards_no_signals_only_its_own_may_be_sent(self):
         old, new = Filter("x86_64", alone=True, landlock_abi=5), Filter("x86_64", alone=True, landlock_abi=6)
         self.assertEqual(new.of("kill", 4321, 9), seccomp.ALLOW)
