@@ -114,6 +114,8 @@ def rules(
     found.append(Rule("mmap", refuse, (Test(3, SHARED_ANONYMOUS, mask=SHARED_ANONYMOUS),)))
     # TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD changes how it reads.
     found += [Rule("ioctl", refuse, (Test(1, command),)) for command in (0x5412, 0x541C, 0x5423)]
+    # F_SETLEASE, F_NOTIFY, F_SETDELEG: whoever opens a file that may only be read here would wait for us, or be watched.
+    found += [Rule("fcntl", refuse, (Test(1, command),)) for command in (1024, 1026, 1040)]
     # A program that is not dumpable hides its memory from the supervisor.
     found.append(Rule("prctl", refuse, (Test(0, 4),)))
     found.append(Rule("personality", refuse, (Test(0, 0, equal=False), Test(0, WHOLE, equal=False))))

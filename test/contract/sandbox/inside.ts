@@ -247,7 +247,7 @@ export function describeInside(trial: Trial): void {
       });
     });
 
-    it("that may be read keeps its times and its flags", () => {
+    it("that may be read keeps its times and its flags, and nobody waits for it", () => {
       const directory = project();
       const file = path.join(directory, "below", "text");
       utimesSync(file, 1000, 1000);
@@ -266,10 +266,11 @@ export function describeInside(trial: Trial): void {
         def main():
             file = os.open("/project/below/text", os.O_RDONLY)
             set_flags, no_dump = 0x40086602, array.array("l", [0x40])
-            return [is_refused(lambda: os.utime(file)), is_refused(lambda: fcntl.ioctl(file, set_flags, no_dump))]
+            lease = lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+            return [is_refused(lambda: os.utime(file)), is_refused(lambda: fcntl.ioctl(file, set_flags, no_dump)), is_refused(lease)]
       `;
       return trial.run(codeRun(touch, { project: { directory, writable: false } }), ({ end }) => {
-        expect(end).toMatchObject({ type: "returned", value: [true, true] });
+        expect(end).toMatchObject({ type: "returned", value: [true, true, true] });
         expect(statSync(file).mtimeMs).toBe(1_000_000);
       });
     });

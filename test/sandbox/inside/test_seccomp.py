@@ -177,6 +177,13 @@ class WithoutNamespaces(unittest.TestCase):
         for which in (2, 3):
             self.assertEqual(one.of("ioprio_set", which, 0, 0), REFUSED)
 
+    def test_nobody_is_kept_waiting_for_a_file(self):
+        for one in (Filter("x86_64"), Filter("aarch64", alone=True)):
+            for command in (1024, 1026, 1040):
+                self.assertEqual(one.of("fcntl", 3, command, 0), REFUSED)
+            for command in (1, 3, 6, 1025, 1030, 1031):
+                self.assertEqual(one.of("fcntl", 3, command, 0), seccomp.ALLOW)
+
     def test_the_process_that_watches_is_left_alone(self):
         inside = Filter("x86_64")
         for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "prlimit64"):
