@@ -273,7 +273,7 @@ test("a secret's value is nowhere in what leaves the run", async () => {
       const value = run.secrets["KEY"] ?? "";
       print(`the key is ${value.slice(0, 5)}`);
       print(`${value.slice(5)} and so on\n`);
-      await createBlob("text/plain", `blob ${value}`);
+      await createBlob(`text/plain;name=${value}`, `blob ${value}`);
       leave("file.txt", `file ${value}`);
       if (run.program.type === "skill" && JSON.stringify(run.program.args) === '{"fail":true}') {
         return { type: "raised", error: { type: `E${value}`, message: `m ${value}`, details: { [value]: [value] } } };
@@ -294,6 +294,7 @@ test("a secret's value is nowhere in what leaves the run", async () => {
       const chunks: Uint8Array[] = [];
       for await (const chunk of store.read("me", id)) chunks.push(chunk);
       expect(Buffer.concat(chunks).toString()).toMatch(/^(blob|file) \*\*\*$/);
+      expect((await store.stat("me", id)).kind).toMatch(/^text\/plain(;name=\*\*\*)?$/);
     }
   }
 });

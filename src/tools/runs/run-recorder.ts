@@ -65,7 +65,7 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
     host: {
       print: (stream, bytes) => take(stream, masked[stream].push(bytes)),
       async createBlob(kind, content) {
-        const parsed = parseBlobKind(kind);
+        const parsed = parseBlobKind(mask.text(kind));
         return await keep(parsed?.base64 === false ? parsed.kind : "application/octet-stream", content);
       },
       callSkill,
