@@ -6,6 +6,8 @@ import os
 import stat
 import time
 
+from processes import living_thread
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
@@ -74,6 +76,7 @@ class SharedDisk:
         mapped: set = set()
         for pid in self._find_processes():
             try:
+                pid = living_thread(pid)
                 sizes.update(_nameless_open(pid))
                 mapped |= _nameless_mapped(pid)
             except OSError:

@@ -29,6 +29,23 @@ def descendants() -> list:
     return found
 
 
+def living_thread(pid: int) -> int:
+    """
+    By which number `/proc` tells what a process holds: that of its first thread, unless that has ended before the others.
+    The same number where none lives. Raises `OSError` when it is gone.
+    """
+    if pages_of(pid)[0] != 0:
+        return pid
+    living = (thread for thread in map(int, os.listdir(f"/proc/{pid}/task")) if pages_of(thread)[0] != 0)
+    return next(living, pid)
+
+
+def pages_of(thread: int) -> list:
+    """Virtual, resident and shared, of its whole process; zeros when the thread has ended."""
+    with open(f"/proc/{thread}/statm", "rb", buffering=0) as file:
+        return [int(field) for field in file.read().split()[:3]]
+
+
 class Family:
     """The program and every process below it, until they are dead and buried."""
 

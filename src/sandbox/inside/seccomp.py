@@ -110,6 +110,9 @@ def rules(
     found = [Rule(name, refuse) for name in _NEVER]
     found.append(Rule("clone3", ERRNO | ENOSYS))
     found.append(Rule("clone", refuse, (Test(0, 0, mask=NEW_NAMESPACES, equal=False),)))
+    # A thread with descriptors of its own (CLONE_THREAD without CLONE_FILES, CLOSE_RANGE_UNSHARE) has them where nobody looks.
+    found.append(Rule("clone", refuse, (Test(0, 0x10000, mask=0x10400),)))
+    found.append(Rule("close_range", refuse, (Test(2, 2, mask=2),)))
     # Shared memory without a file outlives its place in any process, where nobody can count it.
     found.append(Rule("mmap", refuse, (Test(3, SHARED_ANONYMOUS, mask=SHARED_ANONYMOUS),)))
     # TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD changes how it reads.

@@ -5,7 +5,7 @@ NEWEST = 462
 
 X86_64 = {
     "_sysctl": 156, "acct": 163, "add_key": 248, "adjtimex": 159, "bind": 49, "bpf": 321, "chmod": 90, "chown": 92,
-    "chroot": 161, "clock_adjtime": 305, "clock_settime": 227, "clone": 56, "clone3": 435, "connect": 42, "creat": 85,
+    "chroot": 161, "clock_adjtime": 305, "clock_settime": 227, "clone": 56, "clone3": 435, "close_range": 436, "connect": 42, "creat": 85,
     "delete_module": 176, "fanotify_init": 300, "fanotify_mark": 301, "fchmod": 91, "fchmodat": 268, "fchmodat2": 452,
     "fchown": 93, "fchownat": 260, "fcntl": 72, "finit_module": 313, "fremovexattr": 199, "fsconfig": 431,
     "fsetxattr": 190, "fsmount": 432, "fsopen": 430, "fspick": 433, "futimesat": 261, "init_module": 175,
@@ -33,7 +33,7 @@ X86_64 = {
 
 AARCH64 = {
     "acct": 89, "add_key": 217, "adjtimex": 171, "bind": 200, "bpf": 280, "chroot": 51, "clock_adjtime": 266,
-    "clock_settime": 112, "clone": 220, "clone3": 435, "connect": 203, "delete_module": 106, "fanotify_init": 262,
+    "clock_settime": 112, "clone": 220, "clone3": 435, "close_range": 436, "connect": 203, "delete_module": 106, "fanotify_init": 262,
     "fanotify_mark": 263, "fchmod": 52, "fchmodat": 53, "fchmodat2": 452, "fchown": 55, "fchownat": 54, "fcntl": 25,
     "finit_module": 273, "fremovexattr": 16, "fsconfig": 431, "fsetxattr": 7, "fsmount": 432, "fsopen": 430,
     "fspick": 433, "init_module": 105, "inotify_add_watch": 27, "inotify_init1": 26, "io_setup": 0,

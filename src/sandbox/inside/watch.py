@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from processes import living_thread, pages_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
@@ -38,21 +40,24 @@ class Watch:
 
 
 def _cheaply(pids: list) -> tuple:
-    """Who is alive, their tasks, and upper bounds of what they hold: forked processes share pages, each counts them."""
+    """By whom the living can be asked, their tasks, and upper bounds of what they hold: forked processes share pages, each counts them."""
     alive = []
     tasks = resident = virtual = 0
     for pid in pids:
         try:
-            with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
-                fields = file.read().split()
-            tasks += os.stat(f"/proc/{pid}/task").st_nlink - 2
+            pages = pages_of(pid)
+            threads = os.stat(f"/proc/{pid}/task").st_nlink - 2
+            if pages[0] == 0 and threads > 1:
+                pid = living_thread(pid)
+                pages = pages_of(pid)
         except OSError:
             continue  # It died while we looked.
-        if fields[0] == b"0":
+        tasks += threads
+        if pages[0] == 0:
             continue  # Dead, and not yet reaped.
         alive.append(pid)
-        virtual += int(fields[0]) * PAGE
-        resident += (int(fields[1]) - int(fields[2])) * PAGE
+        virtual += pages[0] * PAGE
+        resident += (pages[1] - pages[2]) * PAGE
     return alive, tasks, resident, virtual
 
 

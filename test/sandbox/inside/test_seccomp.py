@@ -184,6 +184,15 @@ class WithoutNamespaces(unittest.TestCase):
             for command in (1, 3, 6, 1025, 1030, 1031):
                 self.assertEqual(one.of("fcntl", 3, command, 0), seccomp.ALLOW)
 
+    def test_what_one_thread_has_open_all_have(self):
+        one = Filter("x86_64")
+        thread, files, ordinary = 0x10000, 0x400, 0x3D0F00 & ~0x400
+        self.assertEqual(one.of("clone", thread | files | ordinary), seccomp.ALLOW)
+        self.assertEqual(one.of("clone", thread | ordinary & ~files), REFUSED)
+        self.assertEqual(one.of("close_range", 3, 9, 0), seccomp.ALLOW)
+        self.assertEqual(one.of("close_range", 3, 9, 4), seccomp.ALLOW)
+        self.assertEqual(one.of("close_range", 3, 9, 2), REFUSED)
+
     def test_the_process_that_watches_is_left_alone(self):
         inside = Filter("x86_64")
         for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "prlimit64"):

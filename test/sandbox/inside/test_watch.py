@@ -1,10 +1,12 @@
 """What a run holds, of processes that these tests make themselves."""
 
+import ctypes
 import mmap
 import os
 import signal
 import sys
 import tempfile
+import threading
 import unittest
 import unittest.mock
 
@@ -15,6 +17,7 @@ import sockets
 import watch
 
 MEGABYTE = 1024 * 1024
+EXIT = {"x86_64": 60, "aarch64": 93}
 LIMITS = {"memory_bytes": 64 * MEGABYTE, "processes": 4, "tasks": 20}
 
 
@@ -30,6 +33,33 @@ def spawn(act):
             del kept
         finally:
             os._exit(0)
+    os.close(writer)
+    os.read(reader, 1)
+    os.close(reader)
+    return child
+
+
+def has_ended(thread):
+    with open(f"/proc/{thread}/stat", "rb") as file:
+        return b") Z " in file.read()
+
+
+def spawn_without_first_thread(act):
+    """A child that is ready, and of which only the thread lives that keeps something."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+
+        def keep():
+            kept = act()
+            while not has_ended(os.getpid()):
+                os.sched_yield()
+            os.write(writer, b"x")
+            signal.pause()
+            del kept
+
+        threading.Thread(target=keep).start()
+        ctypes.CDLL(None).syscall(ctypes.c_long(EXIT[os.uname().machine]), ctypes.c_long(0))
     os.close(writer)
     os.read(reader, 1)
     os.close(reader)
@@ -65,6 +95,12 @@ class Watching(unittest.TestCase):
         for _ in range(3):
             self.children.append(spawn(lambda: filled(30 * MEGABYTE)))
         self.assertEqual(self.look(), "memory")
+
+    def test_memory_counts_of_a_process_whose_first_thread_has_ended(self):
+        for _ in range(2):
+            self.children.append(spawn_without_first_thread(lambda: filled(40 * MEGABYTE)))
+        self.assertEqual(self.look(), "memory")
+        self.assertEqual(self.look({**LIMITS, "memory_bytes": 200 * MEGABYTE, "processes": 1}), "processes")
 
     def test_memory_that_is_shared_since_a_fork_counts_once(self):
         kept = filled(40 * MEGABYTE)
@@ -178,6 +214,20 @@ class SharedDisks(unittest.TestCase):
             file.flush()
             self.assertTrue(self.look())
         self.assertFalse(self.look())
+
+    def test_hold_files_without_a_name_of_a_process_whose_first_thread_has_ended(self):
+        def nameless():
+            file = tempfile.TemporaryFile(dir=self.root)
+            file.write(bytes(2 * MEGABYTE))
+            file.flush()
+            return file
+
+        child = spawn_without_first_thread(nameless)
+        try:
+            self.assertTrue(disk.SharedDisk([self.root], MEGABYTE, lambda: [child]).look())
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
     def test_do_not_know_how_long_a_file_is_that_is_only_mapped(self):
         with tempfile.TemporaryFile(dir=self.root) as file:
