@@ -115,6 +115,8 @@ def rules(
     found.append(Rule("close_range", refuse, (Test(2, 2, mask=2),)))
     # Shared memory without a file outlives its place in any process, where nobody can count it.
     found.append(Rule("mmap", refuse, (Test(3, SHARED_ANONYMOUS, mask=SHARED_ANONYMOUS),)))
+    # MAP_HUGETLB: those pages are few, the machine's, and in no sum of what a process holds.
+    found.append(Rule("mmap", refuse, (Test(3, 0x40000, mask=0x40000),)))
     # TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD changes how it reads.
     found += [Rule("ioctl", refuse, (Test(1, command),)) for command in (0x5412, 0x541C, 0x5423)]
     # F_SETLEASE, F_NOTIFY, F_SETDELEG: whoever opens a file that may only be read here would wait for us, or be watched.

@@ -184,6 +184,11 @@ class WithoutNamespaces(unittest.TestCase):
             for command in (1, 3, 6, 1025, 1030, 1031):
                 self.assertEqual(one.of("fcntl", 3, command, 0), seccomp.ALLOW)
 
+    def test_no_memory_comes_from_pages_that_are_in_no_sum(self):
+        one = Filter("x86_64")
+        self.assertEqual(one.of("mmap", 0, 4096, 3, 0x22), seccomp.ALLOW)
+        self.assertEqual(one.of("mmap", 0, 4096, 3, 0x40022), REFUSED)
+
     def test_what_one_thread_has_open_all_have(self):
         one = Filter("x86_64")
         thread, files, ordinary = 0x10000, 0x400, 0x3D0F00 & ~0x400
