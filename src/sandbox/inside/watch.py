@@ -40,7 +40,7 @@ class Watch:
 
 
 def _cheaply(pids: list) -> tuple:
-    """By whom the living can be asked, their tasks, and upper bounds of what they hold: forked processes share pages, each counts them."""
+    """Who lives and can be asked, their tasks, and upper bounds of what they hold: each counts pages that forks share."""
     alive = []
     tasks = resident = virtual = 0
     for pid in pids:
