@@ -51,6 +51,7 @@ def _limit(limits: dict, owner: bool) -> None:
         ("RLIMIT_CORE", 0),
         ("RLIMIT_MEMLOCK", 0),
         ("RLIMIT_MSGQUEUE", 0),
+        ("RLIMIT_SIGPENDING", 1024),
         ("RLIMIT_CPU", limits["cpu_seconds"]),
         ("RLIMIT_FSIZE", limits["file_bytes"]),
         ("RLIMIT_NOFILE", limits["open_files"]),

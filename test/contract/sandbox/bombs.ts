@@ -152,6 +152,22 @@ export const bombs: readonly Attack[] = [
     `,
   },
   {
+    tries: "take timers and signals that its user has only so many of",
+    ofProcesses: true,
+    code: python`
+      def attack(bait):
+          library = ctypes.CDLL(None, use_errno=True)
+          timer = ctypes.c_void_p()
+
+          def many():
+              for _ in range(5000):
+                  if library.timer_create(1, None, ctypes.byref(timer)) != 0:
+                      raise OSError(ctypes.get_errno(), "timer_create")
+
+          attempt("timers", many)
+    `,
+  },
+  {
     tries: "print without end from many processes",
     ofProcesses: true,
     ends: ["limit"],
