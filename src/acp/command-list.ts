@@ -55,8 +55,8 @@ export function toCommandList(commands: readonly unknown[], { annotated, added }
 
 const commandsMade = new WeakMap<OfferedSkill, Map<string, JsonRecord>>();
 
-/** Made once a skill and dialect, so that it is encoded once too. */
-function toCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
+/** The command of a skill that the agent does not show. Made once a skill and dialect, so that it is encoded once too. */
+export function toCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, JsonRecord>();
   commandsMade.set(offered, made);
   const key = `${dialect.protocol} ${dialect.jetbrains}`;

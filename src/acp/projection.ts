@@ -13,10 +13,10 @@ export function projectSkill(offered: OfferedSkill): AvailableSkill {
   return skill;
 }
 
-/** Whether two projected lists would be the same on the wire. */
-export function isSameList(before: readonly AvailableSkill[], after: readonly AvailableSkill[]): boolean {
+/** Whether two lists would be the same on the wire. */
+export function isSameList(before: readonly object[], after: readonly object[]): boolean {
   return (
     before.length === after.length &&
-    before.every((skill, index) => skill === after[index] || JSON.stringify(skill) === JSON.stringify(after[index]))
+    before.every((item, index) => item === after[index] || JSON.stringify(item) === JSON.stringify(after[index]))
   );
 }

@@ -5,7 +5,7 @@ import type { OfferedSkill } from "../skills/skill.ts";
 import type { ToldOnce } from "../told-once.ts";
 import type { AvailableSkill } from "../wire/available-skill.ts";
 import type { Amendment } from "./amend.ts";
-import { mergeCommands, toCommandList } from "./command-list.ts";
+import { mergeCommands, toCommand, toCommandList } from "./command-list.ts";
 import {
   commandsAmendments,
   commandsNotification,
@@ -17,6 +17,7 @@ import {
 import { describeFailure } from "./failure.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import { isSameList, projectSkill } from "./projection.ts";
+import type { JsonRecord } from "./raw-message.ts";
 import type { SessionTools } from "./session-tools.ts";
 import type { Shown, ShownSkills } from "./shown-skills.ts";
 import { toTaught } from "./teaching.ts";
@@ -80,8 +81,13 @@ export function openSession(context: SessionContext): Session {
   let wasAwaited = false;
   /** Who asked for skills is told also that there are none; to others an empty list is no news. */
   let toldSkills: readonly AvailableSkill[] | undefined = negotiation.optedIn ? undefined : [];
-  let toldCommands: readonly AvailableSkill[] = [];
+  /** As commands: they say more than the list of skills does, such as what to write behind the name. */
+  let toldCommands: readonly JsonRecord[] = [];
   let toldProblems = "[]";
+
+  function toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
+    return offered.map((skill) => toCommand(skill, negotiation));
+  }
 
   function tellSkills(available: readonly AvailableSkill[]): void {
     if (forms.skillsUpdate === undefined || (toldSkills !== undefined && isSameList(toldSkills, available))) return;
@@ -90,8 +96,10 @@ export function openSession(context: SessionContext): Session {
   }
 
   function tellCommands(offered: readonly OfferedSkill[], available: readonly AvailableSkill[]): void {
-    if (!forms.commands || isSameList(toldCommands, available)) return;
-    toldCommands = available;
+    if (!forms.commands) return;
+    const skillCommands = toCommands(offered);
+    if (isSameList(toldCommands, skillCommands)) return;
+    toldCommands = skillCommands;
     const commands = toCommandList(agentCommands, mergeCommands(agentCommands, offered, negotiation, shown.isOutdated));
     send(commandsNotification(id, commands, available));
   }
@@ -153,11 +161,11 @@ export function openSession(context: SessionContext): Session {
       const offered = catalog.snapshot.skills;
       shown.learn(commands, offered);
       if (!forms.commands) return [];
-      const available = offered.map(projectSkill);
       // Before the session has settled an editor may drop even this; it is told again then.
-      if (isSettled) toldCommands = available;
+      if (isSettled) toldCommands = toCommands(offered);
       if (offered.length === 0) return [];
-      return commandsAmendments(message, mergeCommands(commands, offered, negotiation, shown.isOutdated), available);
+      const merged = mergeCommands(commands, offered, negotiation, shown.isOutdated);
+      return commandsAmendments(message, merged, offered.map(projectSkill));
     },
     agentCommands: () => agentCommands,
     promptArrived() {

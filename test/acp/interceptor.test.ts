@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openInterceptor } from "../../src/acp/interceptor.ts";
 import { systemClock } from "../../src/clock.ts";
+import type { Skill } from "../../src/skills/skill.ts";
 import { clients, converse, converseInSession, listCommands, type Message, prompt } from "./conversation.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 
@@ -53,6 +54,26 @@ test("a change is sent once, and only where it changes what the editor sees", as
   ]);
   skillset.set([]);
   expect(take()).toMatchObject([{ availableSkills: [] }, { availableCommands: [] }]);
+});
+
+test("commands are sent anew when they change, though what is said of the skills does not", async () => {
+  const facts = { name: "pdf", version: "1.0.0", description: "What pdf does.", kind: "instruction" } as const;
+  const input = (name: string): Partial<Skill> => ({ manifest: { ...facts, inputs: { [name]: { type: "string" } } } });
+  const skillset = memorySkillset([offer("pdf", input("page"))]);
+  const { settle, take } = await converseInSession(clients.optedIn, { skillset });
+  await settle();
+  take();
+  skillset.set([offer("pdf", input("range"))]);
+  expect(take()).toMatchObject([{ availableCommands: [{ input: { hint: "[range]" } }] }]);
+});
+
+test("JetBrains is told where a skill lies now, though nothing else of it changed", async () => {
+  const { settle, take, skillset } = await converseInSession(clients.jetbrains);
+  await settle();
+  take();
+  const file = "/skills/moved/SKILL.md";
+  skillset.set([offer("pdf", { file }), offer("csv")]);
+  expect(take()).toMatchObject([{ availableCommands: [{ _meta: { jetbrains: { air: { skillPath: file } } } }, {}] }]);
 });
 
 test("with no skills an editor that did not ask is told nothing; one that asked is told that there are none", async () => {
