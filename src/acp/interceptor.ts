@@ -13,7 +13,7 @@ import { openOpenings, type Opening } from "./openings.ts";
 import { openPendingRequests } from "./pending-requests.ts";
 import type { Instructions } from "./prompt.ts";
 import { openPrompts } from "./prompts.ts";
-import { isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
+import { isExactId, isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
 import { servedTools } from "./served-tools.ts";
 import { type Agreed, openSessions } from "./sessions.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
@@ -146,9 +146,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
 
   /** Answers in the editor's place where we may. */
   function permissionAsked(id: string | number, params: JsonRecord): Verdict {
-    // An answer of ours has its id spelt anew: not every number survives that.
-    const isExact = typeof id === "string" || Number.isSafeInteger(id);
-    const server = approveReadOnly && isExact ? sessions.find(params)?.tools?.server : undefined;
+    const server = approveReadOnly && isExactId(id) ? sessions.find(params)?.tools?.server : undefined;
     const approval = server && approve(params, server);
     if (approval === undefined) return untouched;
     const { tool, optionId } = approval;
@@ -211,8 +209,10 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
         const read = readMessage(message);
         if (read.kind !== "request" && read.kind !== "notification") return untouched;
         if (calls !== undefined && read.method.startsWith(methods.toolMethodPrefix)) {
-          if (read.kind === "request")
-            calls.ask(read.id, read.method, isRecord(message) ? message["params"] : undefined);
+          if (read.kind === "notification") return kept;
+          // The agent refuses it, but under the id that the editor waits for.
+          if (!isExactId(read.id)) return untouched;
+          calls.ask(read.id, read.method, isRecord(message) ? message["params"] : undefined);
           return kept;
         }
         if (read.kind === "request") return editorAsked(read.id, read.method, read.params);

@@ -41,3 +41,8 @@ export function readMessage(message: unknown): MessageKind {
   if (!failed && !("result" in message)) return other;
   return { kind: "response", id, result: message["result"], failed };
 }
+
+/** Whether an answer of ours, in which the id is spelt anew, has the id that was asked with: not every number survives that. */
+export function isExactId(id: string | number): boolean {
+  return typeof id === "string" || Math.abs(id) <= Number.MAX_SAFE_INTEGER;
+}

@@ -35,6 +35,16 @@ test("a call is answered by us and never reaches the agent; sessionId and _meta 
   expect(tools.calls.map(({ caller }) => caller.sessionId)).toEqual(["s", "s"]);
 });
 
+test("a request whose id does not survive being spelt anew is left to the agent, which keeps it", async () => {
+  const tools = fakeTools();
+  const { editor, atAgent, answers } = await inSession(tools);
+  await editor(call(2 ** 53, "list_skills"));
+  await editor(call(1.5, "list_skills"));
+  await settled();
+  expect(atAgent).toMatchObject([{ id: 2 ** 53 }]);
+  expect(answers()).toMatchObject([{ id: 1.5 }]);
+});
+
 test("answers come in the order of the requests, though the calls run side by side", async () => {
   let finish = (): void => undefined;
   const slow = new Promise<string>((resolve) => {
