@@ -3,7 +3,6 @@ import type { Log } from "../log.ts";
 import { assemble } from "./assemble.ts";
 import { diffSnapshots, isEmptyChange, isSameProblems } from "./diff.ts";
 import { openHold } from "./hold.ts";
-import type { Hold } from "./hold.ts";
 import type { Problem } from "./problem.ts";
 import type { Root } from "./roots.ts";
 import { openScan } from "./scan.ts";
@@ -59,9 +58,14 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
   let lastLook: Promise<void> = Promise.resolve();
   let isWanted = false;
   let hints = 0;
+  /** For how long nothing had happened when a look was due; 0 once something has. */
+  let quiet = 0;
   let names: Map<string, OfferedSkill> | undefined;
 
-  const settle = openSettle(clock, lookSoon);
+  const settle = openSettle(clock, (milliseconds) => {
+    quiet = milliseconds;
+    lookSoon();
+  });
   const hold = openHold(clock, (directory) => {
     scan.markDirectoryStale(directory);
     lookSoon();
@@ -70,6 +74,7 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
     (directory, name) => {
       if (isClosed || !scan.markStale(directory, name)) return;
       hints++;
+      quiet = 0;
       settle.hint(directory);
     },
     (message) => log("warning", message),
@@ -80,7 +85,7 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
     ...(watcher && {
       onDirectory: (directory: string) => watcher.add(directory),
       onForgotten: (directory: string) => watcher.remove(directory),
-      isHeld: (...loss: Parameters<Hold["isHeld"]>) => hold.isHeld(...loss),
+      isHeld: (directory, before, now) => hold.isHeld(directory, before, now, quiet),
     }),
   });
 
@@ -141,6 +146,7 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
     ready,
     async reload() {
       await ready;
+      quiet = 0;
       scan.markAllStale();
       await look();
       return snapshot;

@@ -3,8 +3,8 @@ import type { DirectoryRecord } from "./read-directory.ts";
 
 /** Doubts losses for a moment: editors empty or rename a file before they write it anew. */
 export interface Hold {
-  /** Whether to go on as if the directory were as before. */
-  isHeld(directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined): boolean;
+  /** Whether to go on as if the directory were as before. Not where nothing has happened for as long as that would be doubted. */
+  isHeld(directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined, quiet?: number): boolean;
   close(): void;
 }
 
@@ -14,9 +14,9 @@ const patience = 40;
 export function openHold(clock: Clock, lookAgain: (directory: string) => void, milliseconds = patience): Hold {
   const held = new Map<string, { isOver: boolean; readonly cancel: () => void }>();
   return {
-    isHeld(directory, before, now) {
+    isHeld(directory, before, now, quiet = 0) {
       const doubt = held.get(directory);
-      if (!isLoss(before, now)) {
+      if (quiet >= milliseconds || !isLoss(before, now)) {
         doubt?.cancel();
         held.delete(directory);
         return false;

@@ -20,8 +20,8 @@ export interface Settle {
 
 const ordinaryPace: SettlePace = { quiet: 6, burstQuiet: 60, longest: 1000, fewDirectories: 4 };
 
-/** `look` must not throw. */
-export function openSettle(clock: Clock, look: () => void, pace: SettlePace = ordinaryPace): Settle {
+/** `look` is told for how many milliseconds it has been quiet; it must not throw. */
+export function openSettle(clock: Clock, look: (quiet: number) => void, pace: SettlePace = ordinaryPace): Settle {
   const touched = new Set<string>();
   let first = 0;
   let last = 0;
@@ -42,7 +42,7 @@ export function openSettle(clock: Clock, look: () => void, pace: SettlePace = or
       return;
     }
     touched.clear();
-    look();
+    look(clock.now() - last);
   }
   return {
     hint(directory) {

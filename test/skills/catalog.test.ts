@@ -126,6 +126,32 @@ describe("catalog", () => {
     expect(logged).toEqual(["no watches left"]);
   });
 
+  it("makes one update of a burst in which skills come, change and go", async () => {
+    const files = memorySkillFiles(skill("gone"));
+    for (let index = 0; index < 20; index++) files.write(`/s/s${index}/SKILL.md`, skillText(`s${index}`, "Does."));
+    const watcher = memoryWatcher();
+    files.onTouch((directory, name) => watcher.touch(directory, name));
+    const { catalog, clock, changes } = open({ files, openWatcher: watcher.open });
+    await catalog.ready;
+    files.remove("/s/gone");
+    for (let index = 0; index < 20; index++) files.write(`/s/s${index}/SKILL.md`, skillText(`s${index}`, "New."));
+    files.write("/s/come/SKILL.md", skillText("come", "Does."));
+    clock.pass(60);
+    await turn();
+    clock.pass(1000);
+    await turn();
+    expect(changes.map(({ added, changed, removed }) => [added.length, changed.length, removed.length])).toEqual([
+      [1, 20, 1],
+    ]);
+    files.remove("/s/come");
+    clock.pass(8);
+    await turn();
+    expect(catalog.find("come")).toBeDefined();
+    clock.pass(40);
+    await turn();
+    expect(catalog.find("come")).toBeUndefined();
+  });
+
   it("believes that a skill is gone only after 40 ms", async () => {
     const files = memorySkillFiles({ ...skill("a"), ...skill("b") });
     const watcher = memoryWatcher();

@@ -42,6 +42,16 @@ describe("hold", () => {
     expect(hold.isHeld("/d", good, empty)).toBe(true);
   });
 
+  it("believes at once where nothing has happened for those 40 ms, and forgets its doubt", () => {
+    const { clock, hold, again } = start();
+    expect(hold.isHeld("/d", good, undefined)).toBe(true);
+    expect(hold.isHeld("/d", good, undefined, 39)).toBe(true);
+    expect(hold.isHeld("/d", good, undefined, 40)).toBe(false);
+    clock.pass(100);
+    expect(again).toEqual([]);
+    expect(hold.isHeld("/d", good, undefined)).toBe(true);
+  });
+
   it("believes when its timer fires, also where that is earlier than it said", () => {
     let fire = (): void => undefined;
     const early = { now: () => 0, after: (_ms: number, callback: () => void) => ((fire = callback), () => undefined) };

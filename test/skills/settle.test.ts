@@ -43,6 +43,21 @@ describe("settle", () => {
     expect(looks[0]).toBe(1000);
   });
 
+  it("tells how long it has been quiet", () => {
+    const clock = manualClock();
+    const told: number[] = [];
+    const settle = openSettle(clock, (quiet) => told.push(quiet));
+    settle.hint("/a");
+    clock.pass(6);
+    for (let directory = 0; directory < 5; directory++) settle.hint(`/${directory}`);
+    clock.pass(60);
+    for (let hint = 0; hint < 200; hint++) {
+      settle.hint(`/${hint % 5}`);
+      clock.pass(5);
+    }
+    expect(told).toEqual([6, 60, 5]);
+  });
+
   it("does not look after it was closed", () => {
     const { clock, settle, looks } = start();
     settle.hint("/a");
