@@ -66,8 +66,7 @@ export function readDirectory(
   try {
     for (const entry of files.list(directory)) addEntry(draft, directory, entry, reading);
   } catch (error) {
-    // A name that is not valid Unicode cannot be asked for, but it is there.
-    if (files.resolve(directory) === undefined && !directory.includes("\ufffd")) return undefined;
+    if (isGone(files, directory)) return undefined;
     findings.push(unreadable(directory, error));
   }
   if (children.length > 1) children.sort((a, b) => byCodePoint(a.name, b.name));
@@ -108,7 +107,7 @@ function addEntry(draft: Draft, directory: string, entry: Entry, reading: Direct
 function addLink(draft: Draft, directory: string, { name, kind }: Entry, reading: DirectoryReading): void {
   const link = joinPath(directory, name);
   depend(draft, { target: link, watch: link }, reading);
-  const target = reading.files.resolve(link);
+  const target = resolveForUs(reading.files, link);
   if (target === undefined) return;
   if (kind === "file") depend(draft, { target, watch: path.dirname(target) }, reading);
   else if (kind !== "directory" || telling.has(name)) return;
@@ -137,6 +136,25 @@ function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findin
   return text;
 }
 
+function isGone(files: SkillFiles, directory: string): boolean {
+  try {
+    // A name that is not valid Unicode cannot be asked for, but it is there.
+    return files.resolve(directory) === undefined && !directory.includes("\ufffd");
+  } catch {
+    // The directory above may be listed, but not entered.
+    return false;
+  }
+}
+
+/** What is hidden behind a directory that may not be entered leads nowhere for us, as the kind of its entry says. */
+function resolveForUs(files: SkillFiles, link: string): string | undefined {
+  try {
+    return files.resolve(link);
+  } catch {
+    return undefined;
+  }
+}
+
 function chooseSkillFile(tellers: readonly Entry[]): Entry | undefined {
   const upper = tellers.find(({ name }) => name === "SKILL.md");
   if (upper?.kind === "file") return upper;
@@ -146,7 +164,7 @@ function chooseSkillFile(tellers: readonly Entry[]): Entry | undefined {
 
 /** A link to another skill's SKILL.md is that very skill. */
 function linkedIdentity(files: SkillFiles, directory: string, entry: Entry): string {
-  const target = files.resolve(joinPath(directory, entry.name));
+  const target = resolveForUs(files, joinPath(directory, entry.name));
   if (target === undefined) return directory;
   return /^skill\.md$/i.test(path.basename(target)) ? path.dirname(target) : target;
 }

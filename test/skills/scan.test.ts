@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { SkillsError } from "../../src/errors.ts";
 import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import type { Found } from "../../src/skills/found.ts";
@@ -151,6 +152,25 @@ describe("scan", () => {
     const found = await find({ ...files, head });
     expect(codes(found)).toEqual(["unreadable /s/b/SKILL.md"]);
     expect(found.skills.map(({ record }) => record.skill?.slug)).toEqual(["a", undefined]);
+  });
+
+  it("loses nothing else to what lies behind a directory that may not be entered", async () => {
+    const files = tree("/s/good/SKILL.md");
+    files.link("/s/hidden", "/secret/x");
+    files.link("/s/linked/SKILL.md", "/secret/x/SKILL.md");
+    files.deny("/s/closed");
+    const hidden = ["/s/hidden", "/s/linked/SKILL.md", "/s/closed"];
+    const resolve: typeof files.resolve = (target) => {
+      if (hidden.includes(target)) throw new SkillsError("UNREADABLE", `${target} cannot be read.`);
+      return files.resolve(target);
+    };
+    const found = await find({ ...files, resolve });
+    expect(found.skills.flatMap(({ record }) => record.skill?.slug ?? [])).toEqual(["good"]);
+    expect(codes(found).sort()).toEqual([
+      "dangling-symlink /s/hidden",
+      "dangling-symlink /s/linked/SKILL.md",
+      "unreadable /s/closed",
+    ]);
   });
 
   it("reports an explicit root that is missing, and a root that is a file; a missing default root is nothing", async () => {
