@@ -19,6 +19,8 @@ interface Wanted {
   way: Way;
   /** Only for a directory without a link on its way, and not where that is left to the fallback. */
   handle: WatchHandle | undefined;
+  /** The directory is there, but may not be watched; perhaps later. */
+  isRefused: boolean;
   /** Whether the hints of the directory above, wanted as well, tell that it goes or is replaced. */
   readonly leans: boolean;
 }
@@ -76,14 +78,16 @@ export function openWatcher(
   }
 
   function arm(target: string): void {
-    const entry: Wanted = { way: noWay, handle: undefined, leans: isWatched(path.dirname(target)) };
+    const entry: Wanted = { way: noWay, handle: undefined, isRefused: false, leans: isWatched(path.dirname(target)) };
     wanted.set(target, entry);
     let way = look(target, entry);
     for (let looks = 0; looks < maxLooks; looks++) {
       letGo(target, entry);
       entry.way = way;
       const guarded = guards.add(target, way.steps);
-      const handle = way.isDirectory && way.real === target ? openDirectory(target) : undefined;
+      const isOwn = way.isDirectory && way.real === target;
+      const handle = isOwn ? openDirectory(target) : undefined;
+      entry.isRefused = isOwn && handle === undefined;
       if (handle === "used-up" || guarded === "used-up") useFallback(target);
       if (handle !== "used-up") entry.handle = handle;
       if (guarded === "guarded") return;
@@ -110,11 +114,21 @@ export function openWatcher(
     const entry = wanted.get(target);
     if (entry === undefined) return;
     const { way, leans } = entry;
-    if (!isLost && isSameWay(way, look(target, entry)) && (!leans || isWatched(path.dirname(target)))) return;
+    if (!isLost && isSameWay(way, look(target, entry)) && (!leans || isWatched(path.dirname(target)))) {
+      if (entry.isRefused) retry(target, entry);
+      return;
+    }
     letGo(target, entry);
     arm(target);
     // What happened while nothing watched is lost.
     if (way.real !== undefined || wanted.get(target)?.way.real !== undefined) tell(target, undefined);
+  }
+  function retry(target: string, entry: Wanted): void {
+    const handle = openDirectory(target);
+    if (handle === undefined || handle === "used-up") return;
+    entry.handle = handle;
+    entry.isRefused = false;
+    tell(target, undefined);
   }
   /** What leaned on a directory that is wanted no more gets guards of its own. */
   function adopt(): void {

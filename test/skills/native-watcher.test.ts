@@ -1,4 +1,5 @@
 import { watch } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { openNativeWatcher, openWatcher } from "../../src/skills/native-watcher.ts";
 import type { WatchDirectory } from "../../src/skills/watch-handle.ts";
@@ -55,11 +56,12 @@ describe("a native watcher without system watches", () => {
 });
 
 describe("a native watcher", () => {
-  function open() {
+  function open({ refused = new Set<string>() }: { readonly refused?: ReadonlySet<string> } = {}) {
     const tree = diskTree(openNativeWatcher);
     const handles: string[] = [];
     const hints: string[] = [];
     const watchDirectory: WatchDirectory = (directory, options, listener) => {
+      if (refused.has(path.basename(directory))) throw Object.assign(new Error("denied"), { code: "EACCES" });
       const handle = watch(directory, options, listener);
       handles.push(directory);
       handle.once("close", () => handles.splice(handles.indexOf(directory), 1));
@@ -89,6 +91,24 @@ describe("a native watcher", () => {
     await turn();
     expect(handles).toEqual([]);
     await watcher.close();
+    await tree.close();
+  });
+
+  it("watches a directory that may be read again, and tells nothing of one that still may not", async () => {
+    const refused = new Set(["skills", "a"]);
+    const { tree, handles, hints, watcher } = open({ refused });
+    tree.makeDirectory("skills/a");
+    const wanted = [`${tree.root}/skills`, `${tree.root}/skills/a`];
+    for (const directory of [...wanted, ...wanted]) watcher.add(directory);
+    expect(hints).toEqual([]);
+    expect(handles).not.toContain(wanted[0]);
+    refused.clear();
+    for (const directory of wanted) watcher.add(directory);
+    expect(handles).toEqual(expect.arrayContaining(wanted));
+    expect(hints).toEqual(wanted);
+    await watcher.close();
+    await turn();
+    expect(handles).toEqual([]);
     await tree.close();
   });
 
