@@ -16,7 +16,8 @@ export interface PathGuards {
 }
 
 interface Guard {
-  readonly handle: WatchHandle;
+  /** Undefined where the directory may not be watched: the one above tells when that may have changed. */
+  readonly handle: WatchHandle | undefined;
   readonly identity: string | undefined;
   /** Guarded paths by the name on which they depend here. */
   readonly names: Map<string, Set<string>>;
@@ -32,13 +33,13 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
   const guards = new Map<string, Guard>();
 
   /** From the top down, so that whatever happens to a directory once it is watched is told. */
-  function openGuard(directory: string): Guard | "used-up" | undefined {
+  function openGuard(directory: string): Guard | "used-up" {
     const parent = path.dirname(directory);
     const above = parent === directory || isWholeDisk(parent) ? undefined : (guards.get(parent) ?? openGuard(parent));
     if (above === "used-up") return above;
     const identity = identityOf(directory);
     const handle = open(directory, (name) => noticed(directory, name));
-    if (handle === undefined || handle === "used-up") {
+    if (handle === "used-up") {
       closeIfIdle(parent);
       return handle;
     }
@@ -55,7 +56,8 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
     for (const target of [...(guard.names.get(name) ?? [])]) onStep(target, false);
     if (!guard.below.has(name)) return;
     const child = joinPath(directory, name);
-    if (guards.get(child)?.identity !== identityOf(child)) lose(child);
+    const { handle, identity } = guards.get(child) ?? {};
+    if (handle === undefined || identity !== identityOf(child)) lose(child);
   }
   function lose(directory: string): void {
     const lost = new Set<string>();
@@ -72,7 +74,7 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
     for (const name of guard.below) letGo(joinPath(directory, name), lost);
   }
   function drop(directory: string, guard: Guard): void {
-    guard.handle.close();
+    guard.handle?.close();
     guards.delete(directory);
     guards.get(path.dirname(directory))?.below.delete(path.basename(directory));
   }
@@ -84,19 +86,19 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
   }
 
   return {
-    isGuarded: (directory) => guards.has(directory),
+    isGuarded: (directory) => guards.get(directory)?.handle !== undefined,
     add(target, steps) {
       let result: ReturnType<PathGuards["add"]> = "guarded";
       for (const { directory, name } of steps) {
         if (isWholeDisk(directory)) continue;
-        let guard: ReturnType<typeof openGuard> = guards.get(directory);
+        let guard: Guard | "used-up" | undefined = guards.get(directory);
         if (guard === undefined) {
           guard = openGuard(directory);
           result = "opened";
         }
         if (guard === "used-up") return guard;
-        const targets = guard?.names.get(name) ?? new Set();
-        guard?.names.set(name, targets.add(target));
+        const targets = guard.names.get(name) ?? new Set();
+        guard.names.set(name, targets.add(target));
       }
       return result;
     },
@@ -110,7 +112,7 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
       }
     },
     close() {
-      for (const { handle } of guards.values()) handle.close();
+      for (const { handle } of guards.values()) handle?.close();
       guards.clear();
     },
   };

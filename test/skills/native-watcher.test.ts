@@ -1,4 +1,4 @@
-import { watch } from "node:fs";
+import { chmodSync, watch } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { openNativeWatcher, openWatcher } from "../../src/skills/native-watcher.ts";
@@ -106,6 +106,24 @@ describe("a native watcher", () => {
     for (const directory of wanted) watcher.add(directory);
     expect(handles).toEqual(expect.arrayContaining(wanted));
     expect(hints).toEqual(wanted);
+    await watcher.close();
+    await turn();
+    expect(handles).toEqual([]);
+    await tree.close();
+  });
+
+  it("watches the way to a path again once it may be looked at", async () => {
+    const refused = new Set(["project"]);
+    const { tree, handles, hints, watcher } = open({ refused });
+    const project = `${tree.root}/project`;
+    tree.makeDirectory("project");
+    watcher.add(`${project}/skills`);
+    expect(handles).not.toContain(project);
+    refused.clear();
+    chmodSync(project, 0o700);
+    await expect.poll(() => handles).toContain(project);
+    tree.makeDirectory("project/skills");
+    await expect.poll(() => hints).toContain(`${project}/skills`);
     await watcher.close();
     await turn();
     expect(handles).toEqual([]);
