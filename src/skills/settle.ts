@@ -20,7 +20,10 @@ export interface Settle {
 
 const ordinaryPace: SettlePace = { quiet: 6, burstQuiet: 60, longest: 1000, fewDirectories: 4 };
 
-/** `look` is told for how many milliseconds it has been quiet; it must not throw. */
+/**
+ * `look` is told for how many milliseconds it was to be quiet; it must not throw. On a busy machine more may have passed,
+ * with hints in it that nobody has heard yet.
+ */
 export function openSettle(clock: Clock, look: (quiet: number) => void, pace: SettlePace = ordinaryPace): Settle {
   const touched = new Set<string>();
   let first = 0;
@@ -41,8 +44,9 @@ export function openSettle(clock: Clock, look: (quiet: number) => void, pace: Se
       wakeAt(due());
       return;
     }
+    const quiet = Math.max(due() - last, 0);
     touched.clear();
-    look(clock.now() - last);
+    look(quiet);
   }
   return {
     hint(directory) {
