@@ -1,7 +1,9 @@
-import { lstatSync, realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import path from "node:path";
+import { identityOf } from "../skills/follow-path.ts";
 import { isVersion } from "../skills/skill-version.ts";
 import type { Root } from "../skills/roots.ts";
+import { statsOf } from "./stats-of.ts";
 
 /** What one PATH of `check` asks for. */
 export interface CheckScope {
@@ -28,8 +30,8 @@ const projectPlaces = [path.join(".agents", "skills"), path.join(".claude", "ski
 /** A PATH is a skill's file, a skill's directory, or a directory that holds many. */
 export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFault {
   const target = path.resolve(cwd, given);
-  const stats = statSync(target, { throwIfNoEntry: false });
-  const isLink = stats === undefined && lstatSync(target, { throwIfNoEntry: false }) !== undefined;
+  const stats = statsOf(target);
+  const isLink = stats === undefined && identityOf(target) !== undefined;
   if (stats === undefined && !isLink) {
     return { given, roots: [explicitRoot(target)], lookedIn: [target], within: undefined, alone: false };
   }
@@ -43,7 +45,7 @@ export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFaul
   }
   const directory = realpathSync(target);
   const places = projectPlaces.map((place) => path.join(directory, place));
-  const present = places.filter((place) => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true);
+  const present = places.filter((place) => statsOf(place)?.isDirectory() === true);
   const lookedIn = [target, ...projectPlaces.map((place) => path.join(target, place))];
   return { given, roots: [rootOf(directory), ...present.map(explicitRoot)], lookedIn, within: directory, alone: false };
 }

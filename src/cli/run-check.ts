@@ -1,6 +1,6 @@
-import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
 import { byCodePoint } from "../skills/code-point-order.ts";
+import { identityOf } from "../skills/follow-path.ts";
 import type { Problem } from "../skills/problem.ts";
 import type { DirectoryRecord } from "../skills/read-directory.ts";
 import { isWithin } from "../skills/real-paths.ts";
@@ -17,6 +17,7 @@ import { findCollisions } from "./find-collisions.ts";
 import { fixFiles } from "./fix-files.ts";
 import type { FixableSkill, FixOutcome } from "./fix-files.ts";
 import { shownPath } from "./shown-path.ts";
+import { statsOf } from "./stats-of.ts";
 
 export interface CheckOptions {
   readonly paths: readonly string[];
@@ -132,7 +133,7 @@ function bodyFault(record: DirectoryRecord): readonly Finding[] {
 function skillFile({ path: directory, skill }: DirectoryRecord): string {
   if (skill !== undefined) return skill.file;
   const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));
-  return names.find((name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined) ?? directory;
+  return names.find((name) => identityOf(name) !== undefined) ?? directory;
 }
 
 function byPlace(a: Problem, b: Problem): number {
@@ -140,6 +141,6 @@ function byPlace(a: Problem, b: Problem): number {
 }
 
 function fileStamp(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statsOf(file);
   return stats === undefined ? "gone" : `${stats.mtimeMs}/${stats.size}/${stats.ino}`;
 }

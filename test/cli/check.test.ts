@@ -50,6 +50,43 @@ test("an error exits 1, with a code frame that points at line and column", async
   expect(stdout).toMatch(/^1 skill checked: 2 errors$/m);
 });
 
+test("what leads in a circle is reported, as a SKILL.md and as a PATH, and hides nothing else", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  mkdirSync(project.at("skills", "circle"));
+  symlinkSync("SKILL.md", project.at("skills", "circle", "SKILL.md"));
+  const { code, problems } = await problemsOf("skills", "--level", "lenient");
+  expect(code).toBe(1);
+  expect(problems).toMatchObject([
+    { code: "dangling-symlink", file: project.at("skills", "circle", "SKILL.md") },
+    { code: "name-not-lowercase", file: project.at("skills", "pdf", "SKILL.md") },
+    { code: "name-directory-mismatch", file: project.at("skills", "pdf", "SKILL.md") },
+  ]);
+  symlinkSync("self", project.at("self"));
+  expect(await check("self")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "acp-skills: self: neither a directory nor a file called SKILL.md\n",
+  });
+});
+
+test("a PATH that cannot be looked at is reported", async () => {
+  const long = "n".repeat(300);
+  expect(await problemsOf(long)).toMatchObject({ code: 1, problems: [{ code: "unreadable", file: project.at(long) }] });
+});
+
+test.skipIf(process.getuid?.() === 0)(
+  "what lies in a directory that may be listed and not entered is reported",
+  async () => {
+    const file = project.write("skills/closed/SKILL.md", skillText("closed"));
+    chmodSync(project.at("skills", "closed"), 0o600);
+    const inside = await problemsOf("skills");
+    const itself = await problemsOf("skills/closed/SKILL.md");
+    chmodSync(project.at("skills", "closed"), 0o700);
+    expect(inside).toMatchObject({ code: 1, problems: [{ code: "unreadable", file }] });
+    expect(itself).toMatchObject({ code: 1, problems: [{ code: "unreadable", file }] });
+  },
+);
+
 test("of one rule, every problem at one place is told, and each once where paths overlap", async () => {
   project.write("skills/sync/SKILL.md", skillText("sync"));
   project.write("skills/sync/skill.toml", 'kind = "instruction"\n');
