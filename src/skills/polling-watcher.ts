@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { FSWatcher } from "chokidar";
+import type { FSWatcher, watch as watchPaths } from "chokidar";
 import { systemClock } from "../clock.ts";
 import type { Clock } from "../clock.ts";
 import { followPath, identityOf, isSameEnd } from "./follow-path.ts";
@@ -19,21 +19,32 @@ export function openPolling(
 ): SkillWatcher {
   /** Where each path led when it was looked at last. */
   const wanted = new Map<string, Way>();
-  const opened = openChokidar();
-  let chokidar: FSWatcher | undefined;
+  /** One for each directory: chokidar would ignore whatever lies below a directory that it was told to watch no more. */
+  const polled = new Map<string, FSWatcher>();
+  const opened = loadChokidar();
+  let watch: typeof watchPaths | undefined;
   let isClosed = false;
   let cancel = clock.after(interval, lookForReplaced);
 
-  async function openChokidar(): Promise<void> {
-    const { watch } = await import("chokidar");
-    if (isClosed) return;
-    chokidar = watch([], { usePolling: true, interval, binaryInterval: interval, depth: 0, persistent: false });
-    chokidar.on("all", (_event, target) => tell(target));
+  async function loadChokidar(): Promise<void> {
+    ({ watch } = await import("chokidar"));
+    for (const [target, way] of wanted) poll(target, way);
+  }
+  function poll(target: string, way: Way): void {
+    if (watch === undefined || !isRealDirectory(target, way)) return;
+    const chokidar = watch(target, {
+      usePolling: true,
+      interval,
+      binaryInterval: interval,
+      depth: 0,
+      persistent: false,
+    });
+    chokidar.on("all", (_event, changed) => tell(changed));
     // Its own events leave some saves out, where one follows the other within a second.
-    chokidar.on("raw", (_event, target) => tell(target));
+    chokidar.on("raw", (_event, changed) => tell(changed));
     // What cannot be polled is reported when it is read.
     chokidar.on("error", () => undefined);
-    for (const [target, way] of wanted) if (isRealDirectory(target, way)) chokidar.add(target);
+    polled.set(target, chokidar);
   }
   function tell(target: string): void {
     if (isClosed) return;
@@ -44,11 +55,12 @@ export function openPolling(
   function start(target: string): void {
     const way = followPath(target);
     wanted.set(target, way);
-    if (isRealDirectory(target, way)) chokidar?.add(target);
+    poll(target, way);
   }
   function stop(target: string): void {
     wanted.delete(target);
-    chokidar?.unwatch(target);
+    void polled.get(target)?.close();
+    polled.delete(target);
   }
   /** chokidar does not follow a directory that goes and comes back, nor one that is not there yet, nor links above it. */
   function lookForReplaced(): void {
@@ -77,7 +89,7 @@ export function openPolling(
       cancel();
       wanted.clear();
       await opened;
-      await chokidar?.close();
+      await Promise.all(Array.from(polled.values(), (chokidar) => chokidar.close()));
     },
   };
 }

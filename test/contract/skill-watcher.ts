@@ -323,6 +323,20 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "one", b: "one" });
     });
 
+    it("sees edits below a directory that was of interest only for a link, which is no more", async () => {
+      save("a", "shared", "a.md");
+      tree.makeDirectory("skills/a");
+      tree.link("skills/a/SKILL.md", `${tree.root}/a.md`);
+      const skills = await openSkills();
+      save("a", "own", "skills/a/SKILL.md~");
+      tree.rename("skills/a/SKILL.md~", "skills/a/SKILL.md");
+      await until(skills, { a: "own" });
+      save("b", "one");
+      await until(skills, { a: "own", b: "one" });
+      save("b", "two");
+      await until(skills, { a: "own", b: "two" });
+    });
+
     it("loses none of many mixed edits", async () => {
       const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
       for (const name of names) save(name, "0");
