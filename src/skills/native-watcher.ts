@@ -125,8 +125,9 @@ export function openWatcher(
   }
   function retry(target: string, entry: Wanted): void {
     const handle = openDirectory(target);
-    if (handle === undefined || handle === "used-up") return;
-    entry.handle = handle;
+    if (handle === undefined) return;
+    if (handle === "used-up") useFallback(target);
+    else entry.handle = handle;
     entry.isRefused = false;
     tell(target, undefined);
   }

@@ -112,6 +112,27 @@ describe("a native watcher", () => {
     await tree.close();
   });
 
+  it("leaves a directory that may be read again to the fallback where no watch is left for it", async () => {
+    const tree = diskTree(openNativeWatcher);
+    const skills = `${tree.root}/skills`;
+    const fallback = memoryWatcher();
+    let code = "EACCES";
+    const watchDirectory: WatchDirectory = (directory, options, listener) => {
+      if (directory === skills) throw Object.assign(new Error("no watch"), { code });
+      return watch(directory, options, listener);
+    };
+    const ignore = (): void => undefined;
+    const watcher = openWatcher(ignore, ignore, { watchDirectory, openFallback: fallback.open });
+    tree.makeDirectory("skills");
+    watcher.add(skills);
+    expect([...fallback.watched]).toEqual([]);
+    code = "ENOSPC";
+    watcher.add(skills);
+    expect([...fallback.watched]).toEqual([skills]);
+    await watcher.close();
+    await tree.close();
+  });
+
   it("watches the way to a path again once it may be looked at", async () => {
     const refused = new Set(["project"]);
     const { tree, handles, hints, watcher } = open({ refused });
