@@ -46,6 +46,7 @@ export async function runInstall(
   const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
   if (part === undefined) {
     terminal.tell(`${offered.skill.name} has no ${requirementsFile}: there is nothing to install`);
+    if (given.json === true) await terminal.print(toJson({ skill: offered.skill.name, python: null, directory: null }));
     return 0;
   }
   if (part.bytes.length < part.size) {
@@ -70,9 +71,7 @@ export async function runInstall(
     });
     const told = { skill: offered.skill.name, python: python.version, directory };
     await terminal.print(
-      given.json === true
-        ? [jsonText(told, 2), "\n"]
-        : [`${told.skill} has its packages, for Python ${told.python}.\n`],
+      given.json === true ? toJson(told) : [`${told.skill} has its packages, for Python ${told.python}.\n`],
     );
     return 0;
   } catch (error) {
@@ -83,4 +82,13 @@ export async function runInstall(
   } finally {
     stop();
   }
+}
+
+/** What `--json` prints; nulls where there was nothing to install. */
+function toJson(told: {
+  readonly skill: string;
+  readonly python: string | null;
+  readonly directory: string | null;
+}): string[] {
+  return [jsonText(told, 2), "\n"];
 }

@@ -74,6 +74,8 @@ describe("acp-skills install", () => {
       code: 0,
       stderr: expect.stringContaining("there is nothing to install") as string,
     });
+    const { stdout } = await install("a.b", "--json");
+    expect(JSON.parse(stdout)).toEqual({ skill: "a.b", python: null, directory: null });
   });
 
   test("knows only skills that there are", async () => {
