@@ -39,11 +39,11 @@ export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFaul
     if (!skillFileNames.has(path.basename(target))) {
       return { scopeFault: `${given}: neither a directory nor a file called SKILL.md` };
     }
-    const directory = realpathSync(path.dirname(target));
+    const directory = realpathSync.native(path.dirname(target));
     const lookedIn = [path.dirname(target)];
     return { given, roots: [rootOf(directory)], lookedIn, within: directory, alone: true };
   }
-  const directory = realpathSync(target);
+  const directory = realpathSync.native(target);
   const places = projectPlaces.map((place) => path.join(directory, place));
   const present = places.filter((place) => statsOf(place)?.isDirectory() === true);
   const lookedIn = [target, ...projectPlaces.map((place) => path.join(target, place))];
