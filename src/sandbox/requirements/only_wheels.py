@@ -2,12 +2,14 @@
 
 `--only-binary :all:`, `--no-index` and the person's indexes hold for what pip chooses, not for what a wheel names by its
 address: that could be anywhere, and where it is a source archive or a repository, building it would run a stranger's code
-outside of every sandbox. Installing wheels needs no other program.
+outside of every sandbox. Installing wheels needs no other program, and makes none: many a pip writes one wherever the name
+leads that the wheel gave it.
 """
 
 import runpy
 import sys
 
+from pip._vendor.distlib.scripts import ScriptMaker
 from pip._vendor.packaging.requirements import Requirement
 
 STARTS = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "subprocess.Popen"}
@@ -35,6 +37,7 @@ def read_name(self, text):
 
 
 Requirement.__init__ = read_name
+ScriptMaker.make_multiple = lambda *_given: []
 sys.addaudithook(refuse)
 sys.argv[0] = "pip"
 runpy.run_module("pip", run_name="__main__", alter_sys=True)

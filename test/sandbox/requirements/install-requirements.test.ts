@@ -151,6 +151,15 @@ describe.skipIf(lacksPip)("with pip", () => {
     },
   );
 
+  test("writes no programs, whose names could lead anywhere", async () => {
+    const names = ["tool", "../tool", path.join(directory, "canary")];
+    const entries = `[console_scripts]\n${names.map((name) => `${name} = first:main\n`).join("")}`;
+    writeWheel(wheels, "first", { files: { "first.py": "", "first-1.0.dist-info/entry_points.txt": entries } });
+    const { directory: installed } = await install("first");
+    expect(readdirSync(installed).sort()).toEqual(["__pycache__", "first-1.0.dist-info", "first.py"]);
+    expect(existsSync(path.join(directory, "canary"))).toBe(false);
+  });
+
   test("two that install the same at once both have it, whole", async () => {
     writeWheel(wheels, "first");
     const [one, other] = await Promise.all([install("first"), install("first")]);
