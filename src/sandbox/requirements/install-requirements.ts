@@ -93,7 +93,7 @@ async function install(
   const command = await toInstallCommand({ python, requirementsFile, target, scratch: staging, wheels }, tool);
   if (command === undefined) {
     throw notReady(
-      "Neither uv nor pip can be had to install the requirements. Install uv, or python3-venv, or python3-pip.",
+      "Neither a recent uv nor pip can be had to install the requirements. Install uv 0.11.15 or later, or python3-venv, or python3-pip.",
     );
   }
   log("info", `Installing ${lines.length} requirements with ${path.basename(command.file)}.`);

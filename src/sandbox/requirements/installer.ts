@@ -29,11 +29,22 @@ export interface InstallCommand {
  * only: to build from source is to run the package's code on this machine, outside of every sandbox.
  */
 export async function toInstallCommand(plan: InstallPlan, wanted?: InstallerName): Promise<InstallCommand | undefined> {
-  const uv = wanted === "pip" ? undefined : findCommand("uv");
+  const uv = wanted === "pip" ? undefined : await findUv();
   if (uv !== undefined) return toUvCommand(uv, plan);
   if (wanted === "uv") return undefined;
   const python = await findPip(plan);
   return python === undefined ? undefined : toPipCommand(python, plan);
+}
+
+/** Before this one, a wheel could have a program written wherever its name leads (GHSA-4gg8-gxpx-9rph). */
+const oldestUv = [0, 11, 15];
+
+async function findUv(): Promise<string | undefined> {
+  const uv = findCommand("uv");
+  const told = uv === undefined ? "" : ((await ask(uv, ["--version"])) ?? "");
+  const version = /^uv (\d+)\.(\d+)\.(\d+)/.exec(told)?.slice(1).map(Number) ?? [];
+  const differs = oldestUv.findIndex((part, at) => version[at] !== part);
+  return differs < 0 || (version[differs] ?? -1) > (oldestUv[differs] ?? 0) ? uv : undefined;
 }
 
 const onlyWheels = ["--only-binary", ":all:"];
@@ -77,9 +88,9 @@ function toPipCommand(python: string, { requirementsFile, target, wheels }: Inst
 
 /** An interpreter of the same build that has pip: the one itself, or that of an environment made for the moment. */
 async function findPip({ python, scratch }: InstallPlan): Promise<string | undefined> {
-  if (await succeeds(python, ["-I", "-c", "import pip"])) return python;
+  if ((await ask(python, ["-I", "-c", "import pip"])) !== undefined) return python;
   const environment = path.join(scratch, "environment");
-  if (!(await succeeds(python, ["-I", "-m", "venv", environment]))) return undefined;
+  if ((await ask(python, ["-I", "-m", "venv", environment])) === undefined) return undefined;
   return process.platform === "win32"
     ? path.join(environment, "Scripts", "python.exe")
     : path.join(environment, "bin", "python");
@@ -87,11 +98,11 @@ async function findPip({ python, scratch }: InstallPlan): Promise<string | undef
 
 const patienceMs = 120_000;
 
-async function succeeds(file: string, args: readonly string[]): Promise<boolean> {
+/** What a command prints; undefined where it fails: why is of no use, the caller says what to install. */
+async function ask(file: string, args: readonly string[]): Promise<string | undefined> {
   try {
-    await promisify(execFile)(file, [...args], { timeout: patienceMs });
-    return true;
+    return (await promisify(execFile)(file, [...args], { timeout: patienceMs })).stdout;
   } catch {
-    return false; // Why is of no use: the caller says what to install.
+    return undefined;
   }
 }

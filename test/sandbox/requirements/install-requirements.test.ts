@@ -191,8 +191,11 @@ describe.skipIf(lacksPip)("with pip", () => {
 
 describe.skipIf(python === undefined)("whatever the installer", () => {
   /** A `uv` that does what is said; `$target` is where to install. */
-  function fakeUv(lines: string): void {
-    script("bin/uv", `echo "$@" > ${path.join(directory, "arguments")}\ntarget=$6\n${lines}`);
+  function fakeUv(lines: string, version = "0.11.15"): void {
+    script(
+      "bin/uv",
+      `[ "$1" = --version ] && exec echo "uv ${version} (by hand)"\necho "$@" > ${path.join(directory, "arguments")}\ntarget=$6\n${lines}`,
+    );
     vi.stubEnv("PATH", `${path.join(directory, "bin")}:${process.env["PATH"] ?? ""}`);
   }
 
@@ -214,6 +217,19 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
     // Links are gone, and so are rights that a wheel has no use for.
     expect(readdirSync(installed.directory).sort()).toEqual(["seen.txt", "set"]);
     expect(statSync(path.join(installed.directory, "set")).mode & 0o7777).toBe(0o755);
+  });
+
+  test.each([
+    ["0.11.14", false],
+    ["0.9.30", false],
+    ["none", false],
+    ["0.11.15", true],
+    ["0.12.0", true],
+    ["1.0.0", true],
+  ])("uv %s is asked to install: %s, for old ones write programs where a wheel wants them", async (version, asked) => {
+    fakeUv("", version);
+    await install("first\n", { tool: "uv" }).catch(() => undefined);
+    expect(existsSync(path.join(directory, "arguments"))).toBe(asked);
   });
 
   test("one that is stopped leaves nothing, and the reason is the caller's", async () => {
