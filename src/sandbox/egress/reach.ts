@@ -4,8 +4,8 @@ import { canonicalAddress } from "./canonical-host.ts";
 import { isPublicAddress } from "./public-address.ts";
 import type { Target } from "./target.ts";
 
-/** Every address of a name. */
-export type Resolve = (name: string) => Promise<readonly string[]>;
+/** Every address of a name; `signal`: nobody waits for them any more. */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Begins to connect to an address, which must not be resolved again. */
 export type Connect = (address: string, port: number) => Socket;
@@ -33,7 +33,7 @@ const addressesTried = 4;
  */
 export async function reach(target: Target, options: ReachOptions, signal: AbortSignal): Promise<Reached> {
   const { host, port } = target;
-  const addresses = host.address === undefined ? await lookUp(host.text, options) : [host.address];
+  const addresses = host.address === undefined ? await lookUp(host.text, options, signal) : [host.address];
   if (addresses === undefined || addresses.length === 0) {
     return { type: "failed", why: `${host.text} cannot be resolved` };
   }
@@ -48,20 +48,26 @@ export async function reach(target: Target, options: ReachOptions, signal: Abort
   return { type: "failed", why: `${host.text} cannot be reached on port ${port}` };
 }
 
-function lookUp(name: string, { resolve, clock }: ReachOptions): Promise<readonly string[] | undefined> {
+function lookUp(
+  name: string,
+  { resolve, clock }: ReachOptions,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
   return new Promise((answer) => {
-    const cancel = clock.after(lookupPatience, () => answer(undefined));
-    resolve(name).then(
-      (addresses) => {
-        cancel();
-        answer(addresses);
-      },
-      // Why a name has no address is of no use inside; it is told as a failure.
-      () => {
-        cancel();
-        answer(undefined);
-      },
-    );
+    const unwanted = new AbortController();
+    const end = (addresses?: readonly string[]): void => {
+      cancel();
+      signal.removeEventListener("abort", giveUp);
+      answer(addresses);
+    };
+    const giveUp = (): void => {
+      unwanted.abort();
+      end();
+    };
+    const cancel = clock.after(lookupPatience, giveUp);
+    signal.addEventListener("abort", giveUp);
+    // Why a name has no address is of no use inside; it is told as a failure.
+    resolve(name, unwanted.signal).then(end, () => end());
   });
 }
 

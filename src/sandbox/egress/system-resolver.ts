@@ -8,14 +8,16 @@ const lookupsAtOnce = 2;
  * its files, for as long as a name server likes, and that server may be the program's author's.
  */
 export function systemResolver(
-  resolve: Resolve = async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  resolve: (name: string) => Promise<readonly string[]> = async (name) =>
+    (await lookup(name, { all: true })).map(({ address }) => address),
 ): Resolve {
   const waiting: (() => void)[] = [];
   let running = 0;
-  return async (name) => {
+  return async (name, signal) => {
     if (running >= lookupsAtOnce) await new Promise<void>((go) => waiting.push(go));
     else running += 1;
     try {
+      signal.throwIfAborted();
       return await resolve(name);
     } finally {
       const next = waiting.shift();

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { systemResolver } from "../../../src/sandbox/egress/system-resolver.ts";
 
+const wanted = new AbortController().signal;
+
 test("no more than two names are looked up at a time, all in turn, whatever becomes of them", async () => {
   const asked: string[] = [];
   const answers: ((fails: boolean) => void)[] = [];
@@ -8,7 +10,7 @@ test("no more than two names are looked up at a time, all in turn, whatever beco
     asked.push(name);
     return new Promise((answer, fail) => answers.push((fails) => (fails ? fail(new Error(name)) : answer([name]))));
   });
-  const results = ["a", "b", "c", "d"].map((name) => resolve(name).catch(() => ["failed"]));
+  const results = ["a", "b", "c", "d"].map((name) => resolve(name, wanted).catch(() => ["failed"]));
   expect(asked).toEqual(["a", "b"]);
   answers[1]?.(true);
   expect(await results[1]).toEqual(["failed"]);
@@ -21,6 +23,26 @@ test("no more than two names are looked up at a time, all in turn, whatever beco
   expect(await Promise.all(results)).toEqual([["a"], ["failed"], ["c"], ["d"]]);
 });
 
+test("a name that nobody waits for any more is not looked up when its turn comes", async () => {
+  const asked: string[] = [];
+  const answers: (() => void)[] = [];
+  const resolve = systemResolver((name) => {
+    asked.push(name);
+    return new Promise((answer) => answers.push(() => answer([name])));
+  });
+  const left = new AbortController();
+  const results = ["a", "b"].map((name) => resolve(name, left.signal));
+  const unwanted = ["c", "d"].map((name) => resolve(name, left.signal).catch(() => "not asked"));
+  const last = resolve("e", wanted);
+  left.abort();
+  answers[0]?.();
+  answers[1]?.();
+  expect(await Promise.all([...results, ...unwanted])).toEqual([["a"], ["b"], "not asked", "not asked"]);
+  answers[2]?.();
+  expect(await last).toEqual(["e"]);
+  expect(asked).toEqual(["a", "b", "e"]);
+});
+
 test("the system's own resolution answers with all addresses", async () => {
-  expect(await systemResolver()("127.0.0.1")).toEqual(["127.0.0.1"]);
+  expect(await systemResolver()("127.0.0.1", wanted)).toEqual(["127.0.0.1"]);
 });
