@@ -89,6 +89,8 @@ export interface SandboxRun {
 export interface RunHost {
   /** Bytes that the program printed. Must not throw. */
   print(stream: "stdout" | "stderr", bytes: Uint8Array): void;
+  /** What may be told elsewhere of a text that the program has a part in: without its secrets. Must not throw. */
+  hide(text: string): string;
   /** Keeps bytes as a blob of the caller; answers its id. A thrown error becomes an exception inside. */
   createBlob(kind: string, content: AsyncIterable<Uint8Array>): Promise<string>;
   /** Runs a brokered skill; a thrown `SkillCallError` is raised inside as `SkillError`. */

@@ -138,6 +138,7 @@ function probeRun(args: { readonly [key: string]: Json }): SandboxRun {
 
 const silentHost: RunHost = {
   print: () => undefined,
+  hide: (text) => text,
   createBlob: () => Promise.reject(new Error("There are no blobs here.")),
   callSkill: () => Promise.reject(new Error("There are no skills here.")),
   output: () => Promise.reject(new Error("Nothing should be left.")),

@@ -10,6 +10,7 @@ import { codeRun } from "../contract/sandbox/runs.ts";
 
 const host: RunHost = {
   print: () => undefined,
+  hide: (text) => text,
   async createBlob(kind, content) {
     let size = 0;
     for await (const piece of content) size += piece.length;

@@ -144,7 +144,8 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     const waiting = await take(run);
     const { sandbox, directory, shape } = waiting;
     const { listener } = sandbox;
-    const proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, log);
+    const tell: Log = (level, message) => log(level, host.hide(message));
+    const proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, tell);
     let isEnding = false;
     try {
       await layFiles(directory, run.skills, run.blobs);

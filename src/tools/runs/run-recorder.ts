@@ -64,6 +64,7 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
   return {
     host: {
       print: (stream, bytes) => take(stream, masked[stream].push(bytes)),
+      hide: mask.text,
       async createBlob(kind, content) {
         const parsed = parseBlobKind(mask.text(kind));
         return await keep(parsed?.base64 === false ? parsed.kind : "application/octet-stream", content);

@@ -59,6 +59,7 @@ export function recordingHost(answers: Partial<RunHost> = {}): RecordingHost {
       printed.push({ stream, bytes: Buffer.from(bytes) });
       answers.print?.(stream, bytes);
     },
+    hide: answers.hide ?? ((text) => text),
     async createBlob(kind, content) {
       events.push(`createBlob ${kind}`);
       if (answers.createBlob) return answers.createBlob(kind, content);
