@@ -299,6 +299,38 @@ test("a secret's value is nowhere in what leaves the run", async () => {
   }
 });
 
+test("a secret that is coloured is hidden like any other, wherever colours are taken out", async () => {
+  const secret = "hunter2hunter2";
+  const shown: string[] = [];
+  const coloured = `hunter2\u001b[31mhunter2\u001b[0m`;
+  const { call } = await openRunner(
+    { ...actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]', { "scripts/x.py": "" }) },
+    ({ run, print }) => {
+      print(`out ${coloured}\n`);
+      print(`err ${coloured}\n`, "stderr");
+      const { program } = run;
+      if (program.type === "script") return { type: "exited", exitCode: program.argv.length };
+      const fails = program.type === "skill" && JSON.stringify(program.args) === '{"fail":true}';
+      if (fails) return { type: "raised", error: { type: `E${coloured}`, message: `m ${coloured}` } };
+      return { type: "returned", value: 1, summary: `sum ${coloured}` };
+    },
+    { grants: ["a.b:secrets"], readSecret: () => Promise.resolve(secret) },
+  );
+  const onPrint = (text: string) => void shown.push(text);
+  for (const more of [
+    { args: {} },
+    { args: { fail: true } },
+    { script: "scripts/x.py", args: { argv: [] } },
+    { script: "scripts/x.py", args: { argv: ["1"] } },
+  ]) {
+    const result = await call("execute_skill", { name: "a.b", ...more }, { onPrint });
+    expect(JSON.stringify(result)).toContain("***");
+    expect(JSON.stringify(result)).not.toContain(secret);
+  }
+  expect(shown.join("")).toContain("***");
+  expect(shown.join("")).not.toContain(secret);
+});
+
 test("a secret that is handed to another skill is hidden in what that one shows, and whole in what it answers", async () => {
   const secret = "s3cr3t-value-1234";
   const shown: string[] = [];

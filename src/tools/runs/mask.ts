@@ -2,10 +2,13 @@ import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
 import { maskSecrets } from "../../secrets/mask-secrets.ts";
 import type { MaskedStream } from "../../secrets/mask-secrets.ts";
+import { toPlainText } from "./plain-text.ts";
 
 /** Hides the secrets of one run in everything that leaves it (CONTRACT C-5.1). */
 export interface Mask {
   readonly text: (text: string) => string;
+  /** Of what steers a terminal nothing is left either: a secret in which that stood is one again without it. */
+  readonly plain: (text: string) => string;
   readonly json: (value: Json) => Json;
   readonly error: (error: RunError) => RunError;
   readonly end: (end: RunEnd) => RunEnd;
@@ -18,13 +21,15 @@ export interface Mask {
 export function openMask(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): Mask {
   if (Object.keys(secrets).length === 0 && others.length === 0) return openly;
   const { text, json, openStream } = maskable(secrets, others);
+  const plain: Mask["plain"] = (shown) => text(toPlainText(shown));
   const error = ({ type, message, details }: RunError): RunError => ({
-    type: text(type),
-    message: text(message),
+    type: plain(type),
+    message: plain(message),
     ...(details && { details: json(details) as NonNullable<RunError["details"]> }),
   });
   return {
     text,
+    plain,
     json,
     error,
     end(end) {
@@ -57,6 +62,7 @@ const nothing = new Uint8Array(0);
 /** For a run without secrets. */
 const openly: Mask = {
   text: (text) => text,
+  plain: toPlainText,
   json: (value) => value,
   error: (error) => error,
   end: (end) => end,

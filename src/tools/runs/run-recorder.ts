@@ -42,7 +42,7 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
   const printed = keepBytes(maxLogBytes);
   const kept = { stdout: keepBytes(maxStreamBytes), stderr: keepBytes(maxStreamBytes) };
   const masked = { stdout: mask.stream(), stderr: mask.stream() };
-  const told = onPrint && tellLines(onPrint);
+  const told = onPrint && tellLines((text) => onPrint(mask.text(text)));
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   const blobs: string[] = [];
   const files: { path: string; blobId: string }[] = [];
@@ -72,10 +72,10 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
       callSkill,
       async output(path, _size, content) {
         try {
-          files.push({ path: mask.text(path), blobId: await keep(toMimeType(path), content) });
+          files.push({ path: mask.plain(path), blobId: await keep(toMimeType(path), content) });
         } catch (error) {
           if (!isSkillsError(error) || error.code === "INTERNAL") throw error;
-          refused.push({ path: mask.text(path), why: error.message });
+          refused.push({ path: mask.plain(path), why: error.message });
         }
       },
     },
@@ -83,7 +83,7 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
       take("stdout", masked.stdout.end());
       take("stderr", masked.stderr.end());
       told?.end();
-      return { text: toPlainText(printed.read().toString("utf8")), isCut: printed.isCut };
+      return { text: mask.plain(printed.read().toString("utf8")), isCut: printed.isCut };
     },
     stream: (name) => kept[name],
     blobs,

@@ -18,11 +18,11 @@ export function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunF
     case "raised":
       return toFailure(mask.error(toLimitError(end.error, limits.memoryBytes)));
     case "exited":
-      return end.exitCode === 0 ? refusedFiles(record) : toScriptFailure(end.exitCode, record);
+      return end.exitCode === 0 ? refusedFiles(record) : toScriptFailure(end.exitCode, record, mask);
     case "limit":
       return toLimitFailure(end.limit, run.limits);
     case "crashed":
-      return toFailure({ type: "SandboxCrashError", message: mask.text(end.detail) });
+      return toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
     case "cancelled":
       return toFailure({ type: "CancelledError", message: "The run was cancelled." });
   }
@@ -88,9 +88,9 @@ function toFailure({ type, message, details }: RunError): RunFailure {
   };
 }
 
-function toScriptFailure(exitCode: number, record: RunRecord): RunFailure {
+function toScriptFailure(exitCode: number, record: RunRecord, mask: RunFacts["mask"]): RunFailure {
   const shown = (name: "stdout" | "stderr"): string =>
-    toPreview(toPlainText(record.stream(name).read().toString("utf8")), 1024);
+    toPreview(mask.plain(record.stream(name).read().toString("utf8")), 1024);
   return {
     type: "ScriptError",
     message: `The script ended with exit code ${exitCode}.`,

@@ -69,7 +69,7 @@ async function toOutcome(end: RunEnd, record: RunRecord, facts: SpillingFacts): 
   const output = await toOutput(value, facts);
   const given = end.type === "returned" ? end.summary : undefined;
   // Hidden before it is cut: half a secret would not be found any more.
-  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : facts.mask.text(given));
+  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : facts.mask.plain(given));
   return { status: "completed", output, summary };
 }
 
@@ -109,8 +109,8 @@ async function spilled(bytes: Uint8Array, kind: string, preview: string, { spill
 async function scriptOutput(record: RunRecord, facts: SpillingFacts): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
   const texts = {
-    stdout: toPlainText(streams.stdout.toString("utf8")),
-    stderr: toPlainText(streams.stderr.toString("utf8")),
+    stdout: facts.mask.plain(streams.stdout.toString("utf8")),
+    stderr: facts.mask.plain(streams.stderr.toString("utf8")),
   };
   const output: Record<string, Json> = { exit_code: 0, ...texts };
   const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
