@@ -4,7 +4,7 @@ const shortestLine = 8;
 
 /**
  * The byte strings as which a value may appear where a program prints it without ill will: as it is, each long line of it, and
- * in JSON, URLs and base64, there also in the midst of something longer. A program that wants to hide a value can (reversed,
+ * in JSON, URLs, hexadecimal and base64, there also in the midst of something longer. A program that wants to hide a value can (reversed,
  * letter by letter): masking prevents accidents, nothing else.
  */
 export function toSecretForms(value: string): Uint8Array[] {
@@ -15,6 +15,7 @@ export function toSecretForms(value: string): Uint8Array[] {
     ...jsonForms(value),
     ...urlForms(value),
     ...base64Forms(Buffer.from(value)),
+    ...hexForms(Buffer.from(value)),
   ];
   return [...new Set(texts)].filter((text) => text !== "").map((text) => Buffer.from(text));
 }
@@ -51,4 +52,9 @@ function base64Forms(value: Buffer): string[] {
   });
   const standard = [whole, whole.replace(/=+$/, ""), ...parts.filter((part) => part.length >= shortestPart)];
   return standard.flatMap((text) => [text, text.replaceAll("+", "-").replaceAll("/", "_")]);
+}
+
+function hexForms(value: Buffer): string[] {
+  const digits = value.toString("hex");
+  return [digits, digits.toUpperCase()];
 }

@@ -51,6 +51,8 @@ describe("text", () => {
     ["a URL in lower case", encodeURIComponent(key).toLowerCase(), "***"],
     ["Python's quote", "s3cr3t/%2Bkey%3F%3D%22quoted%22%20%C3%BC%27", "***"],
     ["base64", `Basic ${Buffer.from(key).toString("base64")}`, "Basic ***"],
+    ["hexadecimal", `0x${Buffer.from(key).toString("hex")}00`, "0x***00"],
+    ["hexadecimal in capitals", Buffer.from(key).toString("hex").toUpperCase(), "***"],
     ["URL-safe base64", Buffer.from(key).toString("base64url"), "***"],
   ])("loses a value in %s", (_what, text, masked) => {
     expect(maskSecrets({ KEY: key }).text(text)).toBe(masked);
