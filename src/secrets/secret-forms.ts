@@ -4,8 +4,8 @@ const shortestLine = 8;
 
 /**
  * The byte strings as which a value may appear where a program prints it without ill will: as it is, each long line of it, and
- * in JSON, URLs, hexadecimal and base64, there also in the midst of something longer. A program that wants to hide a value can (reversed,
- * letter by letter): masking prevents accidents, nothing else.
+ * in JSON, URLs, hexadecimal and base64, there also in the midst of something longer. A program that wants to hide a value
+ * can (reversed, letter by letter): masking prevents accidents, nothing else.
  */
 export function toSecretForms(value: string): Uint8Array[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
