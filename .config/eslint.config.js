@@ -19,6 +19,7 @@ const mayImport = {
   "nearest.ts": [],
   "version.ts": [],
   "data-directory.ts": [],
+  "make-directories.ts": [],
   skills: [],
   blobs: [],
   ledger: [],
@@ -63,6 +64,7 @@ const foundation = [
   "nearest.ts",
   "version.ts",
   "data-directory.ts",
+  "make-directories.ts",
 ];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {
   const allowed = [place, ...(mayImport[place] ?? []), ...(foundation.includes(place) ? [] : foundation)];

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import path from "node:path";
 import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
 import { diskBlobs } from "./blobs/disk-blobs.ts";
@@ -8,6 +7,7 @@ import { isSkillsError, SkillsError } from "./errors.ts";
 import { diskLedger } from "./ledger/disk-ledger.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { memoryLedger } from "./ledger/memory-ledger.ts";
+import { makeDirectories } from "./make-directories.ts";
 import type { LoopbackAddress, LoopbackServer } from "./mcp/loopback-server.ts";
 import type { McpCaller, McpDoor } from "./mcp/mcp-door.ts";
 import type { Settings } from "./options.ts";
@@ -156,7 +156,7 @@ interface Stores {
 function openStores({ dataDirectory, log, clock, blobs: blobLimits }: ToolkitSettings, now: () => number): Stores {
   let ledger: Ledger | undefined;
   try {
-    mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+    makeDirectories(dataDirectory, 0o700);
     ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
     return { ledger, blobs: diskBlobs(path.join(dataDirectory, "blobs"), { ...blobLimits, clock, now }) };
   } catch (error) {

@@ -118,6 +118,14 @@ describe("a toolkit", () => {
     },
   );
 
+  test.runIf(process.platform === "linux")("works from memory where nothing can be made, and says so", async () => {
+    const { toolbox } = open("/proc/acp-skills-test/data");
+    const input = { content: "x", kind: "text/plain" };
+    const created = await toolbox.call("create_blob", input, { owner: "me", door: "cli", skills });
+    expect(created).toMatchObject({ size_bytes: 1 });
+    expect(told).toEqual([expect.stringMatching(/ENOENT/)]);
+  });
+
   test("opens a door to a session's model when one is asked for, over HTTP and for a bridge", async () => {
     const toolkit = open();
     const address = await toolkit.openMcp({ owner: "me", sessionId: "s1", skills });

@@ -2,6 +2,7 @@ import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdi
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
+import { makeDirectories } from "../make-directories.ts";
 
 export const fileMode = 0o600;
 const directoryMode = 0o700;
@@ -35,7 +36,7 @@ export interface DiskLayout {
 /** Makes the directories that are missing. Throws INVALID_OPTIONS where others could write, or where a link or a file is in the way. */
 export function openDiskLayout(directory: string): DiskLayout {
   try {
-    mkdirSync(directory, { recursive: true, mode: directoryMode });
+    makeDirectories(directory, directoryMode);
     const root = path.join(realpathSync.native(directory), "v1");
     checkPrivate(path.dirname(root));
     const below = (name: string): string => path.join(root, name);

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { makeDirectories } from "../make-directories.ts";
 import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -45,7 +36,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
   let isTold = false;
   let isOpen = true;
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectories(directory, 0o700);
     current = openLast();
   } catch (cause) {
     throw new SkillsError("INVALID_OPTIONS", `The ledger cannot be kept in ${directory}: ${String(cause)}`, {

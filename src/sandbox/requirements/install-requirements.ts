@@ -3,6 +3,7 @@ import { stat, mkdir, mkdtemp, readdir, rename, writeFile } from "node:fs/promis
 import path from "node:path";
 import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
+import { makeDirectories } from "../../make-directories.ts";
 import { removeTree } from "../remove-tree.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { toInstallCommand } from "./installer.ts";
@@ -75,7 +76,7 @@ const stagingPrefix = ".staging-";
 
 async function makeStaging(cache: string): Promise<string> {
   try {
-    await mkdir(cache, { recursive: true, mode: 0o755 });
+    makeDirectories(cache, 0o755);
     await removeAbandoned(cache);
     return await mkdtemp(path.join(cache, `${stagingPrefix}${process.pid}-`));
   } catch (error) {
