@@ -187,5 +187,10 @@ describe("openSkills", () => {
     const callAny = (name: string) => skills.call(name);
     expectTypeOf(readBlob).returns.resolves.toHaveProperty("content").toBeString();
     expectTypeOf(callAny).returns.resolves.toBeUnknown();
+    const typeOfFailure = async (): Promise<unknown> => {
+      const run = await skills.call("run_code", {});
+      return run.status === "failed" ? run.error.type : run.output;
+    };
+    await expect(typeOfFailure()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });

@@ -7,6 +7,7 @@ import type { loadSkillsProtocolGuide } from "./load_skills_protocol_guide.ts";
 import type { readBlob } from "./read_blob.ts";
 import type { readSkillFile } from "./read_skill_file.ts";
 import type { runCode } from "./run_code.ts";
+import type { RunResult } from "./runs/run-result.ts";
 
 interface Served {
   readonly list_skills: typeof listSkills;
@@ -23,4 +24,6 @@ interface Served {
 export type ServedToolName = keyof Served;
 
 /** What a tool answers. */
-export type ToolOutput<Name extends ServedToolName> = z.infer<Served[Name]["output"]>;
+export type ToolOutput<Name extends ServedToolName> = Name extends "execute_skill" | "run_code"
+  ? RunResult
+  : z.infer<Served[Name]["output"]>;

@@ -28,5 +28,12 @@ export const runResult = z.strictObject({
   }),
 });
 
-export type RunResult = z.infer<typeof runResult>;
-export type RunFailure = NonNullable<RunResult["error"]>;
+type Told = z.infer<typeof runResult>;
+
+export type RunFailure = NonNullable<Told["error"]>;
+
+/** What the status decides. The schema has no such alternatives: models' APIs want one object. */
+export type RunOutcome =
+  { status: "completed"; output: unknown; error?: never } | { status: "failed"; error: RunFailure; output?: never };
+
+export type RunResult = Omit<Told, keyof RunOutcome> & RunOutcome;

@@ -5,7 +5,7 @@ import { toPlainText, toPreview } from "./plain-text.ts";
 import { maxOutputBytes, maxPreviewBytes } from "./run-limits.ts";
 import type { RunPlan } from "./run-plan.ts";
 import type { RunRecord } from "./run-recorder.ts";
-import type { RunFailure, RunResult } from "./run-result.ts";
+import type { RunFailure, RunOutcome, RunResult } from "./run-result.ts";
 import type { RunCaller } from "./runs.ts";
 import { toRunFailure } from "./to-run-failure.ts";
 
@@ -55,7 +55,7 @@ export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFact
   };
 }
 
-type Outcome = Pick<RunResult, "status" | "summary" | "output" | "error">;
+type Outcome = Pick<RunResult, "summary"> & RunOutcome;
 
 interface SpillingFacts extends RunFacts {
   /** Keeps a part of the output that is too long to be told; undefined where that cannot be kept. */
