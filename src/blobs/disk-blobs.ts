@@ -181,8 +181,11 @@ export function diskBlobs(directory: string, options: DiskBlobOptions = {}): Blo
 
     async *list() {
       whileOpen();
-      for await (const { record } of everyRecord(layout)) {
-        if (record !== undefined) yield { ...record, expiresAt: record.createdAt + settings.ttlMs };
+      const records = everyRecord(layout);
+      for (;;) {
+        const { value, done } = await orInternal(() => records.next());
+        if (done === true) return;
+        if (value.record !== undefined) yield { ...value.record, expiresAt: value.record.createdAt + settings.ttlMs };
       }
     },
 

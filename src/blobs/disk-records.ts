@@ -29,8 +29,8 @@ export function readRecord(layout: DiskLayout, name: string): BlobRecord | undef
       closeSync(descriptor);
     }
   } catch (error) {
-    // ELOOP: a link stands there, which is not ours.
-    if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP")) return undefined;
+    // A link or a directory stands there, which is not ours.
+    if (["ENOENT", "ELOOP", "EISDIR"].some((code) => hasCode(error, code))) return undefined;
     throw error;
   }
 }
@@ -51,6 +51,7 @@ function parseRecord(name: string, text: string): BlobRecord | undefined {
     typeof record.sha256 === "string" &&
     /^[0-9a-f]{64}$/.test(record.sha256) &&
     Number.isSafeInteger(record.size) &&
+    Number(record.size) >= 0 &&
     typeof record.createdAt === "number";
   return understood ? (record as BlobRecord) : undefined;
 }

@@ -62,7 +62,7 @@ async function sweepRecords({ layout, leases, isExpired }: SweepTools, keys: rea
   for (const key of keys) {
     const record = readRecord(layout, key);
     if (record === undefined) {
-      rmSync(recordPath(layout, key), { force: true }); // Gone meanwhile, or damaged beyond understanding and counted by nobody.
+      rmSync(recordPath(layout, key), { force: true, recursive: true }); // Gone meanwhile, or damaged beyond understanding and counted by nobody.
     } else if (inUse.has(key) && !isBroken(layout, record)) {
       held += 1;
     } else if (isExpired(record.createdAt) || isBroken(layout, record)) {

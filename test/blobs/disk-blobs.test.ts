@@ -133,6 +133,22 @@ describe("diskBlobs", () => {
       await expect(gather({ [Symbol.asyncIterator]: () => chunks })).rejects.toMatchObject({ code: "INTERNAL" });
     }));
 
+  it("finds the others beside a directory that stands where a record was, and sweeps it", () =>
+    using({}, async (store, directory) => {
+      const lost = await store.put("me", "text/plain", Buffer.from("lost"));
+      const kept = await store.put("me", "text/plain", Buffer.from("kept"));
+      const key = lost.id.slice("blob:".length);
+      const record = path.join(directory, "v1", "records", key.slice(0, 2), key);
+      rmSync(record);
+      mkdirSync(record);
+      const listed: string[] = [];
+      for await (const { id } of store.list()) listed.push(id);
+      expect(listed).toEqual([kept.id]);
+      await expect(store.stat("me", lost.id)).rejects.toMatchObject({ code: "BLOB_NOT_FOUND" });
+      await store.sweep();
+      expect(lstatSync(record, { throwIfNoEntry: false })).toBeUndefined();
+    }));
+
   it("heals a damaged content when the same bytes are put again", () =>
     using({}, async (store, directory) => {
       const { id } = await store.put("me", "text/plain", Buffer.from("good"));
