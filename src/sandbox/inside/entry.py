@@ -26,7 +26,7 @@ def find_function(namespace: dict, name: str, file: str):
         told = f"It defines {', '.join(defined[:10])}." if defined else "It defines no function."
         raise EntrypointError(f"{file} defines no function {name!r}. {told}")
     if not callable(function):
-        raise EntrypointError(f"{name!r} in {file} is of type {type(function).__name__}, not a function.")
+        raise EntrypointError(f"{file} defines {name!r}, but of type {type(function).__name__}, not as a function.")
     return function
 
 

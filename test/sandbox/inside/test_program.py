@@ -50,7 +50,7 @@ class Entrypoints(unittest.TestCase):
         for code, entrypoint, message in (
             ("def other(): pass\ndef _hidden(): pass", "main", "The code defines no function 'main'. It defines other."),
             ("", "main", "It defines no function."),
-            ("main = 5", "main", "'main' in The code is of type int, not a function."),
+            ("main = 5", "main", "The code defines 'main', but of type int, not as a function."),
             ("def main(a, b): pass", "main", "main() requires a, b"),
             ("def main(): pass", "../../etc/passwd", "defines no function '../../etc/passwd'"),
         ):
