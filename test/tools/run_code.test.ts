@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
 import { SkillsError } from "../../src/errors.ts";
@@ -338,6 +338,19 @@ test("when too many runs wait, the next is told to come back", async () => {
   while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
   clock.pass(30_000);
   expect(await second).toMatchObject({ error: { type: "TimeoutError" } });
+});
+
+test("one signal ends any number of runs, and nobody is warned of it", async () => {
+  const warn = vi.spyOn(process, "emitWarning");
+  const { toolbox, context } = await openRunner({}, ({ forever }) => forever(), { concurrency: 2, maxWaiting: 20 });
+  const turn = new AbortController();
+  const runs = Array.from({ length: 20 }, () => toolbox.call("run_code", python, context, turn.signal));
+  const ends = Promise.allSettled(runs);
+  await new Promise((resolve) => setImmediate(resolve));
+  turn.abort(new Error("the turn is over"));
+  expect(new Set((await ends).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(warn).not.toHaveBeenCalled();
+  warn.mockRestore();
 });
 
 test("where one blob cannot be held, no other stays held", async () => {

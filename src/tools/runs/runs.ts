@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Clock } from "../../clock.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
@@ -104,6 +105,8 @@ export function openRuns(options: RunsOptions): Runs {
       return { isolation: sandbox.tier, run };
     },
     async run(plan, caller, signal) {
+      // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
+      setMaxListeners(0, signal);
       // Before the wait as well: a refusal should not have to queue.
       const prepared = await prepareRun(plan, caller, options, newRunId());
       const leave = await queue.enter(caller.owner, signal);
