@@ -183,9 +183,10 @@ export function diskBlobs(directory: string, options: DiskBlobOptions = {}): Blo
       whileOpen();
       const records = everyRecord(layout);
       for (;;) {
-        const { value, done } = await orInternal(() => records.next());
-        if (done === true) return;
-        if (value.record !== undefined) yield { ...value.record, expiresAt: value.record.createdAt + settings.ttlMs };
+        const next = await orInternal(() => records.next());
+        if (next.done === true) return;
+        const { record } = next.value;
+        if (record !== undefined) yield { ...record, expiresAt: record.createdAt + settings.ttlMs };
       }
     },
 
