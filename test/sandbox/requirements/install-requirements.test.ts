@@ -273,7 +273,9 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
 
   test("without an installer the reader is told what to install", async () => {
     vi.stubEnv("PATH", "/nowhere");
-    await expect(install("first", { tool: "uv" })).rejects.toThrow(/Install uv, or python3-venv, or python3-pip/);
+    await expect(install("first", { tool: "uv" })).rejects.toThrow(
+      /Install uv 0\.11\.15 or later, or python3-venv, or python3-pip/,
+    );
     expect(readdirSync(cache)).toEqual([]);
   });
 
