@@ -19,6 +19,7 @@ const mayImport = {
   "nearest.ts": [],
   "version.ts": [],
   "data-directory.ts": [],
+  "is-within.ts": [],
   "make-directories.ts": [],
   skills: [],
   blobs: [],
@@ -64,6 +65,7 @@ const foundation = [
   "nearest.ts",
   "version.ts",
   "data-directory.ts",
+  "is-within.ts",
   "make-directories.ts",
 ];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {

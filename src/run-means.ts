@@ -5,7 +5,7 @@ import { isSkillsError, SkillsError } from "./errors.ts";
 import type { Settings } from "./options.ts";
 import type { TierReport } from "./sandbox/choose-sandbox.ts";
 import { findPython } from "./sandbox/find-python.ts";
-import { liesIn } from "./sandbox/is-below.ts";
+import { liesIn } from "./is-within.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import { envFileSecrets } from "./secrets/env-file-secrets.ts";
 import { firstOf } from "./secrets/first-of.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { isSkillsError } from "../errors.ts";
 import { fixSkill } from "../skills/fix-skill.ts";
 import { openRegularFile } from "../skills/open-regular-file.ts";
-import { isWithin } from "../skills/real-paths.ts";
+import { isWithin } from "../is-within.ts";
 import type { RuleCode } from "../skills/rules.ts";
 import { replaceFile } from "./replace-file.ts";
 

@@ -1,4 +1,4 @@
-import { isWithin } from "../skills/real-paths.ts";
+import { isWithin } from "../is-within.ts";
 import type { Root } from "../skills/roots.ts";
 import type { OfferedSkill, Snapshot } from "../skills/skill.ts";
 import { counted } from "./counted.ts";

@@ -3,7 +3,7 @@ import { byCodePoint } from "../skills/code-point-order.ts";
 import { identityOf } from "../skills/follow-path.ts";
 import type { Problem } from "../skills/problem.ts";
 import type { DirectoryRecord } from "../skills/read-directory.ts";
-import { isWithin } from "../skills/real-paths.ts";
+import { isWithin } from "../is-within.ts";
 import { toProblems } from "../skills/rules.ts";
 import type { Finding, Level } from "../skills/rules.ts";
 import { openScan } from "../skills/scan.ts";

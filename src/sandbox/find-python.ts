@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { homedir } from "node:os";
 import { promisify } from "node:util";
-import { isBelow } from "./is-below.ts";
+import { isWithin } from "../is-within.ts";
 import { findCommand } from "./find-command.ts";
 
 /** An interpreter that can run the inside of a sandbox. */
@@ -58,7 +58,7 @@ export function readAnswer(command: string, answer: string, home = homedir()): P
   const [major = 0, minor = 0] = version;
   if (implementation !== "cpython") return { reason: `${command} is ${implementation}, not CPython.` };
   if (major !== 3 || minor < 9) return { reason: `${command} is Python ${version.join(".")}; 3.9 is the least.` };
-  if (prefix !== "/usr" && isBelow(home, prefix))
+  if (prefix !== "/usr" && isWithin(home, prefix))
     return { reason: `${command} is installed in ${prefix}, with ${home} below it.` };
   return { executable, version: version.join("."), prefix };
 }

@@ -4,8 +4,3 @@ import path from "node:path";
 export function joinPath(directory: string, name: string): string {
   return directory.endsWith(path.sep) ? directory + name : directory + path.sep + name;
 }
-
-/** Whether `inner` is `outer` or lies below it; both are real paths. */
-export function isWithin(inner: string, outer: string): boolean {
-  return inner === outer || inner.startsWith(joinPath(outer, ""));
-}

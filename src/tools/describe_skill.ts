@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { isWithin } from "../skills/real-paths.ts";
+import { isWithin } from "../is-within.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./content.ts";
 import type { HashedSkill } from "./hash-skill.ts";

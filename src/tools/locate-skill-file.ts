@@ -1,5 +1,6 @@
 import { SkillsError } from "../errors.ts";
-import { isWithin, joinPath } from "../skills/real-paths.ts";
+import { isWithin } from "../is-within.ts";
+import { joinPath } from "../skills/real-paths.ts";
 import type { Skill } from "../skills/skill.ts";
 import { isHiddenName } from "./skill-path.ts";
 import type { SkillSource } from "./skill-source.ts";

@@ -1,7 +1,8 @@
 import { relative, sep } from "node:path";
 import { isSkillsError } from "../errors.ts";
 import { byCodePoint } from "../skills/code-point-order.ts";
-import { isWithin, joinPath } from "../skills/real-paths.ts";
+import { isWithin } from "../is-within.ts";
+import { joinPath } from "../skills/real-paths.ts";
 import type { Entry, SkillFiles } from "../skills/skill-files.ts";
 import type { Steps } from "../skills/slices.ts";
 import { maxWalkedEntries, maxWalkedFiles } from "./limits.ts";

@@ -1,4 +1,4 @@
-import { isBelow } from "../is-below.ts";
+import { isWithin } from "../../is-within.ts";
 
 /** Everything that the arguments depend on. */
 export interface BubblewrapPlan {
@@ -45,7 +45,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...plan.system.flatMap(({ name, link }) =>
       link === undefined ? ["--ro-bind", `/${name}`, `/${name}`] : ["--symlink", link, `/${name}`],
     ),
-    ...(isBelow(python.prefix, "/usr") ? [] : ["--ro-bind", python.prefix, python.prefix]),
+    ...(isWithin(python.prefix, "/usr") ? [] : ["--ro-bind", python.prefix, python.prefix]),
     ...(node === undefined ? [] : ["--ro-bind", node, nodeInside]),
     ...["--ro-bind", plan.etc, "/etc"],
     ...["--proc", "/proc", ...plan.settings.flatMap((place) => ["--ro-bind", place, place])],

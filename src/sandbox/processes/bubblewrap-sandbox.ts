@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bubblewrapArguments, nodeInside, ownPlaces } from "./bubblewrap-arguments.ts";
-import { isBelow } from "../is-below.ts";
+import { isWithin } from "../../is-within.ts";
 import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
 import type { Python } from "../find-python.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
@@ -24,7 +24,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   const { bubblewrap, python, root, host } = options;
   const system = systemDirectories();
   const settings = ["/proc/sys", "/proc/pressure"].filter((place) => existsSync(place));
-  const isSystemNode = isBelow(process.execPath, "/usr");
+  const isSystemNode = isWithin(process.execPath, "/usr");
   const shown = isSystemNode ? undefined : showNode(host);
   const node = isSystemNode ? process.execPath : nodeInside;
   const path = ["/usr/local/bin", "/usr/bin", "/bin", ...(isSystemNode ? [] : ["/opt/node/bin"])].join(":");
@@ -92,7 +92,7 @@ function secondWall(isWritable: boolean): { readable: string[]; runnable: string
 
 /** Why bubblewrap cannot show this interpreter, if it cannot. */
 export function cannotShow({ executable, prefix }: Python): string | undefined {
-  const hidden = ownPlaces.find((place) => isBelow(prefix, place));
+  const hidden = ownPlaces.find((place) => isWithin(prefix, place));
   return hidden === undefined ? undefined : `${executable} lies in ${prefix}, where a sandbox has files of its own.`;
 }
 

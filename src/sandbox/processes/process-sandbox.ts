@@ -6,7 +6,7 @@ import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { closableSandbox } from "../closable-sandbox.ts";
 import { driveRun, graceMs } from "../drive-run.ts";
-import { liesIn } from "../is-below.ts";
+import { liesIn } from "../../is-within.ts";
 import type { HostDirectory } from "../host-directory.ts";
 import { layFiles, makePrivateDirectory } from "../lay-files.ts";
 import type { PrivateDirectory } from "../lay-files.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isBelow } from "../../../src/sandbox/is-below.ts";
+import { isWithin } from "../../../src/is-within.ts";
 import { bubblewrapArguments } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
 import type { BubblewrapPlan } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
 
@@ -54,7 +54,7 @@ test("The root is made read-only last, and nothing is mounted below what others 
   expect(made.at(-1)).toEqual(["--remount-ro", "/"]);
   const foreign = ["/project", "/packages", "/skills", "/blobs", "/usr"];
   for (const [option, place] of made) {
-    expect(foreign.filter((tree) => place !== tree && isBelow(place, tree))).toEqual([]);
+    expect(foreign.filter((tree) => place !== tree && isWithin(place, tree))).toEqual([]);
     if (option === "--bind") expect(place).toBe("/project");
   }
 });
