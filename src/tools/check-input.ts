@@ -108,7 +108,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** What was found, short enough to be sent back; null for nothing. */
-function shown(value: unknown): unknown {
+export function shown(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === "string") return cut(value);
   if (Array.isArray(value)) return "an array";

@@ -4,7 +4,7 @@ import { isChoice, isOfType } from "../../skills/argument-type.ts";
 import type { DeclaredArgument } from "../../skills/argument-type.ts";
 import type { Manifest } from "../../skills/manifest.ts";
 import { asAvailable, nearest } from "../../nearest.ts";
-import { invalidInput } from "../check-input.ts";
+import { invalidInput, shown } from "../check-input.ts";
 import type { Violation } from "../check-input.ts";
 
 export type Arguments = Readonly<Record<string, Json>>;
@@ -68,11 +68,4 @@ function fits(value: Json, type: DeclaredArgument["type"]): boolean {
 
 function pointer(name: string): string {
   return `/args/${name.replace(/~/g, "~0").replace(/\//g, "~1")}`;
-}
-
-/** What was given, short enough to be sent back. */
-export function shown(value: Json | undefined): unknown {
-  if (typeof value === "string") return value.length > 80 ? `${value.slice(0, 80)}…` : value;
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "an array" : "an object";
-  return value ?? null;
 }
