@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { endOfText, startOfText } from "./whole-characters.ts";
 
 /** Bytes as a reply carries them: as text where they are text, else as base64. */
 export interface Content {
@@ -22,34 +23,4 @@ export function toContent(bytes: Uint8Array, cut: Cut = {}): Content {
   return isUtf8(text) && !text.includes(0)
     ? { content: text.toString("utf8"), encoding: "utf-8" }
     : { content: buffer.toString("base64"), encoding: "base64" };
-}
-
-const longestCharacter = 4;
-
-/** The first byte that does not continue a character; after three of them, it is not text anyway. */
-function startOfText(bytes: Uint8Array): number {
-  let start = 0;
-  while (start < longestCharacter - 1 && start < bytes.length && isContinuation(bytes[start])) start++;
-  return start;
-}
-
-/** The end of the last whole character. */
-function endOfText(bytes: Uint8Array): number {
-  for (let back = 1; back < longestCharacter && back <= bytes.length; back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (!isContinuation(byte)) return lengthOf(byte) > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
-}
-
-/** How many bytes a character has that starts with this one; 1 where none does. */
-function lengthOf(byte: number): number {
-  if (byte > 0xf4) return 1;
-  if (byte >= 0xf0) return 4;
-  if (byte >= 0xe0) return 3;
-  return byte >= 0xc2 ? 2 : 1;
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
 }

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import { endOfText, startOfText } from "../whole-characters.ts";
 
 /** A program's text without what steers a terminal; line breaks and tabs stay. */
 export function toPlainText(text: string): string {
@@ -13,27 +14,7 @@ export function toPreview(text: string, limit: number): string {
   if (bytes.length <= limit) return text;
   const gap = `\n… ${bytes.length} bytes in all …\n`;
   const room = Math.max(0, limit - Buffer.byteLength(gap));
-  const head = trimEnd(bytes.subarray(0, Math.ceil(room / 2)));
-  const tail = trimStart(bytes.subarray(bytes.length - Math.floor(room / 2)));
-  return `${head.toString()}${gap}${tail.toString()}`;
-}
-
-/** Without the character that a cut went through. */
-function trimEnd(bytes: Buffer): Buffer {
-  let end = bytes.length;
-  while (end > 0 && isContinuation(bytes[end - 1])) end -= 1;
-  const lead = bytes[end - 1];
-  if (lead === undefined || lead < 0xc0) return bytes;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  return end - 1 + length <= bytes.length ? bytes : bytes.subarray(0, end - 1);
-}
-
-function trimStart(bytes: Buffer): Buffer {
-  let start = 0;
-  while (start < bytes.length && isContinuation(bytes[start])) start += 1;
-  return bytes.subarray(start);
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80;
+  const head = bytes.subarray(0, Math.ceil(room / 2));
+  const tail = bytes.subarray(bytes.length - Math.floor(room / 2));
+  return head.toString("utf8", 0, endOfText(head)) + gap + tail.toString("utf8", startOfText(tail));
 }

@@ -1,0 +1,29 @@
+const longestCharacter = 4;
+
+/** The first byte of UTF-8, cut anywhere, that does not continue a character; after three of them, it is not text anyway. */
+export function startOfText(bytes: Uint8Array): number {
+  let start = 0;
+  while (start < longestCharacter - 1 && start < bytes.length && isContinuation(bytes[start])) start++;
+  return start;
+}
+
+/** The end of the last whole character. */
+export function endOfText(bytes: Uint8Array): number {
+  for (let back = 1; back < longestCharacter && back <= bytes.length; back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (!isContinuation(byte)) return lengthOf(byte) > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
+}
+
+/** How many bytes a character has that starts with this one; 1 where none does. */
+function lengthOf(byte: number): number {
+  if (byte > 0xf4) return 1;
+  if (byte >= 0xf0) return 4;
+  if (byte >= 0xe0) return 3;
+  return byte >= 0xc2 ? 2 : 1;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
