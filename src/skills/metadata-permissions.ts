@@ -1,5 +1,5 @@
 import type { ValueFault } from "./check-frontmatter.ts";
-import { networkEntry, secretName } from "./permission-entries.ts";
+import { explainNetworkEntry, networkEntry, secretName } from "./permission-entries.ts";
 
 /** What a skill's code asks for besides its sandbox (C-1.4). */
 export interface Permissions {
@@ -23,10 +23,11 @@ export function readMetadataPermissions(
       message: `in metadata.${child}, ${what}; it is left out`,
       fix,
     });
-  const words = (child: string, shape: RegExp, noun: string, fix: string): string[] =>
+  const words = (child: string, shape: RegExp, explain: typeof explainNetworkEntry): string[] =>
     metadata[child]?.split(/\s+/).filter((word) => {
       const isRight = shape.test(word);
-      if (!isRight && word !== "") fault(child, `${JSON.stringify(word)} is not ${noun}`, fix);
+      const { what, fix } = explain(word);
+      if (!isRight && word !== "") fault(child, what, `${fix} Separate entries with spaces.`);
       return isRight;
     }) ?? [];
   const project = metadata["acp-skills-project"]?.trim() ?? "none";
@@ -35,18 +36,11 @@ export function readMetadataPermissions(
     fault("acp-skills-project", `${JSON.stringify(project)} is not none, read or write`, "Write none, read or write.");
   }
   return {
-    network: words(
-      "acp-skills-network",
-      networkEntry,
-      "a host",
-      "Write https://host or https://*.host, with blanks between.",
-    ),
-    secrets: words(
-      "acp-skills-secrets",
-      secretName,
-      "the name of a secret",
-      "Write names such as API_KEY, with blanks between.",
-    ),
+    network: words("acp-skills-network", networkEntry, explainNetworkEntry),
+    secrets: words("acp-skills-secrets", secretName, (word) => ({
+      what: `${JSON.stringify(word)} is not the name of a secret`,
+      fix: "Write names such as API_KEY.",
+    })),
     project: isProject ? project : "none",
   };
 }

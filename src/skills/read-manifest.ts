@@ -9,6 +9,7 @@ import { manifestReason } from "./manifest-reason.ts";
 import { manifestKeys, manifestSchema } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ManifestReading } from "./parse-skill.ts";
+import { explainNetworkEntry } from "./permission-entries.ts";
 import { rules } from "./rules.ts";
 import type { Finding, RuleCode } from "./rules.ts";
 import { openTomlPositions } from "./toml-positions.ts";
@@ -75,7 +76,8 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
   if (value === undefined) {
     add("manifest-field-missing", path, `${name} is missing`, fixes[name] ?? `Add ${name}.`);
   } else if (name.startsWith("permissions.network.")) {
-    add("manifest-network-invalid", path, `${shown} is not a host`, "Write https://host or https://*.host.");
+    const { what, fix } = explainNetworkEntry(value);
+    add("manifest-network-invalid", path, what, fix);
   } else if (name.startsWith("permissions.secrets.")) {
     const fix = "Use letters, digits and underscores, such as API_KEY.";
     add("manifest-secret-invalid", path, `${shown} is not the name of a secret`, fix);

@@ -49,9 +49,27 @@ test.each([
   ["https://user@example.org", false],
   ["https://EXAMPLE.org", false],
   ["*", false],
+  ["https://example.org:1", true],
+  ["https://example.org:65535", true],
+  ["https://example.org:0", false],
+  ["https://example.org:0443", false],
+  ["https://example.org:65536", false],
+  ["https://example.org:99999", false],
+  ["http://127.0.0.1:0", false],
+  ["http://127.0.0.256:8080", false],
+  ["https://127.1", false],
+  ["https://0x7f.1", false],
+  ["https://1.example.org", true],
 ])("the network entry %s is accepted: %s", (entry, accepted) => {
   const text = `${instruction}[permissions]\nnetwork = ["${entry}"]\n`;
   expect(found(text)).toEqual(accepted ? [] : ["manifest-network-invalid 6:12"]);
+});
+
+test("a port that is none is told as that", () => {
+  const text = `${instruction}[permissions]\nnetwork = ["https://example.com:0"]\n`;
+  const [finding] = readManifest(text, file).findings;
+  expect(finding?.message).toBe('"https://example.com:0" has a port outside 1 to 65535');
+  expect(finding?.fix).toBe("Write a port from 1 to 65535, or none.");
 });
 
 test.each([

@@ -145,9 +145,10 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     const { sandbox, directory, shape } = waiting;
     const { listener } = sandbox;
     const tell: Log = (level, message) => log(level, host.hide(message));
-    const proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, tell);
+    let proxy: ReturnType<Egress> | undefined;
     let isEnding = false;
     try {
+      proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, tell);
       await layFiles(directory, run.skills, run.blobs);
       if (signal.aborted) return { type: "cancelled" };
       const surroundings = { ...tier.surroundings(directory, shape), proxyPort: listener?.port };
@@ -155,12 +156,15 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
       isEnding = true;
       return ended;
     } finally {
-      await proxy?.close();
-      if (!isEnding) await end(waiting);
-      const tidied = tidy(waiting)
-        .catch((error: unknown) => log("warning", `${directory.path} is left over: ${String(error)}`))
-        .finally(() => leaving.delete(tidied));
-      leaving.add(tidied);
+      try {
+        await proxy?.close();
+      } finally {
+        if (!isEnding) await end(waiting);
+        const tidied = tidy(waiting)
+          .catch((error: unknown) => log("warning", `${directory.path} is left over: ${String(error)}`))
+          .finally(() => leaving.delete(tidied));
+        leaving.add(tidied);
+      }
     }
   }
 

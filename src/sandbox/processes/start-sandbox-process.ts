@@ -35,8 +35,10 @@ export async function startSandboxProcess(command: Command, clock: Clock): Promi
   });
   const started = follow(child);
   const cancel = clock.after(startupMs, () => started.kill());
+  const handedOver = command.network ? receiveListener(child) : undefined;
+  // Where starting fails first, nobody else waits for it.
+  handedOver?.catch(() => undefined);
   try {
-    const handedOver = command.network ? receiveListener(child) : undefined;
     const ready = await started.frames.next();
     if (ready?.header.type !== "ready") throw new Error("It did not get ready.");
     if (command.alone) started.endWith(Number(ready.header["program"]));
@@ -48,6 +50,10 @@ export async function startSandboxProcess(command: Command, clock: Clock): Promi
   } catch (error) {
     started.kill();
     await started.exited;
+    handedOver?.then(
+      (server) => server.close(),
+      () => undefined,
+    );
     const words = readRest(started.words).trim();
     const detail = words === "" ? `${String(error)} ${started.lastWords()}` : words;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${detail}`, { cause: error });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hostState } from "./host-state.ts";
 import type { HostState } from "./host-state.ts";
+import { recordingHost } from "./recording-host.ts";
 import { codeRun, skillOf } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
@@ -34,6 +35,18 @@ export function describeLeftovers(trial: Trial): void {
       await several(5);
       await expect.poll(hostState, patience).toEqual(before);
     }, 60_000);
+
+    it("leave nothing behind where their network cannot be opened", async () => {
+      if (!trial.tier.offers.includes("network")) return;
+      const before = await settled();
+      for (const entry of ["https://example.com:0", "https://example.com:65536", "https://", "no entry"]) {
+        const run = codeRun(samples.echoes, { network: [entry] });
+        await expect(trial.sandbox.run(run, recordingHost(), new AbortController().signal)).rejects.toMatchObject({
+          code: "INVALID_OPTIONS",
+        });
+      }
+      await expect.poll(hostState, patience).toEqual(before);
+    });
   });
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { judge, parseNetworkRule, parseNetworkRules } from "../../../src/sandbox/egress/network-rules.ts";
 import { parseAuthority } from "../../../src/sandbox/egress/target.ts";
 import type { Scheme } from "../../../src/sandbox/egress/target.ts";
+import { networkEntry } from "../../../src/skills/permission-entries.ts";
 
 function allows(entries: readonly string[], scheme: Scheme, authority: string): boolean {
   const target = parseAuthority(scheme, authority);
@@ -11,6 +12,26 @@ function allows(entries: readonly string[], scheme: Scheme, authority: string): 
 }
 
 describe("entries (C-1.4)", () => {
+  test("what a manifest may hold can be opened, as far as the address is one that can be reached", () => {
+    const port = fc.oneof(fc.integer({ min: 0, max: 70_000 }), fc.constant("00"), fc.constant("08"));
+    const host = fc.oneof(
+      fc.domain(),
+      fc.ipV4(),
+      fc.stringMatching(/^[a-z0-9.x-]{1,12}$/),
+      fc.constant("a".repeat(64)),
+    );
+    const entry = fc
+      .tuple(fc.constantFrom("https://", "https://*.", "http://"), host, fc.option(port))
+      .map(([start, name, number]) => `${start}${name.toLowerCase()}${number === null ? "" : `:${number}`}`);
+    fc.assert(
+      fc.property(entry, (text) => {
+        fc.pre(networkEntry.test(text) && !/\/\/(0\.0\.0\.0|2(2[4-9]|3\d)\.|255\.)/.test(text));
+        expect(parseNetworkRule(text)).toBeDefined();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test.each([
     "https://example.org",
     "https://*.example.org",
