@@ -1,8 +1,16 @@
-/** JSON that is safe to show: what a terminal may take for a command, or for a change of direction, is escaped as JSON escapes. */
+import { replaceInvisible } from "../skills/invisible-characters.ts";
+
+/** JSON that is safe to show: what a terminal may take for a command or a change of direction, or does not show, is escaped as JSON escapes. */
 export function jsonText(value: unknown, indent?: number): string {
-  const json = JSON.stringify(value, null, indent);
-  if (!unsafe.test(json)) return json;
-  return json.replace(unsafeEach, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const json = replaceInvisible(JSON.stringify(value, null, indent), toEscape);
+  return unsafe.test(json) ? json.replace(unsafeEach, toEscape) : json;
+}
+
+function toEscape(character: string): string {
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 }
 
 const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;

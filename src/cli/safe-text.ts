@@ -1,12 +1,18 @@
+import { replaceInvisible } from "../skills/invisible-characters.ts";
+
 /**
  * Text from a skill, made fit for a terminal and for one line: blanks for line ends and tabs; every other control
- * character, and every character that reorders text, as a visible escape. Nothing a skill says reaches a terminal as a command.
+ * character, and every character that reorders text or cannot be seen, as a visible escape. Nothing a skill says reaches a
+ * terminal as a command.
  */
 export function safeText(text: string): string {
-  if (!unsafe.test(text)) return text;
-  return text
-    .replace(/\r\n|[\n\r\t\u2028\u2029]/g, " ")
-    .replace(unsafeEach, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+  const visible = replaceInvisible(text, toEscape);
+  if (!unsafe.test(visible)) return visible;
+  return visible.replace(/\r\n|[\n\r\t\u2028\u2029]/g, " ").replace(unsafeEach, toEscape);
+}
+
+function toEscape(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 /** The same for text of many lines, which keep their ends and tabs. */

@@ -9,6 +9,8 @@ export interface ValueFault {
   readonly code: RuleCode;
   readonly key: string;
   readonly child?: string;
+  /** What stands at the place that is meant, at or behind the start of the value; else that start is the place. */
+  readonly sought?: string;
   readonly message: string;
   readonly fix: string;
 }

@@ -1,3 +1,5 @@
+import { withoutTags } from "./invisible-characters.ts";
+
 /**
  * What no text of a skill needs and a terminal or an editor may obey: control characters other than line breaks and tabs,
  * the marks that turn the direction of text, and halves of characters.
@@ -9,22 +11,23 @@ export function hasControls(text: string): boolean {
   return controls.test(text);
 }
 
+/** Without those, and without Unicode tags. */
 export function withoutControls(text: string): string {
-  return hasControls(text) ? text.replace(everyControl, "") : text;
+  return withoutTags(hasControls(text) ? text.replace(everyControl, "") : text);
 }
 
 /**
- * A value with all its strings and keys as {@link withoutControls} leaves them; the very same value where there was
- * nothing to take out. Of keys that become equal the first one counts.
+ * A value with all its strings and keys as `clean` leaves them; the very same value where there was nothing to take out.
+ * Of keys that become equal the first one counts.
  */
-export function cleanValue(value: unknown): { value: unknown; changed: boolean } {
+export function cleanValue(value: unknown, clean = withoutControls): { value: unknown; changed: boolean } {
   if (typeof value === "string") {
-    const text = withoutControls(value);
+    const text = clean(value);
     return { value: text, changed: text !== value };
   }
   if (typeof value !== "object" || value === null) return { value, changed: false };
   if (Array.isArray(value)) {
-    const items = value.map(cleanValue);
+    const items = value.map((item) => cleanValue(item, clean));
     return items.some(({ changed }) => changed)
       ? { value: items.map((item) => item.value), changed: true }
       : { value, changed: false };
@@ -32,12 +35,22 @@ export function cleanValue(value: unknown): { value: unknown; changed: boolean }
   const cleaned = new Map<string, unknown>();
   let changed = false;
   for (const [key, inner] of Object.entries(value)) {
-    const name = withoutControls(key);
-    const clean = cleanValue(inner);
-    changed ||= clean.changed || name !== key;
-    if (!cleaned.has(name)) cleaned.set(name, clean.value);
+    const name = clean(key);
+    const item = cleanValue(inner, clean);
+    changed ||= item.changed || name !== key;
+    if (!cleaned.has(name)) cleaned.set(name, item.value);
   }
   return { value: changed ? Object.fromEntries(cleaned) : value, changed };
+}
+
+/** All the strings and keys of a value, one a line: what is true of one of them is true of the whole. */
+export function stringsOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return "";
+  if (Array.isArray(value)) return value.map(stringsOf).join("\n");
+  return Object.entries(value)
+    .map(([key, inner]) => `${key}\n${stringsOf(inner)}`)
+    .join("\n");
 }
 
 /** What to say of a field that held some. */

@@ -62,8 +62,10 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
       : manifest.manifest && readProtocolSkill(text, values ?? {}, manifest.manifest, report);
   if (faults.length === 0 && findings.length === 0) return { skill, findings: noFindings };
   const offsetOf = openKeyOffsets(source);
-  for (const { code, key, child, message, fix } of fitFaults(faults)) {
-    findings.push({ code, file: text.file, ...positionOf(offsetOf(key, child)), message, fix });
+  for (const { code, key, child, sought, message, fix } of fitFaults(faults)) {
+    const start = offsetOf(key, child);
+    const offset = sought === undefined ? start : Math.max(source.indexOf(sought, start), start);
+    findings.push({ code, file: text.file, ...positionOf(offset), message, fix });
   }
   findings.sort(byPlace);
   const offered = !findings.some(({ code }) => rules[code].lenient === "error");

@@ -1,4 +1,5 @@
 import { withoutControls } from "./control-characters.ts";
+import { hasInvisible } from "./invisible-characters.ts";
 import { fitFaults } from "./fit-faults.ts";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "./frontmatter.ts";
 import type { ManifestReading, SkillText } from "./parse-skill.ts";
@@ -67,7 +68,7 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
     const { line, column } = positionOf(offset);
     add(code, message, fix, line, column);
   }
-  return { values, isClean, source, positionOf, findings };
+  return { values, isClean: isClean && !hasInvisible(source), source, positionOf, findings };
 }
 
 function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCode, message: string, fix: string] {

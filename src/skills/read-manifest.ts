@@ -3,8 +3,9 @@ import type { core } from "zod";
 import { isChoice, isOfType } from "./argument-type.ts";
 import { countCodePoints, cutCodePoints } from "./code-points.ts";
 import { maxDescriptionLength } from "./check-frontmatter.ts";
-import { cleanValue, controlsIn } from "./control-characters.ts";
+import { cleanValue, controlsIn, hasControls, stringsOf, withoutControls } from "./control-characters.ts";
 import { fitFaults } from "./fit-faults.ts";
+import { findInvisible, invisibleIn, withoutTags } from "./invisible-characters.ts";
 import { manifestReason } from "./manifest-reason.ts";
 import { manifestKeys, manifestSchema } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
@@ -99,11 +100,13 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
 /** What is only too long is cut, and what nobody should be sent taken out, so that the skill is still offered (C-1.5). */
 function normalised(data: Record<string, unknown>, add: Add): Record<string, unknown> {
   const result = { ...data };
-  for (const key of ["description", "tags"]) {
-    const { value, changed } = cleanValue(data[key]);
-    if (!changed) continue;
-    result[key] = value;
-    add("control-characters", [key], ...controlsIn(key));
+  for (const [key, value] of Object.entries(data)) {
+    const text = stringsOf(value);
+    const isSent = key === "description" || key === "tags";
+    const invisible = findInvisible(text);
+    if (invisible !== undefined) add("invisible-characters", [key], ...invisibleIn(key, invisible));
+    if (isSent && hasControls(text)) add("control-characters", [key], ...controlsIn(key));
+    result[key] = cleanValue(value, isSent ? withoutControls : withoutTags).value;
   }
   const { description, tags } = result;
   const length = typeof description === "string" ? countCodePoints(description.trim()) : 0;

@@ -56,6 +56,7 @@ export const rules = {
   "metadata-nested-value": { title: "metadata values are strings", ...remark },
   "metadata-permission-invalid": { title: "permissions in metadata have their shape", ...remark },
   "control-characters": { title: "text has no control or direction-changing characters", ...remark },
+  "invisible-characters": { title: "text has no characters that cannot be seen", ...remark },
   "field-unexpected": { title: "only the specification's fields are used", ...style },
   "manifest-unreadable": { title: "skill.toml can be read", ...always },
   "manifest-syntax": { title: "skill.toml is valid TOML", ...always },

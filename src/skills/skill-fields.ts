@@ -2,7 +2,8 @@ import { readAllowedTools } from "./allowed-tools.ts";
 import { maxCompatibilityLength, maxDescriptionLength } from "./check-frontmatter.ts";
 import type { ValueFault } from "./check-frontmatter.ts";
 import { countCodePoints, cutCodePoints } from "./code-points.ts";
-import { cleanValue, controlsIn } from "./control-characters.ts";
+import { cleanValue, controlsIn, hasControls, stringsOf } from "./control-characters.ts";
+import { findInvisible, invisibleIn } from "./invisible-characters.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 type Report = (fault: ValueFault) => void;
@@ -11,15 +12,23 @@ const noTags: readonly string[] = Object.freeze<string[]>([]);
 
 const cleanedFields = ["description", "license", "compatibility", "allowed-tools", "metadata", "tags"];
 
-/** The values without control characters in the fields that are sent on; each field that had some is reported. */
+/** The values without control characters and tags in the fields that are sent on; each field that had some, or what cannot be seen, is reported. */
 export function cleanFields(values: Values, report: Report): Values {
   const result = { ...values };
   for (const key of cleanedFields) {
-    const { value, changed } = cleanValue(values[key]);
-    if (!changed) continue;
-    result[key] = value;
-    const [message, fix] = controlsIn(key);
-    report({ code: "control-characters", key, message, fix });
+    const text = stringsOf(values[key]);
+    const invisible = findInvisible(text);
+    if (hasControls(text)) {
+      const [message, fix] = controlsIn(key);
+      report({ code: "control-characters", key, message, fix });
+    } else if (invisible === undefined) {
+      continue;
+    }
+    if (invisible !== undefined) {
+      const [message, fix] = invisibleIn(key, invisible);
+      report({ code: "invisible-characters", key, sought: invisible.character, message, fix });
+    }
+    result[key] = cleanValue(values[key]).value;
   }
   return result;
 }

@@ -226,7 +226,7 @@ test("the first prompt tells the model of the skills, and the next only what has
   expect(words).toEqual({ type: "text", text: "hello" });
   expect(lesson).toMatchObject({
     type: "resource",
-    resource: { text: expect.stringContaining("- pdf: What pdf does.\n- csv: What csv does.") as string },
+    resource: { text: expect.stringContaining('- pdf: "What pdf does."\n- csv: "What csv does."') as string },
     annotations: { audience: ["assistant"] },
   });
   await conversation.editor(prompt("go on"));
@@ -312,7 +312,7 @@ test("an agent that takes additions to its system prompt is told there, and then
   const conversation = await converseInSession({}, { tools: fakeTools() }, capabilities);
   const { systemPrompt } = lastAtAgent(conversation);
   expect(systemPrompt).toMatchObject({ mode: "append", content: [{ type: "text" }] });
-  expect(systemPrompt?.content[0]?.text).toContain("- pdf: What pdf does.");
+  expect(systemPrompt?.content[0]?.text).toContain('- pdf: "What pdf does."');
   await conversation.editor(prompt("hello"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
   conversation.skillset.set([offer("pdf")]);

@@ -1,0 +1,105 @@
+/** Characters that leave nothing to see, by range. Of Unicode's default ignorables, and those alike, all stand here. */
+const table: readonly (readonly [from: number, to: number, name: string])[] = [
+  [0x00ad, 0x00ad, "soft hyphen"],
+  [0x034f, 0x034f, "combining grapheme joiner"],
+  [0x115f, 0x1160, "Hangul filler"],
+  [0x17b4, 0x17b5, "Khmer inherent vowel"],
+  [0x180b, 0x180f, "Mongolian selector"],
+  [0x200b, 0x200b, "zero width space"],
+  [0x200c, 0x200c, "zero width non-joiner"],
+  [0x200d, 0x200d, "zero width joiner"],
+  [0x2060, 0x2060, "word joiner"],
+  [0x2061, 0x2064, "invisible operator"],
+  [0x2065, 0x2065, "unassigned"],
+  [0x206a, 0x206f, "deprecated format character"],
+  [0x2800, 0x2800, "braille blank"],
+  [0x3164, 0x3164, "Hangul filler"],
+  [0xfe00, 0xfe0f, "variation selector"],
+  [0xfeff, 0xfeff, "byte order mark"],
+  [0xffa0, 0xffa0, "Hangul filler"],
+  [0xfff0, 0xfff8, "unassigned"],
+  [0xfff9, 0xfffb, "annotation mark"],
+  [0x1bca0, 0x1bca3, "shorthand format character"],
+  [0x1d173, 0x1d17a, "musical format character"],
+  [0xe0000, 0xe007f, "tag"],
+  [0xe0080, 0xe00ff, "unassigned"],
+  [0xe0100, 0xe01ef, "variation selector"],
+  [0xe01f0, 0xe0fff, "unassigned"],
+];
+
+const anyInvisible = `[${table.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join("")}]`;
+
+/** Scripts whose letters take joiners, and those that break lines at zero width spaces. */
+const joining = scripts(
+  ..."Arabic Syriac Mandaic Nko Mongolian Phags_Pa Adlam Hanifi_Rohingya Sogdian Manichaean".split(" "),
+  ..."Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala".split(" "),
+  ..."Khmer Myanmar Tibetan Balinese Javanese Grantha Newa Tirhuta".split(" "),
+);
+const spaceless = scripts(..."Thai Lao Khmer Myanmar Tai_Le New_Tai_Lue Tai_Tham Javanese Balinese Tibetan".split(" "));
+
+/** Where writing needs them: one in its place, so that no message fits between the letters. */
+const needed = [
+  // Emoji made of several, and the selectors that say how a symbol is shown.
+  String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=[\p{Emoji}\p{S}\p{P}\p{Ideographic}\p{Script=Myanmar}\p{Script=Phags_Pa}])[\ufe00-\ufe0f]`,
+  String.raw`(?<=\p{Ideographic})[\u{e0100}-\u{e01ef}]`,
+  // Joiners behind a letter of a script that knows them.
+  String.raw`(?<=(?=${joining})[\p{L}\p{M}])[\u200c\u200d]`,
+  String.raw`(?<=\p{Script=Mongolian})[\u180b-\u180f]`,
+  String.raw`(?<=(?=${spaceless})[\p{L}\p{M}\p{N}])\u200b`,
+  String.raw`\u034f(?=\p{M})`,
+  String.raw`(?<=\p{Script=Braille})\u2800|\u2800(?=(?!\u2800)\p{Script=Braille})`,
+];
+
+const invisible = new RegExp(`(?!${needed.join("|")})${anyInvisible}`, "u");
+const everyInvisible = new RegExp(invisible, "gu");
+const tags = /[\u{e0000}-\u{e007f}]/u;
+const everyTag = new RegExp(tags, "gu");
+
+/** A text's first character that cannot be seen and that no writing needs where it stands, and how many such there are. */
+export interface Invisible {
+  readonly character: string;
+  readonly offset: number;
+  readonly count: number;
+}
+
+export function findInvisible(text: string): Invisible | undefined {
+  const found = invisible.exec(text);
+  if (found === null) return undefined;
+  return { character: found[0], offset: found.index, count: text.match(everyInvisible)?.length ?? 1 };
+}
+
+/** The text with something else for each of them. */
+export function replaceInvisible(text: string, replace: (character: string) => string): string {
+  return invisible.test(text) ? text.replace(everyInvisible, replace) : text;
+}
+
+export function hasInvisible(text: string): boolean {
+  return invisible.test(text);
+}
+
+export function hasTags(text: string): boolean {
+  return tags.test(text);
+}
+
+/** Without Unicode tags, which spell out sentences that only a model reads; no script has a use for them. */
+export function withoutTags(text: string): string {
+  return text.includes("\udb40") ? text.replace(everyTag, "") : text;
+}
+
+/** What to say of a field in which {@link findInvisible} found something. */
+export function invisibleIn(field: string, { character, count }: Invisible): [message: string, fix: string] {
+  const code = character.codePointAt(0) ?? 0;
+  const name = table.find(([from, to]) => from <= code && code <= to)?.[2] ?? "invisible";
+  const shown = `U+${code.toString(16).toUpperCase().padStart(4, "0")} (${name})`;
+  const what =
+    count === 1
+      ? `a character that cannot be seen: ${shown}`
+      : `${count} characters that cannot be seen, the first ${shown}`;
+  const left = hasTags(character) ? "; tags are left out" : "";
+  return [`${field} has ${what}${left}`, `Remove ${count === 1 ? "it" : "them"}, or write what is meant.`];
+}
+
+function scripts(...names: readonly string[]): string {
+  return `[${names.map((name) => `\\p{Script_Extensions=${name}}`).join("")}]`;
+}
