@@ -235,7 +235,7 @@ test("the first prompt tells the model of the skills, and the next only what has
   await conversation.editor({ ...prompt("faster"), method: "_session/steering" });
   expect(lastAtAgent(conversation)).toEqual(prompt("faster").params);
   await conversation.editor(prompt("and now"));
-  expect(taughtWith(conversation)).toMatch(/New:\\n- zip: What zip does\.\\nNo longer there:\\n- csv"/);
+  expect(taughtWith(conversation)).toMatch(/New:\\n- zip: \\"What zip does\.\\"\\nNo longer there:\\n- csv"/);
   await conversation.editor(prompt("done"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("done"));
 });
