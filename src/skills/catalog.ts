@@ -82,6 +82,7 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
   const scan = openScan({
     roots,
     files,
+    now: () => clock.now(),
     ...(watcher && {
       onDirectory: (directory: string) => watcher.add(directory),
       onForgotten: (directory: string) => watcher.remove(directory),

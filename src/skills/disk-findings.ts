@@ -72,6 +72,11 @@ export function tooManyDirectories({ owner, limit }: { owner: string; limit: num
   );
 }
 
+export function notReadInTime(root: string, milliseconds: number): Finding {
+  const message = `this directory took longer than ${milliseconds / 1000} s to read; the rest of it is not read`;
+  return wholeFile("not-read-in-time", root, message, "Name what holds no skills in a file .ignore, or move it.");
+}
+
 export function shadowed(skill: Skill, winner: Skill): Finding {
   const message = `the skill ${skill.slug} of ${winner.directory} takes precedence over this one`;
   return wholeFile("skill-shadowed", skill.file, message, "Rename one of the two, or remove one.");

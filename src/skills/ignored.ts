@@ -1,35 +1,63 @@
 import path from "node:path";
-import type { Ignore } from "ignore";
+import { wholeFile } from "./disk-findings.ts";
+import { matchesIgnorePattern, parseIgnorePattern } from "./ignore-pattern.ts";
+import type { IgnorePattern } from "./ignore-pattern.ts";
+import type { Finding } from "./rules.ts";
 import type { Steps } from "./slices.ts";
 
 /** What `.gitignore` and `.ignore` files say of directories below them; the deepest file comes last and decides. */
-export type IgnoreRules = readonly { readonly base: string; readonly matcher: Ignore }[];
+export type IgnoreRules = readonly { readonly base: string; readonly patterns: readonly IgnorePattern[] }[];
 
 export const noIgnoreRules: IgnoreRules = [];
 
-/** Loaded when the first ignore file is met: most trees of skills have none. */
-let createMatcher: ((options: { ignorecase: boolean }) => Ignore) | undefined;
+const mostPatterns = 2000;
+/** The hardest pattern takes a tenth of a millisecond for the longest name. */
+const patternsBetweenPauses = 16;
 
-/** Adds the rules of the ignore files in `base`, whose text is `text`. */
-export function* withIgnoreRules(rules: IgnoreRules, base: string, text: string): Steps<IgnoreRules> {
-  if (createMatcher === undefined) {
-    yield import("ignore").then((library) => {
-      createMatcher = library.default;
-    });
+/** The patterns of an ignore file, and what is wrong with those that are not applied. */
+export function readIgnoreText(file: string, text: string): { patterns: IgnorePattern[]; findings: Finding[] } {
+  const patterns: IgnorePattern[] = [];
+  const findings: Finding[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    const pattern = parseIgnorePattern(line);
+    if (pattern === undefined) continue;
+    if (pattern !== "excessive" && patterns.length < mostPatterns) patterns.push(pattern);
+    else if (findings.length === 0) findings.push({ ...notApplied(file, pattern), line: index + 1 });
+    if (patterns.length === mostPatterns && findings.length > 0) break;
   }
-  const matcher = createMatcher?.({ ignorecase: false }).add(text);
-  return matcher === undefined ? rules : [...rules, { base, matcher }];
+  return { patterns, findings };
 }
 
-/** Whether a directory, somewhere below every base, is ignored. */
-export function isIgnored(rules: IgnoreRules, directory: string): boolean {
+function notApplied(file: string, pattern: IgnorePattern | "excessive"): Finding {
+  return pattern === "excessive"
+    ? wholeFile(
+        "ignore-pattern-excessive",
+        file,
+        "a pattern has more than 512 characters or 32 wildcards, and is not applied",
+        "Shorten it, or write several patterns.",
+      )
+    : wholeFile(
+        "ignore-pattern-excessive",
+        file,
+        `only the first ${mostPatterns} patterns of a file are applied`,
+        "Name directories as a whole instead of what they hold.",
+      );
+}
+
+/** Whether a directory, somewhere below every base, is ignored; asked of the directories above it before. */
+export function* isIgnored(rules: IgnoreRules, directory: string): Steps<boolean> {
+  let count = 0;
   for (let index = rules.length - 1; index >= 0; index--) {
     const rule = rules[index];
     if (rule === undefined) continue;
     const relative = path.relative(rule.base, directory);
     if (relative === "" || relative.startsWith("..")) continue;
-    const { ignored, unignored } = rule.matcher.test(`${relative.split(path.sep).join("/")}/`);
-    if (ignored || unignored) return ignored;
+    const names = relative.split(path.sep);
+    for (let last = rule.patterns.length - 1; last >= 0; last--) {
+      if (++count % patternsBetweenPauses === 0) yield undefined;
+      const pattern = rule.patterns[last];
+      if (pattern !== undefined && matchesIgnorePattern(pattern, names)) return !pattern.negated;
+    }
   }
   return false;
 }

@@ -1,6 +1,8 @@
 import path from "node:path";
 import { byCodePoint } from "./code-point-order.ts";
-import { directoryLoop, unreadable } from "./disk-findings.ts";
+import { directoryLoop, unreadable, wholeFile } from "./disk-findings.ts";
+import type { IgnorePattern } from "./ignore-pattern.ts";
+import { readIgnoreText } from "./ignored.ts";
 import { needsManifestReader, readSkillFile } from "./read-skill-file.ts";
 import { isWithin } from "../is-within.ts";
 import { joinPath } from "./real-paths.ts";
@@ -24,8 +26,8 @@ export interface DirectoryRecord {
   readonly children: readonly { readonly name: string; readonly target: string | undefined }[];
   /** Names of links that lead nowhere. */
   readonly dangling: readonly string[];
-  /** What its ignore files say; mostly empty. */
-  readonly ignoreText: string;
+  /** What its ignore files say; mostly nothing. */
+  readonly ignored: readonly IgnorePattern[];
   /** On what the record depends beside its directory: links, which may come to lead elsewhere; and what to watch for that. */
   readonly elsewhere: readonly { readonly target: string; readonly watch: string }[];
 }
@@ -87,7 +89,7 @@ export function readDirectory(
     isSkill: entry !== undefined,
     skill,
     identity: entry?.link === true ? linkedIdentity(files, directory, entry) : directory,
-    ignoreText: tellers.length === 0 ? "" : readIgnoreFiles(files, directory, draft),
+    ignored: tellers.length === 0 ? none : orNone(readIgnoreFiles(files, directory, draft)),
     findings: orNone(findings),
     children: orNone(children),
     dangling: orNone(dangling),
@@ -122,19 +124,28 @@ function depend(draft: Draft, elsewhere: DirectoryRecord["elsewhere"][number], r
 }
 
 /** `.ignore` comes second, so that it decides where the two differ. */
-function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): string {
-  let text = "";
+function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): IgnorePattern[] {
+  const patterns: IgnorePattern[] = [];
   for (const wanted of [".gitignore", ".ignore"]) {
     if (!tellers.some(({ name, kind }) => name === wanted && kind === "file")) continue;
     const file = joinPath(directory, wanted);
     try {
-      const { bytes } = files.head(file, maxIgnoreBytes);
-      text += `${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")}\n`;
+      const { bytes, whole } = files.head(file, maxIgnoreBytes);
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+      const reading = readIgnoreText(file, text);
+      patterns.push(...reading.patterns);
+      findings.push(...reading.findings);
+      if (!whole) findings.push(longIgnoreFile(file));
     } catch (error) {
       findings.push(unreadable(file, error));
     }
   }
-  return text;
+  return patterns;
+}
+
+function longIgnoreFile(file: string): Finding {
+  const message = `only the first ${maxIgnoreBytes / 1024} KiB of the file are applied`;
+  return wholeFile("ignore-pattern-excessive", file, message, "Shorten it.");
 }
 
 function isGone(files: SkillFiles, directory: string): boolean {

@@ -81,6 +81,8 @@ export const rules = {
   "skill-shadowed": { title: "a name appears in one root only", ...remark },
   "slug-collision": { title: "slugs are unique in a catalog", ...always },
   "too-deep": { title: "skills lie at most 6 directories deep", ...remark },
+  "not-read-in-time": { title: "a root is read within 20 seconds", ...always },
+  "ignore-pattern-excessive": { title: "patterns in ignore files are few and short enough to be applied", ...remark },
   "too-many-directories": { title: "a root has at most 20,000 directories", ...remark },
 } as const satisfies Record<string, Rule>;
 

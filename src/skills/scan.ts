@@ -1,8 +1,8 @@
 import path from "node:path";
-import { danglingLink, missingRoot, tooDeep, tooManyDirectories, unreadable } from "./disk-findings.ts";
+import { danglingLink, missingRoot, notReadInTime, tooDeep, tooManyDirectories, unreadable } from "./disk-findings.ts";
 import { nothingFound } from "./found.ts";
 import type { Found, FoundSoFar } from "./found.ts";
-import { isIgnored, noIgnoreRules, withIgnoreRules } from "./ignored.ts";
+import { isIgnored, noIgnoreRules } from "./ignored.ts";
 import type { IgnoreRules } from "./ignored.ts";
 import { readDirectory } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
@@ -13,6 +13,7 @@ import { openScanMemory } from "./scan-memory.ts";
 import type { Known } from "./scan-memory.ts";
 import type { SkillFiles } from "./skill-files.ts";
 import { isVersion } from "./skill-version.ts";
+import { withinTime } from "./slices.ts";
 import type { Steps } from "./slices.ts";
 
 /** The bounds of C-1.6. */
@@ -23,6 +24,8 @@ interface ScanLimits {
   readonly directories: number;
   /** The same, inside one skill. */
   readonly insideSkill: number;
+  /** Of work on one root in a run; what others do between its steps does not count. */
+  readonly milliseconds: number;
 }
 
 export interface ScanOptions {
@@ -33,6 +36,8 @@ export interface ScanOptions {
   readonly onDirectory?: (directory: string) => void;
   /** Called for each directory that does not matter any more. */
   readonly onForgotten?: (directory: string) => void;
+  /** Milliseconds, ever growing. */
+  readonly now?: () => number;
   /** Whether to go on as if a directory were as before; asked when one is read anew. */
   readonly isHeld?: (directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined) => boolean;
 }
@@ -51,7 +56,7 @@ export interface Scan {
 
 /** A pause costs as much as a tenth of a visit. */
 const visitsBetweenPauses = 8;
-const contractLimits: ScanLimits = { depth: 6, directories: 20_000, insideSkill: 1000 };
+const contractLimits: ScanLimits = { depth: 6, directories: 20_000, insideSkill: 1000, milliseconds: 20_000 };
 
 /** A directory still to be visited. */
 interface Visit {
@@ -83,7 +88,7 @@ interface Allowance {
 }
 
 export function openScan(options: ScanOptions): Scan {
-  const { roots, files, limits = contractLimits, isHeld } = options;
+  const { roots, files, limits = contractLimits, isHeld, now = () => performance.now() } = options;
   const memory = openScanMemory(roots, options);
   const onDirectory = options.onDirectory && ((directory: string): void => memory.watch(directory));
 
@@ -101,7 +106,7 @@ export function openScan(options: ScanOptions): Scan {
       rules: noIgnoreRules,
       allowance,
     };
-    for (; visit !== undefined; visit = nextVisit(levels)) {
+    for (; visit !== undefined; visit = yield* nextVisit(levels)) {
       if (++count % visitsBetweenPauses === 0) yield undefined;
       const known = memory.recall(visit.path);
       if (known !== undefined && memory.wasMet(known, root)) continue;
@@ -111,7 +116,7 @@ export function openScan(options: ScanOptions): Scan {
         const record = yield* readIfStale(visit, root, known);
         if (record === undefined) continue;
         collect(record, root, visit, found);
-        if (record.children.length > 0) levels.push(yield* levelBelow(record, visit));
+        if (record.children.length > 0) levels.push(levelBelow(record, visit));
       }
     }
   }
@@ -147,11 +152,11 @@ export function openScan(options: ScanOptions): Scan {
     for (const name of links) found.addFinding(danglingLink(joinPath(record.path, name)));
   }
 
-  function* levelBelow(record: DirectoryRecord, visit: Visit): Steps<Level> {
+  function levelBelow(record: DirectoryRecord, visit: Visit): Level {
     const { expectedName, depth } = visit;
     const allowance = record.isSkill ? newAllowance(record.path, true, limits.insideSkill) : visit.allowance;
     let { rules } = visit;
-    if (record.ignoreText !== "") rules = yield* withIgnoreRules(rules, record.path, record.ignoreText);
+    if (record.ignored.length > 0) rules = [...rules, { base: record.path, patterns: record.ignored }];
     return { record, expectedName, depth: depth + 1, rules, allowance, next: 0 };
   }
 
@@ -174,7 +179,10 @@ export function openScan(options: ScanOptions): Scan {
     *run() {
       memory.startRun();
       const found = nothingFound();
-      for (const root of roots) yield* visitRoot(root, found);
+      for (const root of roots) {
+        const isWhole = yield* withinTime(visitRoot(root, found), now, limits.milliseconds);
+        if (!isWhole) found.addFinding(notReadInTime(root.path, limits.milliseconds));
+      }
       memory.endRun();
       return { skills: found.skills, findings: found.findings };
     },
@@ -185,7 +193,7 @@ export function openScan(options: ScanOptions): Scan {
 }
 
 /** Depth first: what lies below a directory comes before its neighbours. */
-function nextVisit(levels: Level[]): Visit | undefined {
+function* nextVisit(levels: Level[]): Steps<Visit | undefined> {
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const { record, depth, rules, allowance } = level;
     const child = record.children[level.next++];
@@ -195,7 +203,7 @@ function nextVisit(levels: Level[]): Visit | undefined {
     }
     const { name, target } = child;
     const below = joinPath(record.path, name);
-    if (rules.length > 0 && isIgnored(rules, below)) continue;
+    if (rules.length > 0 && (yield* isIgnored(rules, below))) continue;
     const expectedName = isVersion(name) ? level.expectedName : name;
     return { path: target ?? below, expectedName, depth, rules, allowance };
   }

@@ -18,3 +18,16 @@ export async function runInSlices<Result>(
     end = now() + slice;
   }
 }
+
+/** Takes steps until they have taken so many milliseconds themselves. False where they did not come to their end. */
+export function* withinTime(steps: Steps<void>, now: () => number, milliseconds: number): Steps<boolean> {
+  for (let left = milliseconds; left > 0;) {
+    const started = now();
+    const step = steps.next();
+    if (step.done) return true;
+    left -= now() - started;
+    yield step.value;
+  }
+  steps.return();
+  return false;
+}

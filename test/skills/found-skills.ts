@@ -16,7 +16,7 @@ export function record(path: string, text = skillText(path.split("/").at(-1) ?? 
     identity: path,
     children: [],
     dangling: [],
-    ignoreText: "",
+    ignored: [],
     elsewhere: [],
   };
 }

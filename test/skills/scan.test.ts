@@ -81,6 +81,53 @@ describe("scan", () => {
     expect(places(await find(files))).toEqual(["/s/b /s", "/s/c/d /s", "/s/f /s"]);
   });
 
+  it("tells of patterns that are not applied, and applies the others", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md");
+    files.write("/s/.gitignore", `a\n# two that are too long\n${"*x".repeat(50)}\n${"x/**/".repeat(50)}y\n`);
+    files.write("/s/b/.gitignore", "x\n".repeat(2100));
+    files.write("/s/b/.ignore", "x".repeat(70_000));
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/b /s"]);
+    expect(codes(found).sort()).toEqual([
+      "ignore-pattern-excessive /s/.gitignore",
+      "ignore-pattern-excessive /s/b/.gitignore",
+      "ignore-pattern-excessive /s/b/.ignore",
+      "ignore-pattern-excessive /s/b/.ignore",
+    ]);
+    expect(found.findings[0]).toMatchObject({ line: 3 });
+  });
+
+  it("reads a root for its time at most, says so, and reads the others", async () => {
+    const many = Array.from({ length: 200 }, (_, index) => `/hostile/${index}/SKILL.md`);
+    const files = tree(...many, "/s/a/SKILL.md");
+    let time = 0;
+    const list: MemorySkillFiles["list"] = (directory) => {
+      if (directory.startsWith("/hostile/")) time += 1000;
+      return files.list(directory);
+    };
+    const roots = ["/hostile", "/s"].map((path) => ({ path, origin: "project" }) as const);
+    const found = await find({ ...files, list }, { roots, now: () => time });
+    expect(places(found).at(-1)).toBe("/s/a /s");
+    expect(found.skills.length).toBeLessThan(40);
+    expect(codes(found)).toEqual(["not-read-in-time /hostile"]);
+  });
+
+  it("is not held by an ignore file made to be tried in every way", async () => {
+    const files = tree(`/s/${"a/".repeat(5)}SKILL.md`, `/s/${"a/".repeat(5)}aa/SKILL.md`);
+    files.write("/s/.gitignore", `a/${"**/".repeat(400)}aa\n`);
+    expect(places(await find(files))).toEqual([`/s/${"a/".repeat(5)}`.replace(/\/$/, " /s")]);
+  });
+
+  it("pauses between patterns, so that no number of them holds whoever waits", async () => {
+    const files = tree("/s/a/SKILL.md");
+    files.write("/s/.gitignore", `${"*a".repeat(30)}b\n`.repeat(900));
+    const scan = openScan({ roots: [{ path: "/s", origin: "explicit" }], files });
+    let pauses = 0;
+    for (const step of scan.run()) if (step === undefined) pauses++;
+    expect(pauses).toBeGreaterThan(900 / 16 - 1);
+    expect(places(await run(scan))).toEqual(["/s/a /s"]);
+  });
+
   it("follows links to directories and files, and names a skill found twice once, with both roots", async () => {
     const files = tree("/s/a/SKILL.md", "/far/b/SKILL.md");
     files.link("/s/b", "/far/b");
@@ -200,7 +247,7 @@ describe("scan", () => {
     const files = tree(...names.map((name) => `/s/${name}/SKILL.md`));
     for (const name of names) files.makeDirectory(`/s/x/${name}`);
     for (const name of names) files.makeDirectory(`/s/a/${name}`);
-    const limits = { depth: 6, directories: 3, insideSkill: 2 };
+    const limits = { depth: 6, directories: 3, insideSkill: 2, milliseconds: 1000 };
     const found = await find(files, { limits });
     expect(found.skills).toHaveLength(6);
     expect(codes(found).sort()).toEqual(["too-many-directories /s", "too-many-directories /s/a"]);
