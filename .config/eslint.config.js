@@ -21,6 +21,7 @@ const mayImport = {
   "data-directory.ts": [],
   "is-within.ts": [],
   "make-directories.ts": [],
+  "peer-users.ts": [],
   skills: [],
   blobs: [],
   ledger: [],
@@ -67,6 +68,7 @@ const foundation = [
   "data-directory.ts",
   "is-within.ts",
   "make-directories.ts",
+  "peer-users.ts",
 ];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {
   const allowed = [place, ...(mayImport[place] ?? []), ...(foundation.includes(place) ? [] : foundation)];

@@ -3,12 +3,14 @@ import path from "node:path";
 import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
 import { diskBlobs } from "./blobs/disk-blobs.ts";
 import { memoryBlobs } from "./blobs/memory-blobs.ts";
+import type { Clock } from "./clock.ts";
 import { isSkillsError, SkillsError } from "./errors.ts";
 import { diskLedger } from "./ledger/disk-ledger.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import { memoryLedger } from "./ledger/memory-ledger.ts";
 import { makeDirectories } from "./make-directories.ts";
 import type { LoopbackAddress, LoopbackServer } from "./mcp/loopback-server.ts";
+import type { SocketAddress, SocketServer } from "./mcp/socket-server.ts";
 import type { McpCaller, McpDoor } from "./mcp/mcp-door.ts";
 import type { Settings } from "./options.ts";
 import { openRunMeans } from "./run-means.ts";
@@ -40,11 +42,8 @@ export function ownerOf(sessionId: string | undefined, { agent = "", directory =
   return `session:${sessionId}@${place.slice(0, 16)}`;
 }
 
-/** Where one session's MCP server is, for agents that speak HTTP and for those that start a bridge to it. */
-export interface McpAddress extends LoopbackAddress {
-  /** The environment for `acp-skills mcp-bridge`. */
-  readonly bridgeEnvironment: Readonly<Record<string, string>>;
-}
+/** How one session's MCP server is reached: over HTTP, or through `acp-skills mcp-bridge` and a socket. */
+export type McpAddress = LoopbackAddress | SocketAddress;
 
 /** The tools with all they need: joined once for every door, opened once, closed once. */
 export interface Toolkit extends McpDoor {
@@ -52,7 +51,7 @@ export interface Toolkit extends McpDoor {
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
   /** Opens the door to one session's model. The library behind it is loaded, and a port listens, from the first call on. */
-  openMcp(caller: McpCaller): Promise<McpAddress>;
+  openMcp(caller: McpCaller, transport: "http" | "stdio"): Promise<McpAddress>;
   /** Closes every door, then what is behind them. May be called more than once; never throws. */
   close(): Promise<void>;
 }
@@ -97,7 +96,7 @@ export function openToolkit(
     },
   });
   const door: McpDoor = { toolbox, source, hasher, log, version };
-  let mcp: Promise<McpModule> | undefined;
+  let mcp: Promise<McpServers> | undefined;
   let closing: Promise<void> | undefined;
   let stopSweeping = clock.after(firstSweepAfterMs, sweep);
 
@@ -110,7 +109,7 @@ export function openToolkit(
 
   async function close(): Promise<void> {
     stopSweeping();
-    await mcp?.then(({ server }) => server.close()).catch(closingFailed);
+    await mcp?.then(({ http, stdio }) => Promise.all([http.close(), stdio.close()])).catch(closingFailed);
     await means.close().catch(closingFailed);
     await blobs.close().catch(closingFailed);
     ledger.close();
@@ -125,27 +124,27 @@ export function openToolkit(
     toolbox,
     blobs,
     ledger,
-    async openMcp(caller) {
+    async openMcp(caller, transport) {
       if (closing !== undefined) throw new SkillsError("CLOSED", "The tools were closed.");
-      const { server, toBridgeEnvironment } = await (mcp ??= loadMcp(door));
-      const address = await server.open(caller);
-      return { ...address, bridgeEnvironment: toBridgeEnvironment(address) };
+      const { [transport]: server } = await (mcp ??= loadMcp(door, clock));
+      return await server.open(caller);
     },
     close: () => (closing ??= close()),
   };
 }
 
-interface McpModule {
-  readonly server: LoopbackServer;
-  readonly toBridgeEnvironment: (address: LoopbackAddress) => Readonly<Record<string, string>>;
+/** Neither listens before its first session. */
+interface McpServers {
+  readonly http: LoopbackServer;
+  readonly stdio: SocketServer;
 }
 
-async function loadMcp(door: McpDoor): Promise<McpModule> {
-  const [{ openLoopbackServer }, { toBridgeEnvironment }] = await Promise.all([
+async function loadMcp(door: McpDoor, clock: Clock): Promise<McpServers> {
+  const [{ openLoopbackServer }, { openSocketServer }] = await Promise.all([
     import("./mcp/loopback-server.ts"),
-    import("./mcp/bridge-environment.ts"),
+    import("./mcp/socket-server.ts"),
   ]);
-  return { server: openLoopbackServer(door), toBridgeEnvironment };
+  return { http: openLoopbackServer(door), stdio: openSocketServer(door, clock) };
 }
 
 interface Stores {

@@ -1,9 +1,20 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../src/clock.ts";
-import { fromBridgeEnvironment } from "../src/mcp/bridge-environment.ts";
+import type { LoopbackAddress } from "../src/mcp/loopback-server.ts";
+import type { SocketAddress } from "../src/mcp/socket-server.ts";
 import { openCatalog } from "../src/skills/catalog.ts";
 import { memorySkillFiles } from "../src/skills/memory-skill-files.ts";
 import { memorySkillBytes } from "../src/tools/memory-skill-bytes.ts";
@@ -13,6 +24,7 @@ import { readAll } from "./contract/ledger.ts";
 import { manualClock } from "./manual-clock.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import { legacyCall, modernRequest, rawRequest } from "./mcp/raw-request.ts";
+import { openStdioClient } from "./mcp/stdio-client.ts";
 
 const hour = 60 * 60 * 1_000;
 const dayAndHour = 25 * hour;
@@ -128,17 +140,21 @@ describe("a toolkit", () => {
 
   test("opens a door to a session's model when one is asked for, over HTTP and for a bridge", async () => {
     const toolkit = open();
-    const address = await toolkit.openMcp({ owner: "me", sessionId: "s1", skills });
-    const { message } = await rawRequest(address, { body: legacyCall("list_skills", {}) });
+    const caller = { owner: "me", sessionId: "s1", skills };
+    const http = (await toolkit.openMcp(caller, "http")) as LoopbackAddress;
+    const { message } = await rawRequest(http, { body: legacyCall("list_skills", {}) });
     expect(message.result?.structuredContent).toMatchObject({ skills: [{ name: "alpha" }, {}] });
-    expect(fromBridgeEnvironment({ ...address.bridgeEnvironment })).toEqual({
-      url: address.url,
-      authorization: address.headers.Authorization,
-    });
-    expect(await readAll(toolkit.ledger)).toEqual([{ at: time, tool: "list_skills", sessionId: "s1", door: "mcp" }]);
+    const { path: socketPath } = (await toolkit.openMcp(caller, "stdio")) as SocketAddress;
+    const socket = connect(socketPath);
+    const answer = await openStdioClient(socket, socket).ask(legacyCall("list_skills", {}, "b") as { id: string });
+    expect(answer.result?.structuredContent).toEqual(message.result?.structuredContent);
+    const use = { at: time, tool: "list_skills", sessionId: "s1", door: "mcp" };
+    expect(await readAll(toolkit.ledger)).toEqual([use, use]);
     await toolkit.close();
-    await expect(rawRequest(address, { body: legacyCall("list_skills", {}) })).rejects.toThrow();
-    await expect(toolkit.openMcp({ owner: "me", skills })).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(rawRequest(http, { body: legacyCall("list_skills", {}) })).rejects.toThrow();
+    expect(existsSync(path.dirname(socketPath))).toBe(false);
+    for (const transport of ["http", "stdio"] as const)
+      await expect(toolkit.openMcp(caller, transport)).rejects.toMatchObject({ code: "CLOSED" });
   });
 
   test.each(["data", "file"])(
@@ -182,7 +198,7 @@ describe("a toolkit", () => {
     const caller = { owner: "me", skills };
     await toolkit.toolbox.call("describe_skill", { name: "alpha" }, { ...caller, door: "cli" });
     expect(hashed).toBe(1);
-    const address = await toolkit.openMcp(caller);
+    const address = (await toolkit.openMcp(caller, "http")) as LoopbackAddress;
     const { message } = await rawRequest(address, modernRequest("skills/list"));
     expect(message.result?.skills).toMatchObject([{ uri: "skill://alpha/SKILL.md" }]);
     expect(hashed).toBe(1);

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { SessionSkills } from "../skillset.ts";
 import type { Settings } from "../options.ts";
 import type { ownerOf, Toolkit } from "../toolkit.ts";
-import type { Bridge, ServerAddress } from "./server-entry.ts";
+import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";
 
 type SessionCatalog = SessionSkills["catalog"];
 /** What a caller has: the skills, and the directory they are used in. */
@@ -33,6 +33,8 @@ export interface OpenedSession {
   readonly sessionId: string | undefined;
   /** What the session's agent calls itself. */
   readonly agent: string;
+  /** How its agent reaches the server. */
+  readonly transport: Transport;
   /** For a call that the session's editor knows by this id: what is to be told what it prints. */
   readonly follow: (toolCallId: string) => (text: string) => void;
 }
@@ -117,7 +119,7 @@ export function openAgentTools(
       } as const;
       return await toolkit.toolbox.call(name, args, context, signal);
     },
-    async openServer({ catalog, directory }, { sessionId, agent, follow }) {
+    async openServer({ catalog, directory }, { sessionId, agent, transport, follow }) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
       const caller: SessionCaller = {
@@ -132,7 +134,7 @@ export function openAgentTools(
         caller.owner = ownerOf(id, { agent, directory });
       };
       if (sessionId !== undefined) begin(sessionId);
-      const address = await toolkit.openMcp(caller);
+      const address = await toolkit.openMcp(caller, transport);
       return {
         address,
         begin,

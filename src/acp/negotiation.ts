@@ -1,6 +1,8 @@
 import type { EmitForm, ToolForm } from "../options.ts";
 import { availableCommandsUpdate, availableSkillsUpdate, extensionSkillsUpdate, metaKey } from "../wire/methods.ts";
 import type { Amendment } from "./amend.ts";
+import { leaksConfiguration } from "./leaking-agents.ts";
+import { canTellPeerUsers } from "../peer-users.ts";
 import { isRecord, recordAt } from "./raw-message.ts";
 import type { Transport } from "./server-entry.ts";
 
@@ -76,15 +78,24 @@ export function chooseForms({ protocol, optedIn }: Negotiation, emit: EmitForm):
   }
 }
 
-/** Chooses how the agent's model reaches our tools; undefined where there is no way. */
-export function chooseTransport({ transports }: Negotiation, tools: ToolForm): Transport | undefined {
+/**
+ * Chooses how the agent's model reaches our tools (A-11); undefined where there is no way. What stands in the configuration for HTTP
+ * must not be enough to call us: an agent that lets other users read it gets the bridge, and so does every agent where it
+ * cannot be told which user calls.
+ */
+export function chooseTransport(
+  { transports, agent }: Pick<Negotiation, "transports" | "agent">,
+  tools: ToolForm,
+  canTellUsers: boolean = canTellPeerUsers(),
+): Transport | undefined {
+  const stdio = transports.find((transport) => transport === "stdio");
   switch (tools) {
     case "none":
       return undefined;
     case "stdio":
-      return transports.find((transport) => transport === "stdio");
+      return stdio;
     case "auto":
-      return transports[0];
+      return (leaksConfiguration(agent) || !canTellUsers ? stdio : undefined) ?? transports[0];
   }
 }
 

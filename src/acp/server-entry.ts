@@ -11,12 +11,9 @@ export interface Bridge {
   readonly args: readonly string[];
 }
 
-/** Where our server is, for either transport. */
-export interface ServerAddress {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bridgeEnvironment: Readonly<Record<string, string>>;
-}
+/** Where our server is: behind a URL, or at a socket to which the bridge connects. */
+export type ServerAddress =
+  { readonly url: string; readonly headers: Readonly<Record<string, string>> } | { readonly path: string };
 
 const usualName = "skills";
 const list: Path = ["params", "mcpServers"];
@@ -38,17 +35,12 @@ export function serverNames(mcpServers: unknown): readonly string[] {
 /** Our entry in `mcpServers` (A-11). In v1 only servers over the network have a `type`; in v2 all of them do. */
 export function toServerEntry(
   name: string,
-  { url, headers, bridgeEnvironment }: ServerAddress,
-  { transport, protocol, bridge }: { transport: Transport; protocol: 1 | 2; bridge: Bridge },
+  address: ServerAddress,
+  { protocol, bridge }: { protocol: 1 | 2; bridge: Bridge },
 ): JsonRecord {
-  switch (transport) {
-    case "http":
-      return { type: "http", name, url, headers: toPairs(headers) };
-    case "stdio": {
-      const type = protocol === 2 ? { type: "stdio" } : {};
-      return { ...type, name, command: bridge.command, args: [...bridge.args], env: toPairs(bridgeEnvironment) };
-    }
-  }
+  if ("url" in address) return { type: "http", name, url: address.url, headers: toPairs(address.headers) };
+  const type = protocol === 2 ? { type: "stdio" } : {};
+  return { ...type, name, command: bridge.command, args: [...bridge.args, address.path], env: [] };
 }
 
 /** Puts an entry behind the editor's own servers; undefined where their list is none. */

@@ -55,8 +55,8 @@ export async function equipSession(
   let id = sessionId;
   const follow = (toolCallId: string): ((text: string) => void) =>
     id === undefined ? () => undefined : followCall({ sessionId: id, toolCallId }, send);
-  const server = await openInTime(tools.openServer(skills, { sessionId, agent, follow }), clock);
-  const added = addServer(params, toServerEntry(name, server.address, { transport, protocol, bridge: tools.bridge }));
+  const server = await openInTime(tools.openServer(skills, { sessionId, agent, transport, follow }), clock);
+  const added = addServer(params, toServerEntry(name, server.address, { protocol, bridge: tools.bridge }));
   if (added === undefined) {
     server.close();
     return undefined;

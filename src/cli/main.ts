@@ -82,7 +82,7 @@ async function run(argv: readonly string[]): Promise<number> {
       });
     case "mcp-bridge": {
       const { runMcpBridge } = await import("./mcp-bridge.ts");
-      return await runMcpBridge();
+      return await runMcpBridge(rest);
     }
     default:
       return await wrap(argv);

@@ -1,7 +1,10 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { SkillsError } from "../errors.ts";
+import { canTellPeerUsers, openPeerUsers } from "../peer-users.ts";
+import type { PeerUsers } from "../peer-users.ts";
+import { openToldOnce } from "../told-once.ts";
 import { admitRequest, isRefusal, toPathKey } from "./admit-request.ts";
 import { openLoopbackSession } from "./loopback-session.ts";
 import type { LoopbackSession } from "./loopback-session.ts";
@@ -25,23 +28,39 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
+/** Far more than the agent of one editor opens; what is beyond it is closed at once, so that descriptors are left for other work. */
+const mostConnections = 512;
+/** How long a connection may take to say what it wants, and how often that is looked at. */
+const headersTimeout = 5_000;
+const connectionsCheckingInterval = 1_000;
+
 /**
  * One HTTP server for all sessions, each behind a random path and a bearer token of its own (A-11). It listens on 127.0.0.1 only,
- * and never keeps this process alive.
+ * and never keeps this process alive. Agents pass path and token on where others read them: where the system tells who
+ * has the other end of a connection, only this user is answered, and root, to whom nothing is closed.
  */
-export function openLoopbackServer(door: McpDoor): LoopbackServer {
+export function openLoopbackServer(
+  door: McpDoor,
+  peers: PeerUsers | undefined = canTellPeerUsers() ? openPeerUsers() : undefined,
+): LoopbackServer {
   const sessions = new Map<string, LoopbackSession>();
+  const admitted = new WeakMap<Socket, Promise<boolean>>();
+  const { tellOnce } = openToldOnce(door.log);
   let listening: Promise<Server> | undefined;
   let isClosed = false;
 
   async function listen(): Promise<Server> {
-    const server = createServer((request, response) => {
+    const server = createServer({ headersTimeout, connectionsCheckingInterval }, (request, response) => {
       answer(request, response).catch((error: unknown) => {
         door.log("warning", `An MCP request was not answered: ${String(error)}`);
         response.destroy();
       });
     });
-    server.on("connection", (socket) => void socket.unref());
+    server.maxConnections = mostConnections;
+    server.on("connection", (socket) => {
+      socket.unref();
+      if (peers !== undefined) admitted.set(socket, admit(socket, peers));
+    });
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject).listen(0, "127.0.0.1", resolve);
     });
@@ -61,13 +80,29 @@ export function openLoopbackServer(door: McpDoor): LoopbackServer {
     return listening;
   }
 
+  /** Whether the other end is one of ours to answer; closes the connection where it is not. */
+  async function admit(socket: Socket, { userOf }: PeerUsers): Promise<boolean> {
+    const user = await userOf(socket).catch((error: unknown) => {
+      tellOnce("warning", `MCP connections are refused: who is calling cannot be told: ${String(error)}`);
+      return undefined;
+    });
+    // Until it is closed here, nobody else can have a connection from the same port.
+    const isAdmitted = !socket.destroyed && (user === 0 || user === process.geteuid?.());
+    if (!isAdmitted) socket.destroy();
+    if (user !== undefined && !isAdmitted) {
+      tellOnce("warning", `A connection to the MCP server by another user of this machine (uid ${user}) was refused.`);
+    }
+    return isAdmitted;
+  }
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url: target, headers, socket } = request;
+    if ((await admitted.get(socket)) === false) return;
     const { host, origin, authorization } = headers;
     const head = { method, target, host, origin, authorization };
-    const admitted = admitRequest(head, socket.localPort ?? 0, sessions);
-    if (isRefusal(admitted)) refuse(response, admitted);
-    else await admitted.answer(request, response);
+    const called = admitRequest(head, socket.localPort ?? 0, sessions);
+    if (isRefusal(called)) refuse(response, called);
+    else await called.answer(request, response);
   }
 
   async function closeSession(key: string): Promise<void> {

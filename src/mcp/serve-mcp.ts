@@ -28,6 +28,8 @@ const lastAnswersTime = 5_000;
 export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioStreams): Promise<void> {
   const { input, output, clock, gone } = streams;
   const { log } = door;
+  // Every answer that waits for room listens.
+  output.setMaxListeners(0);
   const makeServer = openMcpServers(door, caller);
   const servers = new Set<McpServer>();
   const stop = caller.skills.onChange?.(() => {

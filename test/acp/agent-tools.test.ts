@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openAgentTools, type ToolkitModule } from "../../src/acp/agent-tools.ts";
 import { readOptions } from "../../src/options.ts";
+import type { LoopbackAddress } from "../../src/mcp/loopback-server.ts";
 import type { McpCaller } from "../../src/mcp/mcp-door.ts";
 import { openToolkit, ownerOf } from "../../src/toolkit.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
@@ -27,7 +28,7 @@ function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: st
           callers.push(caller);
           const close = (): Promise<void> => Promise.resolve(void events.push("server closed"));
           const headers = { Authorization: "Bearer x" };
-          return Promise.resolve({ url: "http://127.0.0.1:1/", headers, bridgeEnvironment: {}, close });
+          return Promise.resolve({ url: "http://127.0.0.1:1/", headers, close });
         },
         close: () => Promise.resolve(void events.push("closed")),
       };
@@ -38,6 +39,7 @@ function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: st
 
 const skills = { catalog, directory: "/project" };
 const agent = "an-agent";
+const transport = "http";
 const follow = () => () => undefined;
 
 test("the tools are loaded once, when they are needed for the first time", async () => {
@@ -48,7 +50,7 @@ test("the tools are loaded once, when they are needed for the first time", async
   const caller = { sessionId: "s", agent, skills };
   await Promise.all([
     tools.call("a", {}, caller, AbortSignal.any([])),
-    tools.openServer(skills, { sessionId: undefined, agent, follow }),
+    tools.openServer(skills, { sessionId: undefined, agent, transport, follow }),
   ]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
@@ -57,14 +59,14 @@ test("what cannot be loaded is tried again with the next call", async () => {
   const { module } = fakeModule();
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(settings, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
-  await expect(tools.openServer(skills, { sessionId: "s", agent, follow })).rejects.toThrow("no memory");
-  await expect(tools.openServer(skills, { sessionId: "s", agent, follow })).resolves.toBeDefined();
+  await expect(tools.openServer(skills, { sessionId: "s", agent, transport, follow })).rejects.toThrow("no memory");
+  await expect(tools.openServer(skills, { sessionId: "s", agent, transport, follow })).resolves.toBeDefined();
 });
 
 test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: undefined, agent, follow });
+  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow });
   const [caller] = callers;
   expect(caller?.sessionId).toBeUndefined();
   expect(caller?.owner).toMatch(/^opening:/);
@@ -90,12 +92,12 @@ test("agents that give the same id to their sessions, or sessions elsewhere, do 
 test("closing closes what was opened, and nothing is opened after it", async () => {
   const { module, events } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  await tools.openServer(skills, { sessionId: "s", agent, follow });
+  await tools.openServer(skills, { sessionId: "s", agent, transport, follow });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
   const unused = openAgentTools(settings, { load: () => Promise.resolve(module) });
   await unused.close();
-  await expect(unused.openServer(skills, { sessionId: "s", agent, follow })).rejects.toThrow("closed");
+  await expect(unused.openServer(skills, { sessionId: "s", agent, transport, follow })).rejects.toThrow("closed");
   expect(events).toEqual(["opened", "closed"]);
 });
 
@@ -106,8 +108,9 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   });
   const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf });
   const tools = openAgentTools(readOptions({ dataDirectory }), { load });
-  const server = await tools.openServer(skills, { sessionId: undefined, agent, follow });
+  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow });
   server.begin("s");
+  const { url, headers: secrets } = server.address as LoopbackAddress;
   const call = {
     jsonrpc: "2.0",
     id: 1,
@@ -115,9 +118,9 @@ test("the real tools answer an editor and its agent's model alike", async () => 
     params: { name: "create_blob", arguments: { content: "é", kind: "text/plain" } },
   };
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const response = await fetch(server.address.url, {
+  const response = await fetch(url, {
     method: "POST",
-    headers: { ...headers, ...server.address.headers },
+    headers: { ...headers, ...secrets },
     body: JSON.stringify(call),
   });
   const blob_id = /blob:[\w.-]+/.exec(await response.text())?.[0];
@@ -132,7 +135,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
 test("a cancelled turn ends the calls of that turn, and none of the next", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: "s", agent, follow });
+  const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow });
   const [caller] = callers;
   const first = caller?.turn?.();
   server.cancel();

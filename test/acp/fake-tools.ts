@@ -37,11 +37,10 @@ export function fakeTools(
       await openServer();
       const server = { ...session, isClosed: false };
       servers.push(server);
-      const address = {
-        url: `http://127.0.0.1:1/mcp/${servers.length}`,
-        headers: { Authorization: "Bearer secret" },
-        bridgeEnvironment: { WHERE: "there" },
-      };
+      const address =
+        session.transport === "stdio"
+          ? { path: "/private/socket" }
+          : { url: `http://127.0.0.1:1/mcp/${servers.length}`, headers: { Authorization: "Bearer secret" } };
       return {
         address,
         begin: (id) => {

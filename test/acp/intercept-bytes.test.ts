@@ -212,7 +212,7 @@ test("with tools, a session's request keeps every byte but those of the server t
   await fromAgent(initialized);
   const line = await fromEditor(newSession);
   const entry = /,?(\{"name":"skills".*\})\]\}\}\n$/.exec(line)?.[1] ?? "";
-  expect(JSON.parse(entry)).toMatchObject({ name: "skills", args: ["/cli.js", "mcp-bridge"] });
+  expect(JSON.parse(entry)).toMatchObject({ name: "skills", args: ["/cli.js", "mcp-bridge", "/private/socket"] });
   expect(line.replace(entry, "")).toBe(newSession);
 });
 

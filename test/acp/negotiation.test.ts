@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { amendValue } from "../../src/acp/amend.ts";
-import { advertise, chooseForms, negotiate } from "../../src/acp/negotiation.ts";
+import { advertise, chooseForms, chooseTransport, negotiate } from "../../src/acp/negotiation.ts";
 import { emitForms } from "../../src/options.ts";
 
 const v1 = { protocolVersion: 1, agentCapabilities: {} };
@@ -52,6 +52,24 @@ test.each(
   const commands = emit === "auto" || emit === "commands";
   expect(forms).toEqual({ skillsUpdate, commands, problems: optedIn && emit !== "none" });
 });
+
+test.each([
+  ["http", ["http", "stdio"], "an-agent", "auto", true],
+  ["stdio", ["http", "stdio"], "an-agent", "stdio", true],
+  ["stdio", ["http", "stdio"], "an-agent", "auto", false],
+  ["stdio", ["http", "stdio"], "@agentclientprotocol/claude-agent-acp", "auto", true],
+  ["stdio", ["http", "stdio"], "Claude Code", "auto", true],
+  ["http", ["http"], "@agentclientprotocol/claude-agent-acp", "auto", false],
+  ["stdio", ["stdio"], "an-agent", "auto", true],
+  [undefined, ["http"], "an-agent", "stdio", true],
+  [undefined, [], "an-agent", "auto", true],
+  [undefined, ["http", "stdio"], "an-agent", "none", true],
+] as const)(
+  "%s of %j for %s with --tools %s, where users can be told apart: %s",
+  (expected, transports, agent, tools, canTell) => {
+    expect(chooseTransport({ transports, agent }, tools, canTell)).toBe(expected);
+  },
+);
 
 const advert = { version: "1.2.3", tools: ["a"], update: ["available_skills_update", "available_commands_update"] };
 

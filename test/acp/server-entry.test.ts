@@ -2,29 +2,21 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { addServer, chooseServerName, serverNames, toServerEntry } from "../../src/acp/server-entry.ts";
 
-const address = {
-  url: "http://127.0.0.1:1/mcp/x",
-  headers: { Authorization: "Bearer t" },
-  bridgeEnvironment: { A: "b" },
-};
+const http = { url: "http://127.0.0.1:1/mcp/x", headers: { Authorization: "Bearer t" } };
+const stdio = { path: "/private/socket" };
 const bridge = { command: "/node", args: ["cli.js", "mcp-bridge"] };
 
 test.each([
-  ["http", 1, { type: "http", name: "n", url: address.url, headers: [{ name: "Authorization", value: "Bearer t" }] }],
-  ["http", 2, { type: "http", name: "n", url: address.url, headers: [{ name: "Authorization", value: "Bearer t" }] }],
-  ["stdio", 1, { name: "n", command: "/node", args: bridge.args, env: [{ name: "A", value: "b" }] }],
-  ["stdio", 2, { type: "stdio", name: "n", command: "/node", args: bridge.args, env: [{ name: "A", value: "b" }] }],
-] as const)("the entry over %s in v%d", (transport, protocol, expected) => {
-  expect(toServerEntry("n", address, { transport, protocol, bridge })).toEqual(expected);
-});
-
-test("no secret is among the arguments of a program, where other users could read it", () => {
-  const entry = toServerEntry(
-    "n",
-    { ...address, bridgeEnvironment: { T: "Bearer t" } },
-    { transport: "stdio", protocol: 1, bridge },
-  );
-  expect(JSON.stringify([entry["command"], entry["args"]])).not.toContain("Bearer");
+  [http, 1, { type: "http", name: "n", url: http.url, headers: [{ name: "Authorization", value: "Bearer t" }] }],
+  [http, 2, { type: "http", name: "n", url: http.url, headers: [{ name: "Authorization", value: "Bearer t" }] }],
+  [stdio, 1, { name: "n", command: "/node", args: ["cli.js", "mcp-bridge", "/private/socket"], env: [] }],
+  [
+    stdio,
+    2,
+    { type: "stdio", name: "n", command: "/node", args: ["cli.js", "mcp-bridge", "/private/socket"], env: [] },
+  ],
+] as const)("the entry for %j in v%d", (address, protocol, expected) => {
+  expect(toServerEntry("n", address, { protocol, bridge })).toEqual(expected);
 });
 
 test.each([

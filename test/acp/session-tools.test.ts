@@ -44,8 +44,8 @@ test("a session of an agent with HTTP gets our server behind the editor's own", 
 const bridge = {
   name: "skills",
   command: "/bin/node",
-  args: ["/cli.js", "mcp-bridge"],
-  env: [{ name: "WHERE", value: "there" }],
+  args: ["/cli.js", "mcp-bridge", "/private/socket"],
+  env: [],
 };
 
 test("an agent without HTTP gets a program, as every agent of v1 must start it; so does one with HTTP, by option", async () => {

@@ -12,6 +12,7 @@ import { parseJson } from "./parse-json.js";
  */
 export async function openMcpCaller({ openMcp }) {
   const address = await openMcp();
+  if (!("url" in address)) throw new Error("the server is not reached over HTTP");
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let id = 0;
   return {

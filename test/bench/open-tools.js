@@ -33,7 +33,7 @@ export async function openTools(root, dataDirectory) {
   const caller = { owner: "bench", sessionId: "bench", skills: catalog };
   return {
     call: (tool, input) => toolkit.toolbox.call(tool, input, { ...caller, door: "in-process" }),
-    openMcp: () => toolkit.openMcp(caller),
+    openMcp: () => toolkit.openMcp(caller, "http"),
     async close() {
       await Promise.all([toolkit.close(), catalog.close()]);
     },

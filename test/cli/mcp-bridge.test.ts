@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { toBridgeEnvironment } from "../../src/mcp/bridge-environment.ts";
 import { openDoor } from "../mcp/open-door.ts";
 import { legacyCall } from "../mcp/raw-request.ts";
 import { initialize, openStdioClient } from "../mcp/stdio-client.ts";
@@ -12,30 +11,30 @@ import { useTemporaryProject } from "./temporary-project.ts";
 const project = useTemporaryProject();
 
 describe("acp-skills mcp-bridge", () => {
-  it("reaches the wrapper's server by what the environment says, past any proxy, and ends with its agent", async () => {
-    const { server, caller } = await openDoor();
-    const proxy = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9", NODE_USE_ENV_PROXY: "1" };
-    const env = { ...toBridgeEnvironment(await server.open(caller)), ...proxy };
-    const child = startCli(["mcp-bridge"], { cwd: project.directory, env });
+  it("reaches the wrapper's server at the socket it is given, past any proxy, and ends with its agent", async () => {
+    const { sockets, caller } = await openDoor();
+    const env = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9", NODE_USE_ENV_PROXY: "1" };
+    const { path } = await sockets.open(caller);
+    const child = startCli(["mcp-bridge", path], { cwd: project.directory, env });
     const agent = openStdioClient(child.stdin, child.stdout);
     await agent.ask(initialize("2025-11-25"));
     const { result } = await agent.ask(legacyCall("list_skills", {}) as { id: number });
     expect(result?.structuredContent).toMatchObject({ next_cursor: null });
     child.stdin.end();
     expect(await once(child, "close")).toEqual([0, null]);
-    await server.close();
+    await sockets.close();
   });
 
   it("dies with an agent that is killed, though somebody else holds its stdin", async () => {
-    const { server, caller } = await openDoor();
-    const bridge = toBridgeEnvironment(await server.open(caller));
+    const { sockets, caller } = await openDoor();
+    const { path } = await sockets.open(caller);
     // The bridge reads from a pipe whose other end is this test's, which outlives the agent.
     const script = `
       const { spawn } = require("node:child_process");
-      spawn(process.execPath, [process.argv[1], "mcp-bridge"], { stdio: [3, "inherit", "inherit"] });`;
-    const agent = spawn(process.execPath, ["-e", script, binary], {
+      spawn(process.execPath, [process.argv[1], "mcp-bridge", process.argv[2]], { stdio: [3, "inherit", "inherit"] });`;
+    const agent = spawn(process.execPath, ["-e", script, binary, path], {
       cwd: project.directory,
-      env: { PATH: process.env.PATH, ...bridge },
+      env: { PATH: process.env.PATH },
       stdio: ["ignore", "pipe", "inherit", "pipe"],
     });
     const toBridge = agent.stdio[3] as Writable;
@@ -48,7 +47,7 @@ describe("acp-skills mcp-bridge", () => {
     expect(toBridge.writable).toBe(true);
     // Only the bridge still has this pipe: it closes with the bridge.
     await ended;
-    await server.close();
+    await sockets.close();
   });
 
   it("says what it is when a person starts it", async () => {

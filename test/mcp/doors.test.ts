@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
-import { fromBridgeEnvironment, toBridgeEnvironment } from "../../src/mcp/bridge-environment.ts";
+import { runBridge } from "../../src/mcp/bridge.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
-import { runStdioShim } from "../../src/mcp/stdio-shim.ts";
 import { silentLog } from "../../src/log.ts";
 import { openMemoryRuns } from "../tools/runs/memory-runs.ts";
 import { describeDoors, doorScript, doorSkills } from "../doors.ts";
@@ -53,19 +52,18 @@ describeDoors("MCP over HTTP, since 2026-07-28", async () => {
   };
 });
 
-describeDoors("MCP over the shim", async () => {
-  const { server, caller } = await openMcp();
-  const target = fromBridgeEnvironment(toBridgeEnvironment(await server.open(caller)));
-  if (target === undefined) throw new Error("the environment names no server");
+describeDoors("MCP over the bridge", async () => {
+  const { sockets, caller } = await openMcp();
+  const { path } = await sockets.open(caller);
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const streams = { input, output, target, log: silentLog, clock: manualClock() };
-  const ended = runStdioShim({ ...streams, parent: () => 1 });
+  const streams = { input, output, path, log: silentLog, clock: manualClock() };
+  const ended = runBridge({ ...streams, parent: () => 1 });
   return {
     call: callOver(openStdioClient(input, output)),
     async close() {
       input.end();
       await ended;
-      await server.close();
+      await sockets.close();
     },
   };
 });

@@ -1,7 +1,10 @@
 import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
 import { systemClock } from "../../src/clock.ts";
+import type { Clock } from "../../src/clock.ts";
 import { openLoopbackServer } from "../../src/mcp/loopback-server.ts";
 import type { LoopbackServer } from "../../src/mcp/loopback-server.ts";
+import { openSocketServer } from "../../src/mcp/socket-server.ts";
+import type { SocketServer } from "../../src/mcp/socket-server.ts";
 import type { McpCaller, McpDoor } from "../../src/mcp/mcp-door.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import type { Catalog } from "../../src/skills/catalog.ts";
@@ -32,6 +35,7 @@ export interface OpenDoor {
   readonly caller: McpCaller;
   readonly logged: string[];
   readonly server: LoopbackServer;
+  readonly sockets: SocketServer;
 }
 
 /** The door over skills in memory. `wrap` may stand between it and the toolbox. */
@@ -41,7 +45,8 @@ export async function openDoor(
     wrap = (toolbox) => toolbox,
     source: other,
     runs,
-  }: { wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">; source?: SkillSource; runs?: Runs } = {},
+    clock = systemClock,
+  }: { wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">; source?: SkillSource; runs?: Runs; clock?: Clock } = {},
 ): Promise<OpenDoor> {
   const files = memorySkillFiles(given);
   files.makeDirectory("/skills");
@@ -53,5 +58,14 @@ export async function openDoor(
   const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, log, ...(runs && { runs }) }));
   const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version: "0.0.0-test" };
   const caller: McpCaller = { owner: "me", sessionId: "s1", skills: catalog };
-  return { files, catalog, toolbox, door, caller, logged, server: openLoopbackServer(door) };
+  return {
+    files,
+    catalog,
+    toolbox,
+    door,
+    caller,
+    logged,
+    server: openLoopbackServer(door),
+    sockets: openSocketServer(door, clock),
+  };
 }

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { readLines } from "../../src/mcp/read-lines.ts";
+import { readLines } from "./read-lines.ts";
 
 export interface StdioMessage {
   readonly id?: unknown;

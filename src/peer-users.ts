@@ -1,0 +1,120 @@
+import { accessSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { endianness } from "node:os";
+
+/** One end of a connection, as a socket of Node's names it. */
+export interface Connection {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+}
+
+export interface PeerUsers {
+  /** The user who holds the other end of a loopback connection; undefined where nobody is known to. */
+  readonly userOf: (connection: Connection) => Promise<number | undefined>;
+}
+
+const [tableOf4, tableOf6] = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
+
+/** Tables are read in pieces, between which a row may slip from one to the other. */
+const attempts = 3;
+
+/** Whether this system tells which user holds the other end of a loopback connection. Only Linux does. */
+export function canTellPeerUsers(platform: NodeJS.Platform = process.platform): boolean {
+  if (platform !== "linux") return false;
+  try {
+    accessSync(tableOf4);
+    return true;
+  } catch {
+    return false; // Without /proc there is nothing to tell it by.
+  }
+}
+
+/** Reads the kernel's tables of connections, once for all who wait at the same time. */
+export function openPeerUsers(read: () => Promise<string> = readTables): PeerUsers {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<string> | undefined;
+
+  /** A table whose reading began after this was called. */
+  function freshTable(): Promise<string> {
+    next ??= running.then(() => {
+      next = undefined;
+      const reading = read();
+      running = reading.catch(() => undefined);
+      return reading;
+    });
+    return next;
+  }
+
+  return {
+    async userOf(connection) {
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        const user = findPeerUser(await freshTable(), connection);
+        if (user !== undefined) return user;
+      }
+      return undefined;
+    },
+  };
+}
+
+async function readTables(): Promise<string> {
+  const [four, six] = await Promise.all([
+    readFile(tableOf4, "latin1"),
+    readFile(tableOf6, "latin1").catch(() => ""), // Where there is no IPv6.
+  ]);
+  return four + six;
+}
+
+const established = "01";
+
+/**
+ * The user of the other end's socket in the kernel's tables. Pure. Only an established connection with an inode has one: a socket
+ * that its process has closed is shown as root's.
+ */
+export function findPeerUser(table: string, connection: Connection): number | undefined {
+  const { remoteAddress, remotePort, localAddress, localPort } = connection;
+  const [theirs, ours] = [toBytes(remoteAddress), toBytes(localAddress)];
+  if (theirs === undefined || ours === undefined || remotePort === undefined || localPort === undefined)
+    return undefined;
+  for (const toHex of [toHexOf4, toHexOf6]) {
+    const row = ` ${toHex(theirs)}:${toPort(remotePort)} ${toHex(ours)}:${toPort(localPort)} ${established} `;
+    const start = table.indexOf(row);
+    if (start < 0) continue;
+    const end = table.indexOf("\n", start);
+    const [, , , user, , inode] = table.slice(start + row.length, end < 0 ? undefined : end).split(/ +/);
+    if (inode !== undefined && inode !== "0" && /^\d+$/.test(user ?? "")) return Number(user);
+  }
+  return undefined;
+}
+
+function toBytes(address: string | undefined): readonly number[] | undefined {
+  const bytes =
+    address
+      ?.replace(/^::ffff:/i, "")
+      .split(".")
+      .map(Number) ?? [];
+  return bytes.length === 4 && bytes.every((byte) => byte >= 0 && byte <= 255) ? bytes : undefined;
+}
+
+/** Words stand in the machine's own order of bytes. */
+function toWord(bytes: readonly number[]): string {
+  const ordered = endianness() === "LE" ? bytes.toReversed() : bytes;
+  return ordered
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("")
+    .toUpperCase();
+}
+
+function toHexOf4(bytes: readonly number[]): string {
+  return toWord(bytes);
+}
+
+/** An IPv4 address as a socket for IPv6 has it. */
+function toHexOf6(bytes: readonly number[]): string {
+  return `${"0".repeat(16)}${toWord([0, 0, 255, 255])}${toWord(bytes)}`;
+}
+
+function toPort(port: number): string {
+  return port.toString(16).padStart(4, "0").toUpperCase();
+}

@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, it } from "vitest";
+import { openLoopbackServer } from "../../src/mcp/loopback-server.ts";
+import { openDoor } from "./open-door.ts";
+import type { OpenDoor } from "./open-door.ts";
+import { legacyCall, rawRequest } from "./raw-request.ts";
+
+const nobody = 65_534;
+const canBeOthers = process.platform === "linux" && process.getuid?.() === 0;
+
+const opened: OpenDoor[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).flatMap(({ server, sockets }) => [server.close(), sockets.close()]));
+});
+
+/** A door that counts what is called through it. */
+async function open(): Promise<OpenDoor & { calls: string[] }> {
+  const calls: string[] = [];
+  const door = await openDoor(undefined, {
+    wrap: (toolbox) => ({
+      call: (name, ...rest) => {
+        calls.push(name);
+        return toolbox.call(name, ...rest);
+      },
+    }),
+  });
+  opened.push(door);
+  return { ...door, calls };
+}
+
+/** What a program prints that runs as another user, and is given what an agent was given. */
+async function runAs(user: number, script: string, given: object): Promise<string> {
+  const child = spawn(process.execPath, ["-e", script, JSON.stringify(given)], {
+    uid: user,
+    gid: user,
+    cwd: "/",
+    env: {},
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [printed] = await Promise.all([text(child.stdout), once(child, "close")]);
+  return printed;
+}
+
+const post = `
+  const { url, headers, bodies } = JSON.parse(process.argv[1]);
+  const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  (async () => {
+    for (const body of bodies) {
+      const said = await fetch(url, { method: "POST", headers: { ...headers, ...json }, body: JSON.stringify(body) })
+        .then(({ status }) => status, () => "refused");
+      console.log(said);
+    }
+  })();`;
+
+/** Asks without waiting for an answer: by then its sockets are closed, in each of the ways there are. */
+const postAndLeave = `
+  const { connect } = require("node:net");
+  const { url, headers, bodies } = JSON.parse(process.argv[1]);
+  const { port, host, pathname } = new URL(url);
+  const body = JSON.stringify(bodies[0]);
+  const head = ["POST " + pathname + " HTTP/1.1", "Host: " + host, "Authorization: " + headers.Authorization,
+    "Accept: application/json, text/event-stream", "Content-Type: application/json", "Content-Length: " + body.length];
+  const request = head.join("\\r\\n") + "\\r\\n\\r\\n" + body;
+  const ways = [(socket) => socket.end(request), (socket) => socket.write(request, () => socket.destroy()),
+    (socket) => socket.write(request, () => socket.resetAndDestroy())];
+  for (let times = 0; times < 60; times++) {
+    const socket = connect(Number(port), "127.0.0.1", () => ways[times % 3](socket)).on("error", () => {});
+  }`;
+
+const bodies = [
+  { jsonrpc: "2.0", id: 1, method: "tools/list" },
+  legacyCall("list_skills", {}, 2),
+  legacyCall("run_code", { language: "python", code: "def main(): pass" }, 3),
+];
+
+describe.runIf(canBeOthers)("another user of the machine, who has read the agent's configuration,", () => {
+  it("neither lists nor calls anything over HTTP", async () => {
+    const { server, caller, calls, logged } = await open();
+    const { url, headers } = await server.open(caller);
+    expect(await runAs(nobody, post, { url, headers, bodies })).toBe("refused\n".repeat(3));
+    await runAs(nobody, postAndLeave, { url, headers, bodies: bodies.slice(1) });
+    // Everything that came before this has been looked at when it is answered.
+    expect((await rawRequest({ url, headers } as never, { body: bodies[0] })).status).toBe(200);
+    expect(calls).toEqual([]);
+    expect(logged).toEqual([expect.stringContaining("by another user of this machine (uid 65534) was refused")]);
+    expect(await runAs(0, post, { url, headers, bodies })).toBe("200\n".repeat(3));
+  });
+
+  it("does not reach the socket of the bridge", async () => {
+    const { sockets, caller, calls } = await open();
+    const { path } = await sockets.open(caller);
+    const script = `
+      const socket = require("node:net").connect(JSON.parse(process.argv[1]).path, () => console.log("connected"));
+      socket.on("error", ({ code }) => console.log(code));`;
+    expect(await runAs(nobody, script, { path })).toBe("EACCES\n");
+    expect(calls).toEqual([]);
+  });
+});
+
+describe("a connection whose other end", () => {
+  it.each([
+    ["belongs to another user", () => Promise.resolve(4711), "by another user of this machine (uid 4711)"],
+    ["cannot be found", () => Promise.resolve(undefined), undefined],
+    ["cannot be looked for", () => Promise.reject(new Error("EMFILE")), "cannot be told: Error: EMFILE"],
+  ])("%s is closed without an answer", async (_what, userOf, told) => {
+    const { door, caller, logged, calls } = await open();
+    const server = openLoopbackServer(door, { userOf });
+    const address = await server.open(caller);
+    await expect(rawRequest(address, { body: bodies[1] })).rejects.toMatchObject({ code: "ECONNRESET" });
+    await expect(rawRequest(address, { body: bodies[1] })).rejects.toMatchObject({ code: "ECONNRESET" });
+    expect(calls).toEqual([]);
+    expect(logged).toEqual(told === undefined ? [] : [expect.stringContaining(told)]);
+    await server.close();
+  });
+});
