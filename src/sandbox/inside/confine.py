@@ -32,14 +32,19 @@ def prepare(alone: bool, wishes: list) -> Callable:
         landlock_abi=version,
         pid=os.getpid(),
     )
+    machine = os.uname().machine
+    final = seccomp.rules_against_confining()
+    # Landlock is used for a run that is known, and only where it is the wall, or a second one around a project.
+    is_later = alone or (version > 0 and "project" in wishes)
     _offer_to_the_oom_killer()
-    seccomp.apply(seccomp.assemble(os.uname().machine, refusals))
+    seccomp.apply(seccomp.assemble(machine, refusals if is_later else [*refusals, *final]))
 
     def apply(run: dict) -> None:
         _limit(run["limits"], owner)
         rules = run["confine"].get("landlock")
-        if alone or (rules is not None and version > 0):
+        if is_later:
             landlock.restrict(version, alone, rules["readable"], rules["runnable"], rules["writable"])
+            seccomp.apply(seccomp.assemble(machine, final))
 
     return apply
 

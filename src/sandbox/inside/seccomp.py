@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Callable
 
 EPERM = 1
+EINVAL = 22
 ENOSYS = 38
 ALLOW = 0x7FFF0000
 KILL_PROCESS = 0x80000000
@@ -52,12 +53,15 @@ _NEVER = """
     mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
     name_to_handle_at open_by_handle_at fanotify_init fanotify_mark lookup_dcookie nfsservctl uselib sysfs _sysctl vhangup
     move_pages migrate_pages mbind set_mempolicy set_mempolicy_home_node
+    inotify_init inotify_init1 inotify_add_watch
 """.split()
+# Each keeps memory of the kernel's that no limit of a process counts: rulesets hold what they name, filters their programs.
+_CONFINING = "landlock_create_ruleset landlock_add_rule landlock_restrict_self seccomp".split()
 
 # Without namespaces these reach what Landlock does not guard: sockets with names, metadata of files, other processes.
 # Who cannot leave the process group of the program dies with it. `sendmsg` can park descriptors where nobody counts them.
 _NEVER_ALONE = """
-    socket connect bind listen sendmsg sendmmsg inotify_init inotify_init1 inotify_add_watch mknod mknodat
+    socket connect bind listen sendmsg sendmmsg mknod mknodat
     setsid setpgid
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr setxattrat removexattrat
 """.split()
@@ -121,6 +125,9 @@ def rules(
     found += [Rule("ioctl", refuse, (Test(1, command),)) for command in (0x5412, 0x541C, 0x5423)]
     # F_SETLEASE, F_NOTIFY, F_SETDELEG: whoever opens a file that may only be read here would wait for us, or be watched.
     found += [Rule("fcntl", refuse, (Test(1, command),)) for command in (1024, 1026, 1040)]
+    # F_OFD_SETLK, F_OFD_SETLKW: locks that nobody can attribute. As on a system without them. F_SETPIPE_SZ: memory of nobody's.
+    found += [Rule("fcntl", ERRNO | EINVAL, (Test(1, command),)) for command in (37, 38)]
+    found.append(Rule("fcntl", refuse, (Test(1, 1031),)))
     # A program that is not dumpable hides its memory from the supervisor.
     found.append(Rule("prctl", refuse, (Test(0, 4),)))
     found.append(Rule("personality", refuse, (Test(0, 0, equal=False), Test(0, WHOLE, equal=False))))
@@ -139,6 +146,12 @@ def rules(
     if alone:
         found += _rules_alone(refuse, owner, landlock_abi, pid)
     return found
+
+
+def rules_against_confining() -> list:
+    """For a process that is confined already, and will never confine itself further: by Landlock or by filters."""
+    refuse = ERRNO | EPERM
+    return [*(Rule(name, refuse) for name in _CONFINING), Rule("prctl", refuse, (Test(0, kernel.PR_SET_SECCOMP),))]
 
 
 def _rules_on_others(refuse: int, alone: bool, pid: int) -> list:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from kernel_memory import KernelMemory
 from processes import living_thread, pages_of
 
 TYPE_CHECKING = False
@@ -24,15 +25,18 @@ class Watch:
         self._find_processes = find_processes
         self._sockets = sockets
         self._disk = disk
+        self._kernel = KernelMemory(limits["memory_bytes"])
 
     def look(self) -> str | None:
         """The limit that is passed: `memory`, `processes` or `disk`."""
-        alive, tasks, resident, virtual = _cheaply(self._find_processes())
+        pids = self._find_processes()
+        alive, tasks, resident, virtual = _cheaply(pids)
         most = self._limits["memory_bytes"]
+        kernel = self._kernel.held_by(pids, alive)
         memory = resident
-        if resident > most or virtual > most:
+        if resident + kernel > most or virtual > most:
             memory = _exactly(alive, most)
-        if memory > most or self._sockets(alive) > most:
+        if memory + kernel > most or self._sockets(alive) > most:
             return "memory"
         if len(alive) > self._limits["processes"] or tasks >= self._limits["tasks"]:
             return "processes"

@@ -98,6 +98,40 @@ export const bombs: readonly Attack[] = [
     `,
   },
   {
+    tries: "hold memory in locks on parts of files",
+    ofProcesses: true,
+    ends: ["limit"],
+    code: python`
+      import fcntl, tempfile
+
+      def attack(bait):
+          files = [tempfile.TemporaryFile() for _ in range(50)]
+          for file in files:
+              for at in range(400, 0, -1):
+                  fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * at)
+          endless()
+    `,
+    check: (_found, { end }) => expect(end).toEqual({ type: "limit", limit: "memory" }),
+  },
+  {
+    tries: "hold memory in mappings of nothing",
+    ofProcesses: true,
+    ends: ["limit"],
+    more: { limits: { memoryBytes: 48 * megabyte } },
+    code: python`
+      LIBC.mmap.argtypes = [ctypes.c_long] * 6
+
+      def attack(bait):
+          for _ in range(8):
+              if os.fork() == 0:
+                  for count in range(65_000):
+                      LIBC.mmap(0, 4096, count % 2, 0x22, -1, 0)
+                  endless()
+          endless()
+    `,
+    check: (_found, { end }) => expect(end).toEqual({ type: "limit", limit: "memory" }),
+  },
+  {
     tries: "hold memory in the sockets of many processes",
     ofProcesses: true,
     ends: ["returned", "limit", "raised", "crashed"],

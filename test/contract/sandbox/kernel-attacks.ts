@@ -82,6 +82,29 @@ export const kernelAttacks: readonly Attack[] = [
     `,
   },
   {
+    tries: "make the kernel keep what no limit counts: rulesets, filters, watches, queues, large pipes",
+    control: "succeeds",
+    ofProcesses: true,
+    code: python`
+      import fcntl, struct, tempfile
+
+      def attack(bait):
+          attributes = ctypes.create_string_buffer(struct.pack("<Q", 1))
+          attempt("a ruleset of Landlock", lambda: syscall(444, attributes, 8, 0))
+          attempt("a rule of Landlock", lambda: syscall(445, 0, 1, attributes, 0))
+          attempt("confined by Landlock", lambda: syscall(446, 0, 0))
+          program = ctypes.create_string_buffer(struct.pack("<HBBI", 6, 0, 0, 0x7FFF0000))
+          filter = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 1, ctypes.addressof(program)))
+          attempt("a filter", lambda: in_child(lambda: syscall("prctl", 22, 2, filter, 0, 0)))
+          attempt("a filter by its other call", lambda: in_child(lambda: syscall({"x86_64": 317}.get(os.uname().machine, 277), 1, 0, filter)))
+          attempt("a watch", lambda: syscall({"x86_64": 294}.get(os.uname().machine, 26), 0))
+          file = tempfile.TemporaryFile()
+          attempt("a lock of nobody's", lambda: fcntl.fcntl(file, 37, struct.pack("=hhxxxxqqixxxx", 1, 0, 0, 1, 0)))
+          attempt("a large pipe", lambda: fcntl.fcntl(os.pipe()[0], 1031, 1 << 20))
+          observe("a lock of its own", lambda: fcntl.lockf(file, fcntl.LOCK_EX, 1, 8))
+    `,
+  },
+  {
     tries: "steer the machine: time, name, ports, log, accounting, restart",
     ofProcesses: true,
     code: python`

@@ -181,8 +181,28 @@ class WithoutNamespaces(unittest.TestCase):
         for one in (Filter("x86_64"), Filter("aarch64", alone=True)):
             for command in (1024, 1026, 1040):
                 self.assertEqual(one.of("fcntl", 3, command, 0), REFUSED)
-            for command in (1, 3, 6, 1025, 1030, 1031):
+            for command in (1, 3, 6, 1025, 1030):
                 self.assertEqual(one.of("fcntl", 3, command, 0), seccomp.ALLOW)
+
+    def test_what_the_kernel_keeps_for_nobody_is_refused(self):
+        for one in (Filter("x86_64"), Filter("aarch64", alone=True)):
+            # F_SETPIPE_SZ; then F_OFD_SETLK and F_OFD_SETLKW, as on a kernel without them.
+            self.assertEqual(one.of("fcntl", 3, 1031, 0), REFUSED)
+            for command in (37, 38):
+                self.assertEqual(one.of("fcntl", 3, command, 0), seccomp.ERRNO | seccomp.EINVAL)
+            self.assertEqual(one.of("inotify_init1"), REFUSED)
+            self.assertEqual(one.of("inotify_add_watch"), REFUSED)
+
+    def test_who_is_confined_does_not_confine_itself_further(self):
+        names = ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp")
+        for machine, (architecture, numbers) in MACHINES.items():
+            code = seccomp.assemble(machine, seccomp.rules_against_confining())
+            for name in names:
+                self.assertEqual(interpret(code, architecture, numbers[name]), REFUSED)
+                # Until then it does.
+                self.assertEqual(Filter(machine, alone=True).of(name), seccomp.ALLOW)
+            self.assertEqual(interpret(code, architecture, numbers["prctl"], [22, 2]), REFUSED)
+            self.assertEqual(interpret(code, architecture, numbers["prctl"], [15]), seccomp.ALLOW)
 
     def test_no_memory_comes_from_pages_that_are_in_no_sum(self):
         one = Filter("x86_64")

@@ -1,17 +1,20 @@
 """What a run holds, of processes that these tests make themselves."""
 
 import ctypes
+import fcntl
 import mmap
 import os
 import signal
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import unittest.mock
 
 import running  # noqa: F401
 import disk
+import kernel_memory
 import processes
 import sockets
 import watch
@@ -125,6 +128,47 @@ class Watching(unittest.TestCase):
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         limits = {**LIMITS, "processes": 0}
         self.assertIsNone(watch.Watch(limits, lambda: [child, 2**22 + 1], lambda _pids: 0, lambda: False).look())
+
+    def test_mappings_count_as_memory_of_the_kernel(self):
+        def many():
+            libc = ctypes.CDLL(None, use_errno=True)
+            libc.mmap.argtypes = [ctypes.c_long] * 6
+            for count in range(4_000):
+                libc.mmap(0, 4096, count % 2, 0x22, -1, 0)
+
+        before, child = spawn(lambda: None), spawn(many)
+        self.children += [before, child]
+        kernel = kernel_memory.KernelMemory(64 * MEGABYTE)
+        few, lots = kernel.look([before], [before]), kernel.look([child], [child])
+        self.assertGreater(few, 0)
+        self.assertGreaterEqual(lots - few, 3_999 * kernel_memory.MAPPING_BYTES)
+        self.assertLess(lots, 2 * 4_000 * kernel_memory.MAPPING_BYTES)
+        # No further than until it is too much.
+        self.assertLessEqual(kernel_memory.KernelMemory(1).look([child] * 9, [child] * 9), lots)
+
+    def test_too_many_locks_are_too_much_also_of_a_process_whose_first_thread_has_ended(self):
+        def lock(count):
+            file = tempfile.TemporaryFile()
+            for at in range(count, 0, -1):
+                fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * at)
+            return file
+
+        kernel = kernel_memory.KernelMemory(MEGABYTE)
+        for start in (spawn, spawn_without_first_thread):
+            few, many = start(lambda: lock(90)), start(lambda: lock(110))
+            self.children += [few, many]
+            with unittest.mock.patch.object(kernel_memory, "MOST_LOCKS", 100):
+                self.assertEqual(kernel.look([few], []), 0)
+                self.assertGreater(kernel.look([many], []), MEGABYTE)
+            os.kill(many, signal.SIGKILL)
+            os.waitpid(self.children.pop(), 0)
+
+    def test_what_the_kernel_keeps_is_looked_at_only_as_often_as_is_cheap(self):
+        with unittest.mock.patch.object(time, "monotonic", side_effect=[0, 0.01, 0.06, 0.07, 0.1, 0.17, 0.2]):
+            kernel = kernel_memory.KernelMemory(MEGABYTE)
+            with unittest.mock.patch.object(kernel, "look", return_value=7) as look:
+                self.assertEqual([kernel.held_by([], []) for _ in range(4)], [0, 7, 7, 7])
+                self.assertEqual(look.call_count, 2)
 
     def test_sockets_are_counted_once_each(self):
         import socket
