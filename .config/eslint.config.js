@@ -20,8 +20,9 @@ const mayImport = {
   "version.ts": [],
   "data-directory.ts": [],
   "is-within.ts": [],
-  "make-directories.ts": [],
   "peer-users.ts": [],
+  "make-directories.ts": ["errors.ts"],
+  "at-real-path.ts": ["errors.ts"],
   skills: [],
   blobs: [],
   ledger: [],
@@ -69,6 +70,7 @@ const foundation = [
   "is-within.ts",
   "make-directories.ts",
   "peer-users.ts",
+  "at-real-path.ts",
 ];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {
   const allowed = [place, ...(mayImport[place] ?? []), ...(foundation.includes(place) ? [] : foundation)];

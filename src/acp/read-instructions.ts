@@ -1,3 +1,5 @@
+import type { FileHandle } from "node:fs/promises";
+import { openHandleAtRealPath } from "../at-real-path.ts";
 import { openRegularFile } from "../skills/open-regular-file.ts";
 import { isSkillFile, listSkillContents } from "../skills/skill-contents.ts";
 import type { Skill } from "../skills/skill.ts";
@@ -11,18 +13,27 @@ const filesLimit = 200;
 
 /** Reads a skill at the moment it is used. Throws where SKILL.md is not a readable regular file. */
 export async function readInstructions(skill: Skill): Promise<Instructions> {
-  const [{ text, whole, changedAt }, listing, { readSkillDocument }] = await Promise.all([
-    readHead(skill.file, frontmatterLimit + bodyLimit),
+  const [head, listing, { readSkillDocument }] = await Promise.all([
+    readHead(openRegularFile(skill.file)),
     listFiles(skill.directory),
     import("../skills/skill-document.ts"),
   ]);
-  const body = Buffer.from(readSkillDocument(text).body);
+  let { text, whole, changedAt } = head;
+  let document = readSkillDocument(text);
+  if (Object.keys(document.frontmatter).length === 0) {
+    // A link that was put there meanwhile may lead to anything; what begins as a SKILL.md does is meant to be read.
+    ({ text, whole, changedAt } = await readHead(openHandleAtRealPath(skill.file)));
+    document = readSkillDocument(text);
+  }
+  const body = Buffer.from(document.body);
   const kept = body.length > bodyLimit ? cutAtCharacter(body, bodyLimit) : body;
   return { body: kept.toString(), truncated: !whole || kept.length < body.length, changedAt, ...listing };
 }
 
-async function readHead(file: string, limit: number): Promise<{ text: string; whole: boolean; changedAt: number }> {
-  const handle = await openRegularFile(file);
+const limit = frontmatterLimit + bodyLimit;
+
+async function readHead(opening: Promise<FileHandle>): Promise<{ text: string; whole: boolean; changedAt: number }> {
+  const handle = await opening;
   try {
     const stats = await handle.stat();
     const buffer = Buffer.alloc(Math.min(stats.size, limit));

@@ -32,7 +32,7 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
     let { file } = skill;
     try {
       file = await realpath(file);
-      const text = await readWhole(file);
+      const text = await readWhole(file).catch(ifReported);
       if (text === undefined) continue;
       const repaired = fixSkill(text, { expectedName: await nameToMatch(skill) });
       if (repaired.text === text) continue;
@@ -43,16 +43,21 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
       replaceFile(file, repaired.text);
       fixed.push({ file, codes: [...new Set(repaired.fixed)] });
     } catch (error) {
-      if (isReported(error)) continue;
+      if (isAbsence(error)) continue;
       refusals.push(`${file} was not fixed: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return { fixed, refusals };
 }
 
-/** A link that leads nowhere, and what is no regular file, is reported by whoever looked for skills. */
-function isReported(error: unknown): boolean {
-  return isSkillsError(error) || (error instanceof Error && "code" in error && error.code === "ENOENT");
+/** A link that leads nowhere is reported by whoever looked for skills. */
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+/** And so is what is no regular file. */
+function ifReported(error: unknown): undefined {
+  if (!isSkillsError(error)) throw error;
 }
 
 /** Beside a skill.toml, frontmatter has a display name, which matches nothing. */

@@ -4,23 +4,37 @@ import {
   fchmodSync,
   fchownSync,
   fsyncSync,
+  lstatSync,
   openSync,
-  realpathSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { holdDirectory } from "../at-real-path.ts";
+import { SkillsError } from "../errors.ts";
 
 /**
- * Puts a text in a file's place in one step: a reader sees the old file or the new one, never half of it. Follows links to
- * the file they lead to and keeps its mode. Throws, with the old file untouched, when the disk says no.
+ * Puts a text in the place of the file at a real path in one step: a reader sees the old file or the new one, never half of it. Keeps
+ * its mode. Throws, with the old file untouched, when the disk says no, and UNREADABLE where a link has taken the place of the
+ * file, or of a directory on the way.
  */
-export function replaceFile(file: string, text: string): void {
-  const target = realpathSync(file);
-  const { mode, uid, gid } = statSync(target);
-  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
+export function replaceFile(real: string, text: string): void {
+  const directory = holdDirectory(path.dirname(real));
+  try {
+    replaceIn(directory.path, path.basename(real), text);
+  } finally {
+    directory.close();
+  }
+}
+
+function replaceIn(directory: string, name: string, text: string): void {
+  const target = path.join(directory, name);
+  const temporary = path.join(directory, `.${name}.${randomBytes(6).toString("hex")}.tmp`);
+  const stats = lstatSync(target);
+  if (!stats.isFile())
+    throw new SkillsError("UNREADABLE", `${name} was replaced by something that is no regular file.`);
+  const { mode, uid, gid } = stats;
   const descriptor = openSync(temporary, "wx", 0o600);
   try {
     try {

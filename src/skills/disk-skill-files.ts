@@ -1,6 +1,7 @@
-import { closeSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import path from "node:path";
+import { listAtRealPath } from "../at-real-path.ts";
 import { SkillsError } from "../errors.ts";
 import { openRegularFileSync } from "./open-regular-file.ts";
 import type { Entry, Head, SkillFiles } from "./skill-files.ts";
@@ -16,11 +17,11 @@ export function diskSkillFiles(): SkillFiles {
   return {
     list(directory) {
       try {
-        const entries = readdirSync(directory, { withFileTypes: true }).map((entry) => toEntry(directory, entry));
+        const entries = listAtRealPath(directory).map((entry) => toEntry(directory, entry));
         listed = entries.includes(skillEntry) ? directory : undefined;
         return entries;
       } catch (error) {
-        throw unreadable(directory, error);
+        throw error instanceof SkillsError ? error : unreadable(directory, error);
       }
     },
     head(file, limit) {

@@ -1,13 +1,19 @@
-import { closeSync, constants, fstatSync, openSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
-import { SkillsError } from "../errors.ts";
+import { closeSync, fstatSync, realpathSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { openAtRealPath, openHandleAtRealPath } from "../at-real-path.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
 
-/** For reading. Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither. */
-export const neverWaiting = constants.O_RDONLY | ((constants as Partial<typeof constants>).O_NONBLOCK ?? 0);
+/*
+ * For the files of skills: a path is that of a real directory and a name in it. The name may be a link, which people put there on
+ * purpose; where anything else on the way has become one, nothing is read.
+ */
 
 /** Opens a file for reading; never waits. Throws what the file system throws, and UNREADABLE for what is no regular file. */
 export async function openRegularFile(file: string): Promise<FileHandle> {
-  const handle = await open(file, neverWaiting);
+  const handle = await openHandleAtRealPath(file).catch(async (error: unknown) => {
+    if (!isLink(error)) throw error;
+    return await openHandleAtRealPath(realpathSync.native(file));
+  });
   try {
     if (!(await handle.stat()).isFile()) throw notRegular(file);
   } catch (error) {
@@ -19,7 +25,7 @@ export async function openRegularFile(file: string): Promise<FileHandle> {
 
 /** The same at once, as a descriptor. `isRegular` spares a question where the answer is known. */
 export function openRegularFileSync(file: string, { isRegular = false }: { isRegular?: boolean } = {}): number {
-  const descriptor = openSync(file, neverWaiting);
+  const descriptor = openSync(file);
   if (isRegular) return descriptor;
   try {
     if (!fstatSync(descriptor).isFile()) throw notRegular(file);
@@ -28,6 +34,21 @@ export function openRegularFileSync(file: string, { isRegular = false }: { isReg
     throw error;
   }
   return descriptor;
+}
+
+function openSync(file: string): number {
+  try {
+    return openAtRealPath(file);
+  } catch (error) {
+    if (!isLink(error)) throw error;
+    return openAtRealPath(realpathSync.native(file));
+  }
+}
+
+/** Windows opens what a link leads to, and only then it shows. */
+function isLink(error: unknown): boolean {
+  if (process.platform === "win32") return isSkillsError(error);
+  return error instanceof Error && "code" in error && error.code === "ELOOP";
 }
 
 function notRegular(file: string): SkillsError {

@@ -1,6 +1,7 @@
 import type { Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
 import path from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { listAtRealPath } from "../at-real-path.ts";
 import { byCodePoint } from "./code-point-order.ts";
 
 /** The files of a skill, from its directory, with `/` on every system. */
@@ -14,7 +15,7 @@ const maxDirectories = 500;
 const skipped: ReadonlySet<string> = new Set(["node_modules", "__pycache__"]);
 
 /**
- * Lists the files of a skill, at most `limit`: those near the top first, each directory's in order. Leaves out dot-files,
+ * Lists the files of a skill, from its real directory, at most `limit`: those near the top first, each directory's in order. Leaves out dot-files,
  * `node_modules`, `__pycache__`, and the skills inside it. Follows no links; what cannot be listed is left out.
  */
 export async function listSkillContents(directory: string, limit: number): Promise<SkillContents> {
@@ -23,7 +24,8 @@ export async function listSkillContents(directory: string, limit: number): Promi
   for (let visited = 0; visited < maxDirectories; visited++) {
     const inside = waiting.shift();
     if (inside === undefined) return { paths, more: false };
-    const entries = await readEntries(path.join(directory, inside));
+    const entries = readEntries(path.join(directory, inside));
+    await setImmediate();
     if (inside !== "" && entries.some(isSkillFile)) continue;
     for (const entry of entries) {
       if (entry.name.startsWith(".") || skipped.has(entry.name)) continue;
@@ -42,10 +44,9 @@ export function isSkillFile({ name }: { readonly name: string }): boolean {
   return name === "SKILL.md" || name === "skill.md";
 }
 
-async function readEntries(directory: string): Promise<Dirent[]> {
+function readEntries(directory: string): Dirent[] {
   try {
-    const entries = await readdir(directory, { withFileTypes: true });
-    return entries.sort((a, b) => byCodePoint(a.name, b.name));
+    return listAtRealPath(directory).sort((a, b) => byCodePoint(a.name, b.name));
   } catch {
     // The list is a help, and whoever looked for skills has reported a directory that cannot be listed.
     return [];

@@ -1,12 +1,9 @@
 import { createHash, hash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { open } from "node:fs/promises";
-import { SkillsError } from "../errors.ts";
-import { neverWaiting } from "../skills/open-regular-file.ts";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { openAtRealPath, openHandleAtRealPath } from "../at-real-path.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
 import type { SkillBytes } from "./skill-bytes.ts";
-
-/** A link put in a real path's place is not followed. Windows does not know how. */
-const openFlags = neverWaiting | ((constants as Partial<typeof constants>).O_NOFOLLOW ?? 0);
 
 /** Up to here a file is read at once: opening it asynchronously costs more than reading it. */
 const maxAtOnce = 256 * 1024;
@@ -18,21 +15,18 @@ export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number
   const shared = Buffer.allocUnsafeSlow(maxAtOnce);
   return {
     stamp: (file) =>
-      ifThere(file, () => {
-        const stats = statSync(file, { throwIfNoEntry: false });
-        if (!stats?.isFile()) return undefined;
-        const { size, mtimeMs, ctimeMs, ino, dev } = stats;
+      withFile(file, (_descriptor, { size, mtimeMs, ctimeMs, ino, dev }) => {
         const isYoung = now() - Math.max(mtimeMs, ctimeMs) < racyMs;
         return { size, version: isYoung ? undefined : `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}` };
       }),
     head: (file, limit) =>
-      withFile(file, (descriptor, size) => {
+      withFile(file, (descriptor, { size }) => {
         const buffer = Buffer.allocUnsafe(Math.min(size, limit));
         return { bytes: buffer.subarray(0, fill(descriptor, buffer)), size };
       }),
     sha256(file, signal) {
       signal.throwIfAborted();
-      const quick = withFile(file, (descriptor, size) => {
+      const quick = withFile(file, (descriptor, { size }) => {
         if (size >= maxAtOnce) return "large";
         const length = fill(descriptor, shared);
         // A file that grew since it was measured is large by now.
@@ -46,7 +40,7 @@ export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number
 async function hashInPieces(file: string, signal: AbortSignal): Promise<string | undefined> {
   const digest = createHash("sha256");
   try {
-    const handle = await open(file, openFlags);
+    const handle = await openHandleAtRealPath(file);
     try {
       if (!(await handle.stat()).isFile()) return undefined;
       const buffer = Buffer.allocUnsafe(maxAtOnce);
@@ -66,16 +60,19 @@ async function hashInPieces(file: string, signal: AbortSignal): Promise<string |
   }
 }
 
-function withFile<Value>(file: string, read: (descriptor: number, size: number) => Value): Value | undefined {
-  return ifThere(file, () => {
-    const descriptor = openSync(file, openFlags);
+function withFile<Value>(file: string, read: (descriptor: number, stats: Stats) => Value): Value | undefined {
+  try {
+    const descriptor = openAtRealPath(file);
     try {
       const stats = fstatSync(descriptor);
-      return stats.isFile() ? read(descriptor, stats.size) : undefined;
+      return stats.isFile() ? read(descriptor, stats) : undefined;
     } finally {
       closeSync(descriptor);
     }
-  });
+  } catch (error) {
+    throwUnlessAbsent(file, error);
+    return undefined;
+  }
 }
 
 function fill(descriptor: number, buffer: Buffer): number {
@@ -86,18 +83,10 @@ function fill(descriptor: number, buffer: Buffer): number {
   return length;
 }
 
-function ifThere<Value>(file: string, read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch (error) {
-    throwUnlessAbsent(file, error);
-    return undefined;
-  }
-}
-
 function throwUnlessAbsent(file: string, error: unknown): void {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO", "ENAMETOOLONG"].includes(String(code))) return;
+  if (isSkillsError(error)) throw error;
   throw new SkillsError("UNREADABLE", `${file} cannot be read: ${String(error)}.`, {
     cause: error,
     facts: { path: file },

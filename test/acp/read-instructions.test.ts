@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -11,7 +11,7 @@ let directory = "";
 let skill: Skill;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "acp-skills-instructions-"));
+  directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-instructions-")));
   skill = offer("pdf", { directory, file: join(directory, "SKILL.md") }).skill;
 });
 afterEach(() => {

@@ -3,6 +3,8 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -15,7 +17,7 @@ import { replaceFile } from "../../src/cli/replace-file.ts";
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(path.join(tmpdir(), "replace-file-"));
+  directory = realpathSync(mkdtempSync(path.join(tmpdir(), "replace-file-")));
 });
 afterEach(() => {
   rmSync(directory, { recursive: true });
@@ -31,18 +33,16 @@ test("the text is replaced, the mode kept, and nothing left beside it", () => {
   expect(readdirSync(directory)).toEqual(["SKILL.md"]);
 });
 
-test("a link stays a link, and what it leads to is replaced", () => {
+test("a link is not followed, and not replaced", () => {
   const target = path.join(directory, "target.md");
   const link = path.join(directory, "SKILL.md");
   writeFileSync(target, "old");
   symlinkSync("target.md", link);
-  replaceFile(link, "new");
-  expect(readFileSync(target, "utf8")).toBe("new");
-  expect(
-    readdirSync(directory, { withFileTypes: true })
-      .find(({ name }) => name === "SKILL.md")
-      ?.isSymbolicLink(),
-  ).toBe(true);
+  expect(() => {
+    replaceFile(link, "new");
+  }).toThrow("is no regular file");
+  expect(readFileSync(target, "utf8")).toBe("old");
+  expect(readlinkSync(link)).toBe("target.md");
 });
 
 test("a file that is not there is not made", () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { openRegularFile, openRegularFileSync } from "../../src/skills/open-regu
 
 let directory = "";
 beforeEach(() => {
-  directory = mkdtempSync(path.join(tmpdir(), "acp-skills-open-"));
+  directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-open-")));
 });
 afterEach(() => {
   rmSync(directory, { recursive: true });
