@@ -8,7 +8,7 @@ import { toProblems } from "../skills/rules.ts";
 import type { Finding, Level } from "../skills/rules.ts";
 import { openScan } from "../skills/scan.ts";
 import type { SkillFiles } from "../skills/skill-files.ts";
-import { runInSlices } from "../skills/slices.ts";
+import { runInSlices } from "../slices.ts";
 import { findBodyFault } from "./body-fault.ts";
 import type { CheckReport } from "./check-report.ts";
 import { isScopeFault, toCheckScope } from "./check-scope.ts";

@@ -10,7 +10,7 @@ import { openSettle } from "./settle.ts";
 import type { SkillFiles } from "./skill-files.ts";
 import type { OpenSkillWatcher } from "./skill-watcher.ts";
 import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
-import { runInSlices } from "./slices.ts";
+import { runInSlices } from "../slices.ts";
 
 /** Told after the snapshot was replaced. `change` names no skill when only problems differ. Must not throw. */
 type CatalogListener = (snapshot: Snapshot, change: Change) => void;

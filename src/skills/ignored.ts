@@ -3,7 +3,7 @@ import { wholeFile } from "./disk-findings.ts";
 import { matchesIgnorePattern, parseIgnorePattern } from "./ignore-pattern.ts";
 import type { IgnorePattern } from "./ignore-pattern.ts";
 import type { Finding } from "./rules.ts";
-import type { Steps } from "./slices.ts";
+import type { Steps } from "../slices.ts";
 
 /** What `.gitignore` and `.ignore` files say of directories below them; the deepest file comes last and decides. */
 export type IgnoreRules = readonly { readonly base: string; readonly patterns: readonly IgnorePattern[] }[];

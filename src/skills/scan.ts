@@ -13,8 +13,8 @@ import { openScanMemory } from "./scan-memory.ts";
 import type { Known } from "./scan-memory.ts";
 import type { SkillFiles } from "./skill-files.ts";
 import { isVersion } from "./skill-version.ts";
-import { withinTime } from "./slices.ts";
-import type { Steps } from "./slices.ts";
+import { withinTime } from "../slices.ts";
+import type { Steps } from "../slices.ts";
 
 /** The bounds of C-1.6. */
 interface ScanLimits {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isSkillsError, SkillsError } from "../errors.ts";
-import { runInSlices } from "../skills/slices.ts";
-import type { Steps } from "../skills/slices.ts";
+import { runInSlices } from "../slices.ts";
+import type { Steps } from "../slices.ts";
 import type { FileStamp, SkillBytes } from "./skill-bytes.ts";
 import type { SkillSource } from "./skill-source.ts";
 import { orNothing, walkSkill } from "./walk-skill.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
 import { asAvailable, nearest } from "../nearest.ts";
-import { runInSlices } from "../skills/slices.ts";
+import { runInSlices } from "../slices.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./content.ts";
 import { maxFileBytes, maxReplyBytes } from "./limits.ts";

@@ -4,7 +4,7 @@ import { byCodePoint } from "../skills/code-point-order.ts";
 import { isWithin } from "../is-within.ts";
 import { joinPath } from "../skills/real-paths.ts";
 import type { Entry, SkillFiles } from "../skills/skill-files.ts";
-import type { Steps } from "../skills/slices.ts";
+import type { Steps } from "../slices.ts";
 import { maxWalkedEntries, maxWalkedFiles } from "./limits.ts";
 import { isHiddenName, skillPathFault } from "./skill-path.ts";
 

@@ -6,7 +6,7 @@ import type { MemorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import type { Found } from "../../src/skills/found.ts";
 import { openScan } from "../../src/skills/scan.ts";
 import type { ScanOptions } from "../../src/skills/scan.ts";
-import { runInSlices } from "../../src/skills/slices.ts";
+import { runInSlices } from "../../src/slices.ts";
 import { diskTree } from "../contract/disk-tree.ts";
 import { skillText } from "../contract/skill-watcher.ts";
 

@@ -1,6 +1,6 @@
 import { SkillsError } from "../../errors.ts";
 import type { MountedFile, MountedSkill } from "../../sandbox/sandbox.ts";
-import { runInSlices } from "../../skills/slices.ts";
+import { runInSlices } from "../../slices.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SkillSource } from "../skill-source.ts";
 import { walkSkill } from "../walk-skill.ts";

@@ -2,7 +2,7 @@ import { SkillsError } from "../../errors.ts";
 import { asAvailable, nearest } from "../../nearest.ts";
 import type { Json, Program } from "../../sandbox/sandbox.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { runInSlices } from "../../skills/slices.ts";
+import { runInSlices } from "../../slices.ts";
 import { invalidInput, shown } from "../check-input.ts";
 import { permissionsOf } from "../permissions-of.ts";
 import type { RunContext } from "../tool.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { runInSlices } from "../../src/skills/slices.ts";
-import type { Steps } from "../../src/skills/slices.ts";
+import { runInSlices } from "../src/slices.ts";
+import type { Steps } from "../src/slices.ts";
 
 function* count(steps: number, onStep: (step: number) => void): Steps<string> {
   for (let step = 1; step <= steps; step++) {
