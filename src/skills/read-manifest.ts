@@ -11,6 +11,7 @@ import { manifestKeys, manifestSchema } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ManifestReading } from "./parse-skill.ts";
 import { explainNetworkEntry } from "./permission-entries.ts";
+import { hideProtoKeys, showProtoKey, showProtoKeys } from "./proto-keys.ts";
 import { rules } from "./rules.ts";
 import type { Finding, RuleCode } from "./rules.ts";
 import { openTomlPositions } from "./toml-positions.ts";
@@ -42,14 +43,15 @@ export function readManifest(text: string, file: string): ManifestReading {
     faults.push({ code, path, message, fix });
   };
   reportUnknownKeys(data, add);
-  const result = manifestSchema.safeParse(normalised(data, add));
+  const result = manifestSchema.safeParse(hideProtoKeys(normalised(data, add)));
   for (const issue of result.error?.issues ?? []) {
-    const path = issue.path.filter((segment) => typeof segment !== "symbol");
+    const path = issue.path.filter((segment) => typeof segment !== "symbol").map(showProtoKey);
     const rule: unknown = issue.code === "custom" ? issue.params?.rule : undefined;
     if (isRule(rule)) add(rule, path, issue.message, String(issue.code === "custom" && issue.params?.fix));
     else reportShape(path, data, issue, add);
   }
-  if (result.success) reportDefaults(result.data, add);
+  const manifest = showProtoKeys(result.data);
+  if (manifest !== undefined) reportDefaults(manifest, add);
   const positionOf = openTomlPositions(text);
   const findings = fitFaults(faults).map(({ code, path, message, fix }): Finding => ({
     code,
@@ -59,7 +61,7 @@ export function readManifest(text: string, file: string): ManifestReading {
     fix,
   }));
   findings.sort((a, b) => a.line - b.line || a.column - b.column);
-  return result.success ? { manifest: deepFreeze(result.data), findings } : { findings };
+  return manifest === undefined ? { findings } : { manifest: deepFreeze(manifest), findings };
 }
 
 const fixes: Readonly<Record<string, string>> = {

@@ -230,3 +230,31 @@ test("whatever the text, there is a manifest or a reason why not", () => {
   );
   expect(read).toBeGreaterThan(20);
 });
+
+test.each(["__proto__", "constructor", "toString"])("%s is a name like any other", (name) => {
+  const { manifest, findings } = readManifest(
+    `${name} = 1\n${action}[inputs.${name}]\ntype = "string"\n${name} = [{ ${name} = 2 }]\n[outputs.a]\ntype = "${name}"\n`,
+    file,
+  );
+  expect(manifest).toBeUndefined();
+  expect(findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
+    "manifest-key-unknown 1",
+    "manifest-key-unknown 11",
+    "manifest-field-invalid 13",
+  ]);
+  const kept = readManifest(
+    `${name} = 1\n${action}[inputs.${name}]\ntype = "string"\n${name} = [{ ${name} = 2 }]\n`,
+    file,
+  );
+  expect(JSON.parse(JSON.stringify(kept.manifest))).toEqual(
+    JSON.parse(
+      JSON.stringify({
+        ...readManifest(action, file).manifest,
+        inputs: JSON.parse(`{"${name}":{"type":"string","${name}":[{"${name}":2}]}}`) as unknown,
+      }).replace(/^\{/, `{"${name}":1,`),
+    ),
+  );
+  expect(readManifest(`${action}[inputs.${name}]\nrequired = true\n`, file).findings).toMatchObject([
+    { code: "manifest-field-missing", message: `inputs.${name}.type is missing` },
+  ]);
+});

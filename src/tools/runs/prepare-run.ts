@@ -114,14 +114,14 @@ async function readSecrets(
   names: readonly string[],
   { readSecret }: RunMeans,
 ): Promise<Record<string, string>> {
-  const secrets: Record<string, string> = {};
+  const secrets: [string, string][] = [];
   const missing: string[] = [];
   for (const name of names) {
     const value = await readSecret(name, skill);
     if (value === undefined) missing.push(name);
-    else secrets[name] = value;
+    else secrets.push([name, value]);
   }
-  if (missing.length === 0) return secrets;
+  if (missing.length === 0) return Object.fromEntries(secrets);
   const hint =
     "A person can set it in the environment, in the file that --secrets-file names, or in the system's keychain.";
   throw new SkillsError("SECRET_MISSING", `The skill ${skill} needs ${missing.join(", ")}, which is not configured.`, {
