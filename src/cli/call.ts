@@ -11,10 +11,10 @@ import type { ListingOptions } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
 import { isUsageFault } from "./parse-arguments.ts";
 import type { UsageFault } from "./parse-arguments.ts";
+import { printLines } from "./print-lines.ts";
 import { readInput } from "./read-input.ts";
 import type { RunningArguments } from "./running-options.ts";
 import { toRunningOptions } from "./running-options.ts";
-import { safeLines } from "./safe-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** What `acp-skills call` is asked. */
@@ -39,15 +39,17 @@ export async function runCall(
   const log = openProcessLog();
   const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...running }));
   const { signal, stop } = onInterruption();
+  const printed = printLines((text) => void process.stderr.write(text));
   try {
     const context = {
       owner: localOwner,
       door: "cli",
       skills: catalog,
       project: resolve(terminal.cwd, options.cwd ?? "."),
-      onPrint: (text: string) => void process.stderr.write(safeLines(text)),
+      onPrint: printed.push,
     } as const;
-    await terminal.print([jsonText(await toolkit.toolbox.call(tool, args.value, context, signal), 2), "\n"]);
+    const called = toolkit.toolbox.call(tool, args.value, context, signal).finally(printed.end);
+    await terminal.print([jsonText(await called, 2), "\n"]);
     return 0;
   } catch (error) {
     if (signal.aborted) {

@@ -1,9 +1,13 @@
 import { replaceInvisible } from "../skills/invisible-characters.ts";
 
-/** JSON that is safe to show: what a terminal may take for a command or a change of direction, or does not show, is escaped as JSON escapes. */
+/**
+ * JSON that is safe to show: what a terminal or a CI system may take for a command, what changes the direction of text, and what cannot
+ * be seen, is escaped as JSON escapes.
+ */
 export function jsonText(value: unknown, indent?: number): string {
   const json = replaceInvisible(JSON.stringify(value, null, indent), toEscape);
-  return unsafe.test(json) ? json.replace(unsafeEach, toEscape) : json;
+  const safe = unsafe.test(json) ? json.replace(unsafeEach, toEscape) : json;
+  return safe.replace(ciCommand, toEscape);
 }
 
 function toEscape(character: string): string {
@@ -13,5 +17,7 @@ function toEscape(character: string): string {
     .join("");
 }
 
+/** As `safeText` has it; no line of JSON begins with `::`. */
+const ciCommand = /#(?=#[a-z]*\[)/gi;
 const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const unsafeEach = new RegExp(unsafe, "g");

@@ -12,6 +12,7 @@ import type { ListingOptions } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
 import { isUsageFault } from "./parse-arguments.ts";
 import type { UsageFault } from "./parse-arguments.ts";
+import { printLines } from "./print-lines.ts";
 import { readInput } from "./read-input.ts";
 import type { RunningArguments } from "./running-options.ts";
 import { toRunningOptions } from "./running-options.ts";
@@ -42,6 +43,7 @@ export async function runRun(name: string, given: RunArguments, terminal: Termin
   const log = openProcessLog();
   const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...running }));
   const { signal, stop } = onInterruption();
+  const printed = printLines((text) => void process.stderr.write(text));
   try {
     const blobs = await putAll(toolkit.blobs, given.blob ?? [], terminal.cwd, signal);
     const args = withBlobs(input.value, blobs);
@@ -57,13 +59,14 @@ export async function runRun(name: string, given: RunArguments, terminal: Termin
       door: "cli",
       skills: catalog,
       project: resolve(terminal.cwd, given.cwd ?? "."),
-      onPrint: (text: string) => void process.stderr.write(safeLines(text)),
+      onPrint: printed.push,
     } as const;
     if (given["dry-run"] === true) {
       await terminal.print([jsonText(await toolkit.toolbox.check("execute_skill", call, context), 2), "\n"]);
       return 0;
     }
-    const result = (await toolkit.toolbox.call("execute_skill", call, context, signal)) as RunResult;
+    const called = toolkit.toolbox.call("execute_skill", call, context, signal).finally(printed.end);
+    const result = (await called) as RunResult;
     await terminal.print(given.json === true ? [jsonText(result, 2), "\n"] : describeResult(result));
     return result.status === "completed" ? 0 : 1;
   } catch (error) {

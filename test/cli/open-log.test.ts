@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { chownSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openFileLog, openStderrLog } from "../../src/cli/open-log.ts";
+import { silentLog } from "../../src/log.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
@@ -40,6 +41,21 @@ test.skipIf(process.platform !== "linux")("a file that takes no more is told of 
   log("warning", "one");
   log("warning", "two");
   expect(aside).toEqual([expect.stringContaining("cannot be written any more"), "one", "two"]);
+});
+
+test("a link is refused, whether or not there is something behind it, and nothing is written or made there", () => {
+  const kept = project.write("bashrc", "mine\n");
+  symlinkSync(kept, project.at("acp.log"));
+  symlinkSync(project.at("new"), project.at("dangling.log"));
+  for (const name of ["acp.log", "dangling.log"])
+    expect(() => openFileLog(project.at(name), silentLog, () => new Date(0))).toThrow("it is a symbolic link");
+  expect(readFileSync(kept, "utf8")).toBe("mine\n");
+  expect(existsSync(project.at("new"))).toBe(false);
+});
+
+test.runIf(process.getuid?.() === 0)("a file of another user is refused", () => {
+  chownSync(project.write("acp.log", ""), 65_534, 65_534);
+  expect(() => openFileLog(project.at("acp.log"), silentLog, () => new Date(0))).toThrow("it belongs to another user");
 });
 
 test.skipIf(process.platform === "win32")("a FIFO that nobody reads is refused instead of waited for", () => {

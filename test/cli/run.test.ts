@@ -38,6 +38,36 @@ describe("acp-skills run", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("✗ ValueError: not so") as string });
   });
 
+  test("what the code prints and returns is nothing that a CI system would obey", async () => {
+    const lines = ["::set-output name=x::y", "##[error]pwned", "##vso[task.complete result=Failed]x"];
+    writeAction(
+      `import sys\ndef main():\n    for line in ${JSON.stringify(lines)}:\n        print(line)\n        print(line, file=sys.stderr)\n` +
+        `    return {"output": ${JSON.stringify(`a\n${lines.join("\n")}`)}, "summary": "::error::pwned"}\n`,
+    );
+    for (const form of [[], ["--json"]]) {
+      const { code, stdout, stderr } = await run("a.b", ...form);
+      expect(code).toBe(0);
+      expect(`${stdout}\n${stderr}`).toContain("pwned");
+      expect(`${stdout}\n${stderr}`).not.toMatch(/^\s*::|##\w*\[/m);
+    }
+  });
+
+  test("an input may have any name, also one that objects have by themselves", async () => {
+    const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+    writeAction(
+      "def main(args):\n    return sorted(args.items())\n",
+      names.map((name) => `[inputs.${name}]\ntype = "string"\nrequired = true\n`).join(""),
+    );
+    const missing = await run("a.b");
+    expect(missing.code).toBe(1);
+    for (const name of names.slice(0, 3)) expect(missing.stderr).toContain(`args/${name}: expected a string`);
+    const args = JSON.stringify(Object.fromEntries(names.map((name) => [name, `${name}!`])));
+    const { stdout } = await run("a.b", "--args", args, "--json");
+    expect((JSON.parse(stdout) as { output: unknown }).output).toEqual(
+      names.toSorted().map((name) => [name, `${name}!`]),
+    );
+  });
+
   test("--dry-run says what would be run, and runs nothing", async () => {
     writeAction("def main():\n    raise ValueError('it ran')\n");
     const { code, stdout } = await run("a.b", "--dry-run", "--timeout", "700000");

@@ -52,6 +52,17 @@ test("files and digest are those that describe_skill tells", async () => {
   });
 });
 
+test("nothing of a skill is a command to a CI system", async () => {
+  const text =
+    "---\nname: pdf\ndescription: 'Does ##[error]pwned'\n---\n::set-output name=x::y\n##vso[build.addbuildtag]x\n";
+  project.write(".agents/skills/pdf/SKILL.md", text);
+  for (const form of [[], ["--json"]]) {
+    const { stdout } = await show("pdf", ...form);
+    expect(stdout).toContain("pwned");
+    expect(stdout).not.toMatch(/^\s*::|##\w*\[/m);
+  }
+});
+
 test("text has the fields, the files and the body, with nothing a terminal would obey", async () => {
   project.write(".agents/skills/pdf/SKILL.md", `${skillText("pdf")}\u001b[2J\ttab\n`);
   const { code, stdout, stderr } = await show("pdf");

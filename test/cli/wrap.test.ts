@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync } from "node:fs";
+import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -45,6 +45,18 @@ test("--log appends diagnostics with times; errors still go to stderr", async ()
   expect(code).toBe(127);
   expect(readFileSync(log, "utf8")).toMatch(/^before\n\d{4}-\d\d-\d\dT[\d:.]+Z error .*not found/);
   expect(stderr).toContain("not found");
+});
+
+test("a log behind a link of the project is a usage error", async () => {
+  const home = project.write("home/.bashrc", "mine\n");
+  symlinkSync(project.at("home"), project.at("logs"));
+  symlinkSync(home, project.at("acp.log"));
+  for (const log of ["acp.log", "logs/.bashrc"]) {
+    const { code, stdout, stderr } = await wrap(["--log", log, "--", process.execPath, "-e", "console.log(1)"]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(`--log ${log} cannot be opened: it is a symbolic link, or behind one`);
+  }
+  expect(readFileSync(home, "utf8")).toBe("mine\n");
 });
 
 test("a log that cannot be opened is a usage error, and the agent is not started", async () => {
