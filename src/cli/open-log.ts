@@ -18,7 +18,7 @@ export function openProcessLog(): Log {
 }
 
 /** Without O_NONBLOCK, opening a FIFO waits for somebody to read it; with it, it is refused. Windows has neither, nor O_NOFOLLOW. */
-const { O_NONBLOCK = 0, O_NOFOLLOW = 0 }: Partial<typeof constants> = constants;
+const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const openFlags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | O_NONBLOCK | O_NOFOLLOW;
 
 /**

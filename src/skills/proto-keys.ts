@@ -28,11 +28,11 @@ function renameKeys(value: unknown, from: string, to: string): unknown {
   }
   // Dates of TOML are no tables.
   if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) return value;
-  let isSame = true;
-  const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
-    const renamed = renameKeys(inner, from, to);
-    isSame &&= key !== from && renamed === inner;
-    return [key === from ? to : key, renamed];
-  });
-  return isSame ? value : Object.fromEntries(entries);
+  const entries = Object.entries(value);
+  const renamed = entries.map(([key, inner]): [string, unknown] => [
+    key === from ? to : key,
+    renameKeys(inner, from, to),
+  ]);
+  const isSame = entries.every(([key, inner], index) => key !== from && inner === renamed[index]?.[1]);
+  return isSame ? value : Object.fromEntries(renamed);
 }
