@@ -4,6 +4,7 @@ import type { Skill } from "../skills/skill.ts";
 import { openToldOnce } from "../told-once.ts";
 import * as methods from "../wire/methods.ts";
 import type { AgentTools } from "./agent-tools.ts";
+import { factsOf } from "./agents.ts";
 import { approve } from "./approval.ts";
 import { openEditorCalls, type Response } from "./editor-calls.ts";
 import type { Notification } from "./emission.ts";
@@ -146,8 +147,10 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
 
   /** Answers in the editor's place where we may (A-13). */
   function permissionAsked(id: string | number, params: JsonRecord): Verdict {
-    const server = approveReadOnly && isExactId(id) ? sessions.find(params)?.tools?.server : undefined;
-    const approval = server && approve(params, server);
+    const session = approveReadOnly && isExactId(id) ? sessions.find(params) : undefined;
+    const server = session?.tools?.server;
+    const facts = factsOf({ name: session?.agent ?? "", version: "" });
+    const approval = server && approve(params, { server, facts, known: undefined });
     if (approval === undefined) return untouched;
     const { tool, optionId } = approval;
     log("info", `Allowed the agent to call ${tool} once: it only reads.`);

@@ -3,7 +3,7 @@ import type { SessionSkills } from "../skillset.ts";
 import type { AgentTools, SessionServer } from "./agent-tools.ts";
 import type { Amendment } from "./amend.ts";
 import type { Notification } from "./emission.ts";
-import type { KnownServer } from "./approval.ts";
+import type { KnownServer } from "./recognise-call.ts";
 import { type Lessons, openLessons } from "./lessons.ts";
 import type { Negotiation } from "./negotiation.ts";
 import type { JsonRecord } from "./raw-message.ts";

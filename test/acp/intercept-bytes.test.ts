@@ -246,7 +246,7 @@ test("a request for permission that is ours to answer is taken out; all others k
   await fromAgent(session);
   const asking = (tool: string): string =>
     `{"jsonrpc":"2.0","id":4,"method":"session\\/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"1","name":"mcp__skills__${tool}"},"options":[{"optionId":"o","kind":"allow_once","name":"Yes"}]}}\n`;
-  expect(await fromAgent(asking("create_blob") + asking("read_blob") + asking("x"))).toBe(
+  expect(await fromAgent(asking("create_blob") + asking("describe_skill") + asking("x"))).toBe(
     asking("create_blob") + asking("x"),
   );
   expect(answered.map((line) => JSON.parse(line) as unknown)).toEqual([

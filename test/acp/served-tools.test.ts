@@ -3,13 +3,13 @@ import { servedTools } from "../../src/acp/served-tools.ts";
 import { toolDefinitions } from "../../src/tools/tool-definitions.ts";
 
 test("what is known of the tools without loading them is what they are", () => {
-  const loaded = toolDefinitions("mcp").map(({ name, annotations, inputSchema }) => [
+  const loaded = toolDefinitions("mcp").map(({ name, title, annotations, inputSchema }) => [
     name,
-    { readOnly: annotations.readOnlyHint, parameters: Object.keys(inputSchema.properties).sort() },
+    { title, readOnly: annotations.readOnlyHint, parameters: Object.keys(inputSchema.properties).sort() },
   ]);
-  const known = [...servedTools].map(([name, { readOnly, parameters }]) => [
+  const known = [...servedTools].map(([name, { title, readOnly, parameters }]) => [
     name,
-    { readOnly, parameters: [...parameters].sort() },
+    { title, readOnly, parameters: [...parameters].sort() },
   ]);
   expect(known).toEqual(loaded);
 });

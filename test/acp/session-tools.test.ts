@@ -346,7 +346,7 @@ const asks = (id: number | string, toolCall: object, sessionId = "s"): Message =
   method: "session/request_permission",
   params: { sessionId, toolCall, options: [{ optionId: "o", kind: "allow_once", name: "Yes" }] },
 });
-const listing = { toolCallId: "1", name: "mcp__skills__list_skills", title: "list", kind: "other", rawInput: {} };
+const listing = { toolCallId: "1", name: "mcp__skills__list_skills", title: "List skills", kind: "other", rawInput: {} };
 
 test("the agent's request to use a read-only tool of ours is answered by us, and the editor never hears of it", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools() }, http);
@@ -363,7 +363,7 @@ test("the agent's request to use a read-only tool of ours is answered by us, and
 
 test.each<[string, Parameters<typeof converse>[0], object, string]>([
   ["by option", { approveReadOnly: false }, listing, "s"],
-  ["of a tool that writes", {}, { ...listing, name: "mcp__skills__create_blob" }, "s"],
+  ["of a tool that runs code", {}, { ...listing, name: "mcp__skills__run_code" }, "s"],
   ["of a session that is not known", {}, listing, "other"],
 ])("a request goes to the editor: %s", async (_why, options, toolCall, sessionId) => {
   const conversation = await converseInSession({}, { tools: fakeTools(), ...options }, http);

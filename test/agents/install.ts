@@ -12,11 +12,16 @@ const cache = join(tmpdir(), "acp-skills-agents");
 const packages = {
   claude: "@agentclientprotocol/claude-agent-acp@0.100.0",
   opencode: "opencode-ai@1.18.33",
+  codex: "@agentclientprotocol/codex-acp@2.6.0",
+  gemini: "@google/gemini-cli@0.61.0",
+  qwen: "@qwen-code/qwen-code@0.24.4",
+  copilot: "@github/copilot@1.0.102",
+  pi: "pi-acp@0.0.34 @earendil-works/pi-coding-agent@0.87.1",
   acpx: "acpx@0.19.1",
   node: `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@24`,
 } as const;
 
-/** Installs a package into the cache unless it is there; returns its `node_modules`. */
+/** Installs a package, or several, into the cache unless it is there; returns its `node_modules`. */
 export async function install(name: keyof typeof packages): Promise<string> {
   const folder = join(cache, packages[name].replaceAll("/", "+"));
   const modules = join(folder, "node_modules");
@@ -26,10 +31,14 @@ export async function install(name: keyof typeof packages): Promise<string> {
   const draft = await mkdtemp(join(cache, "draft-"));
   await writeFile(join(draft, "package.json"), '{"private":true}');
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  await promisify(execFile)(npm, ["install", "--no-audit", "--no-fund", "--loglevel=error", packages[name]], {
-    cwd: draft,
-    shell: process.platform === "win32",
-  });
+  await promisify(execFile)(
+    npm,
+    ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages[name].split(" ")],
+    {
+      cwd: draft,
+      shell: process.platform === "win32",
+    },
+  );
   await rename(draft, folder).catch(async (error: unknown) => {
     await rm(draft, { recursive: true, force: true });
     if (!existsSync(modules)) throw error;

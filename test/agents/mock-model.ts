@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { apiOf, namespaceMark } from "./model-apis.ts";
+import type { Event, Input, ModelApi, ModelBody, ToolUse } from "./model-apis.ts";
 
 /** One request an agent made, as far as tests care. */
 export interface ModelRequest {
@@ -10,7 +12,7 @@ export interface ModelRequest {
 }
 
 export interface MockModel {
-  /** Base address without a trailing slash; Anthropic's paths start at `/v1`, OpenAI's too. */
+  /** Base address without a trailing slash; Anthropic's paths start at `/v1`, OpenAI's too, Gemini's at `/v1beta`. */
   readonly url: string;
   /**
    * The model calls these tools one after another, as soon as it is asked something and has one of that name, whatever an agent puts
@@ -24,8 +26,6 @@ export interface MockModel {
   readonly close: () => Promise<void>;
 }
 
-type Input = Readonly<Record<string, unknown>>;
-
 /** A tool that the model is to call. */
 interface PlannedCall {
   readonly tool: string;
@@ -35,38 +35,39 @@ interface PlannedCall {
 /** What the model says when it has no tool to call. */
 export const reply = "The mock model has answered.";
 
-/** Paths that ask the model for an answer; all others are bookkeeping. */
-const messagesPath = "/v1/messages";
-const completionsPath = "/v1/chat/completions";
-
 /**
- * Opens a model on loopback that speaks Anthropic's Messages API and OpenAI's chat completions, streamed or whole.
- * It answers every question with the same sentence, or with a call that was planned, and keeps what it was asked.
+ * Opens a model on loopback that speaks Anthropic's Messages API, OpenAI's chat completions and responses, and Gemini's API, streamed
+ * or whole. It answers every question with the same sentence, or with a call that was planned, and keeps what it was asked.
  */
 export async function openMockModel(): Promise<MockModel> {
   const requests: ModelRequest[] = [];
   const waiting: PlannedCall[] = [];
   const results: string[] = [];
-  let isCalled = false;
+  let called: ToolUse | undefined;
   let lastId = 0;
 
   /** The tool that this question is answered with, if one is due. */
-  function chooseCall(body: unknown): ToolUse | undefined {
-    const names = offeredTools(body);
-    if (isCalled) {
-      const result = toolResult(body, `call_${lastId}`);
+  function chooseCall(api: ModelApi, body: ModelBody): ToolUse | undefined {
+    if (called !== undefined) {
+      const { id, name } = called;
+      const result = api.results(body).findLast((other) => other.id === id || other.id === name);
       // Agents ask beside their turns too, for a title for example.
       if (result === undefined) return undefined;
-      results.push(result);
-      isCalled = false;
+      results.push(textOf(result.content));
+      called = undefined;
     }
     const [next] = waiting;
-    const name = next && names.find((offered) => offered.endsWith(`_${next.tool}`));
-    if (next === undefined || name === undefined) return undefined;
+    if (next === undefined) return undefined;
+    const offered = api.tools(body);
+    const isNext = new RegExp(`(?:^|[^a-z])${next.tool}(?:$|[^a-z])`);
+    const name = offered.find((candidate) => isNext.test(candidate));
+    if (name === undefined) return undefined;
     waiting.shift();
-    isCalled = true;
     const input = typeof next.input === "function" ? next.input(results) : next.input;
-    return { id: `call_${++lastId}`, name, input };
+    const [group = "", grouped] = name.split(namespaceMark);
+    const id = `call_${++lastId}`;
+    called = grouped === undefined ? { id, name, input } : { id, name: grouped, namespace: group, input };
+    return called;
   }
 
   const server = createServer((request, response) => {
@@ -74,7 +75,7 @@ export async function openMockModel(): Promise<MockModel> {
       .then((body) => {
         const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
         requests.push({ method: request.method ?? "GET", path, body });
-        send(response, answer(path, body, chooseCall));
+        send(response, answer(path, toBody(body), chooseCall));
       })
       .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
@@ -86,7 +87,7 @@ export async function openMockModel(): Promise<MockModel> {
     plan(calls) {
       waiting.splice(0, waiting.length, ...calls);
       results.splice(0);
-      isCalled = false;
+      called = undefined;
     },
     close: () =>
       new Promise((resolve) => {
@@ -97,17 +98,22 @@ export async function openMockModel(): Promise<MockModel> {
 }
 
 /** The text parts of the last message by the user in a request. */
-export function lastUserParts({ body }: ModelRequest): string[] {
-  const { messages } = (body ?? {}) as { messages?: readonly { role?: unknown; content?: unknown }[] };
-  const content = messages?.findLast(({ role }) => role === "user")?.content;
-  if (typeof content === "string") return [content];
-  if (!Array.isArray(content)) return [];
-  return content.flatMap((part: { text?: unknown }) => (typeof part.text === "string" ? [part.text] : []));
+export function lastUserParts({ path, body }: ModelRequest): readonly string[] {
+  return apiOf(path)?.userMessages(toBody(body)).at(-1) ?? [];
+}
+
+/** The names of the tools that a question offers. */
+export function offeredTools({ path, body }: ModelRequest): readonly string[] {
+  return apiOf(path)?.tools(toBody(body)) ?? [];
 }
 
 /** Those requests that ask for an answer. */
 export function questions(model: MockModel): ModelRequest[] {
-  return model.requests.filter(({ path }) => path === messagesPath || path === completionsPath);
+  return model.requests.filter(({ path }) => apiOf(path) !== undefined);
+}
+
+function toBody(body: unknown): ModelBody {
+  return (body ?? {}) as ModelBody;
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
@@ -119,54 +125,26 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 
 type Answer = { readonly status: number; readonly json: unknown } | { readonly events: readonly Event[] };
 
-interface Event {
-  readonly name?: string;
-  readonly data: unknown;
-}
-
-interface ToolUse {
-  readonly id: string;
-  readonly name: string;
-  readonly input: Input;
-}
-
-interface ModelBody {
-  readonly tools?: readonly { readonly name?: string; readonly function?: { readonly name: string } }[];
-  readonly messages?: readonly { readonly role: string; readonly content: unknown; readonly tool_call_id?: string }[];
-}
-
-/** The names of the tools in a question to either API. */
-function offeredTools(body: unknown): readonly string[] {
-  const { tools = [] } = (body ?? {}) as ModelBody;
-  return tools.map((tool) => tool.function?.name ?? tool.name ?? "");
-}
-
-/** What came of one call, in a question to either API. */
-function toolResult(body: unknown, id: string): string | undefined {
-  const { messages = [] } = (body ?? {}) as ModelBody;
-  const results = messages.flatMap((message) => {
-    if (message.role === "tool") return [{ id: message.tool_call_id, content: message.content }];
-    if (!Array.isArray(message.content)) return [];
-    return (message.content as { tool_use_id?: string; content?: unknown }[]).map(({ tool_use_id, content }) => {
-      return { id: tool_use_id, content };
-    });
-  });
-  const found = results.find((result) => result.id === id);
-  return found && textOf(found.content);
-}
-
 function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map(({ text }: { text?: string }) => text ?? "").join("") : "";
 }
 
-function answer(path: string, body: unknown, chooseCall: (body: unknown) => ToolUse | undefined): Answer {
-  const { model = "mock", stream = false } = (body ?? {}) as { model?: string; stream?: boolean };
+function answer(
+  path: string,
+  body: ModelBody,
+  chooseCall: (api: ModelApi, body: ModelBody) => ToolUse | undefined,
+): Answer {
+  const api = apiOf(path);
+  if (api !== undefined) {
+    const model = typeof body["model"] === "string" ? body["model"] : "mock";
+    const call = chooseCall(api, body);
+    const said = call === undefined ? { text: reply } : { call };
+    return api.isStreamed(path, body)
+      ? { events: api.events(model, said) }
+      : { status: 200, json: api.whole(model, said) };
+  }
   switch (path) {
-    case messagesPath:
-      return stream ? { events: messageEvents(model, chooseCall(body)) } : { status: 200, json: message(model) };
-    case completionsPath:
-      return stream ? { events: completionEvents(model, chooseCall(body)) } : { status: 200, json: completion(model) };
     case "/v1/messages/count_tokens":
       return { status: 200, json: { input_tokens: 1 } };
     case "/v1/models":
@@ -188,69 +166,4 @@ function send(response: ServerResponse, given: Answer): void {
     response.write(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
   }
   response.end();
-}
-
-const usage = { input_tokens: 1, output_tokens: 1 };
-
-function message(model: string): object {
-  return {
-    ...{ id: "msg_mock", type: "message", role: "assistant", model, usage },
-    ...{ content: [{ type: "text", text: reply }], stop_reason: "end_turn", stop_sequence: null },
-  };
-}
-
-function messageEvents(model: string, call: ToolUse | undefined): Event[] {
-  if (call !== undefined) return toolUseEvents(model, call);
-  const events = [
-    { type: "message_start", message: { ...message(model), content: [], stop_reason: null } },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: reply } },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage },
-    { type: "message_stop" },
-  ];
-  return events.map((data) => ({ name: data.type, data }));
-}
-
-function toolUseEvents(model: string, { id, name, input }: ToolUse): Event[] {
-  const events = [
-    { type: "message_start", message: { ...message(model), content: [], stop_reason: null } },
-    { type: "content_block_start", index: 0, content_block: { type: "tool_use", id, name, input: {} } },
-    {
-      type: "content_block_delta",
-      index: 0,
-      delta: { type: "input_json_delta", partial_json: JSON.stringify(input) },
-    },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null }, usage },
-    { type: "message_stop" },
-  ];
-  return events.map((data) => ({ name: data.type, data }));
-}
-
-function completion(model: string): object {
-  const choice = { index: 0, message: { role: "assistant", content: reply }, finish_reason: "stop" };
-  return { id: "chatcmpl-mock", object: "chat.completion", created: 0, model, choices: [choice] };
-}
-
-function completionEvents(model: string, call: ToolUse | undefined): Event[] {
-  const chunk = (delta: object, finishReason: string | null) => ({
-    ...{ id: "chatcmpl-mock", object: "chat.completion.chunk", created: 0, model },
-    choices: [{ index: 0, delta, finish_reason: finishReason }],
-  });
-  const toolCall = call && {
-    ...{ index: 0, id: call.id, type: "function" },
-    function: { name: call.name, arguments: JSON.stringify(call.input) },
-  };
-  const said = toolCall ? { content: null, tool_calls: [toolCall] } : { content: reply };
-  return [
-    { data: chunk({ role: "assistant", ...said }, null) },
-    {
-      data: {
-        ...chunk({}, toolCall ? "tool_calls" : "stop"),
-        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-      },
-    },
-    { data: "[DONE]" },
-  ];
 }

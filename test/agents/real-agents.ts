@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { install, modernNode } from "./install.ts";
 
 /** How to start a real agent so that it knows no model but the mock, and no home but the given one. */
@@ -17,6 +18,19 @@ export interface RealAgent {
   command(): Promise<readonly string[]>;
   /** What its environment needs besides HOME and PATH. */
   environment(options: { modelUrl: string; home: string }): Record<string, string>;
+  /** Files that it wants in its home, with their texts. */
+  files?(options: { modelUrl: string }): Readonly<Record<string, string>>;
+}
+
+/** Writes the files that an agent wants in its home. */
+export async function prepareHome(
+  agent: RealAgent,
+  { modelUrl, home }: { modelUrl: string; home: string },
+): Promise<void> {
+  for (const [path, text] of Object.entries(agent.files?.({ modelUrl }) ?? {})) {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), text);
+  }
 }
 
 export const claude: RealAgent = {
@@ -64,5 +78,121 @@ export const opencode: RealAgent = {
         },
       },
     }),
+  }),
+};
+
+export const codex: RealAgent = {
+  name: "Codex",
+  ownCommand: "status",
+  ownSkills: ".agents/skills",
+  endOfGivenUp: "cancelled",
+  tellsProgress: true,
+  command: async () => [
+    await modernNode(),
+    join(await install("codex"), "@agentclientprotocol/codex-acp/dist/index.js"),
+  ],
+  environment: ({ modelUrl, home }) => ({
+    CODEX_HOME: join(home, ".codex"),
+    NO_BROWSER: "1",
+    MOCK_KEY: "mock",
+    MODEL_PROVIDER: "mock",
+    CODEX_CONFIG: JSON.stringify({
+      model: "gpt-5.2",
+      model_provider: "mock",
+      model_providers: {
+        mock: { name: "Mock", base_url: `${modelUrl}/v1`, env_key: "MOCK_KEY", wire_api: "responses" },
+      },
+    }),
+  }),
+  files: () => ({ ".codex/config.toml": "" }),
+};
+
+export const gemini: RealAgent = {
+  name: "Gemini CLI",
+  ownCommand: "init",
+  ownSkills: ".agents/skills",
+  endOfGivenUp: "cancelled",
+  tellsProgress: true,
+  command: async () => [
+    await modernNode(),
+    join(await install("gemini"), "@google/gemini-cli/bundle/gemini.js"),
+    "--acp",
+  ],
+  environment: ({ modelUrl }) => ({
+    GEMINI_API_KEY: "mock",
+    GOOGLE_GEMINI_BASE_URL: modelUrl,
+    GEMINI_MODEL: "gemini-2.5-pro",
+    GEMINI_CLI_TRUST_WORKSPACE: "true",
+  }),
+  files: () => ({
+    ".gemini/settings.json": JSON.stringify({
+      security: { auth: { selectedType: "gemini-api-key" } },
+      privacy: { usageStatisticsEnabled: false },
+      general: { enableAutoUpdate: false },
+    }),
+  }),
+};
+
+export const qwen: RealAgent = {
+  name: "qwen-code",
+  ownCommand: "init",
+  ownSkills: ".qwen/skills",
+  endOfGivenUp: "cancelled",
+  tellsProgress: true,
+  command: async () => [await modernNode(), join(await install("qwen"), "@qwen-code/qwen-code/cli-entry.js"), "--acp"],
+  environment: ({ modelUrl }) => ({
+    OPENAI_API_KEY: "mock",
+    OPENAI_BASE_URL: `${modelUrl}/v1`,
+    OPENAI_MODEL: "mock",
+  }),
+  files: () => ({
+    ".qwen/settings.json": JSON.stringify({
+      security: { auth: { selectedType: "openai" } },
+      privacy: { usageStatisticsEnabled: false },
+      general: { disableAutoUpdate: true },
+    }),
+  }),
+};
+
+export const copilot: RealAgent = {
+  name: "Copilot",
+  ownCommand: "init",
+  ownSkills: ".agents/skills",
+  endOfGivenUp: "cancelled",
+  tellsProgress: true,
+  command: async () => [
+    join(await install("copilot"), `@github/copilot-${process.platform}-${process.arch}/copilot`),
+    "--acp",
+  ],
+  environment: ({ modelUrl }) => ({
+    COPILOT_OFFLINE: "true",
+    COPILOT_AUTO_UPDATE: "false",
+    COPILOT_PROVIDER_TYPE: "openai",
+    COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
+    COPILOT_PROVIDER_API_KEY: "mock",
+    COPILOT_MODEL: "mock",
+  }),
+};
+
+export const pi: RealAgent = {
+  name: "pi",
+  ownCommand: "compact",
+  ownSkills: ".agents/skills",
+  endOfGivenUp: "cancelled",
+  tellsProgress: false,
+  command: async () => [await modernNode(), join(await install("pi"), "pi-acp/dist/index.js")],
+  environment: () => ({ PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" }),
+  files: ({ modelUrl }) => ({
+    ".pi/agent/models.json": JSON.stringify({
+      providers: {
+        mock: {
+          baseUrl: `${modelUrl}/v1`,
+          api: "openai-completions",
+          apiKey: "mock",
+          models: [{ id: "mock" }],
+        },
+      },
+    }),
+    ".pi/agent/settings.json": JSON.stringify({ defaultProvider: "mock", defaultModel: "mock", quietStartup: true }),
   }),
 };

@@ -50,7 +50,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
     }
 
     /** What the model was asked in one turn: the text parts of each question's last message. */
-    async function asked(sessionId: string, text: string): Promise<string[][]> {
+    async function asked(sessionId: string, text: string): Promise<(readonly string[])[]> {
       const before = questions(model).length;
       await editor.prompt(sessionId, text);
       return questions(model).slice(before).map(lastUserParts);
