@@ -62,7 +62,7 @@ export function openSkillset(settings: Settings, open: OpenRoots = rootsOnDisk()
         home: settings.home,
         useDefaults: settings.defaultRoots,
       });
-      const key = JSON.stringify(roots.map(({ path }) => path));
+      const key = JSON.stringify(roots.map(({ path, origin }) => [path, origin]));
       const entry = shared.get(key) ?? { catalog: open(roots, settings), users: 0 };
       entry.users += 1;
       shared.set(key, entry);

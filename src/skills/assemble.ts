@@ -64,6 +64,7 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
       skill: record.skill,
       sources: places,
       problems: members === undefined ? (ownProblems.get(first) ?? none) : problemsOf(members, ownProblems),
+      ...((members ?? [first]).every(isOwn) && { isOwn: true }),
       versions: Object.freeze(members === undefined ? [record.skill] : versionsOf(members)),
     });
     const same = known.get(slug);
@@ -119,6 +120,16 @@ function refusal(family: readonly FoundSkill[], found: FoundSkill): Finding | un
 /** The directory that holds the versions of a skill: its own, or the one above `<version>/`. */
 function versionsDirectory({ record }: FoundSkill): string {
   return isVersion(path.basename(record.path)) ? path.dirname(record.path) : record.path;
+}
+
+/**
+ * Whether a skill is of the person's own roots (C-1.6). One of a project does not become so by a SKILL.md that is a link to theirs: the rest
+ * of its directory is the project's.
+ */
+function isOwn({ record, roots }: FoundSkill): boolean {
+  const [first] = roots;
+  if (record.path !== record.identity) return first !== undefined && first.origin !== "project";
+  return roots.some(({ origin }) => origin !== "project");
 }
 
 function byNewest(a: FoundSkill, b: FoundSkill): number {

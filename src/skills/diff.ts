@@ -28,6 +28,7 @@ export function isSameOffer(a: OfferedSkill, b: OfferedSkill): boolean {
     (isSameSkill(a.skill, b.skill) &&
       isSameList(a.versions, b.versions, isSameSkill) &&
       isSameList(a.sources, b.sources, Object.is) &&
+      a.isOwn === b.isOwn &&
       isSameProblems(a.problems, b.problems))
   );
 }

@@ -35,7 +35,9 @@ export function sessionRoots(directories: SessionDirectories): { roots: Root[]; 
 
   function addRoot(directory: string, origin: Root["origin"]): void {
     const normal = withoutTrailingSeparator(paths.normalize(directory), paths);
-    if (!roots.has(normal)) roots.set(normal, { path: normal, origin });
+    const before = roots.get(normal);
+    // Where the home directory is the project, its skills are the person's own all the same; a Map keeps their place.
+    if (before === undefined || before.origin === "project") roots.set(normal, { path: normal, origin });
   }
   function isUsable(directory: string, role: string): boolean {
     if (paths.isAbsolute(directory)) return true;

@@ -33,6 +33,8 @@ export interface OfferedSkill {
   /** Every root (absolute path, as configured) under which this very directory was found; the first one decides precedence. */
   readonly sources: readonly string[];
   readonly problems: readonly Problem[];
+  /** That it lies below a root of the person's own; absent for one that came with a project (C-1.6). */
+  readonly isOwn?: true;
   /** All versions, newest first; contains `skill`. */
   readonly versions: readonly Skill[];
 }

@@ -20,6 +20,8 @@ export interface SkillView {
    * nearest names that are visible.
    */
   find(nameOrSlug: string, version?: string): SeenSkill;
+  /** Whether this is a version of a skill of the person's own roots. */
+  isOwn(skill: Skill): boolean;
   /** In the order of names, those after `after`; only `namespace` and what is dotted below it, where one is given. */
   after(after: string | undefined, namespace: string | undefined): Generator<Skill, void>;
 }
@@ -51,6 +53,10 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
       const skill = found.versions.find((other) => other.version === version);
       if (skill === undefined) throw versionNotFound(found, version);
       return { skill, versions: found.versions };
+    },
+    isOwn(skill) {
+      const offers = [index.find(skill.slug), index.find(skill.name)];
+      return offers.some((offer) => offer?.isOwn === true && offer.versions.includes(skill));
     },
     *after(after, namespace) {
       const { names: all, offers } = index;

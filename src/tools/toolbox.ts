@@ -101,6 +101,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     const input = checkInput(tool, args);
     signal.throwIfAborted();
     await context.skills.ready;
+    runs?.notice(context.skills.snapshot);
     signal.throwIfAborted();
     const { output, skill } = await tool.run(toRunContext(context), input, signal);
     checkOutput(tool, output);
@@ -131,6 +132,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     const tool = findTool(name, context.tools);
     const input = checkInput(tool, args);
     await context.skills.ready;
+    runs?.notice(context.skills.snapshot);
     return tool.check?.(toRunContext(context), input);
   }
 

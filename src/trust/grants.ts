@@ -3,10 +3,26 @@ export const permissionNames = ["network", "secrets", "project-read", "project-w
 
 export type Permission = (typeof permissionNames)[number];
 
-/** What the configuration allows, by skill. */
+/** What a skill's manifest asks for. */
+export interface Asked {
+  readonly network: readonly string[];
+  readonly secrets: readonly string[];
+  readonly project: "none" | "read" | "write";
+}
+
+/**
+ * What the configuration allows, by skill. A grant names a skill and kinds of permissions; it means the hosts, secrets and use of the
+ * project that the skill asked for when it was first seen. Names are canonical names or slugs.
+ */
 export interface Grants {
-  /** Of these, the ones that the skill was not granted. Names are canonical. */
+  /** Slugs of the skills that something was granted to. */
+  readonly skills: readonly string[];
+  /** Tells what the versions of a skill ask for. Only the first time counts: later ones may ask for no more than these together. */
+  pin(skill: string, versions: readonly Asked[]): void;
+  /** Of these, the ones that the skill was not granted. */
   missing(skill: string, needed: readonly Permission[]): readonly Permission[];
+  /** What goes beyond what was pinned: words for people, such as `the host https://example.org`. Pins what was not pinned yet. */
+  beyond(skill: string, asked: Asked): readonly string[];
 }
 
 const grantForm = /^([a-z0-9]+(?:[.-][a-z0-9]+)*):([a-z-]+(?:,[a-z-]+)*)$/;
@@ -24,16 +40,44 @@ export function parseGrant(
 
 /** Grants as the configuration words them; a name may be the canonical one or the slug. What cannot be read grants nothing. */
 export function openGrants(texts: readonly string[]): Grants {
-  const granted = new Set<string>();
+  const granted = new Map<string, Set<Permission>>();
+  const pinned = new Map<string, readonly Asked[]>();
   for (const text of texts) {
-    const grant = parseGrant(text);
-    for (const permission of grant?.permissions ?? []) {
-      granted.add(`${toSlug(grant?.skill ?? "")}:${permission}`);
-      if (permission === "project-write") granted.add(`${toSlug(grant?.skill ?? "")}:project-read`);
-    }
+    const { skill = "", permissions = [] } = parseGrant(text) ?? {};
+    const all = granted.get(toSlug(skill)) ?? new Set();
+    for (const permission of permissions) all.add(permission);
+    if (all.has("project-write")) all.add("project-read");
+    if (all.size > 0) granted.set(toSlug(skill), all);
   }
-  return { missing: (skill, needed) => needed.filter((permission) => !granted.has(`${toSlug(skill)}:${permission}`)) };
+
+  function pin(skill: string, versions: readonly Asked[]): readonly Asked[] {
+    const before = pinned.get(toSlug(skill));
+    if (before === undefined) pinned.set(toSlug(skill), versions);
+    return before ?? versions;
+  }
+
+  return {
+    skills: [...granted.keys()],
+    pin: (skill, versions) => void pin(skill, versions),
+    missing: (skill, needed) => {
+      const all = granted.get(toSlug(skill));
+      return needed.filter((permission) => all?.has(permission) !== true);
+    },
+    beyond(skill, asked) {
+      const before = pin(skill, [asked]);
+      const isNew = (kind: "network" | "secrets") => (one: string) =>
+        !before.some((known) => known[kind].includes(one));
+      const isWider = !before.some(({ project }) => uses.indexOf(project) >= uses.indexOf(asked.project));
+      return [
+        ...asked.network.filter(isNew("network")).map((host) => `the host ${host}`),
+        ...asked.secrets.filter(isNew("secrets")).map((name) => `the secret ${name}`),
+        ...(isWider ? [`to ${asked.project} the project`] : []),
+      ];
+    },
+  };
 }
+
+const uses: readonly Asked["project"][] = ["none", "read", "write"];
 
 /** Slugs are unique in a catalog (CONTRACT C-1.2). */
 function toSlug(name: string): string {

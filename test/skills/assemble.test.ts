@@ -29,6 +29,25 @@ describe("assemble", () => {
     expect(snapshot.problems).toEqual([]);
   });
 
+  it("tells the skills of the person's own roots from those that came with a project", () => {
+    const linked = { ...record("/one/linked"), identity: "/two/linked" };
+    const snapshot = assemble(
+      found(
+        foundSkill("/one/a", [first], "a"),
+        foundSkill("/one/both", [first, second], "both"),
+        // Its SKILL.md is a link to that of the other one; what else is in its directory is the project's.
+        { record: linked, roots: [first, second] },
+        foundSkill("/two/own", [second], "own"),
+      ),
+    );
+    expect(snapshot.skills.map(({ skill, isOwn }) => [skill.slug, isOwn])).toEqual([
+      ["a", undefined],
+      ["both", true],
+      ["linked", undefined],
+      ["own", true],
+    ]);
+  });
+
   it("lets the first root win, and reports the skill it shadows", () => {
     const snapshot = assemble(found(foundSkill("/one/a", [first], "a"), foundSkill("/two/a", [second], "a")));
     expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/a"]);

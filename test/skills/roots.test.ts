@@ -53,7 +53,7 @@ describe("sessionRoots", () => {
     ]);
   });
 
-  it("names a root once, under its first and most important origin", () => {
+  it("names a root once; one of the home directory is the person's own, also where that is the project", () => {
     const { roots } = sessionRoots({
       explicit: ["/h/.claude/skills/"],
       cwd: "/h",
@@ -63,7 +63,7 @@ describe("sessionRoots", () => {
     });
     expect(roots).toEqual([
       { path: "/h/.claude/skills", origin: "explicit" },
-      { path: "/h/.agents/skills", origin: "project" },
+      { path: "/h/.agents/skills", origin: "user" },
     ]);
   });
 

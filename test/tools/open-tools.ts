@@ -4,6 +4,7 @@ import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
 import type { BlobOptions } from "../../src/blobs/blob-options.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
+import type { Root } from "../../src/skills/roots.ts";
 import type { MemorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import { systemClock } from "../../src/clock.ts";
 import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
@@ -40,10 +41,12 @@ export async function openTools(
   {
     blobs = {},
     store = memoryBlobs(blobs),
+    roots = [{ path: "/skills", origin: "explicit" }],
     ...options
   }: Partial<Omit<ToolboxOptions, "blobs">> & {
     blobs?: BlobOptions;
     store?: BlobStore;
+    roots?: readonly Root[];
   } = {},
 ): Promise<OpenTools> {
   const files = memorySkillFiles(skills);
@@ -56,7 +59,7 @@ export async function openTools(
     log,
     ...options,
   });
-  const catalog = openCatalog({ roots: [{ path: "/skills", origin: "explicit" }], files, clock: systemClock, log });
+  const catalog = openCatalog({ roots, files, clock: systemClock, log });
   await catalog.ready;
   const context: ToolContext = { owner: "me", door: "in-process", skills: catalog, sessionId: "s1" };
   return {

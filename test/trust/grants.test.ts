@@ -31,3 +31,23 @@ test("a slug means the same skill as its dotted name, and leave to write include
   expect(grants.missing("a.b", ["project-read", "project-write"])).toEqual([]);
   expect(openGrants(["a.b:project-read"]).missing("a-b", ["project-write"])).toEqual(["project-write"]);
 });
+
+test("what was pinned first holds: the versions of then together, and nothing beyond them", () => {
+  const grants = openGrants(["a.b:network,secrets,project-write"]);
+  grants.pin("a.b", [
+    { network: ["https://one"], secrets: ["ONE"], project: "none" },
+    { network: ["https://two"], secrets: [], project: "read" },
+  ]);
+  grants.pin("a-b", [{ network: ["https://three"], secrets: ["TWO"], project: "write" }]);
+  expect(grants.beyond("a-b", { network: ["https://one", "https://two"], secrets: ["ONE"], project: "read" })).toEqual(
+    [],
+  );
+  expect(grants.beyond("a.b", { network: ["https://three"], secrets: ["TWO"], project: "write" })).toEqual([
+    "the host https://three",
+    "the secret TWO",
+    "to write the project",
+  ]);
+  const asked = { network: ["https://one"], secrets: [], project: "none" } as const;
+  expect(grants.beyond("never.pinned", asked)).toEqual([]);
+  expect(grants.beyond("never.pinned", { ...asked, project: "read" })).toEqual(["to read the project"]);
+});

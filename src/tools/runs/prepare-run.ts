@@ -2,8 +2,9 @@ import { SkillsError } from "../../errors.ts";
 import type { MountedBlob, MountedSkill, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Permissions } from "../../skills/metadata-permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Grants, Permission } from "../../trust/grants.ts";
+import type { Grants } from "../../trust/grants.ts";
 import { permissionsOf } from "../permissions-of.ts";
+import { checkGrants } from "./check-grants.ts";
 import { mountSkill } from "./mount-skill.ts";
 import { maxMountedBytes } from "./run-limits.ts";
 import type { RunPlan } from "./run-plan.ts";
@@ -34,7 +35,7 @@ export async function prepareRun(
 ): Promise<{ readonly sandbox: Sandbox; readonly run: SandboxRun }> {
   const { skill, program, limits, brokered } = plan;
   const permissions = skill === undefined ? undefined : permissionsOf(skill);
-  if (skill && permissions) checkGrants(skill, permissions, means.grants);
+  if (skill && permissions) checkGrants(skill, permissions, { grants: means.grants, isOwn: caller.isOwn(skill) });
   const project = projectOf(skill, permissions, caller, means);
   const secrets = skill && permissions ? await readSecrets(skill, permissions.secrets, means) : {};
   const skills = await mountAll(plan.mounted, caller);
@@ -63,30 +64,6 @@ export async function prepareRun(
     throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
   }
   return { sandbox, run };
-}
-
-/** What a skill needs a person's word for. */
-export function neededBy({ network, secrets, project }: Permissions): readonly Permission[] {
-  return [
-    ...(network.length > 0 ? (["network"] as const) : []),
-    ...(secrets.length > 0 ? (["secrets"] as const) : []),
-    ...(project === "none" ? [] : ([`project-${project}`] as const)),
-  ];
-}
-
-function checkGrants({ name }: Skill, permissions: Permissions, grants: Grants): void {
-  const missing = grants.missing(name, neededBy(permissions));
-  if (missing.length === 0) return;
-  const wants = [
-    missing.includes("network") ? `to use the network (${permissions.network.join(", ")})` : "",
-    missing.includes("secrets") ? `to use secrets (${permissions.secrets.join(", ")})` : "",
-    missing.includes("project-read") ? "to read the project" : "",
-    missing.includes("project-write") ? "to read and change the project" : "",
-  ].filter((want) => want !== "");
-  const hint = `A person can grant it with --grant ${name}:${missing.join(",")}`;
-  throw new SkillsError("PERMISSION_DENIED", `The skill ${name} asks ${wants.join(" and ")}, which was not granted.`, {
-    facts: { hint },
-  });
 }
 
 function projectOf(

@@ -40,11 +40,12 @@ function runsOf({ runs }: RunContext): Runs {
 
 /** Who asks for a run, for the rooms that carry it out. */
 function toCaller(context: RunContext): RunCaller {
-  const { owner, blobs, sourceOf, project, onPrint, onNested } = context;
+  const { owner, blobs, skills, sourceOf, project, onPrint, onNested } = context;
   return {
     owner,
     blobs,
     sourceOf,
+    isOwn: (skill) => skills.isOwn(skill),
     ...(project !== undefined && { project }),
     ...(onPrint !== undefined && { onPrint }),
     onNested,

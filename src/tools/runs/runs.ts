@@ -2,11 +2,12 @@ import { setMaxListeners } from "node:events";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Clock } from "../../clock.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
-import type { Skill } from "../../skills/skill.ts";
+import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { SkillSource } from "../skill-source.ts";
 import { openMask } from "./mask.ts";
 import { openNestedRuns } from "./nested-runs.ts";
 import type { Nesting } from "./nested-runs.ts";
+import { pinGrants } from "./check-grants.ts";
 import { prepareRun } from "./prepare-run.ts";
 import type { RunMeans } from "./prepare-run.ts";
 import { recordRun } from "./run-recorder.ts";
@@ -20,6 +21,8 @@ export interface RunCaller {
   readonly owner: string;
   readonly blobs: BlobStore;
   readonly sourceOf: (skill: Skill) => SkillSource;
+  /** Whether a skill is of the person's own roots, for which alone grants count. */
+  readonly isOwn: (skill: Skill) => boolean;
   /** The session's directory. */
   readonly project?: string;
   /** Told of text as it is printed. Must not throw. */
@@ -38,6 +41,8 @@ interface CheckedRun {
 
 /** Carries runs out (CONTRACT C-5). */
 export interface Runs {
+  /** Tells what skills there are, so that what they ask for now is what was granted to them. */
+  notice(snapshot: Snapshot): void;
   /** Everything that is checked before a run starts. Throws PERMISSION_DENIED, SECRET_MISSING, SKILL_NOT_READY or SANDBOX_UNAVAILABLE. */
   check(plan: RunPlan, caller: RunCaller): Promise<CheckedRun>;
   /**
@@ -100,6 +105,7 @@ export function openRuns(options: RunsOptions): Runs {
   }
 
   return {
+    notice: (snapshot) => pinGrants(options.grants, snapshot),
     async check(plan, caller) {
       const { sandbox, run } = await prepareRun(plan, caller, options, newRunId());
       return { isolation: sandbox.tier, run };

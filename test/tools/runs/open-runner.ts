@@ -1,6 +1,7 @@
 import type { BlobStore } from "../../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../../../src/blobs/memory-blobs.ts";
 import type { MemoryScript } from "../../../src/sandbox/memory-sandbox.ts";
+import type { Root } from "../../../src/skills/roots.ts";
 import type { ManualClock } from "../../manual-clock.ts";
 import { openTools } from "../open-tools.ts";
 import type { OpenTools } from "../open-tools.ts";
@@ -41,8 +42,12 @@ export interface OpenRunner extends OpenTools {
 export async function openRunner(
   skills: Readonly<Record<string, string>>,
   script: MemoryScript,
-  { store = memoryBlobs(), ...options }: MemoryRunsOptions & { readonly store?: BlobStore } = {},
+  {
+    store = memoryBlobs(),
+    roots,
+    ...options
+  }: MemoryRunsOptions & { readonly store?: BlobStore; readonly roots?: readonly Root[] } = {},
 ): Promise<OpenRunner> {
   const { runs, clock } = openMemoryRuns(script, options);
-  return { ...(await openTools(skills, { store, runs })), clock, store };
+  return { ...(await openTools(skills, { store, runs, ...(roots !== undefined && { roots }) })), clock, store };
 }
