@@ -9,6 +9,7 @@ import type {
 } from "@modelcontextprotocol/server/ext/skills";
 import { isSkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { hasTags } from "../skills/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
 import { fromCursor, toCursor } from "../tools/cursor.ts";
 import { guideSkill } from "../tools/guide/guide.ts";
@@ -72,6 +73,9 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     }
     // The library reads frontmatter exactly as its clients will, who compare the two.
     const skillMd = readWhole(source, skill, "SKILL.md") ?? new Uint8Array();
+    if (hasTags(Buffer.from(skillMd).toString("utf8"))) {
+      throw new SkillCatalogError([{ path: slug, message: "its SKILL.md has Unicode tags, which cannot be seen" }]);
+    }
     const { uri, frontmatter } = await skillEntry(slug, { "SKILL.md": skillMd });
     const resources = files.map((file) => ({
       uri: toSkillUri({ slug, path: file.path }),
@@ -179,9 +183,11 @@ function readWhole(source: SkillSource, skill: Skill, path: string): Uint8Array 
   return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
 }
 
+/** A resource has the digest of its bytes, so nothing is taken out; text that hides Unicode tags from people is not given as text. */
 function toReadResult(bytes: Uint8Array, path: string): SkillReadResult {
   const mimeType = toMimeType(path);
-  return isUtf8(bytes) ? { text: Buffer.from(bytes).toString("utf8"), mimeType } : { bytes, mimeType };
+  const text = isUtf8(bytes) ? Buffer.from(bytes).toString("utf8") : undefined;
+  return text === undefined || hasTags(text) ? { bytes, mimeType } : { text, mimeType };
 }
 
 /** Our refusals as errors of the protocol; a failure of ours tells its id only (CONTRACT C-2.3). */

@@ -37,7 +37,7 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
   const notFound: Frontmatter = { kind: whole ? "unclosed" : "incomplete" };
   const firstLineEnd = bytes.indexOf(lineFeed, open + 3);
   if (firstLineEnd < 0) return notFound;
-  const language = firstLineEnd === open + 3 ? "" : decode(bytes, open + 3, Math.min(firstLineEnd, open + 67)).trim();
+  const language = readLanguage(bytes, open + 3, firstLineEnd);
   // Where a fence was put before a text that was marked, the mark is no part of its first key.
   let start = firstLineEnd + 1;
   while (isByteOrderMark(bytes, start)) start += 3;
@@ -58,6 +58,19 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
     line = stop + 1;
   }
   return notFound;
+}
+
+const longestLanguage = 64;
+
+/** What stands between the opening dashes and the end of their line, without the blanks around it; only the beginning, where it is long. */
+function readLanguage(bytes: Uint8Array, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isBlank(bytes, start, start + 1)) start++;
+  while (end > start && isBlank(bytes, end - 1, end)) end--;
+  if (start === end) return "";
+  if (end - start <= longestLanguage) return decode(bytes, start, end).trim();
+  return `${decode(bytes, start, start + longestLanguage)}…`;
 }
 
 /** Whether what follows the opening dashes leaves frontmatter what it should be. */

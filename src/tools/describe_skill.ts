@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isWithin } from "../is-within.ts";
+import { withoutTags } from "../skills/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./content.ts";
 import type { HashedSkill } from "./hash-skill.ts";
@@ -67,7 +68,7 @@ function textOf({ bytes, size }: FilePart): { skill_md_content: string; skill_md
   const isCut = bytes.length < size;
   const { content, encoding } = toContent(bytes, { end: isCut });
   const text = encoding === "utf-8" ? content : Buffer.from(bytes).toString("utf8");
-  return { skill_md_content: text, ...(isCut && { skill_md_truncated: true }) };
+  return { skill_md_content: withoutTags(text), ...(isCut && { skill_md_truncated: true }) };
 }
 
 const filesTooLarge = `The skill's files have more than ${maxMountedBytes / 1024 / 1024} MiB together: they are neither listed nor hashed, and nothing of it can be run. read_skill_file reads them.`;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
 import { asAvailable, nearest } from "../nearest.ts";
+import { withoutTags } from "../skills/invisible-characters.ts";
 import { runInSlices } from "../slices.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./content.ts";
@@ -39,7 +40,8 @@ export const readSkillFile = defineTool({
     const { bytes, size } = part;
     if (size > maxFileBytes) throw fileTooLarge(path, size);
     const truncated = bytes.length < size;
-    return { output: { ...toContent(bytes, { end: truncated }), size_bytes: size, truncated }, skill };
+    const { content, encoding } = toContent(bytes, { end: truncated });
+    return { output: { content: withoutTags(content), encoding, size_bytes: size, truncated }, skill };
   },
 });
 

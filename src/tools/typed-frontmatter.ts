@@ -1,5 +1,7 @@
 import { CORE_SCHEMA, load } from "js-yaml";
+import { cleanValue } from "../skills/control-characters.ts";
 import { findFrontmatter, isYaml } from "../skills/frontmatter.ts";
+import { withoutTags } from "../skills/invisible-characters.ts";
 import { readYaml } from "../skills/yaml.ts";
 import { toJsonObject } from "./to-json.ts";
 
@@ -21,5 +23,5 @@ export function typedFrontmatter(bytes: Uint8Array): Record<string, unknown> {
     // The catalog reported what is wrong with it.
     values = readYaml(text).values;
   }
-  return toJsonObject(values);
+  return toJsonObject(cleanValue(values, withoutTags).value);
 }

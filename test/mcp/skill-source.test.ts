@@ -87,6 +87,18 @@ describe("what is served", () => {
     expect(all.map(({ frontmatter }) => frontmatter.name)).toEqual(names);
   });
 
+  it("serves no text with Unicode tags as text: a skill without a SKILL.md that has some, another file as bytes", async () => {
+    const files = {
+      "/skills/alpha/notes.md": "hid\u{e0041}den",
+      "/skills/gamma/SKILL.md": `---\nname: gamma\ndescription: Fine.\n---\nhid\u{e0041}den\n`,
+    };
+    const { host, client, logged } = await openHost({ ...skills, ...files });
+    expect(await uris(host)).not.toContain("skill://gamma/SKILL.md");
+    expect(logged.join()).toContain("Not served as an MCP skill: gamma (its SKILL.md has Unicode tags");
+    const { contents } = await client.readResource({ uri: "skill://alpha/notes.md" });
+    expect(contents[0]).not.toHaveProperty("text");
+  });
+
   it("refuses a cursor that it did not give", async () => {
     const { client } = await openHost();
     const request = { method: "skills/list", params: { cursor: "x" } };

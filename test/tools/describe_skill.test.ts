@@ -42,6 +42,14 @@ test("manifest gives the manifest alone, of skill.toml with its unknown keys", a
   });
 });
 
+test("Unicode tags are in nothing that is told of a skill", async () => {
+  const extra = 'license: M\u{e0041}IT\nauthor: "m\\U000E0041e"\n';
+  const described = await describeIt(agentSkill("pdf", extra, "hid\u{e0041}den\n"), { name: "pdf", detail: "full" });
+  expect(described.skill_md_frontmatter).toMatchObject({ license: "MIT", author: "me" });
+  expect(described.skill_md_content).toContain("\nhidden\n");
+  expect(JSON.stringify(described)).not.toMatch(/[\u{e0000}-\u{e007f}]/u);
+});
+
 test("an Agent Skills skill has a manifest put together from its frontmatter", async () => {
   const extra = [
     "license: MIT",

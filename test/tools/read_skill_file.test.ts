@@ -25,6 +25,14 @@ test("text comes as it is", async () => {
   expect(await read(content)).toEqual({ content, encoding: "utf-8", size_bytes: 10, truncated: false });
 });
 
+test("Unicode tags, which only a model would read, are no part of text", async () => {
+  expect(await read("hid\u{e0041}\u{e007f}den")).toMatchObject({
+    content: "hidden",
+    encoding: "utf-8",
+    size_bytes: 14,
+  });
+});
+
 test("an empty file is empty text", async () => {
   expect(await read("")).toEqual({ content: "", encoding: "utf-8", size_bytes: 0, truncated: false });
 });
