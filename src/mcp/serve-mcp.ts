@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Clock } from "../clock.ts";
-import { openAnsweringTransport } from "./answering-transport.ts";
+import { openLineTransport } from "./line-transport.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openMcpServers } from "./mcp-server.ts";
 
@@ -28,14 +28,12 @@ const lastAnswersTime = 5_000;
 export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioStreams): Promise<void> {
   const { input, output, clock, gone } = streams;
   const { log } = door;
-  // Every answer that waits for room listens.
-  output.setMaxListeners(0);
   const makeServer = openMcpServers(door, caller);
   const servers = new Set<McpServer>();
   const stop = caller.skills.onChange?.(() => {
     for (const server of servers) tellOfChange(server, door);
   });
-  const { transport, held } = openAnsweringTransport(input, output, { maxBufferSize: maxMessageBytes });
+  const { transport, ended: inputEnded } = openLineTransport(input, output, { maxLineBytes: maxMessageBytes });
   let stopWaiting = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     input.once("end", () => {
@@ -44,8 +42,8 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
         resolve();
       });
     });
-    held.once("end", resolve).once("close", resolve);
-    for (const event of ["error", "close"] as const) output.once(event, () => resolve());
+    void inputEnded.then(resolve);
+    for (const event of ["error", "close"] as const) output.on(event, () => resolve());
     gone?.addEventListener("abort", () => resolve(), { once: true });
   });
   const handle = serveStdio(

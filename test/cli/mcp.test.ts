@@ -37,6 +37,22 @@ describe("acp-skills mcp", () => {
     expect(answers).toMatchObject([{ id: "open" }, { id: 2, result: { structuredContent: { output: 42 } } }]);
   });
 
+  it("answers lines that are no messages", async () => {
+    const input = '{"jsonrpc":\n{"jsonrpc":"2.0","id":[1],"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n';
+    const { code, stdout } = await runCli(["mcp"], { cwd: project.directory, input });
+    expect(code).toBe(0);
+    expect(
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as object),
+    ).toMatchObject([
+      { id: null, error: { code: -32700 } },
+      { id: null, error: { code: -32600 } },
+      { id: 2, result: {} },
+    ]);
+  });
+
   it("ends what runs when it is told to go, and leaves nothing behind", async () => {
     const TMPDIR = project.at("temporary");
     mkdirSync(TMPDIR);

@@ -173,6 +173,47 @@ describe("MCP over stdio", () => {
     await ended;
   });
 
+  it("answers each line that is no message, with its id where that can be told, and goes on", async () => {
+    const { client, input, output, ended } = await open();
+    await client.ask(initialize("2025-11-25"));
+    const lines = [
+      ["{", -32700, null],
+      ["\u0000", -32700, null],
+      ["null", -32600, null],
+      ["[]", -32600, null],
+      ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, null],
+      ["{}", -32600, null],
+      ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, null],
+      ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, null],
+      ['{"jsonrpc":"2.0","id":1e999,"method":"ping"}', -32600, null],
+      ['{"jsonrpc":"2.0","id":{"a":1},"method":"tools/list"}', -32600, null],
+      ['{"jsonrpc":"2.0","id":[7],"method":"tools/list"}', -32600, null],
+      ['{"jsonrpc":"2.0","id":true,"method":"tools/list"}', -32600, null],
+      ['{"jsonrpc":"2.0","id":7,"method":5}', -32600, 7],
+      ['{"jsonrpc":"2.0","id":"a","method":"ping","params":[]}', -32600, "a"],
+      ['{"jsonrpc":"1.0","id":8,"method":"ping"}', -32600, 8],
+      ['{"id":9,"method":"ping"}', -32600, 9],
+      ['{"jsonrpc":"2.0","method":5}', -32600, null],
+    ] as const;
+    for (const [line] of lines) client.send(line);
+    for (const line of ["", "  ", '{"jsonrpc":"2.0","id":1,"result":5}', '{"jsonrpc":"2.0","id":{},"error":{}}'])
+      client.send(line);
+    expect((await client.ask(legacyCall("list_skills", {}, "after") as { id: string })).result).toBeDefined();
+    const refused = client.received.filter(({ error }) => error !== undefined);
+    expect(refused.map(({ id, error }) => [error?.code, id])).toEqual(lines.map(([, code, id]) => [code, id]));
+    expect(client.received).toHaveLength(lines.length + 2);
+    input.end();
+    await ended;
+    output.end();
+  });
+
+  it("ends when the client sends a line without an end, instead of keeping all of it", async () => {
+    const { input, ended } = await open();
+    const piece = Buffer.alloc(8 * 1024 * 1024, "x");
+    for (let count = 0; count < 9; count++) input.write(piece);
+    await ended;
+  });
+
   it("ends when the client takes no more, and stops hearing of changes", async () => {
     const { output, ended, files, catalog } = await open();
     output.destroy(new Error("gone"));
