@@ -23,11 +23,21 @@ const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"]
 /** What isolates the code that is run: the best that works here, or exactly this. */
 type IsolationForm = (typeof isolationForms)[number];
 
-const blobLimits = ["maxBlobBytes", "quotaBytes", "maxBlobs", "ttlMs"] as const;
+const blobLimits = [
+  "maxBlobBytes",
+  "quotaBytes",
+  "maxBlobs",
+  "ownerQuotaBytes",
+  "ownerMaxBlobs",
+  "runQuotaBytes",
+  "runMaxBlobs",
+  "ttlMs",
+] as const;
 
 /**
- * Limits on blobs (CONTRACT C-4.1): bytes of one, of all together, how many, and milliseconds until they go. Default: 10 MiB, 1 GiB,
- * 20,000, 24 hours. Each process holds to its own, also where several share a data directory.
+ * Limits on blobs (CONTRACT C-4.1): bytes of one; bytes and number of all, of one owner's, and of those that one run makes; milliseconds
+ * until they go. Default: 10 MiB; 1 GiB, 20,000; 256 MiB, 5,000; 128 MiB, 512; 24 hours. Each process holds to its own, also where
+ * several share a data directory.
  */
 type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 

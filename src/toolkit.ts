@@ -2,13 +2,10 @@ import { createHash } from "node:crypto";
 import path from "node:path";
 import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
 import { diskBlobs } from "./blobs/disk-blobs.ts";
-import { memoryBlobs } from "./blobs/memory-blobs.ts";
 import type { Clock } from "./clock.ts";
-import { isSkillsError, SkillsError } from "./errors.ts";
+import { SkillsError } from "./errors.ts";
 import { diskLedger } from "./ledger/disk-ledger.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { memoryLedger } from "./ledger/memory-ledger.ts";
-import { makeDirectories } from "./make-directories.ts";
 import type { LoopbackAddress, LoopbackServer } from "./mcp/loopback-server.ts";
 import type { SocketAddress, SocketServer } from "./mcp/socket-server.ts";
 import type { McpCaller, McpDoor } from "./mcp/mcp-door.ts";
@@ -65,6 +62,8 @@ export interface ToolkitOptions {
   readonly source?: SkillSource;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
+  /** The same by the clock of the disk that blobs are on. Default: it is asked. */
+  readonly diskNow?: () => number;
 }
 
 /** Not at once: whoever is in a hurry to open a session, or to end, is not kept. */
@@ -72,15 +71,17 @@ const firstSweepAfterMs = 2_000;
 const sweepEveryMs = 60 * 60 * 1_000;
 
 /**
- * Opens the tools. Blobs and the ledger are in the data directory; where that cannot be used they live as long as this process, and
- * the log is told once. Never throws for a directory. Blobs are swept a little later, and then hourly.
+ * Opens the tools. Blobs and the ledger are in the data directory; where that cannot be used, whoever wants to keep or read a blob is
+ * told why, and the log is told of uses that are not recorded, until it can be. Never throws for a directory. Blobs are swept a little
+ * later, and then hourly.
  */
 export function openToolkit(
   settings: ToolkitSettings,
-  { source = { files: diskSkillFiles(), bytes: diskSkillBytes() }, now = Date.now }: ToolkitOptions = {},
+  { source = { files: diskSkillFiles(), bytes: diskSkillBytes() }, now = Date.now, diskNow }: ToolkitOptions = {},
 ): Toolkit {
   const { log, clock, version, dataDirectory, blobs: blobLimits = {} } = settings;
-  const { blobs, ledger } = openStores(settings, now);
+  const ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
+  const blobs = diskBlobs(path.join(dataDirectory, "blobs"), { ...blobLimits, clock, ...(diskNow && { diskNow }) });
   const means = openRunMeans(settings);
   const hasher = openSkillHasher();
   const toolbox = openToolbox({
@@ -145,23 +146,4 @@ async function loadMcp(door: McpDoor, clock: Clock): Promise<McpServers> {
     import("./mcp/socket-server.ts"),
   ]);
   return { http: openLoopbackServer(door), stdio: openSocketServer(door, clock) };
-}
-
-interface Stores {
-  readonly blobs: BlobStore & BlobUpkeep;
-  readonly ledger: Ledger;
-}
-
-function openStores({ dataDirectory, log, clock, blobs: blobLimits }: ToolkitSettings, now: () => number): Stores {
-  let ledger: Ledger | undefined;
-  try {
-    makeDirectories(dataDirectory, 0o700);
-    ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
-    return { ledger, blobs: diskBlobs(path.join(dataDirectory, "blobs"), { ...blobLimits, clock, now }) };
-  } catch (error) {
-    ledger?.close();
-    const why = isSkillsError(error) ? error.message : String(error);
-    log("warning", `Blobs and the ledger last only as long as this process: ${why}`);
-    return { ledger: memoryLedger(), blobs: memoryBlobs({ ...blobLimits, now }) };
-  }
 }

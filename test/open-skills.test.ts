@@ -157,14 +157,20 @@ describe("openSkills", () => {
     await expect(skills.call("list_skills")).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  test("a data directory that cannot be used costs blobs their life, and is told once", async () => {
+  test("a data directory that cannot be used costs blobs only, is told, and is used when it can be", async () => {
     write("data", "a file");
     const told: string[] = [];
     const skills = await open({ log: (level, message) => void told.push(`${level}: ${message}`) });
-    const { blob_id } = await skills.call("create_blob", { content: "x", kind: "text/plain" });
-    await expect(skills.call("read_blob", { blob_id })).resolves.toMatchObject({ content: "x" });
+    const create = () => skills.call("create_blob", { content: "x", kind: "text/plain" });
+    await expect(create()).rejects.toMatchObject({ code: "QUOTA_EXCEEDED", facts: { limit: "disk" } });
     await skills.call("list_skills");
-    expect(told).toEqual([expect.stringMatching(/^warning: Blobs and the ledger last only as long as this process: /)]);
+    expect(told).toEqual([
+      expect.stringMatching(/^warning: Blobs cannot be kept now: /),
+      expect.stringMatching(/^warning: The use of skills cannot be recorded in /),
+    ]);
+    rmSync(path.join(directory, "data"));
+    const { blob_id } = await create();
+    await expect(skills.call("read_blob", { blob_id })).resolves.toMatchObject({ content: "x" });
   });
 
   test.each([

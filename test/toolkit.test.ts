@@ -60,7 +60,7 @@ describe("a toolkit", () => {
     const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
     const toolkit = openToolkit(
       { log, clock, version: "0.0.0-test", dataDirectory },
-      { source: { files, bytes: memorySkillBytes(files) }, now: () => time },
+      { source: { files, bytes: memorySkillBytes(files) }, now: () => time, diskNow: () => time },
     );
     opened.push(toolkit);
     return toolkit;
@@ -112,30 +112,43 @@ describe("a toolkit", () => {
     await expect(toolkit.blobs.stat("me", "blob:x")).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  test.each(["data", "data/ledger", "data/blobs"])(
-    "works from memory where a file is at %s, and tells once",
+  test.each(["data", "data/blobs"])(
+    "says what is wrong with blobs where a file is at %s, tells a person more, and keeps them when it is gone",
     async (place) => {
-      const data = path.join(directory, "data");
-      mkdirSync(path.dirname(path.join(directory, place)), { recursive: true });
-      writeFileSync(path.join(directory, place), "");
-      const { toolbox, ledger } = open(data);
+      const file = path.join(directory, place);
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, "");
+      const { toolbox } = open(path.join(directory, "data"));
       const caller = { owner: "me", door: "cli", skills } as const;
-      const created = await toolbox.call("create_blob", { content: "x", kind: "text/plain" }, caller);
-      const { blob_id } = created as { blob_id: string };
-      expect(await toolbox.call("read_blob", { blob_id }, caller)).toMatchObject({ content: "x" });
-      expect((await readAll(ledger)).map(({ tool }) => tool)).toEqual(["create_blob", "read_blob"]);
-      expect(told).toEqual([
-        expect.stringMatching(/^warning Blobs and the ledger last only as long as this process: /),
-      ]);
+      const create = () => toolbox.call("create_blob", { content: "x", kind: "text/plain" }, caller);
+      await expect(create()).rejects.toMatchObject({ code: "QUOTA_EXCEEDED", facts: { limit: "disk" } });
+      expect(told).toContainEqual(expect.stringMatching(/^warning Blobs cannot be kept now: .* E\w+: .*data/));
+      rmSync(file);
+      expect(await create()).toMatchObject({ size_bytes: 1 });
     },
   );
 
-  test.runIf(process.platform === "linux")("works from memory where nothing can be made, and says so", async () => {
+  test("what cannot be recorded takes no answer away, and is recorded again when it can be", async () => {
+    const data = path.join(directory, "data");
+    mkdirSync(data, { mode: 0o700 });
+    writeFileSync(path.join(data, "ledger"), "");
+    const { toolbox, ledger } = open(data);
+    const guide = () => toolbox.call("load_skills_protocol_guide", {}, { owner: "me", door: "cli", skills });
+    await guide();
+    expect(told).toEqual([expect.stringMatching(/^warning The use of skills cannot be recorded in /)]);
+    rmSync(path.join(data, "ledger"));
+    await guide();
+    expect(await readAll(ledger)).toHaveLength(1);
+  });
+
+  test.runIf(process.platform === "linux")("is open where nothing can be made, and says so when asked", async () => {
     const { toolbox } = open("/proc/acp-skills-test/data");
     const input = { content: "x", kind: "text/plain" };
-    const created = await toolbox.call("create_blob", input, { owner: "me", door: "cli", skills });
-    expect(created).toMatchObject({ size_bytes: 1 });
-    expect(told).toEqual([expect.stringMatching(/ENOENT/)]);
+    await expect(toolbox.call("create_blob", input, { owner: "me", door: "cli", skills })).rejects.toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      facts: { limit: "disk" },
+    });
+    await toolbox.call("load_skills_protocol_guide", {}, { owner: "me", door: "cli", skills });
   });
 
   test("opens a door to a session's model when one is asked for, over HTTP and for a bridge", async () => {
@@ -157,31 +170,27 @@ describe("a toolkit", () => {
       await expect(toolkit.openMcp(caller, transport)).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  test.each(["data", "file"])(
-    "keeps blobs within the limits it was opened with, and the guide tells them: %s",
-    async (place) => {
-      writeFileSync(path.join(directory, "file"), "");
-      const toolkit = openToolkit({
-        log: () => undefined,
-        clock,
-        version: "0.0.0-test",
-        dataDirectory: path.join(directory, place),
-        blobs: { maxBlobBytes: 2 * 1024 * 1024, quotaBytes: 3, maxBlobs: 7, ttlMs: 2 * hour },
-      });
-      opened.push(toolkit);
-      const caller = { owner: "me", door: "cli", skills } as const;
-      const create = (content: string) => toolkit.toolbox.call("create_blob", { content, kind: "text/plain" }, caller);
-      await create("xyz");
-      await expect(create("x")).rejects.toMatchObject({
-        code: "QUOTA_EXCEEDED",
-        facts: { quotaBytes: 3, maxBlobs: 7 },
-      });
-      await expect(create("x".repeat(2 * 1024 * 1024 + 1))).rejects.toMatchObject({ code: "BLOB_TOO_LARGE" });
-      const { content } = (await toolkit.toolbox.call("load_skills_protocol_guide", {}, caller)) as { content: string };
-      expect(content).toContain("up to 2 MiB");
-      expect(content).toContain("gone after 2 hours");
-    },
-  );
+  test("keeps blobs within the limits it was opened with, and the guide tells them", async () => {
+    const toolkit = openToolkit({
+      log: () => undefined,
+      clock,
+      version: "0.0.0-test",
+      dataDirectory: path.join(directory, "data"),
+      blobs: { maxBlobBytes: 2 * 1024 * 1024, quotaBytes: 3, maxBlobs: 7, ttlMs: 2 * hour },
+    });
+    opened.push(toolkit);
+    const caller = { owner: "me", door: "cli", skills } as const;
+    const create = (content: string) => toolkit.toolbox.call("create_blob", { content, kind: "text/plain" }, caller);
+    await create("xyz");
+    await expect(create("x")).rejects.toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      facts: { limit: "store", maxBytes: 3, maxBlobs: 7 },
+    });
+    await expect(create("x".repeat(2 * 1024 * 1024 + 1))).rejects.toMatchObject({ code: "BLOB_TOO_LARGE" });
+    const { content } = (await toolkit.toolbox.call("load_skills_protocol_guide", {}, caller)) as { content: string };
+    expect(content).toContain("up to 2 MiB");
+    expect(content).toContain("gone after 2 hours");
+  });
 
   test("what the tools hashed, the door to the model does not hash again", async () => {
     const bytes = memorySkillBytes(files);

@@ -15,15 +15,6 @@ export function blobTooLarge(limitBytes: number): SkillsError {
   return new SkillsError("BLOB_TOO_LARGE", `A blob may have at most ${limitBytes} bytes.`, { facts: { limitBytes } });
 }
 
-export function quotaExceeded(limits: { readonly quotaBytes: number; readonly maxBlobs: number }): SkillsError {
-  const { quotaBytes, maxBlobs } = limits;
-  return new SkillsError(
-    "QUOTA_EXCEEDED",
-    `The blob store is full: at most ${quotaBytes} bytes in ${maxBlobs} blobs. Old blobs expire; try again later, or store less.`,
-    { facts: { quotaBytes, maxBlobs } },
-  );
-}
-
 /** Throws VALIDATION_ERROR unless it is a kind without the `;base64` flag: decoding is over when a blob is put. */
 export function checkKind(kind: string): void {
   const parsed = parseBlobKind(kind);

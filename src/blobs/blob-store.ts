@@ -19,7 +19,8 @@ export interface BlobRange {
 
 /**
  * The port to bytes too big for a message. Every verb names the owner; another owner's blob behaves exactly as an absent one.
- * Throws `SkillsError`: BLOB_NOT_FOUND, BLOB_TOO_LARGE, QUOTA_EXCEEDED, VALIDATION_ERROR, CLOSED, or INTERNAL, which never names a path.
+ * Throws `SkillsError`: BLOB_NOT_FOUND, BLOB_TOO_LARGE, QUOTA_EXCEEDED (`facts.limit` says which, `disk` where the place
+ * itself cannot be used), RUNTIME_BUSY, VALIDATION_ERROR, CLOSED, or INTERNAL. None names a path.
  */
 export interface BlobStore {
   /**

@@ -1,8 +1,8 @@
 import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { SkillsError } from "../errors.ts";
 import { makeDirectories } from "../make-directories.ts";
+import { PlaceFault } from "./place-fault.ts";
 
 export const fileMode = 0o600;
 const directoryMode = 0o700;
@@ -33,40 +33,58 @@ export interface DiskLayout {
   readonly records: string;
 }
 
-/** Makes the directories that are missing. Throws INVALID_OPTIONS where others could write, or where a link or a file is in the way. */
-export function openDiskLayout(directory: string): DiskLayout {
+const rooms = ["staging", "leases", "processes", "lock", "objects", "records"] as const;
+
+/** Makes the directories that are missing. Throws where others could write, or where a link or a file is in the way. */
+export function makeDiskLayout(directory: string): DiskLayout {
+  makeDirectories(directory, directoryMode);
+  const root = path.join(realpathSync.native(directory), "v1");
+  checkPrivate(path.dirname(root));
+  const layout = layoutIn(root);
+  for (const each of [root, ...rooms.map((room) => layout[room])]) makeDirectory(each);
+  // Else a power cut could take the whole store with everything that was ever said to be kept in it.
+  [root, path.dirname(root), path.dirname(path.dirname(root))].forEach(syncDirectoryNow);
+  return layout;
+}
+
+/** What is there, changing nothing; undefined where there is no store. Throws where others could write. */
+export function findDiskLayout(directory: string): DiskLayout | undefined {
   try {
-    makeDirectories(directory, directoryMode);
     const root = path.join(realpathSync.native(directory), "v1");
     checkPrivate(path.dirname(root));
-    const below = (name: string): string => path.join(root, name);
-    for (const each of [root, ...["staging", "leases", "processes", "lock", "objects", "records"].map(below)]) {
-      makeDirectory(each);
-    }
-    // Else a power cut could take the whole store with everything that was ever said to be kept in it.
-    [root, path.dirname(root), path.dirname(path.dirname(root))].forEach(syncDirectoryNow);
-    return {
-      staging: below("staging"),
-      leases: below("leases"),
-      processes: below("processes"),
-      lock: below("lock"),
-      usage: below("usage"),
-      objects: below("objects"),
-      records: below("records"),
-    };
-  } catch (cause) {
-    throw new SkillsError("INVALID_OPTIONS", `Blobs cannot be kept in ${directory}: ${String(cause)}`, {
-      cause,
-      facts: { path: directory },
-    });
+    const layout = layoutIn(root);
+    return [root, layout.objects, layout.records].every(isOwnDirectory) ? layout : undefined;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
   }
+}
+
+/** Whether everything stands where it was made. */
+export function isWhole(layout: DiskLayout): boolean {
+  return rooms.every((room) => isOwnDirectory(layout[room]));
+}
+
+function layoutIn(root: string): DiskLayout {
+  const below = (name: string): string => path.join(root, name);
+  return {
+    staging: below("staging"),
+    leases: below("leases"),
+    processes: below("processes"),
+    lock: below("lock"),
+    usage: below("usage"),
+    objects: below("objects"),
+    records: below("records"),
+  };
 }
 
 function checkPrivate(directory: string): void {
   if (process.getuid === undefined) return;
   const { uid, mode } = lstatSync(directory);
-  if (uid !== process.getuid()) throw new Error("it belongs to another user.");
-  if ((mode & 0o022) !== 0) throw new Error("others may write in it; take that right away (chmod go-w).");
+  if (uid !== process.getuid()) throw new PlaceFault("their directory belongs to another user");
+  if ((mode & 0o022) !== 0) {
+    throw new PlaceFault("others may write in their directory; take that right away (chmod go-w)");
+  }
 }
 
 /** True when it had to be made. Throws for anything in its place that is not a directory itself, links included. */
@@ -76,7 +94,8 @@ export function makeDirectory(directory: string): boolean {
     return true;
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
-    if (!lstatSync(directory).isDirectory()) throw new Error(`${path.basename(directory)} is not a directory.`);
+    if (!lstatSync(directory).isDirectory())
+      throw new PlaceFault(`${path.basename(directory)} in their directory is not a directory`);
     return false;
   }
 }

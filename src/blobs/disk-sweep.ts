@@ -7,7 +7,7 @@ import { everyShard, objectPath, recordPath, shardOf } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import { everyRecord, readRecord } from "./disk-records.ts";
 import type { BlobRecord } from "./disk-records.ts";
-import { countUsage, takeUsage, writeUsage } from "./disk-usage.ts";
+import { countDisk, ownerKey, takeUsage, writeUsage } from "./disk-usage.ts";
 import { forgetBlob } from "./forget-blob.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
 
@@ -50,7 +50,7 @@ export async function sweepDisk(tools: SweepTools): Promise<Swept> {
     sweepDead(layout.staging, tools.registry);
     sweepDead(layout.processes, tools.registry); // Last: it is what tells the dead from the living.
     await takeUsage(layout);
-    writeUsage(layout, await countUsage(layout));
+    writeUsage(layout, await countDisk(layout));
   });
   return swept;
 }
@@ -67,11 +67,12 @@ async function sweepRecords({ layout, leases, isExpired }: SweepTools, keys: rea
       held += 1;
     } else if (isExpired(record.createdAt) || isBroken(layout, record)) {
       forgetBlob(layout, key, record.sha256);
+      usage.remove(ownerKey(record.owner), record.size);
       removed += 1;
       freedBytes += record.size;
     }
   }
-  writeUsage(layout, { bytes: Math.max(0, usage.bytes - freedBytes), blobs: Math.max(0, usage.blobs - removed) });
+  writeUsage(layout, usage);
   return { removed, freedBytes, held };
 }
 

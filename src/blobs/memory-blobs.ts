@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
+import type { SkillsError } from "../errors.ts";
 import { newBlobId } from "./blob-id.ts";
+import { quotaRefusal } from "./blob-quota.ts";
 import { withBlobDefaults } from "./blob-options.ts";
 import type { BlobOptions } from "./blob-options.ts";
-import { blobNotFound, blobTooLarge, checkKind, quotaExceeded, storeClosed, withinBlob } from "./blob-refusal.ts";
+import { blobNotFound, blobTooLarge, checkKind, storeClosed, withinBlob } from "./blob-refusal.ts";
+import { countUsage } from "./blob-usage.ts";
 import type { BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "./blob-store.ts";
 
 interface Entry {
@@ -17,7 +20,7 @@ const chunkBytes = 64 * 1024;
 export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
   const settings = withBlobDefaults(options);
   const entries = new Map<string, Entry>();
-  let usedBytes = 0;
+  const usage = countUsage();
   let closed = false;
 
   const whileOpen = (): void => {
@@ -31,7 +34,7 @@ export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
   };
   const forget = ({ listed }: Entry): void => {
     entries.delete(listed.id);
-    usedBytes -= listed.size;
+    usage.remove(listed.owner, listed.size);
   };
   const sweepNow = (): Swept => {
     const expired = [...entries.values()].filter(({ listed }) => listed.expiresAt <= settings.now());
@@ -40,7 +43,7 @@ export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
     const freedBytes = unused.reduce((sum, { listed }) => sum + listed.size, 0);
     return { removed: unused.length, freedBytes, held: expired.length - unused.length };
   };
-  const isFull = (size: number): boolean => usedBytes + size > settings.quotaBytes || entries.size >= settings.maxBlobs;
+  const refusal = (owner: string, size: number): SkillsError | undefined => quotaRefusal(usage, owner, size, settings);
 
   return {
     async put(owner, kind, content, { signal } = {}) {
@@ -48,8 +51,9 @@ export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
       checkKind(kind);
       const bytes = await gather(content, settings.maxBlobBytes, signal);
       whileOpen();
-      if (isFull(bytes.length)) sweepNow();
-      if (isFull(bytes.length)) throw quotaExceeded(settings);
+      if (refusal(owner, bytes.length) !== undefined) sweepNow();
+      const refused = refusal(owner, bytes.length);
+      if (refused !== undefined) throw refused;
       const blob: StoredBlob = {
         id: newBlobId(settings.random),
         size: bytes.length,
@@ -59,7 +63,7 @@ export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
       const createdAt = settings.now();
       const listed = { ...blob, owner, createdAt, expiresAt: createdAt + settings.ttlMs };
       entries.set(blob.id, { listed, bytes, holds: 0 });
-      usedBytes += blob.size;
+      usage.add(owner, blob.size);
       return blob;
     },
     async stat(owner, id) {

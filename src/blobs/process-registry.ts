@@ -1,6 +1,17 @@
-import { closeSync, fstatSync, openSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import type { Clock } from "../clock.ts";
+import { isFull } from "./disk-fault.ts";
 import { fileMode, hasCode, readFlags } from "./disk-layout.ts";
 import { isRunning, parseIdentity, thisProcess, toText } from "./live-process.ts";
 
@@ -17,24 +28,49 @@ export interface ProcessRegistry {
   /** Whether we are the one who wrote it. */
   wrote(file: string): boolean;
   livesByToken(token: string): boolean;
+  /**
+   * What the clock of the disk says, in milliseconds since 1970: all that is told of a store's times is told by it, so that a process
+   * or a machine whose own clock is wrong takes nothing for older than it is.
+   */
+  diskNow(): number;
   close(): void;
 }
 
 export function openProcessRegistry(
   directory: string,
   token: string,
-  { clock, now }: { readonly clock: Clock; readonly now: () => number },
+  { clock, diskNow: given }: { readonly clock: Clock; readonly diskNow?: (() => number) | undefined },
 ): ProcessRegistry {
   const own = path.join(directory, token);
   const text = toText(thisProcess(token));
+  let isBlank = false;
+  let known = 0;
+
+  const setTime = (): void => {
+    utimesSync(own, known / 1000, known / 1000);
+  };
+  const write = (flag: "wx" | "r+"): void => {
+    try {
+      writeFileSync(own, text, { mode: fileMode, flag });
+      isBlank = false;
+    } catch (error) {
+      // An empty file has a name, which is enough for as long as it is touched: room is made by those who can say that they are here.
+      if (!isFull(error) || !existsSync(own)) throw error;
+      isBlank = true;
+    }
+  };
   const introduce = (): void => {
     try {
-      utimesSync(own, now() / 1000, now() / 1000);
+      setTime();
     } catch (error) {
       if (!hasCode(error, "ENOENT")) throw error;
-      writeFileSync(own, text, { mode: fileMode, flag: "wx" });
-      utimesSync(own, now() / 1000, now() / 1000);
+      write("wx");
+      known = Math.max(known, statSync(own).mtimeMs);
     }
+    if (isBlank) write("r+");
+    // Its status was changed just now, by the disk's clock.
+    known = given?.() ?? statSync(own).ctimeMs;
+    setTime();
   };
   const beat = (): void => {
     try {
@@ -47,10 +83,14 @@ export function openProcessRegistry(
   introduce();
   let stopBeat = clock.after(beatMs, beat);
 
+  const diskNow = (): number => {
+    introduce();
+    return known;
+  };
   const lives = (file: string): boolean => {
     const found = readWithTime(file);
     if (found === undefined) return false;
-    const beatIsFresh = now() - found.modifiedAt < staleMs;
+    const beatIsFresh = diskNow() - found.modifiedAt < staleMs;
     const identity = parseIdentity(found.text);
     if (identity === undefined) return beatIsFresh; // Perhaps only half written yet.
     return identity.token === token || isRunning(identity, beatIsFresh);
@@ -67,6 +107,7 @@ export function openProcessRegistry(
       return found !== undefined && parseIdentity(found.text)?.token === token;
     },
     livesByToken: (other) => other === token || lives(path.join(directory, other)),
+    diskNow,
     close() {
       stopBeat();
       rmSync(own, { force: true });

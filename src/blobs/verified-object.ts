@@ -18,7 +18,10 @@ export interface VerifiedObjects {
    * Opens a content that is as it should be; the caller closes it. Undefined where there is none. The whole of it is hashed before its
    * first byte is handed out, for a small range too, but only once for each file as it was last changed.
    */
-  open(object: { readonly sha256: string; readonly size: number }): Promise<VerifiedObject | undefined>;
+  open(
+    layout: DiskLayout,
+    object: { readonly sha256: string; readonly size: number },
+  ): Promise<VerifiedObject | undefined>;
 }
 
 interface VerifiedObject {
@@ -27,7 +30,7 @@ interface VerifiedObject {
   close(): Promise<void>;
 }
 
-export function verifiedObjects(layout: DiskLayout): VerifiedObjects {
+export function verifiedObjects(): VerifiedObjects {
   const verified = new Set<string>();
   const remember = (print: string): void => {
     verified.add(print);
@@ -44,7 +47,7 @@ export function verifiedObjects(layout: DiskLayout): VerifiedObjects {
   };
 
   return {
-    async open({ sha256, size }) {
+    async open(layout, { sha256, size }) {
       const handle = await openObject(layout, sha256);
       if (handle === undefined) return undefined;
       try {

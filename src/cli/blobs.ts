@@ -44,16 +44,17 @@ export async function runBlobs(
   if (ids.length < chosen.minimum) return { usageFault: "ID is missing" };
   const surplus = ids[chosen.maximum];
   if (surplus !== undefined) return { usageFault: `unexpected argument ${surplus}` };
-  let blobs: Blobs | undefined;
+  const directory = path.join(readOptions({ home: terminal.home }).dataDirectory, "blobs");
+  const blobs = diskBlobs(directory);
   try {
-    blobs = diskBlobs(path.join(readOptions({ home: terminal.home }).dataDirectory, "blobs"));
     return await chosen.act(blobs, ids, options, terminal);
   } catch (error) {
     if (!isSkillsError(error)) throw error;
-    terminal.tell(error.message);
+    const { limit, hint } = error.facts;
+    terminal.tell(limit === "disk" ? `${error.message} ${String(hint)} The directory is ${directory}` : error.message);
     return 1;
   } finally {
-    await blobs?.close();
+    await blobs.close();
   }
 }
 

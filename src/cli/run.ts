@@ -84,12 +84,16 @@ export async function runRun(name: string, given: RunArguments, terminal: Termin
 
 /** The result for a person: how it ended, its output, and where the rest is. */
 function describeResult(result: RunResult): string[] {
-  const { status, summary, output, error, output_blobs, logs_blob, run_id, duration_ms, limits_applied } = result;
+  const { status, summary, output, error, logs_blob, run_id, duration_ms, limits_applied } = result;
+  const { output_blobs, more_output_blobs: more } = result;
   const lines = [
     `${status === "completed" ? "✓" : "✗"} ${summary}`,
     ...(output === undefined || output === null ? [] : [typeof output === "string" ? output : jsonText(output, 2)]),
     ...(error?.details === undefined ? [] : [jsonText(error.details, 2)]),
     ...output_blobs.map((id) => `made ${id}`),
+    ...(more === undefined
+      ? []
+      : [`made ${more.count} more${more.blob_id === undefined ? "" : `, listed in ${more.blob_id}`}`]),
     ...(logs_blob === undefined ? [] : [`the whole log is ${logs_blob}`]),
     `${run_id}, ${duration_ms} ms, isolated by ${limits_applied.isolation}`,
   ];

@@ -8,7 +8,7 @@ import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
 import type { Ledger } from "./ledger.ts";
 
 export interface DiskLedgerOptions {
-  /** Told once when an entry cannot be kept. */
+  /** Told when an entry cannot be kept, once until one can be again. */
   readonly log: Log;
   /** A file is full at this size, up to a line of each process that writes. Default 1 MiB. */
   readonly maxFileBytes?: number;
@@ -27,7 +27,8 @@ const appendFlags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | 
 /**
  * A ledger in a directory that any number of processes may share: JSON Lines in `<number>.jsonl`, each line appended with one
  * write. When the file with the highest number is full the next one is begun, and all but the one before it go. Nothing is ever
- * renamed, so that no process can take away what another has just begun. Throws INVALID_OPTIONS for a directory that cannot serve.
+ * renamed, so that no process can take away what another has just begun. The directory is made with the first entry, and again when
+ * it has vanished; looking changes nothing.
  */
 export function diskLedger(directory: string, options: DiskLedgerOptions): Ledger {
   const { log, maxFileBytes = defaultMaxFileBytes } = options;
@@ -35,17 +36,8 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
   let isTorn = false;
   let isTold = false;
   let isOpen = true;
-  try {
-    makeDirectories(directory, 0o700);
-    current = openLast();
-  } catch (cause) {
-    throw new SkillsError("INVALID_OPTIONS", `The ledger cannot be kept in ${directory}: ${String(cause)}`, {
-      cause,
-      facts: { path: directory },
-    });
-  }
-
   function openLast(): OpenFile {
+    makeDirectories(directory, 0o700);
     const numbers = fileNumbers(directory);
     const highest = numbers.at(-1) ?? 1;
     let file = openFile(highest);
@@ -94,14 +86,15 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
       if (!isOpen) return;
       try {
         append(toLedgerLine(entry));
+        isTold = false;
       } catch (error) {
         if (!isTold) log("warning", `The use of skills cannot be recorded in ${directory}: ${String(error)}`);
         isTold = true;
       }
     },
     async *read() {
-      for (const number of fileNumbers(directory)) {
-        for (const line of (await readIfThere(fileOf(directory, number))).split("\n")) {
+      for (const number of readableNumbers(directory)) {
+        for (const line of (await readIfThere(directory, number)).split("\n")) {
           const entry = fromLedgerLine(line);
           if (entry !== undefined) yield entry;
         }
@@ -119,11 +112,28 @@ function fileOf(directory: string, number: number): string {
   return path.join(directory, `${String(number).padStart(6, "0")}.jsonl`);
 }
 
-/** In ascending order. */
+/** In ascending order; none where there is no directory. */
 function fileNumbers(directory: string): number[] {
-  return readdirSync(directory)
+  return namesIn(directory)
     .flatMap((name) => (/^(?!0{6})\d{6,15}\.jsonl$/.test(name) ? [Number.parseInt(name, 10)] : []))
     .sort((a, b) => a - b);
+}
+
+function readableNumbers(directory: string): number[] {
+  try {
+    return fileNumbers(directory);
+  } catch (error) {
+    throw unreadable(directory, error);
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 function endsInsideLine(descriptor: number): boolean {
@@ -132,12 +142,17 @@ function endsInsideLine(descriptor: number): boolean {
   return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
 }
 
-async function readIfThere(file: string): Promise<string> {
+async function readIfThere(directory: string, number: number): Promise<string> {
   try {
-    return await readFile(file, "utf8");
+    return await readFile(fileOf(directory, number), "utf8");
   } catch (error) {
     // Another process began a new file meanwhile, and took the oldest away.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw error;
+    throw unreadable(directory, error);
   }
+}
+
+function unreadable(directory: string, cause: unknown): SkillsError {
+  const message = `The ledger in ${directory} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return new SkillsError("UNREADABLE", message, { cause, facts: { path: directory } });
 }

@@ -1,15 +1,29 @@
-import { blobDefaults } from "../blobs/blob-options.ts";
-import type { BlobOptions } from "../blobs/blob-options.ts";
+import { blobDefaults, runBlobDefaults } from "../blobs/blob-options.ts";
+import type { BlobOptions, RunBlobOptions } from "../blobs/blob-options.ts";
 
 /** What the blob store was opened with: the guide tells it to the model. */
 export interface ToolLimits {
   readonly maxBlobBytes: number;
   readonly blobTtlMs: number;
+  /** What one run makes. */
+  readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number };
 }
 
 /** The limits of a store that is opened with these options. */
-export function toToolLimits({ maxBlobBytes, ttlMs }: BlobOptions): ToolLimits {
-  return { maxBlobBytes: maxBlobBytes ?? blobDefaults.maxBlobBytes, blobTtlMs: ttlMs ?? blobDefaults.ttlMs };
+export function toToolLimits({
+  maxBlobBytes,
+  ttlMs,
+  runQuotaBytes,
+  runMaxBlobs,
+}: BlobOptions & RunBlobOptions): ToolLimits {
+  return {
+    maxBlobBytes: maxBlobBytes ?? blobDefaults.maxBlobBytes,
+    blobTtlMs: ttlMs ?? blobDefaults.ttlMs,
+    runBlobs: {
+      maxBytes: runQuotaBytes ?? runBlobDefaults.runQuotaBytes,
+      maxBlobs: runMaxBlobs ?? runBlobDefaults.runMaxBlobs,
+    },
+  };
 }
 
 export const defaultLimits: ToolLimits = Object.freeze(toToolLimits({}));

@@ -177,6 +177,8 @@ function checkOutput({ name, output: schema }: Tool, output: unknown): void {
 /** What a caller is told: what the tools and the blobs refuse, as it is; everything else without its detail. */
 function toCallError(error: unknown, toInternal: () => SkillsError, log: Log): SkillsError {
   if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal();
+  // The caller reads what is wrong; where, and in the system's words, is for the person who can mend it.
+  if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
   if (error.code !== "UNREADABLE") return error;
   log("warning", error.message);
   const message = "The skill's files cannot be read right now.";

@@ -19,6 +19,8 @@ export interface WireError {
     readonly hint?: string;
     readonly available?: readonly string[];
     readonly violations?: readonly Violation[];
+    /** With QUOTA_EXCEEDED: whose limit was reached. `disk` is a place that takes nothing at all, for whatever reason. */
+    readonly limit?: string;
     /** With INTERNAL: what to look for in the log. */
     readonly error_id?: string;
     /** Whether the very same call may succeed later. */
@@ -66,7 +68,7 @@ const maxAvailable = 10;
 export function toWireError(error: unknown, options: InternalErrorOptions): WireError {
   const row = isSkillsError(error) ? table[error.code] : undefined;
   if (row === undefined || !isSkillsError(error)) return internal(error, options);
-  const { hint, available, violations, retryable } = error.facts;
+  const { hint, available, violations, limit, retryable } = error.facts;
   return {
     code: row.number,
     message: error.message,
@@ -75,6 +77,7 @@ export function toWireError(error: unknown, options: InternalErrorOptions): Wire
       ...(typeof hint === "string" && { hint }),
       ...(isTexts(available) && { available: available.slice(0, maxAvailable) }),
       ...(Array.isArray(violations) && { violations: violations as readonly Violation[] }),
+      ...(typeof limit === "string" && { limit }),
       retryable: typeof retryable === "boolean" ? retryable : row.retryable === true,
     },
   };

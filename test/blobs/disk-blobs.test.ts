@@ -26,7 +26,9 @@ import { gather, streamOf } from "./gather.ts";
 const newDirectory = blobDirectories();
 const day = 24 * 60 * 60 * 1000;
 
-describeBlobStore("diskBlobs", (options) => diskBlobs(newDirectory(), options));
+describeBlobStore("diskBlobs", ({ now, ...options } = {}) =>
+  diskBlobs(newDirectory(), { ...options, ...(now && { diskNow: now }) }),
+);
 
 describe("diskBlobs", () => {
   it("keeps equal contents once, named by their digest, until the last blob is gone", () =>
@@ -165,7 +167,10 @@ describe("diskBlobs", () => {
       renameSync(shard, path.join(other, "shard"));
       symlinkSync(path.join(other, "shard"), shard);
       await expect(gather(store.read("me", id))).rejects.toMatchObject({ code: "INTERNAL" });
-      await expect(store.put("me", "text/plain", Buffer.from("good"))).rejects.toMatchObject({ code: "INTERNAL" });
+      await expect(store.put("me", "text/plain", Buffer.from("good"))).rejects.toMatchObject({
+        code: "QUOTA_EXCEEDED",
+        facts: { limit: "disk" },
+      });
 
       const record = path.join(directory, "v1/records", filesIn(directory, "records")[0] ?? "");
       renameSync(record, path.join(other, "record"));
@@ -203,7 +208,7 @@ describe("diskBlobs", () => {
       await store.put("me", "text/plain", Buffer.from("1234"));
       writeFileSync(path.join(directory, "v1/usage"), "999 9\n");
       await store.sweep();
-      expect(readFileSync(path.join(directory, "v1/usage"), "utf8")).toBe("4 1\n");
+      expect(readFileSync(path.join(directory, "v1/usage"), "utf8")).toMatch(/^4 1\n[0-9a-f]{32} 4 1\n$/);
     }));
 
   it("counts what another store on the same directory keeps", async () => {
@@ -220,7 +225,7 @@ describe("diskBlobs", () => {
   it("spares what another store on the same directory holds, until that one is closed", async () => {
     let now = Date.now();
     const directory = newDirectory();
-    const [one, two] = [diskBlobs(directory, { now: () => now }), diskBlobs(directory, { now: () => now })];
+    const [one, two] = [diskBlobs(directory, { diskNow: () => now }), diskBlobs(directory, { diskNow: () => now })];
     const { id } = await one.put("me", "text/plain", Buffer.from("x"));
     await one.hold("me", id);
     now += day;
@@ -235,22 +240,29 @@ describe("diskBlobs", () => {
   it.runIf(process.getuid !== undefined)("refuses a directory in which others may write", () => {
     const directory = newDirectory();
     chmodSync(directory, 0o777);
-    expect(() => diskBlobs(directory)).toThrow(/others may write/);
+    return expect(diskBlobs(directory).put("me", "text/plain", Buffer.from("x"))).rejects.toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      message: expect.stringContaining("others may write") as string,
+      facts: { limit: "disk" },
+    });
   });
 
   it("makes the directory when it is not there, for the user alone", async () => {
     const directory = path.join(newDirectory(), "a/b");
-    await diskBlobs(directory).close();
+    const store = diskBlobs(directory);
+    await store.put("me", "text/plain", Buffer.from("x"));
+    await store.close();
     expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
-  it("refuses a file, or a link, where a directory of its own should be", () => {
+  it("refuses a file, or a link, where a directory of its own should be", async () => {
     const file = path.join(newDirectory(), "file");
     writeFileSync(file, "");
-    expect(() => diskBlobs(file)).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS" }));
+    const put = (directory: string): Promise<unknown> => diskBlobs(directory).put("me", "text/plain", Buffer.from("x"));
+    await expect(put(file)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED", facts: { limit: "disk" } });
     const directory = newDirectory();
     symlinkSync(newDirectory(), path.join(directory, "v1"));
-    expect(() => diskBlobs(directory)).toThrow(/v1 is not a directory/);
+    await expect(put(directory)).rejects.toThrow(/v1 in their directory is not a directory/);
   });
 });
 

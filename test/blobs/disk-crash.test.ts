@@ -6,6 +6,7 @@ import { execa } from "execa";
 import { describe, expect, it } from "vitest";
 import type { ListedBlob } from "../../src/blobs/blob-store.ts";
 import { diskBlobs } from "../../src/blobs/disk-blobs.ts";
+import { ownerKey } from "../../src/blobs/disk-usage.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";
 import { gather } from "./gather.ts";
 
@@ -21,7 +22,7 @@ describe("a store whose process is killed", () => {
       for (let finished = false; !finished;) {
         const operation = next++;
         const directory = newDirectory();
-        const old = diskBlobs(directory, { now: () => Date.now() - 5000 });
+        const old = diskBlobs(directory, { diskNow: () => Date.now() - 5000 });
         await old.put("me", "text/plain", Buffer.from("shared"));
         await old.put("me", "text/plain", Buffer.from("old"));
         await old.close();
@@ -63,7 +64,7 @@ async function run(script: string, ...args: string[]): Promise<{ exitCode?: numb
 
 async function expectSound(directory: string, said: string, moment: string): Promise<void> {
   // Later, for a process that died while it introduced itself counts as alive for two minutes.
-  const store = diskBlobs(directory, { ttlMs: 3_600_000, now: () => Date.now() + 180_000 });
+  const store = diskBlobs(directory, { ttlMs: 3_600_000, diskNow: () => Date.now() + 180_000 });
   try {
     for (const blob of await listed(store.list())) {
       const bytes = await gather(store.read(blob.owner, blob.id));
@@ -102,8 +103,12 @@ async function expectSound(directory: string, said: string, moment: string): Pro
 }
 
 function expectUsage(directory: string, blobs: readonly ListedBlob[], moment: string): void {
-  const bytes = blobs.reduce((sum, { size }) => sum + size, 0);
-  expect(readFileSync(path.join(directory, "v1/usage"), "utf8"), moment).toBe(`${bytes} ${blobs.length}\n`);
+  const come = (some: readonly ListedBlob[]): string =>
+    `${some.reduce((sum, { size }) => sum + size, 0)} ${some.length}`;
+  const owners = [...new Set(blobs.map(({ owner }) => owner))];
+  const lines = owners.map((owner) => `${ownerKey(owner)} ${come(blobs.filter((blob) => blob.owner === owner))}`);
+  const [total, ...found] = readFileSync(path.join(directory, "v1/usage"), "utf8").trimEnd().split("\n");
+  expect([total, found.sort()], moment).toEqual([come(blobs), lines.sort()]);
 }
 
 /** What a child was told. What it asked to remove counts as nothing until it was told that it is removed. */

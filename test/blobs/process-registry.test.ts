@@ -20,7 +20,7 @@ describe("openProcessRegistry", () => {
         return () => (cancelled += 1);
       },
     };
-    const registry = openProcessRegistry(directory, "one", { clock, now: () => now });
+    const registry = openProcessRegistry(directory, "one", { clock, diskNow: () => now });
     const beat = (): void => {
       now += 15_000;
       timers.at(-1)?.callback();
@@ -39,7 +39,7 @@ describe("openProcessRegistry", () => {
     const directory = newDirectory();
     let now = Date.now();
     const clock: Clock = { now: () => 0, after: () => () => undefined };
-    const registry = openProcessRegistry(directory, "one", { clock, now: () => now });
+    const registry = openProcessRegistry(directory, "one", { clock, diskNow: () => now });
     writeFileSync(path.join(directory, "two"), "tw");
     expect(registry.livesByToken("two")).toBe(true);
     now += 125_000;

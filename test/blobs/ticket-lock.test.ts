@@ -158,7 +158,7 @@ function prepare(): Prepared {
     directory,
     pauses,
     open(token, beforeTicket = () => undefined) {
-      const registry = openProcessRegistry(processes, token, { clock: stillClock, now: () => now });
+      const registry = openProcessRegistry(processes, token, { clock: stillClock, diskNow: () => now });
       const watched: ProcessRegistry = {
         ...registry,
         ownFile() {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { diskBlobs } from "../../src/blobs/disk-blobs.ts";
-import type { BlobOptions } from "../../src/blobs/blob-options.ts";
+import type { DiskBlobOptions } from "../../src/blobs/disk-blobs.ts";
 import { runCli, startCli } from "./run-cli.ts";
 import type { CliRun } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
@@ -17,7 +17,7 @@ async function put(
   owner: string,
   kind: string,
   content: string | Uint8Array,
-  options: BlobOptions = {},
+  options: DiskBlobOptions = {},
 ): Promise<string> {
   const store = diskBlobs(project.at("data", "blobs"), options);
   const { id } = await store.put(owner, kind, Buffer.from(content));
@@ -28,8 +28,8 @@ async function put(
 describe("acp-skills blobs", () => {
   test("list shows every blob, whoever owns it, oldest first", async () => {
     const now = Date.now();
-    const second = await put("session:s1", "text/plain", "two", { now: () => now });
-    const first = await put("local", "image/png", new Uint8Array(9), { now: () => now - 1_000 });
+    const second = await put("session:s1", "text/plain", "two", { diskNow: () => now });
+    const first = await put("local", "image/png", new Uint8Array(9), { diskNow: () => now - 1_000 });
     const { code, stdout } = await blobs("list");
     expect(code).toBe(0);
     const rows = stdout
@@ -116,7 +116,7 @@ describe("acp-skills blobs", () => {
   });
 
   test("sweep forgets what has expired", async () => {
-    await put("local", "text/plain", "old", { now: () => Date.now() - 25 * 60 * 60 * 1_000 });
+    await put("local", "text/plain", "old", { diskNow: () => Date.now() - 25 * 60 * 60 * 1_000 });
     await put("local", "text/plain", "new");
     expect(await blobs("sweep")).toEqual({ code: 0, stdout: "1 blob removed, 3 bytes freed\n", stderr: "" });
     const { stdout } = await blobs("sweep", "--json");
@@ -127,6 +127,6 @@ describe("acp-skills blobs", () => {
     project.write("data/blobs", "a file");
     const { code, stdout, stderr } = await blobs("list");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^acp-skills: Blobs cannot be kept in .*\n$/);
+    expect(stderr).toMatch(/^acp-skills: Blobs cannot be read now: a file is where their directory should be\. .*\n$/);
   });
 });

@@ -59,6 +59,6 @@ describe("acp-skills ledger", () => {
     const env = { ACP_SKILLS_HOME: project.at("other") };
     const { code, stdout, stderr } = await runCli(["ledger"], { cwd: project.directory, env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^acp-skills: The ledger cannot be kept in .*\n$/);
+    expect(stderr).toMatch(/^acp-skills: The ledger in .* cannot be read: .*\n$/);
   });
 });

@@ -191,7 +191,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         const first = await put(store, "01234");
         await put(store, "01234");
         await put(store, "");
-        const full = { code: "QUOTA_EXCEEDED", facts: { quotaBytes: 10 } };
+        const full = { code: "QUOTA_EXCEEDED", facts: { limit: "store", maxBytes: 10 } };
         await expect(put(store, "x")).rejects.toMatchObject(full);
         await store.remove("me", first.id);
         expect((await put(store, "56789")).size).toBe(5);
@@ -211,7 +211,25 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
       using({ maxBlobs: 2 }, async (store) => {
         await put(store, "");
         await put(store, "");
-        await expect(put(store, "")).rejects.toMatchObject({ code: "QUOTA_EXCEEDED", facts: { maxBlobs: 2 } });
+        await expect(put(store, "")).rejects.toMatchObject({
+          code: "QUOTA_EXCEEDED",
+          facts: { limit: "store", maxBlobs: 2 },
+        });
+      }));
+
+    it("leaves one owner room that no other can fill, in bytes and in number", () =>
+      using({ ownerQuotaBytes: 10, ownerMaxBlobs: 3 }, async (store) => {
+        const first = await put(store, "0123456789");
+        const full = { code: "QUOTA_EXCEEDED", facts: { limit: "owner", maxBytes: 10, maxBlobs: 3 } };
+        await expect(put(store, "x")).rejects.toMatchObject(full);
+        await expect(put(store, "x")).rejects.toThrow(/ownerQuotaBytes, ownerMaxBlobs/);
+        expect((await store.put("you", text, Buffer.from("0123456789"))).size).toBe(10);
+        await put(store, "");
+        await put(store, "");
+        await store.remove("me", first.id);
+        await put(store, "");
+        await expect(put(store, "")).rejects.toMatchObject(full);
+        expect((await store.put("you", text, Buffer.from(""))).size).toBe(0);
       }));
 
     it("makes room by sweeping when the quota is used up by expired blobs", async () => {
@@ -326,11 +344,14 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
       expect(refusals.map(({ code }) => code)).toEqual(Array(7).fill("CLOSED"));
     });
 
-    it.each(["maxBlobBytes", "quotaBytes", "maxBlobs", "ttlMs"])("refuses to open with a senseless %s", (option) => {
-      for (const value of [-1, 0.5, Number.NaN, Infinity]) {
-        expect(() => open({ [option]: value })).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS" }));
-      }
-    });
+    it.each(["maxBlobBytes", "quotaBytes", "maxBlobs", "ownerQuotaBytes", "ownerMaxBlobs", "ttlMs"])(
+      "refuses to open with a senseless %s",
+      (option) => {
+        for (const value of [-1, 0.5, Number.NaN, Infinity]) {
+          expect(() => open({ [option]: value })).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS" }));
+        }
+      },
+    );
   });
 }
 

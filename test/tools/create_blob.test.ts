@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { defaultLimits } from "../../src/tools/limits.ts";
 import { openTools, refusal } from "./open-tools.ts";
 
 interface Created {
@@ -84,7 +85,10 @@ test("a kind of 127 characters is one, and comes back as it was given", async ()
 test.each(["text/plain", "image/png;base64"])(
   "10 bytes fit where the limit is 10, and 11 do not (%s)",
   async (kind) => {
-    const { call } = await openTools({}, { blobs: { maxBlobBytes: 10 }, limits: { maxBlobBytes: 10, blobTtlMs: 1 } });
+    const { call } = await openTools(
+      {},
+      { blobs: { maxBlobBytes: 10 }, limits: { ...defaultLimits, maxBlobBytes: 10 } },
+    );
     const content = (size: number) => {
       const bytes = Buffer.alloc(size, "x");
       return bytes.toString(kind === "text/plain" ? "utf8" : "base64");
@@ -97,7 +101,7 @@ test.each(["text/plain", "image/png;base64"])(
 );
 
 test("a character of several bytes counts as its bytes", async () => {
-  const { call } = await openTools({}, { blobs: { maxBlobBytes: 10 }, limits: { maxBlobBytes: 10, blobTtlMs: 1 } });
+  const { call } = await openTools({}, { blobs: { maxBlobBytes: 10 }, limits: { ...defaultLimits, maxBlobBytes: 10 } });
   expect(await call("create_blob", { content: "ééééé", kind: "text/plain" })).toMatchObject({ size_bytes: 10 });
   expect(await refusal(call("create_blob", { content: "éééééa", kind: "text/plain" }))).toMatchObject({
     code: "BLOB_TOO_LARGE",

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
+import type { BlobBudget } from "./blob-budget.ts";
 import { SkillCallError } from "./skill-call-error.ts";
 import { maxNestedRuns, maxNesting } from "./run-limits.ts";
 import type { RunPlan } from "./run-plan.ts";
@@ -18,6 +19,8 @@ export interface NestingOptions {
   readonly plan: RunPlan;
   readonly caller: RunCaller;
   readonly clock: Clock;
+  /** Of the outermost run: the blobs of all depths are its own. */
+  readonly budget: BlobBudget;
   readonly run: (plan: RunPlan, caller: RunCaller, signal: AbortSignal, nesting: Nesting) => Promise<EndedRun>;
 }
 
@@ -26,6 +29,7 @@ export interface Nesting {
   readonly nested: NestedRuns;
   /** Secrets of theirs: shown no more than its own. */
   readonly hidden: readonly string[];
+  readonly budget: BlobBudget;
 }
 
 /** What all depths of one run share. */
@@ -40,7 +44,7 @@ export function openNestedRuns(options: NestingOptions): NestedRuns {
 }
 
 function atDepth(options: NestingOptions, plan: RunPlan, depth: number, budget: Budget): NestedRuns {
-  const { caller, clock, run } = options;
+  const { caller, clock, run, budget: blobBudget } = options;
   const made: string[] = [];
 
   const call: NestedRuns["call"] = async (name, args, signal, hidden) => {
@@ -57,8 +61,9 @@ function atDepth(options: NestingOptions, plan: RunPlan, depth: number, budget: 
     caller.onNested?.(skill);
     const inner = await caller.planSkill(skill, args, Math.max(1, budget.deadline - clock.now()));
     const below = atDepth(options, inner, depth + 1, budget);
-    const { runId, end, result } = await run(inner, caller, signal, { nested: below, hidden });
-    made.push(...result.output_blobs);
+    const nesting = { nested: below, hidden, budget: blobBudget };
+    const { runId, end, result, blobs } = await run(inner, caller, signal, nesting);
+    made.push(...blobs);
     if (end.type === "returned") return end.value;
     const { type, message } = result.error ?? { type: "SkillError", message: result.summary };
     throw new SkillCallError(type, message, runId);

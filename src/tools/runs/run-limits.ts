@@ -10,6 +10,8 @@ export const maxTimeoutMs = 600_000;
 export const maxOutputBytes = 4096;
 export const maxPreviewBytes = 2048;
 export const maxLogBytes = mebibyte;
+/** As many ids of blobs as one run may be given. */
+export const maxToldBlobs = 64;
 /** CONTRACT C-5.5. */
 export const maxNestedRuns = 50;
 export const maxNesting = 4;

@@ -40,10 +40,11 @@ function runsOf({ runs }: RunContext): Runs {
 
 /** Who asks for a run, for the rooms that carry it out. */
 function toCaller(context: RunContext): RunCaller {
-  const { owner, blobs, skills, sourceOf, project, onPrint, onNested } = context;
+  const { owner, blobs, limits, skills, sourceOf, project, onPrint, onNested } = context;
   return {
     owner,
     blobs,
+    runBlobs: limits.runBlobs,
     sourceOf,
     isOwn: (skill) => skills.isOwn(skill),
     ...(project !== undefined && { project }),

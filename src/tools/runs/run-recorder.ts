@@ -3,6 +3,7 @@ import { isSkillsError } from "../../errors.ts";
 import type { RunHost } from "../../sandbox/sandbox.ts";
 import { toMimeType } from "../mime-type.ts";
 import { keepBytes } from "./kept-bytes.ts";
+import type { BlobBudget } from "./blob-budget.ts";
 import type { KeptBytes } from "./kept-bytes.ts";
 import type { Mask } from "./mask.ts";
 import { toPlainText } from "./plain-text.ts";
@@ -31,12 +32,13 @@ export interface RecordOptions {
   readonly caller: RunCaller;
   readonly mask: Mask;
   readonly callSkill: RunHost["callSkill"];
+  readonly budget: BlobBudget;
 }
 
 /** What a script's streams may have before their middles are dropped. */
 const maxStreamBytes = 8 * 1024 * 1024;
 
-export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): RunRecord {
+export function recordRun({ plan, caller, mask, callSkill, budget }: RecordOptions): RunRecord {
   const { owner, blobs: store, onPrint } = caller;
   const isScript = plan.program.type === "script";
   const printed = keepBytes(maxLogBytes);
@@ -56,7 +58,7 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
   }
 
   async function keep(kind: string, content: AsyncIterable<Uint8Array>): Promise<string> {
-    const { id } = await store.put(owner, kind, mask.iterable(content));
+    const { id } = await budget.keep(mask.iterable(content), (counted) => store.put(owner, kind, counted));
     blobs.push(id);
     return id;
   }
@@ -74,7 +76,8 @@ export function recordRun({ plan, caller, mask, callSkill }: RecordOptions): Run
         try {
           files.push({ path: mask.plain(path), blobId: await keep(toMimeType(path), content) });
         } catch (error) {
-          if (!isSkillsError(error) || error.code === "INTERNAL") throw error;
+          // What the store says, whatever it is, is no reason to take the result away from a run that is over.
+          if (!isSkillsError(error)) throw error;
           refused.push({ path: mask.plain(path), why: error.message });
         }
       },

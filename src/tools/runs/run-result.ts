@@ -16,6 +16,13 @@ export const runResult = z.strictObject({
     .optional()
     .describe("Present when the run failed"),
   output_blobs: z.array(z.string()).describe("Blob IDs created during execution"),
+  more_output_blobs: z
+    .strictObject({
+      count: z.number(),
+      blob_id: z.string().optional().describe("A blob that holds their IDs as a JSON array"),
+    })
+    .optional()
+    .describe("Present when there are more than output_blobs names"),
   logs_preview: z.string().describe("Truncated execution logs (max 2KB)"),
   logs_blob: z.string().optional().describe("The whole log, when the preview is cut"),
   version: z.string().optional().describe("Of the skill that ran"),

@@ -1,9 +1,11 @@
 import { setMaxListeners } from "node:events";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Clock } from "../../clock.ts";
+import { isSkillsError } from "../../errors.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { SkillSource } from "../skill-source.ts";
+import { openBlobBudget } from "./blob-budget.ts";
 import { openMask } from "./mask.ts";
 import { openNestedRuns } from "./nested-runs.ts";
 import type { Nesting } from "./nested-runs.ts";
@@ -20,6 +22,8 @@ import { toRunResult } from "./to-run-result.ts";
 export interface RunCaller {
   readonly owner: string;
   readonly blobs: BlobStore;
+  /** What one run may make of them. */
+  readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number };
   readonly sourceOf: (skill: Skill) => SkillSource;
   /** Whether a skill is of the person's own roots, for which alone grants count. */
   readonly isOwn: (skill: Skill) => boolean;
@@ -65,6 +69,8 @@ export interface EndedRun {
   readonly runId: string;
   readonly end: RunEnd;
   readonly result: RunResult;
+  /** All that it made, also where the result does not name them all. */
+  readonly blobs: readonly string[];
 }
 
 export function openRuns(options: RunsOptions): Runs {
@@ -74,14 +80,14 @@ export function openRuns(options: RunsOptions): Runs {
   async function runPrepared(
     { sandbox, run }: { readonly sandbox: Sandbox; readonly run: SandboxRun },
     { plan, caller }: { readonly plan: RunPlan; readonly caller: RunCaller },
-    { nested, hidden }: Nesting,
+    { nested, hidden, budget }: Nesting,
     signal: AbortSignal,
   ): Promise<EndedRun> {
     const own = openMask(run.secrets);
     const mask = hidden.length === 0 ? own : openMask(run.secrets, hidden);
     const known = [...hidden, ...Object.values(run.secrets)];
     const callSkill: RunHost["callSkill"] = (name, args, over) => nested.call(name, args, over, known);
-    const record = recordRun({ plan, caller, mask, callSkill });
+    const record = recordRun({ plan, caller, mask, callSkill, budget });
     const release = await holdAll(caller, plan);
     const start = clock.now();
     try {
@@ -92,7 +98,7 @@ export function openRuns(options: RunsOptions): Runs {
       const nestedBlobs = nested.blobs();
       const facts = { run, plan, caller, mask, nestedBlobs, durationMs, isolation: sandbox.tier };
       // The secrets of the runs around it are theirs to get back.
-      return { runId: run.runId, end: own.end(end), result: await toRunResult(end, record, facts) };
+      return { runId: run.runId, end: own.end(end), ...(await toRunResult(end, record, facts)) };
     } finally {
       await release();
     }
@@ -117,8 +123,9 @@ export function openRuns(options: RunsOptions): Runs {
       const prepared = await prepareRun(plan, caller, options, newRunId());
       const leave = await queue.enter(caller.owner, signal);
       try {
-        const nested = openNestedRuns({ plan, caller, clock, run: runPlan });
-        return (await runPrepared(prepared, { plan, caller }, { nested, hidden: [] }, signal)).result;
+        const budget = openBlobBudget(caller.runBlobs);
+        const nested = openNestedRuns({ plan, caller, clock, budget, run: runPlan });
+        return (await runPrepared(prepared, { plan, caller }, { nested, hidden: [], budget }, signal)).result;
       } finally {
         leave();
       }
@@ -126,14 +133,22 @@ export function openRuns(options: RunsOptions): Runs {
   };
 }
 
-/** No sweep removes a blob that a run has mounted. Where one cannot be held, none is. */
+/**
+ * No sweep removes a blob that a run has mounted. Where one cannot be held, none is; where the disk takes no note of it, the run goes on
+ * all the same: what it is given is read before it starts.
+ */
 async function holdAll({ blobs, owner }: RunCaller, plan: RunPlan): Promise<() => Promise<void>> {
   const holds = await Promise.allSettled(plan.blobs.map(({ id }) => blobs.hold(owner, id)));
   const release = async (): Promise<void> => {
-    await Promise.all(holds.map(async (hold) => hold.status === "fulfilled" && (await hold.value())));
+    // A hold that cannot be ended ends with this process; the run is over, and has a result.
+    await Promise.allSettled(holds.map(async (hold) => hold.status === "fulfilled" && (await hold.value())));
   };
-  const refused = holds.find((hold) => hold.status === "rejected");
-  if (refused === undefined) return release;
+  const refused = holds.find((hold) => hold.status === "rejected" && !isDiskRefusal(hold.reason));
+  if (refused?.status !== "rejected") return release;
   await release();
   throw refused.reason;
+}
+
+function isDiskRefusal(error: unknown): boolean {
+  return isSkillsError(error) && error.facts.limit === "disk";
 }

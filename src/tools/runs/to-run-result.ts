@@ -2,7 +2,7 @@ import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Mask } from "./mask.ts";
 import { toPlainText, toPreview } from "./plain-text.ts";
-import { maxOutputBytes, maxPreviewBytes } from "./run-limits.ts";
+import { maxOutputBytes, maxPreviewBytes, maxToldBlobs } from "./run-limits.ts";
 import type { RunPlan } from "./run-plan.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure, RunOutcome, RunResult } from "./run-result.ts";
@@ -22,8 +22,12 @@ export interface RunFacts {
 const longestSummary = 1000;
 const mebibyte = 1024 * 1024;
 
-/** What the caller is told of a run that is over (CONTRACT C-5.1). Keeps as blobs what is too long to be told. */
-export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFacts): Promise<RunResult> {
+/** What the caller is told of a run that is over (CONTRACT C-5.1), and all blobs that came of it. Keeps as blobs what is too long to be told. */
+export async function toRunResult(
+  end: RunEnd,
+  record: RunRecord,
+  facts: RunFacts,
+): Promise<{ readonly result: RunResult; readonly blobs: readonly string[] }> {
   const { run, plan, caller, durationMs, isolation, nestedBlobs } = facts;
   const { text, isCut } = record.log();
   const logs = toPreview(text, maxPreviewBytes);
@@ -38,10 +42,11 @@ export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFact
   });
   const logsBlob = logs === text && !isCut ? undefined : await keepIfPossible(caller, "text/plain", Buffer.from(text));
   const own = end.type === "returned" ? await ownedOf(end.outputBlobs ?? [], caller) : [];
-  return {
+  const blobs = [...new Set([...record.blobs, ...nestedBlobs, ...spilled, ...own])];
+  const result: RunResult = {
     ...outcome,
     run_id: run.runId,
-    output_blobs: [...new Set([...record.blobs, ...nestedBlobs, ...spilled, ...own])],
+    ...(await toOutputBlobs(blobs, [...own, ...spilled], caller)),
     logs_preview: logs,
     ...(logsBlob !== undefined && { logs_blob: logsBlob }),
     ...(plan.skill !== undefined && { version: plan.skill.version }),
@@ -52,6 +57,23 @@ export async function toRunResult(end: RunEnd, record: RunRecord, facts: RunFact
       isolation,
       ...(plan.clamped && { clamped: true }),
     },
+  };
+  return { result, blobs };
+}
+
+/** As many ids as an answer holds, those that the program or the output name before others; where there are more, all the rest in a blob. */
+async function toOutputBlobs(
+  blobs: readonly string[],
+  named: readonly string[],
+  caller: RunCaller,
+): Promise<Pick<RunResult, "output_blobs" | "more_output_blobs">> {
+  if (blobs.length <= maxToldBlobs) return { output_blobs: [...blobs] };
+  const ordered = [...new Set([...named, ...blobs])];
+  const rest = ordered.slice(maxToldBlobs);
+  const blobId = await keepIfPossible(caller, "application/json", Buffer.from(JSON.stringify(rest)));
+  return {
+    output_blobs: ordered.slice(0, maxToldBlobs),
+    more_output_blobs: { count: rest.length, ...(blobId !== undefined && { blob_id: blobId }) },
   };
 }
 

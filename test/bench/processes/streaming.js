@@ -9,7 +9,7 @@ async function* content() {
   for (let sent = 0; sent < total; sent += chunk.length) yield await Promise.resolve(chunk);
 }
 
-const blobs = diskBlobs(directory, { maxBlobBytes: total });
+const blobs = diskBlobs(directory, { maxBlobBytes: total, ownerQuotaBytes: total });
 const { id } = await blobs.put("bench", "application/octet-stream", content());
 let read = 0;
 for await (const part of blobs.read("bench", id)) read += part.length;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { renderGuide } from "../../../src/tools/guide/guide.ts";
-import { defaultLimits } from "../../../src/tools/limits.ts";
+import { defaultLimits, toToolLimits } from "../../../src/tools/limits.ts";
 import { toolNames } from "../../../src/tools/tool-names.ts";
 import type { ToolName } from "../../../src/tools/tool-names.ts";
 import { openTools } from "../open-tools.ts";
@@ -41,7 +41,11 @@ test("with all tools, it names each but itself", () => {
 });
 
 test("limits are those of this store", () => {
-  const text = renderGuide(template, toolNames, { maxBlobBytes: 3.5 * 1024 * 1024, blobTtlMs: 90 * 60 * 1000 });
+  const text = renderGuide(
+    template,
+    toolNames,
+    toToolLimits({ maxBlobBytes: 3.5 * 1024 * 1024, ttlMs: 90 * 60 * 1000 }),
+  );
   expect(text).toContain("up to 3.5 MiB");
   expect(text).toContain("gone after 1.5 hours");
 });

@@ -2,6 +2,8 @@ import type { BlobStore } from "../../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../../../src/blobs/memory-blobs.ts";
 import type { MemoryScript } from "../../../src/sandbox/memory-sandbox.ts";
 import type { Root } from "../../../src/skills/roots.ts";
+import { defaultLimits } from "../../../src/tools/limits.ts";
+import type { ToolLimits } from "../../../src/tools/limits.ts";
 import type { ManualClock } from "../../manual-clock.ts";
 import { openTools } from "../open-tools.ts";
 import type { OpenTools } from "../open-tools.ts";
@@ -44,10 +46,16 @@ export async function openRunner(
   script: MemoryScript,
   {
     store = memoryBlobs(),
+    limits = defaultLimits,
     roots,
     ...options
-  }: MemoryRunsOptions & { readonly store?: BlobStore; readonly roots?: readonly Root[] } = {},
+  }: MemoryRunsOptions & {
+    readonly store?: BlobStore;
+    readonly limits?: ToolLimits;
+    readonly roots?: readonly Root[];
+  } = {},
 ): Promise<OpenRunner> {
   const { runs, clock } = openMemoryRuns(script, options);
-  return { ...(await openTools(skills, { store, runs, ...(roots !== undefined && { roots }) })), clock, store };
+  const tools = await openTools(skills, { store, runs, limits, ...(roots !== undefined && { roots }) });
+  return { ...tools, clock, store };
 }

@@ -1,0 +1,63 @@
+import { SkillsError } from "../errors.ts";
+import type { BlobUsage, CountedUsage } from "./blob-usage.ts";
+
+/** How much there may be of blobs: of all together, and of those of one owner. */
+export interface BlobQuota {
+  readonly quotaBytes: number;
+  readonly maxBlobs: number;
+  readonly ownerQuotaBytes: number;
+  readonly ownerMaxBlobs: number;
+}
+
+/** Whose limit is reached: the disk's (which nobody set), that of all blobs, of one owner's, or of those that one run makes. */
+export type BlobLimit = "disk" | "store" | "owner" | "run";
+
+/** Why there is no room for one more blob; undefined where there is. The narrower limit is told first: it is the one the caller can do something about. */
+export function quotaRefusal(
+  usage: Pick<CountedUsage, "total" | "of">,
+  owner: string,
+  bytes: number,
+  { quotaBytes, maxBlobs, ownerQuotaBytes, ownerMaxBlobs }: BlobQuota,
+): SkillsError | undefined {
+  if (isBeyond(usage.of(owner), bytes, ownerQuotaBytes, ownerMaxBlobs)) {
+    return quotaExceeded("owner", { maxBytes: ownerQuotaBytes, maxBlobs: ownerMaxBlobs });
+  }
+  if (isBeyond(usage.total, bytes, quotaBytes, maxBlobs)) {
+    return quotaExceeded("store", { maxBytes: quotaBytes, maxBlobs });
+  }
+  return undefined;
+}
+
+const refusals: Readonly<
+  Record<Exclude<BlobLimit, "disk">, { readonly of: string; readonly hint: string; readonly options: string }>
+> = {
+  store: {
+    of: "All blobs together",
+    hint: "Old ones expire: try again later, or store less. A person can remove some: acp-skills blobs rm ID.",
+    options: "quotaBytes, maxBlobs",
+  },
+  owner: {
+    of: "The blobs of one owner (a session, or the person at the command line)",
+    hint: "Old ones expire: store less, or put several contents into one blob. A person can remove some: acp-skills blobs rm ID.",
+    options: "ownerQuotaBytes, ownerMaxBlobs",
+  },
+  run: {
+    of: "The blobs that one run makes",
+    hint: "Put several contents into one blob, or make the rest in another run.",
+    options: "runQuotaBytes, runMaxBlobs",
+  },
+};
+
+/** Says which limit it is, how wide, and what to do. */
+export function quotaExceeded(
+  limit: Exclude<BlobLimit, "disk">,
+  { maxBytes, maxBlobs }: { readonly maxBytes: number; readonly maxBlobs: number },
+): SkillsError {
+  const { of, hint, options } = refusals[limit];
+  const message = `${of} may be ${maxBlobs} with ${maxBytes} bytes (${options}), and this one would be more.`;
+  return new SkillsError("QUOTA_EXCEEDED", message, { facts: { limit, maxBytes, maxBlobs, hint } });
+}
+
+function isBeyond(usage: BlobUsage, bytes: number, maxBytes: number, maxBlobs: number): boolean {
+  return usage.bytes + bytes > maxBytes || usage.blobs >= maxBlobs;
+}
