@@ -6,6 +6,7 @@ import { describeEgress } from "./sandbox/egress.ts";
 import { describeEnds } from "./sandbox/ends.ts";
 import { filesystemAttacks } from "./sandbox/filesystem-attacks.ts";
 import { describeForging } from "./sandbox/forging.ts";
+import { describeGuardedProject } from "./sandbox/guarded-project.ts";
 import { describeInside } from "./sandbox/inside.ts";
 import { kernelAttacks } from "./sandbox/kernel-attacks.ts";
 import { describeAfterwards, describeLeftovers } from "./sandbox/leftovers.ts";
@@ -28,6 +29,7 @@ export function describeSandbox(name: string, tier: Tier): void {
     describePort(trial);
     describeResults(trial);
     describeInside(trial);
+    describeGuardedProject(trial);
     describeBlobs(trial);
     describeBrokered(trial);
     describeScripts(trial);

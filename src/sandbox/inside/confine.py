@@ -19,7 +19,7 @@ def prepare(alone: bool, wishes: list) -> Callable:
     user's code begins needs a call that the filter refuses. The function that is returned takes the header of the `run` frame
     and gives up the rest: `run["limits"]` become limits of this process and of all it starts. Both raise `OSError` when the
     kernel refuses: then nothing of the user's may run. `alone`: there are no namespaces, and `run["confine"]["landlock"]`
-    says `{"readable", "runnable", "writable": [path]}`; elsewhere it may, for kernels that have it. `wishes` are the
+    says `{"readable", "runnable", "writable": [path], "guarded"?}`; elsewhere it may, for kernels that have it. `wishes` are the
     supervisor's.
     """
     owner = "owner" in wishes
@@ -42,8 +42,12 @@ def prepare(alone: bool, wishes: list) -> Callable:
     def apply(run: dict) -> None:
         _limit(run["limits"], owner)
         rules = run["confine"].get("landlock")
+        if rules is not None and rules.get("guarded") and not is_later:
+            raise OSError("This kernel has no Landlock, without which nothing guards what git and editors run in a project.")
         if is_later:
-            landlock.restrict(version, alone, rules["readable"], rules["runnable"], rules["writable"])
+            landlock.restrict(
+                version, alone, rules["readable"], rules["runnable"], rules["writable"], rules.get("guarded")
+            )
             seccomp.apply(seccomp.assemble(machine, final))
 
     return apply

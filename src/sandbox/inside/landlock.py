@@ -9,6 +9,7 @@ sockets. It does not guard looking at metadata or changing it: `seccomp` does wh
 from __future__ import annotations
 
 import os
+import stat
 import struct
 
 import kernel
@@ -43,9 +44,10 @@ def rights_on_files(version: int) -> int:
     return (1 << known) - 1
 
 
-def restrict(version: int, alone: bool, readable: list, runnable: list, writable: list) -> None:
+def restrict(version: int, alone: bool, readable: list, runnable: list, writable: list, guarded: dict | None = None) -> None:
     """
     From here on this process and all it starts reach only what lies below these paths; what does not exist is left out.
+    `guarded`: `{"path", "names", "depth", "directories"}`, a directory whose parts can be changed, but for those of these names.
     `version` is that of this kernel. `alone`: there are no namespaces, so that connections and signals are refused too, as
     far as it can. Raises `OSError` when it guards nothing.
     """
@@ -61,6 +63,8 @@ def restrict(version: int, alone: bool, readable: list, runnable: list, writable
         for rights, paths in ((READ, readable), (RUN, runnable), (everything, writable)):
             for path in paths:
                 _allow(ruleset, path, rights & files)
+        if guarded is not None:
+            _allow_parts(ruleset, guarded, everything & files)
         kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         kernel.call(_RESTRICT_SELF, ruleset, 0)
     finally:
@@ -75,6 +79,62 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
         if not os.path.isdir(path):
             rights &= _OF_A_FILE
-        kernel.call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("<Qi", rights, below), 0)
+        _add_rule(ruleset, below, rights)
     finally:
         os.close(below)
+
+
+def _add_rule(ruleset: int, below: int, rights: int) -> None:
+    kernel.call(_ADD_RULE, ruleset, _PATH_BENEATH, struct.pack("<Qi", rights, below), 0)
+
+
+def _allow_parts(ruleset: int, guarded: dict, rights: int) -> None:
+    names = set(guarded["names"])
+    left = guarded["directories"]
+
+    def allow_part(directory: int, name: str) -> None:
+        below = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+        try:
+            kind = os.fstat(below).st_mode
+            # What a link leads to has rights of its own, and a pipe with a name may have somebody outside at its end.
+            if stat.S_ISDIR(kind):
+                _add_rule(ruleset, below, rights)
+            elif stat.S_ISREG(kind):
+                _add_rule(ruleset, below, rights & _OF_A_FILE)
+        finally:
+            os.close(below)
+
+    def is_free(parent: int, name: str, depth: int) -> bool:
+        """Whether nothing in a directory is guarded; if something is, rights to all else in it are given here."""
+        nonlocal left
+        left -= 1
+        if depth > guarded["depth"] or left < 0 or name == "node_modules":
+            return True
+        try:
+            directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+        except OSError:
+            return True  # Removed meanwhile, or one that nobody can look into.
+        try:
+            return allow(directory, {".git"}, depth)
+        finally:
+            os.close(directory)
+
+    def allow(directory: int, kept: set, depth: int) -> bool:
+        with os.scandir(directory) as entries:
+            found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+        parts = [name for name in found if name.lower() not in kept]
+        free = [name for name in parts if not found[name] or is_free(directory, name, depth + 1)]
+        if depth > 0 and len(free) == len(found):
+            return True
+        for name in free:
+            try:
+                allow_part(directory, name)
+            except FileNotFoundError:
+                pass  # Removed meanwhile.
+        return False
+
+    top = os.open(guarded["path"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        allow(top, names, 0)
+    finally:
+        os.close(top)

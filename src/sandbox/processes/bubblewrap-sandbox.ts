@@ -7,7 +7,8 @@ import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
 import type { Python } from "../find-python.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import type { Sandbox } from "../sandbox.ts";
+import { guardedProject } from "../guarded-names.ts";
+import type { Json, Sandbox } from "../sandbox.ts";
 import { showNode } from "../show-to-nobody.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
 
@@ -84,10 +85,13 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   );
 }
 
-/** Pipes with names can be written to where nothing else can, and a project may have some: what reads them is outside. */
-function secondWall(isWritable: boolean): { readable: string[]; runnable: string[]; writable: string[] } {
+/**
+ * Pipes with names can be written to where nothing else can, and a project may have some: what reads them is outside. And what is mounted
+ * to be written can be written everywhere.
+ */
+function secondWall(isWritable: boolean): { readonly [key: string]: Json } {
   const writable = ["/workspace", "/output", "/tmp", "/dev/shm", "/dev/null"];
-  return { readable: [], runnable: ["/"], writable: isWritable ? [...writable, "/project"] : writable };
+  return { readable: [], runnable: ["/"], writable, ...(isWritable && { guarded: guardedProject("/project") }) };
 }
 
 /** Why bubblewrap cannot show this interpreter, if it cannot. */

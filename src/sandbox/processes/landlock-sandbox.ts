@@ -1,4 +1,5 @@
 import type { Python } from "../find-python.ts";
+import { guardedProject } from "../guarded-names.ts";
 import { ownRoots, ownRootNames } from "../lay-files.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
@@ -48,16 +49,10 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
           roots,
           confine: {
             landlock: {
-              readable: [
-                ...readable,
-                host.inside,
-                skills,
-                blobs,
-                ...packagesOf,
-                ...(project?.writable === false ? projects : []),
-              ],
+              readable: [...readable, host.inside, skills, blobs, ...packagesOf, ...projects],
               runnable: [...runnable, python.prefix],
-              writable: [...writable, workspace, output, temporary, ...(project?.writable === true ? projects : [])],
+              writable: [...writable, workspace, output, temporary],
+              ...(project?.writable === true && { guarded: guardedProject(project.directory) }),
             },
           },
           interpreters: { python: python.executable, bash: "/bin/bash", node: process.execPath },

@@ -281,17 +281,17 @@ export function describeInside(trial: Trial): void {
         import os
 
         def main():
-            with open("/project/planted", "w") as file:
+            with open("/project/below/planted", "w") as file:
                 file.write("#!/bin/sh")
             for mode in (0o4755, 0o2755):
                 try:
-                    os.chmod("/project/planted", mode)
+                    os.chmod("/project/below/planted", mode)
                 except OSError:
                     pass
       `;
       return trial.run(codeRun(plant, { project: { directory, writable: true } }), ({ end }) => {
         expect(end).toMatchObject({ type: "returned" });
-        expect(statSync(path.join(directory, "planted")).mode & 0o6000).toBe(0);
+        expect(statSync(path.join(directory, "below", "planted")).mode & 0o6000).toBe(0);
       });
     });
 
@@ -332,11 +332,14 @@ export function describeInside(trial: Trial): void {
     });
 
     it.each<[Script["language"], string]>([
-      ["bash", "cat /project/below/text; echo new > /project/made; mv /project/made /project/below/; cat < /dev/null"],
+      [
+        "bash",
+        "cat /project/below/text; echo new > /project/below/new; mv /project/below/new /project/below/made; cat < /dev/null",
+      ],
       [
         "node",
         "import fs from 'node:fs'; process.stdout.write(fs.readFileSync('/project/below/text'));" +
-          "fs.writeFileSync('/project/made', 'new'); fs.renameSync('/project/made', '/project/below/made');",
+          "fs.writeFileSync('/project/below/new', 'new'); fs.renameSync('/project/below/new', '/project/below/made');",
       ],
     ])("that may be written serves scripts for %s", (language, text) => {
       const directory = project();

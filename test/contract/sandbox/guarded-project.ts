@@ -1,0 +1,143 @@
+import {
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { guardedNames } from "../../../src/sandbox/guarded-names.ts";
+import { codeRun, python } from "./runs.ts";
+import type { Trial } from "./tier.ts";
+
+const there: Readonly<Record<string, string>> = {
+  ".git/hooks/sample": "hook",
+  ".git/config": "[core]",
+  ".agents/skills/deploy/SKILL.md": "skill",
+  ".claude/settings.json": "{}",
+  ".vscode/tasks.json": "{}",
+  ".gitlab-ci.yml": "job",
+  "README.md": "read me",
+  "below/text": "text",
+  "modules/one/.git": "gitdir: ../../.git/modules/one",
+  "modules/one/inner/text": "text",
+  "modules/two/text": "text",
+};
+
+/** What a run may change of a project that it may write, and what it may not: the names that programs outside obey. */
+export function describeGuardedProject(trial: Trial): void {
+  const project = (): string => {
+    const directory = mkdtempSync(path.join(trial.bait.facts.given, "guarded-"));
+    for (const [name, text] of Object.entries(there)) {
+      mkdirSync(path.join(directory, path.dirname(name)), { recursive: true });
+      writeFileSync(path.join(directory, name), text);
+    }
+    // Of a person, not of the superuser.
+    if (process.getuid?.() === 0) {
+      for (const name of ["", ...readdirSync(directory, { recursive: true, encoding: "utf8" })])
+        chownSync(path.join(directory, name), 65_534, 65_534);
+    }
+    return directory;
+  };
+  const contents = (directory: string): Record<string, string> =>
+    Object.fromEntries(
+      readdirSync(directory, { recursive: true, encoding: "utf8" })
+        .filter((name) => lstatSync(path.join(directory, name)).isFile())
+        .map((name) => [name, readFileSync(path.join(directory, name), "utf8")]),
+    );
+
+  describe("a project that may be written", trial.together, () => {
+    it("keeps what git, agents, editors and CI obey, also where it does not exist yet", () => {
+      const directory = project();
+      const attack = python`
+        import os
+
+        def is_refused(act):
+            try:
+                act()
+            except OSError:
+                return True
+            return False
+
+        def write(path):
+            with open(path, "w") as file:
+                file.write("planted")
+
+        def main(args):
+            done = []
+            def attempt(what, act):
+                if not is_refused(act):
+                    done.append(what)
+            for name in args["names"]:
+                place = "/project/" + name
+                os.makedirs("/project/below/d", exist_ok=True)
+                write("/project/below/f")
+                for spelling in (place, "/project/below/../" + name, "/project/" + name.upper()):
+                    attempt("file " + spelling, lambda: write(spelling))
+                    attempt("directory " + spelling, lambda: os.mkdir(spelling))
+                    attempt("link " + spelling, lambda: os.symlink("below", spelling))
+                    attempt("hard link " + spelling, lambda: os.link("/project/below/f", spelling))
+                    attempt("directory by renaming " + spelling, lambda: os.rename("/project/below/d", spelling))
+                    attempt("file by renaming " + spelling, lambda: os.rename("/project/below/f", spelling))
+                attempt("moving away " + place, lambda: os.rename(place, "/project/below/moved"))
+            for place in args["there"]:
+                attempt("writing " + place, lambda: write("/project/" + place))
+                attempt("removing " + place, lambda: os.remove("/project/" + place))
+                attempt("replacing " + place, lambda: os.replace("/project/below/f", "/project/" + place))
+                attempt("another name of " + place, lambda: os.link("/project/" + place, "/project/below/name"))
+            for place in (".git/hooks/pre-commit", ".agents/skills/new", ".vscode/settings.json"):
+                attempt("making " + place, lambda: write("/project/" + place))
+            attempt("moving the directory above", lambda: os.rename("/project/modules/one", "/project/modules/two/one"))
+            attempt("reading", lambda: open("/project/.git/config").read())
+            os.remove("/project/below/f")
+            os.rmdir("/project/below/d")
+            return done
+      `;
+      const kept = Object.keys(there).filter((name) => name.startsWith(".") || name === "modules/one/.git");
+      const args = { names: guardedNames, there: kept };
+      return trial.run(codeRun(attack, { args, project: { directory, writable: true } }), ({ end }) => {
+        expect(end).toMatchObject({ type: "returned", value: ["reading"] });
+        expect(contents(directory)).toEqual(there);
+        expect(readdirSync(directory).sort()).toEqual(
+          [...new Set(Object.keys(there).map((name) => name.split("/")[0] ?? ""))].sort(),
+        );
+      });
+    });
+
+    it("lets all else be changed: files, directories and what lies in them, beside a submodule too", () => {
+      const directory = project();
+      const change = python`
+        import os
+
+        def write(path):
+            with open(path, "w") as file:
+                file.write("changed")
+
+        def main():
+            for place in ("README.md", "below/text", "below/new", "modules/one/inner/new", "modules/two/new"):
+                write("/project/" + place)
+            os.makedirs("/project/below/deep/deeper")
+            write("/project/below/deep/deeper/new")
+            os.rename("/project/below/text", "/project/modules/two/text")
+            os.remove("/project/below/new")
+      `;
+      return trial.run(codeRun(change, { project: { directory, writable: true } }), ({ end }) => {
+        expect(end).toMatchObject({ type: "returned" });
+        const moved = "below/text";
+        expect(contents(directory)).toEqual({
+          ...Object.fromEntries(Object.entries(there).filter(([name]) => name !== moved)),
+          "README.md": "changed",
+          "below/deep/deeper/new": "changed",
+          "modules/one/inner/new": "changed",
+          "modules/two/new": "changed",
+          "modules/two/text": "changed",
+        });
+        expect(statSync(path.join(directory, ".git")).isDirectory()).toBe(true);
+      });
+    });
+  });
+}
