@@ -5,15 +5,15 @@ export { wrapCommand } from "./acp/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
 export { readAdvertisement, skillsOptIn } from "./client/advertisement.ts";
 export { observeSkills } from "./client/observe-skills.ts";
-export { readSkillsUpdate } from "./client/skills-update.ts";
+export { readSkillsDelta, readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
 export { openSkills } from "./open-skills.ts";
 
 export type { ReportOptions } from "./acp/report-tool-call.ts";
 export type { ExitStatus } from "./acp/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/wrap-command.ts";
-export type { SkillsAdvertisement } from "./client/advertisement.ts";
-export type { SkillsUpdate } from "./client/skills-update.ts";
+export type { SkillsAdvertisement, SkillsOptIn } from "./client/advertisement.ts";
+export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
 export type { Clock } from "./clock.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./log.ts";

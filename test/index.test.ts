@@ -10,6 +10,7 @@ test("the public surface is this list", () => {
     "observeSkills",
     "openSkills",
     "readAdvertisement",
+    "readSkillsDelta",
     "readSkillsUpdate",
     "reportToolCall",
     "skillsOptIn",

@@ -1,4 +1,4 @@
-import { type Amendment, notThere, type Path } from "./amend.ts";
+import { type Amendment, type Items, notThere, type Path } from "./amend.ts";
 import { type Container, type Place, readContainer, wholePlace } from "./json-places.ts";
 
 interface Edit extends Place {
@@ -73,20 +73,21 @@ function toEdit(find: Finder, amendment: Amendment): Edit {
   return spliceItems(list, amendment);
 }
 
-function spliceItems(
-  list: Container,
-  { at, remove, insert }: { at: number; remove: number; insert: readonly unknown[] },
-): Edit {
-  const texts = insert.map((item) => JSON.stringify(item)).join(",");
+function spliceItems(list: Container, { at, remove, insert }: { at: number; remove: number; insert: Items }): Edit {
+  const texts = toTexts(insert);
   const first = list.items[at];
   const last = list.items[at + remove - 1];
   if (remove > 0) {
-    if (first === undefined || last === undefined || insert.length === 0) throw new RangeError("nothing to replace");
+    if (first === undefined || last === undefined || texts === "") throw new RangeError("nothing to replace");
     return { from: first.from, to: last.to, text: texts };
   }
-  if (insert.length === 0) return { from: list.from, to: list.from, text: "" };
+  if (texts === "") return { from: list.from, to: list.from, text: "" };
   if (first !== undefined) return { from: first.from, to: first.from, text: `${texts},` };
   return insertLast(list, texts);
+}
+
+function toTexts(items: Items): string {
+  return "json" in items ? Buffer.from(items.json).toString() : items.map((item) => JSON.stringify(item)).join(",");
 }
 
 function insertLast({ from, items }: Container, text: string): Edit {

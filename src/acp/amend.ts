@@ -2,13 +2,16 @@ import { isRecord } from "./raw-message.ts";
 
 export type Path = readonly (string | number)[];
 
+/** Items of a list: values, or JSON of at least one, separated by commas. */
+export type Items = readonly unknown[] | { readonly json: Uint8Array };
+
 /**
  * A change to a message. The first kind sets the value at a path; at most its last key may be new. The second takes
  * `remove` items out of the array at a path, from `at` on, and puts `insert` there.
  */
 export type Amendment =
   | { readonly path: Path; readonly value: unknown }
-  | { readonly path: Path; readonly at: number; readonly remove: number; readonly insert: readonly unknown[] };
+  | { readonly path: Path; readonly at: number; readonly remove: number; readonly insert: Items };
 
 /** Applies amendments to a message as a value; the message itself is not changed, and untouched parts are shared. */
 export function amendValue(message: unknown, amendments: readonly Amendment[]): unknown {
@@ -20,7 +23,9 @@ function amendAt(value: unknown, path: Path, amendment: Amendment): unknown {
   if (key === undefined) {
     if ("value" in amendment) return amendment.value;
     if (!Array.isArray(value)) throw notThere(amendment.path);
-    return value.toSpliced(amendment.at, amendment.remove, ...amendment.insert);
+    const { at, remove, insert } = amendment;
+    // Not spread into arguments: thousands of them overflow the stack.
+    return [...(value as unknown[]).slice(0, at), ...toValues(insert), ...(value as unknown[]).slice(at + remove)];
   }
   if (Array.isArray(value) && typeof key === "number" && key in value)
     return value.with(key, amendAt(value[key], rest, amendment));
@@ -28,6 +33,10 @@ function amendAt(value: unknown, path: Path, amendment: Amendment): unknown {
   const isOwn = Object.hasOwn(value, key);
   if (!isOwn && (rest.length > 0 || !("value" in amendment))) throw notThere(amendment.path);
   return { ...value, [key]: amendAt(isOwn ? value[key] : undefined, rest, amendment) };
+}
+
+function toValues(items: Items): readonly unknown[] {
+  return "json" in items ? (JSON.parse(`[${Buffer.from(items.json).toString()}]`) as unknown[]) : items;
 }
 
 export function notThere(path: Path): RangeError {

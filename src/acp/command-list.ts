@@ -1,5 +1,6 @@
 import { withoutControls } from "../skills/control-characters.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
+import { toCommandFacts } from "../wire/command-facts.ts";
 import { metaKey } from "../wire/methods.ts";
 import { type JsonRecord, isRecord } from "./raw-message.ts";
 import { projectSkill } from "./projection.ts";
@@ -13,7 +14,7 @@ export interface CommandDialect {
 
 /** What an agent's list of commands becomes when skills join it (A-7). */
 export interface MergedCommands {
-  /** New fields of commands the agent already has, by their place in its list. */
+  /** New fields of commands the agent already has, by their place in its list; those of `_meta` join the ones that are there. */
   readonly annotated: ReadonlyMap<number, JsonRecord>;
   /** One command for each skill that the agent does not show itself; they follow the agent's own. */
   readonly added: readonly JsonRecord[];
@@ -37,9 +38,10 @@ export function mergeCommands(
       continue;
     }
     const command = commands[place];
-    const _meta = { ...metaOf(command), ...toMeta(offered, dialect, metaOf(command)) };
     const { description } = offered.skill;
-    annotated.set(place, { ...(isOutdated(command, offered.skill) && { description }), _meta });
+    const fields = isOutdated(command, offered.skill) ? { description } : {};
+    const shown = isRecord(command) ? { ...command, ...fields } : fields;
+    annotated.set(place, { ...fields, _meta: toMeta(offered, dialect, shown) });
   }
   return { annotated, added };
 }
@@ -48,7 +50,8 @@ export function mergeCommands(
 export function toCommandList(commands: readonly unknown[], { annotated, added }: MergedCommands): readonly unknown[] {
   const own = commands.map((command, index) => {
     const fields = annotated.get(index);
-    return fields === undefined || !isRecord(command) ? command : { ...command, ...fields };
+    if (fields === undefined || !isRecord(command)) return command;
+    return { ...command, ...fields, _meta: { ...metaOf(command), ...metaOf(fields) } };
   });
   return [...own, ...added];
 }
@@ -69,13 +72,8 @@ function makeCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord
   const { skill } = offered;
   const hint = toHint(offered);
   const isV2 = dialect.protocol === 2;
-  return {
-    ...(isV2 && { type: "command" }),
-    name: skill.slug,
-    description: skill.description,
-    input: isV2 ? { type: "text", hint } : { hint },
-    _meta: toMeta(offered, dialect, {}),
-  };
+  const command = { ...(isV2 && { type: "command" }), name: skill.slug, description: skill.description };
+  return { ...command, input: isV2 ? { type: "text", hint } : { hint }, _meta: toMeta(offered, dialect, command) };
 }
 
 /** Editors send a command without input the moment it is picked; a skill nearly always wants words. */
@@ -91,9 +89,12 @@ function oneLine(text: string): string {
   return withoutControls(text.replace(/\s+/g, " ").trim());
 }
 
-function toMeta(offered: OfferedSkill, { jetbrains }: CommandDialect, existing: JsonRecord): JsonRecord {
-  const ours = { [metaKey]: projectSkill(offered) };
+/** The fields of `_meta` that a command gets beside its own. */
+function toMeta(offered: OfferedSkill, { jetbrains }: CommandDialect, command: JsonRecord): JsonRecord {
+  const facts = toCommandFacts(projectSkill(offered), { name: command["name"], description: command["description"] });
+  const ours = { [metaKey]: facts };
   if (!jetbrains) return ours;
+  const existing = metaOf(command);
   const theirs = isRecord(existing["jetbrains"]) ? existing["jetbrains"] : {};
   const air = isRecord(theirs["air"]) ? theirs["air"] : { version: 1 };
   return { ...ours, jetbrains: { ...theirs, air: { ...air, kind: "skill", skillPath: offered.skill.file } } };

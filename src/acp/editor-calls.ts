@@ -4,10 +4,12 @@ import type { Log } from "../log.ts";
 import { asAvailable, nearest } from "../nearest.ts";
 import type { SessionSkills } from "../skillset.ts";
 import { toWireError } from "../wire/error-table.ts";
-import { progressNotification, toolMethodPrefix } from "../wire/methods.ts";
+import { listProblems, progressNotification, toolMethodPrefix } from "../wire/methods.ts";
 import type { AgentTools, EditorCaller } from "./agent-tools.ts";
 import type { Notification } from "./emission.ts";
 import { isRecord } from "./raw-message.ts";
+import { pageOfProblems } from "./problem-pages.ts";
+import type { ToolRequest } from "./service/skill-service.ts";
 import { servedTools } from "./served-tools.ts";
 import type { Session } from "./session.ts";
 
@@ -22,9 +24,9 @@ export interface Response {
 /** The editor's own calls of our tools: `_acp-skills/<tool>`. */
 export interface EditorCalls {
   /** Runs a call beside others; the answers are sent in the order of the requests. */
-  ask(id: string | number, method: string, params: unknown): void;
-  /** Gives up a call, which is then answered with an error. False where the id is not one of ours. */
-  cancel(id: unknown): boolean;
+  ask(request: ToolRequest): void;
+  /** Gives up a call, which is then answered with an error. Nothing for an id that is not one of ours. */
+  cancel(id: string | number): void;
   /** Gives up every call; nothing is sent after it. */
   close(): void;
 }
@@ -32,17 +34,26 @@ export interface EditorCalls {
 export interface EditorCallsOptions {
   readonly tools: AgentTools;
   readonly log: Log;
-  readonly send: (message: Response | Notification) => void;
+  /** Puts a message on its way to the editor; `written` is called once it has left this process, or never will. */
+  readonly send: (message: Response | Notification, written: () => void) => void;
+  /** Told of every answer, when it is on its way. */
+  readonly answered: (id: string | number) => void;
   /** The skills of each open session. */
   readonly sessions: ReadonlyMap<string, Pick<Session, "catalog" | "directory" | "agent">>;
   /** Opens the skills that there are without a session: those of the explicit and of the home directories. */
   readonly openSkills: () => SessionSkills;
 }
 
+/** So many calls may run, or have answers that the editor has not read yet; one more is refused. */
+const maxCalls = 128;
+/** What code printed and an editor has not read yet: beyond this, the beginning is dropped. */
+const longestUnread = 64 * 1024;
+
 /** ACP's error for a request that was given up. */
 const cancelled = { code: -32800, message: "Request cancelled" } as const;
 
-export function openEditorCalls({ tools, log, send, sessions, openSkills }: EditorCallsOptions): EditorCalls {
+export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
+  const { tools, log, send, answered: told, sessions, openSkills } = options;
   const running = new Set<{ readonly id: string | number; readonly controller: AbortController }>();
   let lastAnswer: Promise<void> = Promise.resolve();
   let withoutSession: SessionSkills | undefined;
@@ -57,15 +68,38 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
   }
 
   async function call(id: string | number, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    if (running.size > maxCalls) throw tooManyCalls();
+    if (method === `${toolMethodPrefix}${listProblems}`)
+      return pageOfProblems(params, findCatalog(listProblems, params));
     const tool = toToolName(method);
-    const onPrint = (message: string): void => {
-      // A request that was given up is answered already.
-      if (signal.aborted) return;
-      tell({ jsonrpc: "2.0", method: progressNotification, params: { requestId: id, message } });
-    };
+    const onPrint = openProgress(id, signal);
     if (!isRecord(params)) return await tools.call(tool, params, { ...findCaller(tool, undefined), onPrint }, signal);
     const args = Object.fromEntries(Object.entries(params).filter(([key]) => key !== "sessionId" && key !== "_meta"));
     return await tools.call(tool, args, { ...findCaller(tool, params["sessionId"]), onPrint }, signal);
+  }
+
+  function findCatalog(method: string, params: unknown): SessionSkills["catalog"] {
+    return findCaller(method, isRecord(params) ? params["sessionId"] : undefined).skills.catalog;
+  }
+
+  /** Tells what a call prints; what comes while the editor has not read the last of it is gathered. */
+  function openProgress(requestId: string | number, signal: AbortSignal): (text: string) => void {
+    let unread = "";
+    let isUnread = false;
+    function next(): void {
+      isUnread = false;
+      if (unread === "") return;
+      const message = unread;
+      unread = "";
+      isUnread = true;
+      tell({ jsonrpc: "2.0", method: progressNotification, params: { requestId, message } }, next);
+    }
+    return (text) => {
+      // A request that was given up is answered already.
+      if (signal.aborted) return;
+      unread = `${unread}${text}`.slice(-longestUnread);
+      if (!isUnread) next();
+    };
   }
 
   function findCaller(tool: string, sessionId: unknown): EditorCaller {
@@ -79,37 +113,31 @@ export function openEditorCalls({ tools, log, send, sessions, openSkills }: Edit
     return { sessionId: undefined, skills: withoutSession };
   }
 
-  async function answerInTurn(before: Promise<void>, answered: Promise<Response>): Promise<void> {
+  async function answerInTurn(before: Promise<void>, answered: Promise<Response>, read: () => void): Promise<void> {
     const response = await answered;
     await before;
-    tell(response);
+    told(response.id);
+    tell(response, read);
   }
 
-  function tell(message: Response | Notification): void {
-    if (!isOpen) return;
-    try {
-      send(message);
-    } catch (error) {
-      log("info", `The editor was gone before a tool's answer reached it: ${String(error)}`);
-    }
+  function tell(message: Response | Notification, written: () => void): void {
+    if (isOpen) send(message, written);
   }
 
   return {
-    ask(id, method, params) {
+    ask({ id, method, params }) {
       const entry = { id, controller: new AbortController() };
       running.add(entry);
       const answered = answer(id, method, params, entry.controller.signal);
       // What executes takes its time: the answers to other calls do not wait for it.
       const before = isSlow(method) ? Promise.resolve() : lastAnswer;
-      const told = answerInTurn(before, answered).then(() => {
+      const inTurn = answerInTurn(before, answered, () => {
         running.delete(entry);
       });
-      if (!isSlow(method)) lastAnswer = told;
+      if (!isSlow(method)) lastAnswer = inTurn;
     },
     cancel(id) {
-      const entry = [...running].find((other) => other.id === id);
-      entry?.controller.abort();
-      return entry !== undefined;
+      for (const entry of running) if (entry.id === id) entry.controller.abort();
     },
     close() {
       isOpen = false;
@@ -145,9 +173,16 @@ function isSlow(method: string): boolean {
 function toToolName(method: string): string {
   const name = method.slice(toolMethodPrefix.length);
   if (servedTools.has(name)) return name;
-  const available = nearest(name, servedTools.keys(), asAvailable).map((near) => `${toolMethodPrefix}${near}`);
+  const available = nearest(name, [...servedTools.keys(), listProblems], asAvailable).map(
+    (near) => `${toolMethodPrefix}${near}`,
+  );
   const message = `There is no method ${JSON.stringify(method.slice(0, 128))}.`;
   throw new SkillsError("METHOD_NOT_FOUND", message, { facts: { available } });
+}
+
+function tooManyCalls(): SkillsError {
+  const message = `More than ${maxCalls} calls of this editor run or have answers that it has not read yet.`;
+  return new SkillsError("RUNTIME_BUSY", message, { facts: { hint: "Read the answers, then call again." } });
 }
 
 const longestShown = 80;

@@ -12,6 +12,11 @@ export function encodeMessage(message: object): Buffer {
   return Buffer.concat(pieces);
 }
 
+/** Items of a list as JSON, separated by commas. */
+export function encodeItems(items: readonly unknown[]): Uint8Array {
+  return Buffer.concat(items.flatMap((item, index) => (index === 0 ? [encodeItem(item)] : [comma, encodeItem(item)])));
+}
+
 function addValue(value: unknown, pieces: Buffer[]): void {
   if (Array.isArray(value)) {
     pieces.push(Buffer.from("["));

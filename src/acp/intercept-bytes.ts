@@ -1,40 +1,38 @@
 import type { Settings } from "../options.ts";
-import type { Skillset } from "../skillset.ts";
 import { openToldOnce } from "../told-once.ts";
-import type { AgentTools } from "./agent-tools.ts";
-import { openConnection } from "./connection.ts";
 import { encodeMessage } from "./encode-message.ts";
+import { openInterceptor } from "./interceptor.ts";
 import { type Direction, type Flush, passBlock } from "./pass-block.ts";
+import type { SkillService } from "./service/skill-service.ts";
 
 /** An interceptor over newline-delimited JSON: takes blocks of whole lines, gives back the bytes to write. */
 export interface ByteInterceptor {
   readonly passFromEditor: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
   readonly passFromAgent: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
-  /** Resolves when what was served is gone. */
-  readonly close: () => Promise<void>;
+  /** Nothing is sent after it. */
+  readonly close: () => void;
 }
 
 /** Each puts a whole line on its way, behind what came before. */
 export interface LineSinks {
-  readonly toEditor: (line: Buffer) => void;
+  /** `written` is called once the line has left this process, or never will. */
+  readonly toEditor: (line: Uint8Array, written: () => void) => void;
   readonly toAgent: (line: Buffer) => void;
 }
 
 export function interceptBytes(
-  skillset: Skillset,
+  service: SkillService,
   settings: Settings,
   { toEditor, toAgent }: LineSinks,
-  tools?: AgentTools,
 ): ByteInterceptor {
-  const outlets = {
-    send: (message: object) => {
-      toEditor(encodeMessage(message));
-    },
+  const interceptor = openInterceptor({
+    service,
+    settings,
+    send: toEditor,
     reply: (message: object) => {
       toAgent(encodeMessage(message));
     },
-  };
-  const connection = openConnection(skillset, settings, outlets, tools);
+  });
   const { tellOnce } = openToldOnce(settings.log);
   /** Lines that are not JSON are looked for only while lines are read anyway. */
   const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
@@ -49,14 +47,18 @@ export function interceptBytes(
     },
   });
   const fromEditor: Direction = {
-    interest: connection.editorInterest,
-    look: connection.fromEditor,
+    interest: interceptor.editorInterest,
+    look: interceptor.fromEditor,
     ...reports("editor"),
   };
-  const fromAgent: Direction = { interest: connection.agentInterest, look: connection.fromAgent, ...reports("agent") };
+  const fromAgent: Direction = {
+    interest: interceptor.agentInterest,
+    look: interceptor.fromAgent,
+    ...reports("agent"),
+  };
   return {
     passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
     passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
-    close: connection.close,
+    close: interceptor.close,
   };
 }

@@ -1,52 +1,78 @@
 import type { Settings } from "../options.ts";
-import type { Skillset } from "../skillset.ts";
 import type { MessageStream } from "../wire/message-stream.ts";
-import type { AgentTools } from "./agent-tools.ts";
 import { amendValue } from "./amend.ts";
-import { openConnection } from "./connection.ts";
+import { openInterceptor } from "./interceptor.ts";
+import type { SkillService } from "./service/skill-service.ts";
 import type { Verdict } from "./verdict.ts";
 
 /**
  * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Pressure, closing and
- * errors pass through in both directions; when either direction ends, all sessions are released.
+ * errors pass through in both directions; when either direction ends, all sessions are released and `released` is called, once.
  */
 export function interceptStream<Message>(
   stream: MessageStream<Message>,
-  skillset: Skillset,
+  service: SkillService,
   settings: Settings,
-  tools?: AgentTools,
+  released: () => void = () => undefined,
 ): MessageStream<Message> {
   let toEditor: TransformStreamDefaultController<Message> | undefined;
   let toAgent: TransformStreamDefaultController<Message> | undefined;
-  const outlets = {
-    send: (message: unknown) => toEditor?.enqueue(message as Message),
+  /** Messages of ours that the editor's end has not taken yet, and who waits for that. */
+  const unread = new Map<unknown, () => void>();
+  const interceptor = openInterceptor({
+    service,
+    settings,
+    send(line, written) {
+      const message = JSON.parse(Buffer.from(line).toString()) as Message;
+      // First: a reader that waits takes it at once.
+      unread.set(message, written);
+      try {
+        toEditor?.enqueue(message);
+      } catch {
+        // The editor's end is closed: nobody reads this any more.
+        unread.delete(message);
+        written();
+      }
+    },
     reply: (message: unknown) => toAgent?.enqueue(message as Message),
-  };
-  const connection = openConnection(skillset, settings, outlets, tools);
+  });
 
   const inbound = new TransformStream<Message, Message>({
     start(controller) {
       toAgent = controller;
     },
     async transform(message, controller) {
-      pass(message, await connection.fromEditor(message), controller);
+      pass(message, await interceptor.fromEditor(message), controller);
     },
   });
   const outbound = new TransformStream<Message, Message>({
     start(controller) {
       toEditor = controller;
     },
+    async transform(message, controller) {
+      pass(message, await interceptor.fromAgent(message), controller);
+    },
+  });
+  const door = new TransformStream<Message, Message>({
     transform(message, controller) {
-      pass(message, connection.fromAgent(message), controller);
+      controller.enqueue(message);
+      unread.get(message)?.();
+      unread.delete(message);
     },
   });
 
   // Errors reach the agent and the editor through the streams themselves.
+  let isReleased = false;
   const release = (): void => {
-    void connection.close();
+    interceptor.close();
+    for (const written of unread.values()) written();
+    unread.clear();
+    if (isReleased) return;
+    isReleased = true;
+    released();
   };
   stream.readable.pipeTo(inbound.writable).then(release, release);
-  outbound.readable.pipeTo(stream.writable).then(release, release);
+  outbound.readable.pipeThrough(door).pipeTo(stream.writable).then(release, release);
   return { readable: inbound.readable, writable: outbound.writable };
 }
 

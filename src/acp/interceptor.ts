@@ -1,50 +1,51 @@
 import type { Settings } from "../options.ts";
-import type { SessionSkills, Skillset } from "../skillset.ts";
-import type { Skill } from "../skills/skill.ts";
 import { openToldOnce } from "../told-once.ts";
 import * as methods from "../wire/methods.ts";
-import type { AgentTools } from "./agent-tools.ts";
 import { factsOf } from "./agents.ts";
 import { approve } from "./approval.ts";
-import { openEditorCalls, type Response } from "./editor-calls.ts";
-import type { Notification } from "./emission.ts";
 import { agentInterest, editorInterest, type Interest } from "./interests.ts";
 import { advertise, chooseForms, negotiate, type Negotiation } from "./negotiation.ts";
 import { openOpenings, type Opening } from "./openings.ts";
 import { openPendingRequests } from "./pending-requests.ts";
-import type { Instructions } from "./prompt.ts";
 import { openPrompts } from "./prompts.ts";
 import { isExactId, isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
 import { servedTools } from "./served-tools.ts";
+import type { SkillService } from "./service/skill-service.ts";
 import { type Agreed, openSessions } from "./sessions.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 
 /**
  * Stands between an editor and its agent and looks at raw messages. It knows neither bytes nor streams: a mount shows it
- * each message in order, does what the verdict says, and keeps the order. A fault of ours never stops a message.
+ * each message in order, does what the verdict says, and keeps the order. What has to be read or run is the service's, on another
+ * thread; a message waits for it only where it needs its answer, and never for long. A fault of ours never stops a message.
  */
 export interface Interceptor {
-  /** A promise only where a skill or the tools have to be read first; the mount holds the messages that follow until then. */
+  /** A promise only where the service is asked; the mount holds the messages that follow until then. */
   readonly fromEditor: (message: unknown) => Verdict | Promise<Verdict>;
-  readonly fromAgent: (message: unknown) => Verdict;
+  readonly fromAgent: (message: unknown) => Verdict | Promise<Verdict>;
   readonly editorInterest: () => Interest;
   readonly agentInterest: () => Interest;
   /** Releases every session; nothing is sent after it. */
   readonly close: () => void;
 }
 
+/** Our answer to a request of the agent's, under its id. */
+interface Answer {
+  readonly jsonrpc: "2.0";
+  readonly id: string | number;
+  readonly result: unknown;
+}
+
 export interface InterceptorOptions {
-  readonly skillset: Skillset;
+  readonly service: SkillService;
   readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock" | "tools" | "teach" | "approveReadOnly">;
-  /** Undefined where no tools are served. The one who opened them closes them. */
-  readonly tools: AgentTools | undefined;
-  readonly readInstructions: (skill: Skill) => Promise<Instructions>;
-  /** When this connection began, in milliseconds since 1970: an agent may show skills as they were then. */
-  readonly startedAt: number;
-  /** Puts a message of ours on its way to the editor, behind what was forwarded before. Called outside of fromAgent only. */
-  readonly send: (message: Notification | Response) => void;
+  /**
+   * Puts a line of ours on its way to the editor, behind what was forwarded before; `written` is to be called once it has left this
+   * process, or never will.
+   */
+  readonly send: (line: Uint8Array, written: () => void) => void;
   /** Puts an answer of ours on its way to the agent. */
-  readonly reply: (message: Response) => void;
+  readonly reply: (message: Answer) => void;
 }
 
 type Pending =
@@ -55,27 +56,37 @@ type Pending =
 const pendingLimit = 256;
 
 /** Opens an interceptor for one connection. */
-export function openInterceptor(options: InterceptorOptions): Interceptor {
-  const { skillset, settings, tools, readInstructions, startedAt, send, reply } = options;
-  const { emit, version, log, clock, approveReadOnly } = settings;
+export function openInterceptor({ service: skills, settings, send, reply }: InterceptorOptions): Interceptor {
+  const { emit, version, log, clock, approveReadOnly, teach } = settings;
+  const servesTools = settings.tools !== "none";
   const { tellOnce } = openToldOnce(log);
-  const sessions = openSessions({ clock, log, tellOnce, send: sendWhileOpen, fault: failed });
+  /** The editor's own calls that have no answer yet. */
+  const calls = new Set<string | number>();
+  const service = skills.connect({
+    send(line, written) {
+      if (isOpen) send(line, written);
+      else written();
+    },
+    answered: (id) => calls.delete(id),
+    lesson(key, lesson) {
+      openings.prepared(key, lesson);
+    },
+    log,
+  });
+  const openings = openOpenings({ service, settings, negotiation: awaitNegotiation, tellOnce });
+  const sessions = openSessions({
+    service,
+    clock,
+    release: (opening) => {
+      openings.release(opening);
+    },
+  });
   const pending = openPendingRequests<Pending>(pendingLimit, release);
+  const lookAtPrompt = openPrompts({ service, clock, teach });
   let negotiated: Agreed | undefined;
   /** The editor has asked the agent what it can. */
   let isAsked = false;
-  let isOpen = emit !== "none" || tools !== undefined;
-  const lookAtPrompt = openPrompts({ readInstructions, startedAt, log });
-  const openSkills = (): SessionSkills => openings.openSkills({});
-  const calls = tools && openEditorCalls({ tools, log, send, sessions: sessions.byId, openSkills });
-  const openings = openOpenings({
-    skillset,
-    tools,
-    settings,
-    negotiation: awaitNegotiation,
-    tellOnce,
-    send: sendWhileOpen,
-  });
+  let isOpen = emit !== "none" || servesTools;
   let whenNegotiated = (): void => undefined;
   const answered = new Promise<void>((resolve) => {
     whenNegotiated = resolve;
@@ -122,7 +133,10 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     if (method === methods.sessionCancel) sessions.turnCancelled(params);
     if (method !== methods.cancelRequest) return untouched;
     const { requestId } = params;
-    if (calls?.cancel(requestId) === true) return kept;
+    if ((typeof requestId === "string" || typeof requestId === "number") && calls.has(requestId)) {
+      service.giveUp(requestId);
+      return kept;
+    }
     sessions.requestCancelled(requestId);
     return untouched;
   }
@@ -147,9 +161,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
 
   /** Answers in the editor's place where we may (A-13). */
   function permissionAsked(id: string | number, params: JsonRecord): Verdict {
-    const session = approveReadOnly && isExactId(id) ? sessions.find(params) : undefined;
-    const server = session?.tools?.server;
-    const facts = factsOf({ name: session?.agent ?? "", version: "" });
+    const server = approveReadOnly && isExactId(id) ? sessions.find(params)?.opening.server : undefined;
+    const facts = factsOf({ name: negotiated?.negotiation.agent ?? "", version: "" });
     const approval = server && approve(params, { server, facts, known: undefined });
     if (approval === undefined) return untouched;
     const { tool, optionId } = approval;
@@ -170,7 +183,7 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
         const forms = chooseForms(negotiation, emit);
         negotiated = { negotiation, forms };
         whenNegotiated();
-        const served = tools === undefined ? [] : [...servedTools.keys()];
+        const served = servesTools ? [...servedTools.keys()] : [];
         return { forward: true, amendments: advertise(message, negotiation, forms, { version, tools: served }) };
       }
       case "open": {
@@ -187,10 +200,6 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     }
   }
 
-  function sendWhileOpen(message: Notification): void {
-    if (isOpen) send(message);
-  }
-
   function failed(error: unknown): Verdict {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     tellOnce("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`, message);
@@ -200,9 +209,15 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
   function close(): void {
     isOpen = false;
     whenNegotiated();
-    calls?.close();
     for (const request of pending.takeAll()) release(request);
     sessions.close();
+    void service.close();
+  }
+
+  function called(id: string | number, method: string, params: unknown): Verdict {
+    calls.add(id);
+    service.ask({ id, method, params });
+    return kept;
   }
 
   return {
@@ -211,13 +226,14 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
       try {
         const read = readMessage(message);
         if (read.kind !== "request" && read.kind !== "notification") return untouched;
-        if (calls !== undefined && read.method.startsWith(methods.toolMethodPrefix)) {
+        if (servesTools && read.method.startsWith(methods.toolMethodPrefix)) {
           if (read.kind === "notification") return kept;
           // The agent refuses it, but under the id that the editor waits for.
           if (!isExactId(read.id)) return untouched;
-          calls.ask(read.id, read.method, isRecord(message) ? message["params"] : undefined);
-          return kept;
+          return called(read.id, read.method, isRecord(message) ? message["params"] : undefined);
         }
+        const session = sessions.find(read.params);
+        if (session !== undefined) sessions.editorNamed(session, read.method === methods.sessionPrompt);
         if (read.kind === "request") return editorAsked(read.id, read.method, read.params);
         return editorTold(read.method, read.params);
       } catch (error) {
@@ -235,7 +251,8 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
             return read.method === methods.requestPermission ? permissionAsked(read.id, read.params) : untouched;
           case "response": {
             const request = pending.take(read.id);
-            if (request === undefined) return untouched;
+            // Nobody but us answers what the agent was never asked.
+            if (request === undefined) return calls.has(read.id) ? kept : untouched;
             if (!read.failed) return agentAnswered(request, message, read.result);
             release(request);
             return untouched;
@@ -249,12 +266,13 @@ export function openInterceptor(options: InterceptorOptions): Interceptor {
     },
     editorInterest() {
       if (!isOpen) return [];
-      return negotiated === undefined ? "everything" : editorInterest({ servesTools: tools !== undefined });
+      return negotiated === undefined ? "everything" : editorInterest({ servesTools });
     },
     agentInterest() {
       if (!isOpen) return [];
       if (negotiated === undefined) return "everything";
-      return agentInterest({ approves: tools !== undefined && approveReadOnly, awaits: !pending.isEmpty });
+      const awaits = !pending.isEmpty || calls.size > 0;
+      return agentInterest({ approves: servesTools && approveReadOnly, awaits });
     },
     close,
   };

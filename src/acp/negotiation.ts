@@ -1,16 +1,23 @@
 import type { EmitForm, ToolForm } from "../options.ts";
-import { availableCommandsUpdate, availableSkillsUpdate, extensionSkillsUpdate, metaKey } from "../wire/methods.ts";
+import {
+  availableCommandsUpdate,
+  availableSkillsUpdate,
+  extensionSkillsUpdate,
+  metaKey,
+  sessionUpdate,
+  skillsNotification,
+} from "../wire/methods.ts";
 import type { Amendment } from "./amend.ts";
 import { leaksConfiguration } from "./leaking-agents.ts";
 import { canTellPeerUsers } from "../peer-users.ts";
-import { isRecord, recordAt } from "./raw-message.ts";
+import { isRecord, type JsonRecord, recordAt } from "./raw-message.ts";
 import type { Transport } from "./server-entry.ts";
 
 /** What the two ends of a connection said about themselves, as far as skills are concerned (A-6). */
 export interface Negotiation {
   readonly protocol: 1 | 2;
-  /** The client asked for skills. */
-  readonly optedIn: boolean;
+  /** How the client asked for skills; undefined where it did not. */
+  readonly optIn: OptIn | undefined;
   readonly jetbrains: boolean;
   /** The client shows `notice` updates. */
   readonly notices: boolean;
@@ -26,10 +33,28 @@ export interface Negotiation {
   readonly alreadyServed: boolean;
 }
 
+/** What a client that asked for skills said about how it wants them (A-6). */
+export interface OptIn {
+  /** As the extension notification `_acp-skills/skills_update`, which typed SDK clients of v1 deliver. */
+  readonly notification: boolean;
+  /** After the first list, only what changed. */
+  readonly deltas: boolean;
+  /** Also as commands. */
+  readonly commands: boolean;
+}
+
+/** How the list of skills itself is sent. */
+export interface SkillsForm {
+  readonly method: typeof sessionUpdate | typeof skillsNotification;
+  /** The kind of the update. */
+  readonly kind: typeof availableSkillsUpdate | typeof extensionSkillsUpdate;
+  readonly deltas: boolean;
+}
+
 /** The forms in which one connection is told of its skills. */
 export interface Forms {
-  /** The kind of the update that carries the list, where one is sent. */
-  readonly skillsUpdate: typeof availableSkillsUpdate | typeof extensionSkillsUpdate | undefined;
+  /** Undefined where the list itself is not sent. */
+  readonly skills: SkillsForm | undefined;
   readonly commands: boolean;
   readonly problems: boolean;
 }
@@ -44,10 +69,7 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   const ofAgent = agentCapabilities(result);
   return {
     protocol,
-    optedIn: ofClient.some(
-      (capabilities) =>
-        Boolean(recordAt(capabilities, "_meta")?.[metaKey]) || Boolean(recordAt(capabilities, "session")?.["skills"]),
-    ),
+    optIn: optInOf(ofClient),
     jetbrains: ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"])),
     notices: protocol === 2 || ofClient.some((capabilities) => Boolean(recordAt(capabilities, "session")?.["notices"])),
     embeddedContext: Boolean(
@@ -62,18 +84,36 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   };
 }
 
+/** Looks at both places where a client can ask for skills: our key in `_meta`, and `session.skills` (A-6). */
+function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefined {
+  const wishes = ofClient.flatMap((capabilities) => [
+    recordAt(capabilities, "_meta")?.[metaKey],
+    recordAt(capabilities, "session")?.["skills"],
+  ]);
+  const wish = wishes.find(Boolean);
+  if (wish === undefined) return undefined;
+  const { notification, deltas, commands } = isRecord(wish) ? wish : {};
+  return { notification: notification === true, deltas: deltas === true, commands: commands !== false };
+}
+
 /** Chooses the forms (A-6). Forcing the RFD's form sends it without opt-in, under the RFD's own name. */
-export function chooseForms({ protocol, optedIn }: Negotiation, emit: EmitForm): Forms {
+export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): Forms {
+  const problems = optIn !== undefined;
+  const deltas = optIn?.deltas ?? false;
+  const rfd: SkillsForm =
+    optIn?.notification === true
+      ? { method: skillsNotification, kind: availableSkillsUpdate, deltas }
+      : { method: sessionUpdate, kind: availableSkillsUpdate, deltas };
   switch (emit) {
     case "none":
-      return { skillsUpdate: undefined, commands: false, problems: false };
+      return { skills: undefined, commands: false, problems: false };
     case "rfd":
-      return { skillsUpdate: availableSkillsUpdate, commands: false, problems: optedIn };
+      return { skills: rfd, commands: false, problems };
     case "commands":
-      return { skillsUpdate: undefined, commands: true, problems: optedIn };
+      return { skills: undefined, commands: true, problems };
     case "auto": {
-      const skillsUpdate = optedIn ? availableSkillsUpdate : protocol === 2 ? extensionSkillsUpdate : undefined;
-      return { skillsUpdate, commands: true, problems: optedIn };
+      const unasked = protocol === 2 ? ({ ...rfd, kind: extensionSkillsUpdate } as const) : undefined;
+      return { skills: optIn === undefined ? unasked : rfd, commands: optIn?.commands ?? true, problems };
     }
   }
 }
@@ -120,7 +160,7 @@ export function advertise(
   const result = recordAt(response, "result");
   if (result === undefined) return [];
   const update = [
-    ...(forms.skillsUpdate === undefined ? [] : [forms.skillsUpdate]),
+    ...(forms.skills === undefined ? [] : [toAdvertised(forms.skills)]),
     ...(forms.commands ? [availableCommandsUpdate] : []),
   ];
   const value = { version, tools, update };
@@ -131,6 +171,10 @@ export function advertise(
   if (!isRecord(capabilities)) return [];
   if (!isRecord(capabilities["_meta"])) return [{ path: ["result", key, "_meta"], value: { [metaKey]: value } }];
   return [{ path: ["result", key, "_meta", metaKey], value }];
+}
+
+function toAdvertised({ method, kind }: SkillsForm): string {
+  return method === sessionUpdate ? kind : method;
 }
 
 function capabilitiesKey(protocol: 1 | 2): string {

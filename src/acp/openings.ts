@@ -1,66 +1,59 @@
 import type { Settings } from "../options.ts";
-import type { SessionSkills, Skillset } from "../skillset.ts";
 import type { ToldOnce } from "../told-once.ts";
-import type { AgentTools } from "./agent-tools.ts";
 import type { Amendment } from "./amend.ts";
-import type { Notification } from "./emission.ts";
+import type { KnownServer } from "./recognise-call.ts";
+import { openLessonSlot, type LessonSlot } from "./lesson-slot.ts";
 import { chooseTransport, type Negotiation } from "./negotiation.ts";
-import { noSkills } from "./no-skills.ts";
 import type { JsonRecord } from "./raw-message.ts";
-import { equipSession, type SessionTools } from "./session-tools.ts";
+import { addServer, chooseServerName, serverNames, takesServer } from "./server-entry.ts";
+import type { Lesson, ServiceConnection, SessionKey } from "./service/skill-service.ts";
+import { addToSystemPrompt } from "./teaching.ts";
 import { withinTime } from "./within-time.ts";
 
 /** A session whose request is on its way to the agent, or about to be. */
 export interface Opening {
   readonly kind: "open";
+  readonly key: SessionKey;
   /** Unknown where the agent chooses it. */
   readonly sessionId: string | undefined;
-  readonly skills: SessionSkills;
-  /** What its model has of our tools, once that is settled. */
-  tools: SessionTools | undefined;
+  /** Our MCP server, once the agent is told of it. */
+  server: KnownServer | undefined;
+  readonly lesson: LessonSlot;
   /** The session was opened or refused: what is settled later comes too late. */
   isOver: boolean;
 }
 
 export interface OpeningsOptions {
-  readonly skillset: Skillset;
-  readonly tools: AgentTools | undefined;
-  readonly settings: Pick<Settings, "tools" | "teach" | "clock" | "log">;
+  readonly service: ServiceConnection;
+  readonly settings: Pick<Settings, "tools" | "teach" | "clock">;
   /** The agent's answer to `initialize`; undefined where there is none to wait for. */
   readonly negotiation: () => Promise<Negotiation | undefined>;
   readonly tellOnce: ToldOnce["tellOnce"];
-  /** Puts a message of ours on its way to the editor. */
-  readonly send: (message: Notification) => void;
 }
 
 export interface Openings {
   open(params: JsonRecord, sessionId: string | undefined): Opening;
-  /** The skills that there are without a session. */
-  openSkills(params: JsonRecord): SessionSkills;
   /** How the request is to be amended; never rejects, for a session goes on without tools. Undefined where none are served. */
   equip(opening: Opening, params: JsonRecord): Promise<readonly Amendment[]> | undefined;
+  /** What the model of a session is to be told has changed. */
+  prepared(key: SessionKey, lesson: Lesson | undefined): void;
+  /** The session ended, or was never opened. */
   release(opening: Opening): void;
 }
 
 /** An editor may open a session without waiting for the answer to `initialize`. We do: agents take their time to boot. */
 const answerTime = 60_000;
+/** How long the request that opens a session may wait for our server. */
+const equippingTime = 6_000;
+/** How long it waits besides, so that the system prompt can name the skills. */
+const readingTime = 500;
 
-export function openOpenings({ skillset, tools, settings, negotiation, tellOnce, send }: OpeningsOptions): Openings {
+export function openOpenings({ service, settings, negotiation, tellOnce }: OpeningsOptions): Openings {
   const { teach, clock } = settings;
+  const byKey = new Map<SessionKey, Opening>();
+  let lastKey = 0;
 
-  function openSkills({ cwd, additionalDirectories }: JsonRecord): SessionSkills {
-    const directories = Array.isArray(additionalDirectories) ? additionalDirectories : [];
-    try {
-      return skillset.openSession({
-        cwd: typeof cwd === "string" ? cwd : undefined,
-        additionalDirectories: directories.filter((directory) => typeof directory === "string"),
-      });
-    } catch (error) {
-      return noSkills(`Skills cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-
-  async function equip(opening: Opening, params: JsonRecord, served: AgentTools): Promise<readonly Amendment[]> {
+  async function equip(opening: Opening, params: JsonRecord): Promise<readonly Amendment[]> {
     const agreed = await withinTime(negotiation(), clock, answerTime);
     if (isOver(opening)) return [];
     const transport = agreed && chooseTransport(agreed, settings.tools);
@@ -69,34 +62,64 @@ export function openOpenings({ skillset, tools, settings, negotiation, tellOnce,
       tellOnce("info", `The session has no MCP server of ours: ${why}.`);
       return [];
     }
-    const options = { tools: served, skills: opening.skills, negotiation: agreed, transport, teach, clock, send };
-    const equipped = await equipSession(params, opening.sessionId, options);
-    if (equipped === undefined) return [];
-    if (isOver(opening)) {
-      equipped.tools.close();
-      return [];
-    }
-    opening.tools = equipped.tools;
-    return equipped.amendments;
+    // Where there is no list, there is no place for a server.
+    if (!takesServer(params)) return [];
+    const name = chooseServerName(params["mcpServers"]);
+    const { key, sessionId } = opening;
+    const asked = Promise.resolve(service.equip(key, { sessionId, negotiation: agreed, transport, name }));
+    const entry = await withinTime(asked, clock, equippingTime);
+    if (entry === undefined || isOver(opening)) return [];
+    const added = addServer(params, entry);
+    opening.server = { name, others: serverNames(params["mcpServers"]) };
+    const taught = teach && agreed.systemPrompt ? await teachAtOnce(opening, params) : undefined;
+    return taught === undefined ? [added] : [added, taught];
+  }
+
+  async function teachAtOnce({ lesson, key }: Opening, params: JsonRecord): Promise<Amendment | undefined> {
+    await withinTime(lesson.ready, clock, readingTime);
+    const amendment = lesson.next && addToSystemPrompt(params, lesson.next.text);
+    if (amendment !== undefined)
+      lesson.take((ticket) => {
+        service.taught(key, ticket);
+      });
+    return amendment;
   }
 
   return {
-    open: (params, sessionId) => {
-      return { kind: "open", sessionId, skills: openSkills(params), tools: undefined, isOver: false };
+    open(params, sessionId) {
+      const key = ++lastKey;
+      const opening: Opening = {
+        kind: "open",
+        key,
+        sessionId,
+        server: undefined,
+        lesson: openLessonSlot(),
+        isOver: false,
+      };
+      byKey.set(key, opening);
+      service.open(key, directoriesOf(params));
+      return opening;
     },
-    openSkills,
-    equip: (opening, params) =>
-      tools &&
-      equip(opening, params, tools).catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error);
-        tellOnce("warning", `The tools are not served to the model: ${why}`);
-        return [];
-      }),
+    equip: (opening, params) => (settings.tools === "none" ? undefined : equip(opening, params)),
+    prepared(key, lesson) {
+      byKey.get(key)?.lesson.prepared(lesson);
+    },
     release(opening) {
       opening.isOver = true;
-      opening.tools?.close();
-      opening.skills.close();
+      byKey.delete(opening.key);
+      service.release(opening.key);
     },
+  };
+}
+
+function directoriesOf({ cwd, additionalDirectories }: JsonRecord): {
+  cwd: string | undefined;
+  additionalDirectories: string[];
+} {
+  const more = Array.isArray(additionalDirectories) ? additionalDirectories : [];
+  return {
+    cwd: typeof cwd === "string" ? cwd : undefined,
+    additionalDirectories: more.filter((directory) => typeof directory === "string"),
   };
 }
 

@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
-import type { OfferedSkill } from "../skills/skill.ts";
 import type { Amendment } from "./amend.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
+import type { InvokedSkill } from "./service/skill-service.ts";
 
 /** A skill's text, read at the moment it is used. */
 export interface Instructions {
@@ -44,20 +44,22 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
   return { place, name, sigil: match[1] === "$" ? "$" : "/", words: block["text"].slice(match[0].length), block };
 }
 
-/** Puts a skill's instructions in the place of its call, before the user's own words; every other block stays. */
+/** Puts a skill's instructions before the user's own words; every other block stays, and of this one all but its text. */
 export function rewritePrompt(
-  { place, words, block }: Invocation,
-  { skill }: OfferedSkill,
-  instructions: Instructions,
+  { place, words }: Invocation,
+  { slug, directory, file, instructions }: InvokedSkill,
   embeddedContext: boolean,
 ): Amendment[] {
-  const text = toText(skill.directory, skill.file, instructions);
-  const uri = pathToFileURL(skill.file).href;
+  const text = toText(directory, file, instructions);
+  const uri = pathToFileURL(file).href;
   const given = embeddedContext
     ? { type: "resource", resource: { uri, mimeType: "text/markdown", text }, annotations: { audience: ["assistant"] } }
-    : { type: "text", text: `Instructions of the skill "${skill.slug}" (${skill.file}):\n\n${text}` };
-  const said = words.trim() === "" ? `Use the skill "${skill.slug}".` : words;
-  return [{ path: ["params", "prompt"], at: place, remove: 1, insert: [given, { ...block, text: said }] }];
+    : { type: "text", text: `Instructions of the skill "${slug}" (${file}):\n\n${text}` };
+  const said = words.trim() === "" ? `Use the skill "${slug}".` : words;
+  return [
+    { path: ["params", "prompt", place, "text"], value: said },
+    { path: ["params", "prompt"], at: place, remove: 0, insert: [given] },
+  ];
 }
 
 function toText(directory: string, file: string, { body, truncated, files, moreFiles }: Instructions): string {

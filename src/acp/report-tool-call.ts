@@ -57,7 +57,10 @@ export async function reportToolCall<Output>(
     }
   }
 
-  const onPrint = followCall(reported, tell);
+  const onPrint = followCall(reported, (message, written) => {
+    tell(message);
+    written();
+  });
   tell(callStarted(reported));
   try {
     const output = await call({ onPrint });

@@ -43,10 +43,14 @@ export function toServerEntry(
   return { ...type, name, command: bridge.command, args: [...bridge.args, address.path], env: [] };
 }
 
-/** Puts an entry behind the editor's own servers; undefined where their list is none. */
-export function addServer({ mcpServers }: JsonRecord, entry: JsonRecord): Amendment | undefined {
-  if (mcpServers === undefined || mcpServers === null) return { path: list, value: [entry] };
-  if (!Array.isArray(mcpServers)) return undefined;
+/** Whether the params of a request have, or may have, a list of servers. */
+export function takesServer({ mcpServers }: JsonRecord): boolean {
+  return mcpServers === undefined || mcpServers === null || Array.isArray(mcpServers);
+}
+
+/** Puts an entry behind the editor's own servers. */
+export function addServer({ mcpServers }: JsonRecord, entry: JsonRecord): Amendment {
+  if (!Array.isArray(mcpServers)) return { path: list, value: [entry] };
   return { path: list, at: mcpServers.length, remove: 0, insert: [entry] };
 }
 

@@ -4,41 +4,34 @@ import type { Problem } from "../skills/problem.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import type { ToldOnce } from "../told-once.ts";
 import type { AvailableSkill } from "../wire/available-skill.ts";
-import type { Amendment } from "./amend.ts";
 import { mergeCommands, toCommand, toCommandList } from "./command-list.ts";
 import {
-  commandsAmendments,
   commandsNotification,
   noticeMessage,
   type Notification,
   problemsMessage,
-  skillsNotification,
+  skillsDelta,
+  skillsMessage,
 } from "./emission.ts";
+import { encodeItems } from "./encode-message.ts";
 import { describeFailure } from "./failure.ts";
-import type { Forms, Negotiation } from "./negotiation.ts";
+import { countProblems, type ProblemCounts } from "./problem-counts.ts";
 import { isSameList, projectSkill } from "./projection.ts";
 import type { JsonRecord } from "./raw-message.ts";
-import type { SessionTools } from "./session-tools.ts";
+import type { BeginRequest, ListAmendments } from "./service/skill-service.ts";
 import type { Shown, ShownSkills } from "./shown-skills.ts";
-import { toTaught } from "./teaching.ts";
-import { withinTime } from "./within-time.ts";
 
 /** Editors drop updates of a session they have just been told of (A-8). */
 const settlingTime = 50;
-/** How long a prompt waits for the first reading of the disk before it is sent on as it is. */
-const readingTime = 2_000;
+/** How long the commands of an agent that is known to list its own are waited for, so that the editor gets one list, not two. */
+const listingTime = 1_500;
 
-export interface SessionContext {
-  readonly id: string;
+export interface SessionContext extends BeginRequest {
   readonly skills: SessionSkills;
-  /** What its model has of our tools, where they are served to it. */
-  readonly tools: SessionTools | undefined;
-  readonly negotiation: Negotiation;
-  readonly forms: Forms;
-  readonly agentCommands: readonly unknown[];
   readonly shown: ShownSkills;
   readonly clock: Clock;
-  readonly send: (message: Notification) => void;
+  /** Puts a message on its way to the editor; `written` is called once it has left this process, or never will. */
+  readonly send: (message: Notification, written: () => void) => void;
   readonly tellOnce: ToldOnce["tellOnce"];
   /** Logs what is wrong with skills and was not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
@@ -52,64 +45,86 @@ export interface Session {
   readonly directory: SessionSkills["directory"];
   /** What its agent calls itself. */
   readonly agent: string;
-  readonly tools: SessionTools | undefined;
   /** The agent sent its own list of commands: remembers it, and returns how that message is to be amended. */
-  agentListed(commands: readonly unknown[], message: unknown): Amendment[];
-  /** The agent's own commands, as it listed them last. */
-  agentCommands(): readonly unknown[];
-  /** The user's turn begins. What was sent before the first one may have been missed. */
-  promptArrived(): void;
-  /** A skill by slug or canonical name, and whether the agent shows it itself; waits for the first reading of the disk. */
-  find(name: string): Promise<{ readonly offered: OfferedSkill; readonly shown: Shown } | undefined>;
-  /** Resolves when the disk was read, or takes too long; undefined where its model is told nothing, or no turn need wait any more. */
-  firstReading(): Promise<unknown> | undefined;
-  /** What its model is to be told at the beginning of this turn, and how to note that it was. */
-  lesson(): { readonly text: string; readonly told: () => void } | undefined;
+  agentListed(commands: readonly unknown[]): ListAmendments | undefined;
+  /** The agent's list went to the editor as it was. */
+  listPassed(): void;
+  /** The editor named this session. At its first prompt it is told again what it may have missed. */
+  heard(isPrompt: boolean): void;
+  /** How the agent shows a skill itself. */
+  how(offered: OfferedSkill): Shown;
   close(): void;
 }
 
 /** Opens a session whose response is on its way to the editor. */
 export function openSession(context: SessionContext): Session {
-  const { id, skills, tools, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
+  const { sessionId: id, skills, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
   const { catalog } = skills;
+  const optedIn = negotiation.optIn !== undefined;
   let { agentCommands } = context;
   let isOpen = true;
   let isReady = false;
   let isSettled = false;
   let isFirstPrompt = true;
   let isNoticed = false;
-  let wasAwaited = false;
+  /** The editor has named the session, so that it no longer drops its updates. */
+  let isKnown = false;
+  /** Something was sent that the editor may have dropped. */
+  let maybeMissed = false;
+  /** The agent's own list is still waited for. */
+  let isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.agent);
+  let revision = 0;
   /** Who asked for skills is told also that there are none; to others an empty list is no news. */
-  let toldSkills: readonly AvailableSkill[] | undefined = negotiation.optedIn ? undefined : [];
+  let toldSkills: readonly AvailableSkill[] | undefined = optedIn ? undefined : [];
   /** As commands: they say more than the list of skills does, such as what to write behind the name. */
   let toldCommands: readonly JsonRecord[] = [];
-  let toldProblems = "[]";
+  let toldProblems: ProblemCounts = { errors: 0, warnings: 0 };
+  /** Messages that the editor has not read yet: until it does, nothing more is sent. */
+  let unread = 0;
+  let isBehind = false;
+
+  function post(message: Notification): void {
+    unread++;
+    if (!isKnown) maybeMissed = true;
+    send(message, () => {
+      unread--;
+      if (unread > 0 || !isBehind) return;
+      isBehind = false;
+      tell();
+    });
+  }
 
   function toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
     return offered.map((skill) => toCommand(skill, negotiation));
   }
 
   function tellSkills(available: readonly AvailableSkill[]): void {
-    if (forms.skillsUpdate === undefined || (toldSkills !== undefined && isSameList(toldSkills, available))) return;
+    if (forms.skills === undefined || (toldSkills !== undefined && isSameList(toldSkills, available))) return;
+    const isFirst = revision === 0;
+    revision++;
+    post(
+      isFirst || !forms.skills.deltas
+        ? skillsMessage(id, forms.skills, revision, available)
+        : skillsDelta(id, forms.skills, revision, { before: toldSkills ?? [], after: available }),
+    );
     toldSkills = available;
-    send(skillsNotification(id, forms.skillsUpdate, available));
   }
 
-  function tellCommands(offered: readonly OfferedSkill[], available: readonly AvailableSkill[]): void {
-    if (!forms.commands) return;
+  function tellCommands(offered: readonly OfferedSkill[]): void {
+    if (!forms.commands || isListAwaited) return;
     const skillCommands = toCommands(offered);
     if (isSameList(toldCommands, skillCommands)) return;
     toldCommands = skillCommands;
     const commands = toCommandList(agentCommands, mergeCommands(agentCommands, offered, negotiation, shown.isOutdated));
-    send(commandsNotification(id, commands, available));
+    post(commandsNotification(id, commands, offered.length));
   }
 
   function tellProblems(problems: readonly Problem[]): void {
     if (!forms.problems) return;
-    const text = JSON.stringify(problems);
-    if (text === toldProblems) return;
-    toldProblems = text;
-    send(problemsMessage(id, problems));
+    const counts = countProblems(problems);
+    if (counts.errors === toldProblems.errors && counts.warnings === toldProblems.warnings) return;
+    toldProblems = counts;
+    post(problemsMessage(id, counts));
   }
 
   function tellFailure(): void {
@@ -118,17 +133,20 @@ export function openSession(context: SessionContext): Session {
     isNoticed = true;
     // Of problems each is on the log already.
     if (skills.problems.length > 0) tellOnce("warning", `${failure.title} ${failure.description}`);
-    if (negotiation.notices) send(noticeMessage(id, failure.title, failure.description));
+    if (negotiation.notices) post(noticeMessage(id, failure.title, failure.description));
   }
 
   function tell(): void {
     if (!isOpen || !isReady || !isSettled) return;
+    if (unread > 0) {
+      isBehind = true;
+      return;
+    }
     try {
       const offered = catalog.snapshot.skills;
-      const available = offered.map(projectSkill);
       shown.learn(agentCommands, offered);
-      tellSkills(available);
-      tellCommands(offered, available);
+      if (forms.skills !== undefined) tellSkills(offered.map(projectSkill));
+      tellCommands(offered);
       tellProblems(catalog.snapshot.problems);
       logProblems(catalog.snapshot.problems);
       tellFailure();
@@ -137,9 +155,14 @@ export function openSession(context: SessionContext): Session {
     }
   }
 
-  const stopTimer = clock.after(settlingTime, () => {
+  let stopTimer = clock.after(settlingTime, () => {
     isSettled = true;
     tell();
+    if (!isListAwaited) return;
+    stopTimer = clock.after(listingTime - settlingTime, () => {
+      isListAwaited = false;
+      tell();
+    });
   });
   const stopListening = catalog.onChange(tell);
   catalog.ready.then(
@@ -154,44 +177,38 @@ export function openSession(context: SessionContext): Session {
     catalog,
     directory: skills.directory,
     agent: negotiation.agent,
-    tools,
-    agentListed(commands, message) {
+    agentListed(commands) {
       agentCommands = commands;
-      if (!isReady) return [];
+      isListAwaited = false;
+      shown.listed();
+      if (!isReady) return undefined;
       const offered = catalog.snapshot.skills;
       shown.learn(commands, offered);
-      if (!forms.commands) return [];
-      // Before the session has settled an editor may drop even this; it is told again then.
-      if (isSettled) toldCommands = toCommands(offered);
-      if (offered.length === 0) return [];
-      const merged = mergeCommands(commands, offered, negotiation, shown.isOutdated);
-      return commandsAmendments(message, merged, offered.map(projectSkill));
+      if (!forms.commands || offered.length === 0) return undefined;
+      toldCommands = toCommands(offered);
+      if (!isKnown) maybeMissed = true;
+      const { annotated, added } = mergeCommands(commands, offered, negotiation, shown.isOutdated);
+      return { annotated: [...annotated], added: encodeItems(added), skills: offered.length };
     },
-    agentCommands: () => agentCommands,
-    promptArrived() {
-      if (!isFirstPrompt) return;
+    listPassed() {
+      toldCommands = [];
+      tell();
+    },
+    heard(isPrompt) {
+      isKnown = true;
+      if (!isPrompt || !isFirstPrompt) return;
       isFirstPrompt = false;
       isSettled = true;
-      if (!negotiation.optedIn) {
+      isListAwaited = false;
+      if (!optedIn && maybeMissed) {
         toldSkills = [];
         toldCommands = [];
       }
       tell();
     },
-    async find(name) {
-      if (!isReady) await withinTime(catalog.ready, clock, readingTime);
-      const offered = catalog.find(name);
-      return offered && { offered, shown: shown.how(agentCommands, offered) };
-    },
-    firstReading() {
-      if (isReady || wasAwaited || tools?.lessons === undefined) return undefined;
-      wasAwaited = true;
-      return withinTime(catalog.ready, clock, readingTime);
-    },
-    lesson: () => (isReady ? tools?.lessons?.next(toTaught(catalog.snapshot.skills)) : undefined),
+    how: (offered) => shown.how(agentCommands, offered),
     close() {
       isOpen = false;
-      tools?.close();
       stopTimer();
       stopListening();
       skills.close();

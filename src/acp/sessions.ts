@@ -1,37 +1,43 @@
 import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
-import { openProblemLog } from "../skills/log-problems.ts";
-import type { ToldOnce } from "../told-once.ts";
 import { availableCommandsUpdate } from "../wire/methods.ts";
 import { openEarlyCommands } from "./early-commands.ts";
-import type { Notification } from "./emission.ts";
+import { commandsAmendments } from "./emission.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import type { Opening } from "./openings.ts";
 import { type JsonRecord, recordAt } from "./raw-message.ts";
-import { openSession, type Session } from "./session.ts";
-import { openShownSkills } from "./shown-skills.ts";
+import type { ListAmendments, ServiceConnection } from "./service/skill-service.ts";
 import { toVerdict, untouched, type Verdict } from "./verdict.ts";
+import { withinTime } from "./within-time.ts";
 
 export interface SessionsOptions {
+  readonly service: ServiceConnection;
   readonly clock: Clock;
-  readonly log: Log;
-  readonly tellOnce: ToldOnce["tellOnce"];
-  /** Puts a message of ours on its way to the editor. */
-  readonly send: (message: Notification) => void;
-  /** Told of a fault of ours, so that it ends nothing else. */
-  readonly fault: (error: unknown) => void;
+  readonly release: (opening: Opening) => void;
 }
 
-/** The sessions of one connection, from the response that opened each until it ends. */
+/** A session as the relay knows it, from the response that opened it until it ends. */
+export interface OpenedSession {
+  readonly opening: Opening;
+  /** The agent's own commands, as it listed them last. */
+  agentCommands: readonly unknown[];
+  /** The editor has named it, and has prompted it. */
+  isKnown: boolean;
+  isPrompted: boolean;
+  /** A prompt has waited for the first reading of the disk. */
+  hasWaited: boolean;
+}
+
+/** The sessions of one connection. */
 export interface Sessions {
-  readonly byId: ReadonlyMap<string, Session>;
   /** One session, by what a message calls it. */
-  find(params: JsonRecord): Session | undefined;
+  find(params: JsonRecord): OpenedSession | undefined;
   /** The agent answered a request that opens a session. One that is opened again takes the place of the first. */
   begin(id: string, opening: Opening, agreed: Agreed, result: unknown): void;
   end(id: string): void;
   /** The agent told something of a session, maybe its commands, and maybe before the session is known. */
-  agentTold(message: unknown, params: JsonRecord): Verdict;
+  agentTold(message: unknown, params: JsonRecord): Verdict | Promise<Verdict>;
+  /** The editor sent a message that names a session. */
+  editorNamed(session: OpenedSession, isPrompt: boolean): void;
   /** A turn of the session began with this request. */
   turnBegan(params: JsonRecord, request: string | number): void;
   /** What the model has running of our tools ends, whatever its agent makes of the cancellation. */
@@ -47,38 +53,55 @@ export interface Agreed {
   readonly forms: Forms;
 }
 
-export function openSessions({ clock, log, tellOnce, send, fault }: SessionsOptions): Sessions {
-  const byId = new Map<string, Session>();
+/** How long an agent's list of commands waits for ours to be added; without them it passes as it came, and is sent again. */
+const mergingTime = 100;
+
+export function openSessions({ service, clock, release }: SessionsOptions): Sessions {
+  const byId = new Map<string, OpenedSession>();
   /** The request that each session's latest turn began with. */
   const turns = new Map<string, string | number>();
   const listedEarly = openEarlyCommands();
-  const shown = openShownSkills();
-  const logProblems = openProblemLog(log);
 
-  function find({ sessionId }: JsonRecord): Session | undefined {
+  function find({ sessionId }: JsonRecord): OpenedSession | undefined {
     return typeof sessionId === "string" ? byId.get(sessionId) : undefined;
   }
 
+  function cancelTurn(session: OpenedSession | undefined): void {
+    if (session !== undefined) service.cancelTurn(session.opening.key);
+  }
+
+  async function mergeInTime(
+    { opening: { key } }: OpenedSession,
+    message: unknown,
+    merging: Promise<ListAmendments | undefined>,
+  ): Promise<Verdict> {
+    const merged = await withinTime(
+      merging.then((amendments) => ({ amendments })),
+      clock,
+      mergingTime,
+    );
+    if (merged === undefined) service.listPassed(key);
+    if (merged?.amendments === undefined) return untouched;
+    return toVerdict(commandsAmendments(message, merged.amendments));
+  }
+
   return {
-    byId,
     find,
     begin(id, opening, agreed, result) {
-      const { skills, tools } = opening;
       opening.isOver = true;
-      tools?.begin(id);
       const before = byId.get(id);
       const early = listedEarly.take(id);
       const inResponse = recordAt({ result }, "result")?.["availableCommands"];
       const agentCommands = Array.isArray(inResponse)
         ? (inResponse as unknown[])
-        : (early ?? before?.agentCommands() ?? []);
-      const context = { id, skills, tools, ...agreed, agentCommands, shown, clock, send, tellOnce, logProblems, fault };
-      const session = openSession(context);
-      before?.close();
-      byId.set(id, session);
+        : (early ?? before?.agentCommands ?? []);
+      service.begin(opening.key, { sessionId: id, ...agreed, agentCommands });
+      if (before !== undefined) release(before.opening);
+      byId.set(id, { opening, agentCommands, isKnown: false, isPrompted: false, hasWaited: false });
     },
     end(id) {
-      byId.get(id)?.close();
+      const session = byId.get(id);
+      if (session !== undefined) release(session.opening);
       byId.delete(id);
       turns.delete(id);
     },
@@ -89,22 +112,32 @@ export function openSessions({ clock, log, tellOnce, send, fault }: SessionsOpti
       const isList = update?.["sessionUpdate"] === availableCommandsUpdate && Array.isArray(commands);
       if (!isList || typeof sessionId !== "string") return untouched;
       const session = byId.get(sessionId);
-      if (session !== undefined) return toVerdict(session.agentListed(commands, message));
-      listedEarly.add(sessionId, commands);
-      return untouched;
+      if (session === undefined) {
+        listedEarly.add(sessionId, commands);
+        return untouched;
+      }
+      session.agentCommands = commands;
+      const merged = service.agentListed(session.opening.key, commands);
+      if (merged instanceof Promise) return mergeInTime(session, message, merged);
+      return merged === undefined ? untouched : toVerdict(commandsAmendments(message, merged));
+    },
+    editorNamed(session, isPrompt) {
+      if (session.isKnown && (session.isPrompted || !isPrompt)) return;
+      session.isKnown = true;
+      session.isPrompted ||= isPrompt;
+      service.heard(session.opening.key, isPrompt);
     },
     turnBegan(params, request) {
       const { sessionId } = params;
       if (typeof sessionId === "string" && byId.has(sessionId)) turns.set(sessionId, request);
     },
     turnCancelled(params) {
-      find(params)?.tools?.cancel();
+      cancelTurn(find(params));
     },
     requestCancelled(request) {
-      for (const [id, began] of turns) if (began === request) byId.get(id)?.tools?.cancel();
+      for (const [id, began] of turns) if (began === request) cancelTurn(byId.get(id));
     },
     close() {
-      for (const session of byId.values()) session.close();
       byId.clear();
       turns.clear();
       listedEarly.clear();

@@ -12,6 +12,10 @@ export interface ShownSkills {
   /** Learns from a list. A skill once recognised stays so, for agents go on showing what they read before an edit. */
   readonly learn: (commands: readonly unknown[], skills: readonly OfferedSkill[]) => void;
   readonly how: (commands: readonly unknown[], offered: OfferedSkill) => Shown;
+  /** The agent of this connection sent a list of commands. */
+  readonly listed: () => void;
+  /** Whether an agent can be expected to list commands of its own: it has done so, or is known to. */
+  readonly isListExpected: (agent: string) => boolean;
   /** Whether a command is a skill that was edited since the agent read it. */
   readonly isOutdated: (command: unknown, skill: Skill) => boolean;
 }
@@ -27,9 +31,17 @@ export function shownNames({ slug, name }: Skill): readonly string[] {
   return [slug, `$${slug}`, `skill:${slug}`, name];
 }
 
+/** Agents that were seen to list their own commands after each session has been opened. */
+const listsCommands = /claude|opencode|codex|gemini|qwen|copilot|pi-acp/i;
+
 export function openShownSkills(): ShownSkills {
   const recognised = new Set<string>();
+  let hasListed = false;
   return {
+    listed() {
+      hasListed = true;
+    },
+    isListExpected: (agent) => hasListed || listsCommands.test(agent),
     learn(commands, skills) {
       if (commands.length === 0) return;
       const byName = new Map(commands.map((command) => [isRecord(command) ? command["name"] : undefined, command]));

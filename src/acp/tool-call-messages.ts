@@ -41,12 +41,30 @@ export function callStarted(call: ReportedCall): Notification {
   });
 }
 
-/** Tells what a call prints while it runs. An update replaces the one before it, so that each carries the text again. */
-export function followCall(call: CallOfEditor, send: (message: Notification) => void): (text: string) => void {
+/**
+ * Tells what a call prints while it runs. An update replaces the one before it, so that each carries the text again; while one is still
+ * on its way to an editor that reads slowly, the next waits.
+ */
+export function followCall(
+  call: CallOfEditor,
+  send: (message: Notification, written: () => void) => void,
+): (text: string) => void {
   let printed = "";
+  let isUnread = false;
+  let isBehind = false;
+  function tell(): void {
+    isUnread = true;
+    send(callPrinted(call, printed), () => {
+      isUnread = false;
+      if (!isBehind) return;
+      isBehind = false;
+      tell();
+    });
+  }
   return (text) => {
     printed = `${printed}${text}`.slice(-longestPrinted);
-    send(callPrinted(call, printed));
+    if (isUnread) isBehind = true;
+    else tell();
   };
 }
 

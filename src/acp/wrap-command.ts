@@ -64,12 +64,28 @@ export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStat
   }
 }
 
-async function loadInterceptor(settings: Settings): Promise<(sinks: LineSinks) => ByteInterceptor> {
-  const [{ interceptBytes }, { openSkillset }] = await Promise.all([
+interface Served {
+  readonly interceptor: ByteInterceptor;
+  /** Resolves when what was served is gone. */
+  readonly close: () => Promise<void>;
+}
+
+async function loadInterceptor(settings: Settings): Promise<(sinks: LineSinks) => Served> {
+  const [{ interceptBytes }, { openService }] = await Promise.all([
     import("./intercept-bytes.ts"),
-    import("../skillset.ts"),
+    import("./service/open-service.ts"),
   ]);
-  return (sinks) => interceptBytes(openSkillset(settings), settings, sinks);
+  const service = openService(settings);
+  return (sinks) => {
+    const interceptor = interceptBytes(service, settings, sinks);
+    return {
+      interceptor,
+      async close() {
+        interceptor.close();
+        await service.close();
+      },
+    };
+  };
 }
 
 async function connect(
@@ -92,8 +108,14 @@ async function connect(
     // When a process ends, Node throws away what it had printed, unless somebody listens.
     agent.stdout.on("readable", keep);
     const intercept = await loading;
-    const interceptor = intercept({
-      toEditor: (line) => output.write(line),
+    const { interceptor, close } = intercept({
+      toEditor(line, written) {
+        if (output.destroyed) written();
+        else
+          output.write(line, () => {
+            written();
+          });
+      },
       toAgent: (line) => agent.stdin.write(line),
     });
     const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
@@ -102,7 +124,7 @@ async function connect(
     const ending = endWithEditor(agent, fromEditor, output, clock);
     void fromAgent.ended.then(async () => {
       // An agent that says no more has nothing to be asked, and its editor nothing to wait for.
-      void interceptor.close();
+      void close();
       ending.leave();
       await flush(output);
       if (ended.agent) return;
@@ -113,7 +135,7 @@ async function connect(
     ended.agent = true;
     ending.stop();
     if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
-    await Promise.race([interceptor.close(), toldToGo]);
+    await Promise.race([close(), toldToGo]);
     fromEditor.stop();
     fromAgent.stop();
     if (status.signal !== undefined) log("error", `The agent was ended by ${status.signal}.`);

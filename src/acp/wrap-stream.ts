@@ -1,7 +1,7 @@
 import { readOptions, type SkillsOptions } from "../options.ts";
-import { openSkillset } from "../skillset.ts";
 import type { MessageStream } from "../wire/message-stream.ts";
 import { interceptStream } from "./intercept-stream.ts";
+import { openService } from "./service/open-service.ts";
 
 /**
  * For agent authors: give the returned stream to the agent instead of `stream`, and its editor sees the skills of each
@@ -9,5 +9,6 @@ import { interceptStream } from "./intercept-stream.ts";
  */
 export function wrapStream<Message>(stream: MessageStream<Message>, options?: SkillsOptions): MessageStream<Message> {
   const settings = readOptions(options);
-  return interceptStream(stream, openSkillset(settings), settings);
+  const service = openService(settings);
+  return interceptStream(stream, service, settings, () => void service.close());
 }

@@ -10,8 +10,23 @@ const advertisementSchema = z.looseObject({
 /** What an agent that carries acp-skills says of it: our version, the meta-tools it serves, the update kinds it will send. */
 export type SkillsAdvertisement = z.infer<typeof advertisementSchema>;
 
-/** Spread into `clientCapabilities._meta` (ACP v1) or `capabilities._meta` (v2) to be sent `available_skills_update`. */
-export const skillsOptIn: Readonly<Record<typeof metaKey, true>> = Object.freeze({ [metaKey]: true });
+/** How an editor asks for skills (ACP.md A-6). */
+export interface SkillsOptIn {
+  /** True: as the extension notification `_acp-skills/skills_update`; else as a `session/update`, which typed v1 SDKs refuse. */
+  readonly notification?: boolean;
+  /** True: after the first list only `{revision, added, changed, removed}`. */
+  readonly deltas?: boolean;
+  /** False: skills are not also listed as commands. */
+  readonly commands?: boolean;
+}
+
+/**
+ * Spread into `clientCapabilities._meta` (ACP v1) or `capabilities._meta` (v2) to be sent skills as `_acp-skills/skills_update`, which the
+ * clients of every SDK deliver as an extension notification. Its params are those of `available_skills_update`.
+ */
+export const skillsOptIn: Readonly<Record<typeof metaKey, SkillsOptIn>> = Object.freeze({
+  [metaKey]: Object.freeze({ notification: true }),
+});
 
 const capabilitiesSchema = z.looseObject({ _meta: z.looseObject({ [metaKey]: advertisementSchema }) });
 

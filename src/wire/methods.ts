@@ -30,4 +30,8 @@ export const metaKey = "acp-skills";
 export const toolMethodPrefix = "_acp-skills/";
 /** What code prints while an editor's own call of a tool runs: `{requestId, message}`. */
 export const progressNotification = "_acp-skills/progress";
+/** How many problems a session's skills have: `{sessionId, errors, warnings}`; `_acp-skills/list_problems` has them in pages. */
 export const problemsNotification = "_acp-skills/problems";
+export const listProblems = "list_problems";
+/** The list of skills for clients whose SDK refuses unknown updates: the params of `available_skills_update` (A-6). */
+export const skillsNotification = "_acp-skills/skills_update";

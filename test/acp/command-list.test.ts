@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { mergeCommands, toCommandList } from "../../src/acp/command-list.ts";
-import { toAvailableSkill } from "../../src/wire/to-available-skill.ts";
 import { offer } from "./memory-skillset.ts";
 
 const v1 = { protocol: 1, jetbrains: false } as const;
@@ -23,7 +22,7 @@ test("a skill is one command, after the agent's own", () => {
       name: "pdf",
       description: "What pdf does.",
       input: { hint: "what to do" },
-      _meta: { "acp-skills": toAvailableSkill(pdf) },
+      _meta: { "acp-skills": { version: "1.0.0", source: "/skills" } },
     },
   ]);
 });
@@ -36,13 +35,14 @@ test("in v2 a command and its input carry a type", () => {
 
 test.each(["pdf", "$pdf", "skill:pdf"])("a skill that the agent shows as %s is annotated, not listed twice", (name) => {
   const commands = [own("a"), { ...own(name), _meta: { theirs: 1 } }, own("b")];
-  const annotated = { ...own(name), _meta: { theirs: 1, "acp-skills": toAvailableSkill(pdf) } };
+  const facts = { ...(name !== "pdf" && { slug: "pdf" }), description: "What pdf does.", version: "1.0.0" };
+  const annotated = { ...own(name), _meta: { theirs: 1, "acp-skills": { ...facts, source: "/skills" } } };
   expect(merge(commands)).toEqual([own("a"), annotated, own("b")]);
 });
 
 test("a dotted skill that the agent shows by its dotted name is annotated too", () => {
   expect(merge([own("a.b")], [offer("a.b")])).toMatchObject([
-    { name: "a.b", _meta: { "acp-skills": { name: "a-b" } } },
+    { name: "a.b", _meta: { "acp-skills": { slug: "a-b", name: "a.b" } } },
   ]);
 });
 

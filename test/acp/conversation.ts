@@ -1,8 +1,9 @@
 import type { AgentTools } from "../../src/acp/agent-tools.ts";
 import { amendValue } from "../../src/acp/amend.ts";
+import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { type Interceptor, openInterceptor } from "../../src/acp/interceptor.ts";
 import type { Instructions } from "../../src/acp/prompt.ts";
-import type { EmitForm, SkillsOptions, ToolForm } from "../../src/options.ts";
+import { type EmitForm, readOptions, type SkillsOptions, type ToolForm } from "../../src/options.ts";
 import type { Verdict } from "../../src/acp/verdict.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
@@ -28,6 +29,8 @@ export interface Conversation {
   readonly logged: string[];
   readonly editor: (message: Message) => Promise<void>;
   readonly agent: (message: Message) => void;
+  /** Holds what is sent to the editor back as unread, until the returned function is called. */
+  readonly stopReading: () => () => void;
   /** A request and its answer. */
   readonly exchange: (method: string, params: unknown, result: unknown) => Promise<void>;
   /** Lets 50 ms pass, after which a new session is told its skills. */
@@ -51,23 +54,32 @@ export function converse(
   const atAgent: Message[] = [];
   const logged: string[] = [];
   let lastId = 0;
-  const interceptor = openInterceptor({
+  const settings = readOptions({
+    emit: options.emit ?? "auto",
+    tools: options.tools === undefined ? "none" : (options.toolForm ?? "auto"),
+    teach: options.teach ?? true,
+    approveReadOnly: options.approveReadOnly ?? true,
+    version: "9.9.9",
+    clock,
+    log: (level: string, text: string) => logged.push(`${level}: ${text}`),
+  });
+  const service = openLocalService(settings, {
     skillset,
-    settings: {
-      emit: options.emit ?? "auto",
-      tools: options.toolForm ?? "auto",
-      teach: options.teach ?? true,
-      approveReadOnly: options.approveReadOnly ?? true,
-      version: "9.9.9",
-      clock,
-      log: (level, text) => logged.push(`${level}: ${text}`),
-    },
     tools: options.tools,
     readInstructions:
       options.readInstructions ??
       (() => Promise.resolve({ body: "Do it well.", truncated: false, files: [], moreFiles: false, changedAt: 0 })),
-    startedAt: 1,
-    send: (message) => atEditor.push(message),
+    now: () => 1,
+  });
+  let unread: (() => void)[] | undefined;
+  const interceptor = openInterceptor({
+    service,
+    settings,
+    send(line, written) {
+      atEditor.push(JSON.parse(Buffer.from(line).toString()) as Message);
+      if (unread === undefined) written();
+      else unread.push(written);
+    },
     reply: (message) => atAgent.push(message),
   });
   const pass = (message: Message, verdict: Verdict, to: Message[]): void => {
@@ -85,7 +97,17 @@ export function converse(
       pass(message, await interceptor.fromEditor(message), atAgent);
     },
     agent(message) {
-      pass(message, interceptor.fromAgent(message), atEditor);
+      const verdict = interceptor.fromAgent(message);
+      if (verdict instanceof Promise) throw new Error("The service of a test answers at once.");
+      pass(message, verdict, atEditor);
+    },
+    stopReading() {
+      const waiting: (() => void)[] = [];
+      unread = waiting;
+      return () => {
+        unread = undefined;
+        for (const written of waiting) written();
+      };
     },
     async exchange(method, params, result) {
       const id = ++lastId;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentTools } from "../../src/acp/agent-tools.ts";
 import { type ByteInterceptor, interceptBytes } from "../../src/acp/intercept-bytes.ts";
+import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { openLineBlocks } from "../../src/acp/line-blocks.ts";
 import { readOptions } from "../../src/options.ts";
 import { cut } from "./cut.ts";
@@ -32,10 +33,13 @@ function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" =
   });
   const answered: string[] = [];
   const sinks = {
-    toEditor: (line: Buffer) => sent.push(line.toString()),
+    toEditor(line: Uint8Array, written: () => void) {
+      sent.push(Buffer.from(line).toString());
+      written();
+    },
     toAgent: (line: Buffer) => answered.push(line.toString()),
   };
-  const bytes = interceptBytes(skillset, settings, sinks, tools);
+  const bytes = interceptBytes(openLocalService(settings, { skillset, tools }), settings, sinks);
   const through =
     (pass: ByteInterceptor["passFromEditor"]) =>
     async (text: string, sizes: Iterator<number> = [][Symbol.iterator]()): Promise<string> => {
@@ -96,8 +100,9 @@ test.each([
 });
 
 test("bytes that are not UTF-8 pass as they are", async () => {
-  const settings = readOptions({});
-  const { passFromAgent } = interceptBytes(memorySkillset(), settings, {
+  const settings = readOptions({ tools: "none" });
+  const service = openLocalService(settings, { skillset: memorySkillset() });
+  const { passFromAgent } = interceptBytes(service, settings, {
     toEditor: () => undefined,
     toAgent: () => undefined,
   });

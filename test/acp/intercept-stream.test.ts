@@ -1,6 +1,7 @@
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
 import { interceptStream } from "../../src/acp/intercept-stream.ts";
+import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { readOptions } from "../../src/options.ts";
 import { manualClock } from "../manual-clock.ts";
 import { fakeTools } from "./fake-tools.ts";
@@ -18,7 +19,9 @@ function mount(): Ends {
   const [editor, inner] = streamPair();
   const skillset = memorySkillset([offer("pdf")]);
   const clock = manualClock();
-  return { editor, agent: interceptStream(inner, skillset, readOptions({ clock, tools: "none" })), skillset, clock };
+  const settings = readOptions({ clock, tools: "none" });
+  const agent = interceptStream(inner, openLocalService(settings, { skillset }), settings);
+  return { editor, agent, skillset, clock };
 }
 
 const message = (fields: object): AnyMessage => ({ jsonrpc: "2.0", ...fields }) as AnyMessage;
@@ -116,7 +119,8 @@ test("a change after everything was closed is not sent and throws nothing", asyn
 test("over streams, a call of our tools and a request for permission are answered at once, and go no further", async () => {
   const [editor, inner] = streamPair();
   const settings = readOptions({ clock: manualClock() });
-  const agent = interceptStream(inner, memorySkillset([offer("pdf")]), settings, fakeTools());
+  const service = openLocalService(settings, { skillset: memorySkillset([offer("pdf")]), tools: fakeTools() });
+  const agent = interceptStream(inner, service, settings);
   await openSession({ editor, agent });
   // As ends do, both read all the time.
   const [atEditor, atAgent] = [editor.readable.getReader().read(), agent.readable.getReader().read()];

@@ -1,9 +1,13 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openInterceptor } from "../../src/acp/interceptor.ts";
-import { systemClock } from "../../src/clock.ts";
+import { openLocalService } from "../../src/acp/service/local-service.ts";
+import { readOptions } from "../../src/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { clients, converse, converseInSession, listCommands, type Message, prompt } from "./conversation.ts";
+import type { SkillService } from "../../src/acp/service/skill-service.ts";
+import { manualClock } from "../manual-clock.ts";
+import { fakeTools } from "./fake-tools.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 
 const commandNames = (update: Record<string, unknown> | undefined): string[] =>
@@ -111,7 +115,7 @@ test("the agent's own list is merged in place, and again when skills change", as
   agent(listCommands("init", "$pdf"));
   const [merged] = take();
   expect(commandNames(merged)).toEqual(["init", "$pdf", "csv"]);
-  expect(merged?.["availableCommands"]).toMatchObject([{}, { _meta: { "acp-skills": { name: "pdf" } } }, {}]);
+  expect(merged?.["availableCommands"]).toMatchObject([{}, { _meta: { "acp-skills": { slug: "pdf" } } }, {}]);
   skillset.set([offer("zip")]);
   expect(take().map(commandNames)).toEqual([["init", "$pdf", "zip"]]);
 });
@@ -128,7 +132,7 @@ test("a list that comes before the session's response passes as it is and is mer
   expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
 });
 
-test("a list that comes within the 50 ms is merged in place, and told again when they are over", async () => {
+test("a list that comes within the 50 ms is merged in place, and sent again only at the first prompt", async () => {
   const { editor, agent, exchange, take, settle } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   await editor({ id: 9, method: "session/new", params: { cwd: "/project" } });
@@ -137,7 +141,108 @@ test("a list that comes within the 50 ms is merged in place, and told again when
   agent(listCommands("init"));
   expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
   await settle();
+  expect(take()).toEqual([]);
+  await editor(prompt("hello"));
   expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
+});
+
+test("an editor that has named the session before its list was sent is not sent it again", async () => {
+  const { settle, take, editor } = await converseInSession();
+  await editor({ id: 7, method: "session/set_mode", params: { sessionId: "s", modeId: "plan" } });
+  await settle();
+  expect(take().map(commandNames)).toEqual([["pdf", "csv"]]);
+  await editor(prompt("hello"));
+  expect(take()).toEqual([]);
+});
+
+test("the commands of an agent that lists its own wait for that list, so that the editor gets one", async () => {
+  const conversation = converse();
+  const { exchange, agent, settle, take, clock } = conversation;
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentInfo: { name: "codex-acp" } });
+  await exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
+  await settle();
+  expect(take()).toEqual([]);
+  agent(listCommands("init"));
+  expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
+  clock.pass(1_500);
+  expect(take()).toEqual([]);
+});
+
+test("the commands of an agent that lists none after all are sent a little later", async () => {
+  const { exchange, settle, take, clock } = converse();
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentInfo: { name: "codex-acp" } });
+  await exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
+  await settle();
+  clock.pass(1_450);
+  expect(take().map(commandNames)).toEqual([["pdf", "csv"]]);
+});
+
+test("while an editor does not read, only the latest list waits for it", async () => {
+  const conversation = await converseInSession(clients.optedIn);
+  const { settle, take, skillset, stopReading } = conversation;
+  await settle();
+  take();
+  const goOn = stopReading();
+  for (let edit = 1; edit <= 100; edit++) skillset.set([offer("pdf", { description: `Edit ${edit}.` })]);
+  expect(take("available_commands_update")).toMatchObject([{ availableCommands: [{ description: "Edit 1." }] }]);
+  goOn();
+  expect(take("available_commands_update")).toMatchObject([{ availableCommands: [{ description: "Edit 100." }] }]);
+});
+
+test("an editor that asked for changes only gets the first list whole, then what changed", async () => {
+  const deltas = { _meta: { "acp-skills": { notification: true, deltas: true, commands: false } } };
+  const { settle, atEditor, skillset } = await converseInSession(deltas);
+  const told = (): unknown[] => atEditor.splice(0).filter(({ method }) => method === "_acp-skills/skills_update");
+  await settle();
+  expect(told()).toMatchObject([{ params: { update: { revision: 1, availableSkills: [{ name: "pdf" }, {}] } } }]);
+  skillset.set([offer("pdf", { description: "Anew." }), offer("zip")]);
+  const update = { revision: 2, added: [{ name: "zip" }], changed: [{ description: "Anew." }], removed: ["csv"] };
+  expect(told()).toMatchObject([{ params: { sessionId: "s", update } }]);
+});
+
+test("an answer of the agent's to a call that it was never asked is dropped", async () => {
+  let answer: (value: unknown) => void = () => undefined;
+  const asked = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const conversation = await converseInSession({}, { tools: fakeTools(() => asked) });
+  await conversation.editor({ id: 77, method: "_acp-skills/list_skills" });
+  conversation.agent({ id: 77, result: { forged: true } });
+  answer({ real: true });
+  await vi.waitFor(() => {
+    expect(conversation.atEditor.filter(({ id }) => id === 77)).toEqual([
+      { jsonrpc: "2.0", id: 77, result: { real: true } },
+    ]);
+  });
+});
+
+test("an agent's list that the service cannot amend in time passes as it came, and is sent again later", async () => {
+  const clock = manualClock();
+  const asked: string[] = [];
+  const nothing = (): void => undefined;
+  const settings = readOptions({ clock, tools: "none" });
+  const service: SkillService = {
+    connect: () => ({
+      ...{ open: nothing, begin: nothing, heard: nothing, taught: nothing, ask: nothing, giveUp: nothing },
+      ...{ cancelTurn: nothing, release: nothing, close: () => Promise.resolve() },
+      equip: () => undefined,
+      invoke: () => undefined,
+      agentListed: () => new Promise(nothing),
+      listPassed: () => void asked.push("again"),
+    }),
+    close: () => Promise.resolve(),
+  };
+  const interceptor = openInterceptor({ service, settings, send: nothing, reply: nothing });
+  const exchange = async (id: number, method: string, result: object): Promise<void> => {
+    await interceptor.fromEditor({ id, method, params: { cwd: "/p" } });
+    await interceptor.fromAgent({ id, result });
+  };
+  await exchange(1, "initialize", { protocolVersion: 1 });
+  await exchange(2, "session/new", { sessionId: "s" });
+  const verdict = interceptor.fromAgent(listCommands("init"));
+  clock.pass(100);
+  expect(await verdict).toEqual({ forward: true });
+  expect(asked).toEqual(["again"]);
 });
 
 test("the commands in a v2 response are the agent's own list", async () => {
@@ -277,7 +382,7 @@ test("problems are told to who opted in, when they change", async () => {
   expect(told()).toEqual([]);
   skillset.set([], [problem]);
   skillset.set([], [{ ...problem }]);
-  expect(told()).toEqual([{ sessionId: "s", problems: [problem] }]);
+  expect(told()).toEqual([{ sessionId: "s", errors: 0, warnings: 1 }]);
   skillset.set([], []);
   expect(told()).toHaveLength(2);
   const plain = await converseInSession();
@@ -489,15 +594,10 @@ test("a fault of ours never stops a message and is told once", async () => {
 });
 
 test("no JSON value, from either side, is stopped or changed unless it is one of ours", () => {
+  const settings = readOptions({ tools: "none" });
   const interceptor = openInterceptor({
-    skillset: memorySkillset(),
-    settings: {
-      ...{ emit: "auto", tools: "auto", teach: true, approveReadOnly: true, version: "1" },
-      ...{ clock: systemClock, log: () => undefined },
-    },
-    tools: undefined,
-    readInstructions: () => Promise.reject(new Error("not asked for")),
-    startedAt: 0,
+    service: openLocalService(settings, { skillset: memorySkillset() }),
+    settings,
     send: () => {
       throw new Error("nothing to send");
     },

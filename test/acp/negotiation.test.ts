@@ -3,6 +3,7 @@ import { amendValue } from "../../src/acp/amend.ts";
 import { advertise, chooseForms, chooseTransport, negotiate } from "../../src/acp/negotiation.ts";
 import { emitForms } from "../../src/options.ts";
 
+const asked = { notification: false, deltas: false, commands: true };
 const v1 = { protocolVersion: 1, agentCapabilities: {} };
 const v2 = { protocolVersion: 2, capabilities: {} };
 
@@ -10,13 +11,13 @@ test.each([
   ["the version in the response counts", { protocolVersion: 2 }, v1, { protocol: 1 }],
   ["a v2 response", { protocolVersion: 2 }, v2, { protocol: 2, notices: true }],
   ["no version at all", {}, {}, { protocol: 1 }],
-  ["no params", undefined, null, { protocol: 1, optedIn: false, notices: false, embeddedContext: false }],
-  ["opt-in by true", { clientCapabilities: { _meta: { "acp-skills": true } } }, v1, { optedIn: true }],
-  ["opt-in by an object", { clientCapabilities: { _meta: { "acp-skills": {} } } }, v1, { optedIn: true }],
-  ["refusal by false", { clientCapabilities: { _meta: { "acp-skills": false } } }, v1, { optedIn: false }],
-  ["opt-in in v2", { capabilities: { _meta: { "acp-skills": true } } }, v2, { optedIn: true }],
-  ["the capability of the future", { clientCapabilities: { session: { skills: {} } } }, v1, { optedIn: true }],
-  ["AIR", { clientCapabilities: { _meta: { jetbrains: { air: {} } } } }, v1, { jetbrains: true, optedIn: false }],
+  ["no params", undefined, null, { protocol: 1, optIn: undefined, notices: false, embeddedContext: false }],
+  ["opt-in by true", { clientCapabilities: { _meta: { "acp-skills": true } } }, v1, { optIn: asked }],
+  ["opt-in by an object", { clientCapabilities: { _meta: { "acp-skills": {} } } }, v1, { optIn: asked }],
+  ["refusal by false", { clientCapabilities: { _meta: { "acp-skills": false } } }, v1, { optIn: undefined }],
+  ["opt-in in v2", { capabilities: { _meta: { "acp-skills": true } } }, v2, { optIn: asked }],
+  ["the capability of the future", { clientCapabilities: { session: { skills: {} } } }, v1, { optIn: asked }],
+  ["AIR", { clientCapabilities: { _meta: { jetbrains: { air: {} } } } }, v1, { jetbrains: true, optIn: undefined }],
   ["notices", { clientCapabilities: { session: { notices: {} } } }, v1, { notices: true }],
   ["no notices", { clientCapabilities: { session: { notices: null } } }, v1, { notices: false }],
   [
@@ -41,16 +42,28 @@ test.each([
   expect(negotiate(params, result)).toMatchObject(expected);
 });
 
+test("a client that asks by an object says how it wants its skills", () => {
+  const wish = { notification: true, deltas: true, commands: false };
+  const params = { clientCapabilities: { _meta: { "acp-skills": wish } } };
+  expect(negotiate(params, v1).optIn).toEqual(wish);
+  expect(chooseForms(negotiate(params, v1), "auto")).toEqual({
+    skills: { method: "_acp-skills/skills_update", kind: "available_skills_update", deltas: true },
+    commands: false,
+    problems: true,
+  });
+});
+
 test.each(
   emitForms.flatMap((emit) =>
     ([1, 2] as const).flatMap((protocol) => [true, false].map((optedIn) => ({ emit, protocol, optedIn }))),
   ),
 )("forms of %j", ({ emit, protocol, optedIn }) => {
-  const forms = chooseForms({ ...negotiate({}, {}), protocol, optedIn }, emit);
+  const forms = chooseForms({ ...negotiate({}, {}), protocol, optIn: optedIn ? asked : undefined }, emit);
   const auto = optedIn ? "available_skills_update" : protocol === 2 ? "_available_skills_update" : undefined;
-  const skillsUpdate = { auto, rfd: "available_skills_update", commands: undefined, none: undefined }[emit];
+  const kind = { auto, rfd: "available_skills_update", commands: undefined, none: undefined }[emit];
+  const skills = kind && { method: "session/update", kind, deltas: false };
   const commands = emit === "auto" || emit === "commands";
-  expect(forms).toEqual({ skillsUpdate, commands, problems: optedIn && emit !== "none" });
+  expect(forms).toEqual({ skills, commands, problems: optedIn && emit !== "none" });
 });
 
 test.each([

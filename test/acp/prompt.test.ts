@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { amendValue } from "../../src/acp/amend.ts";
 import { findInvocation, type Instructions, rewritePrompt } from "../../src/acp/prompt.ts";
-import { offer } from "./memory-skillset.ts";
 
 const text = (words: string): object => ({ type: "text", text: words });
 const instructions: Instructions = {
@@ -65,10 +64,10 @@ function rewritten(words: string, embeddedContext: boolean, given = instructions
   ];
   const invocation = findInvocation(prompt);
   if (invocation === undefined) throw new Error("no call");
-  const amended = amendValue(
-    { params: { prompt } },
-    rewritePrompt(invocation, offer("pdf"), given, embeddedContext),
-  ) as { params: { prompt: unknown } };
+  const skill = { slug: "pdf", directory: "/skills/pdf", file: "/skills/pdf/SKILL.md", instructions: given };
+  const amended = amendValue({ params: { prompt } }, rewritePrompt(invocation, skill, embeddedContext)) as {
+    params: { prompt: unknown };
+  };
   return amended.params.prompt;
 }
 

@@ -3,8 +3,11 @@ import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
 import * as unstable from "@agentclientprotocol/sdk/unstable";
 import * as old from "@zed-industries/agent-client-protocol";
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vitest";
+import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { interceptStream } from "../../src/acp/intercept-stream.ts";
 import { type EmitForm, readOptions } from "../../src/options.ts";
+import { readSkillsUpdate } from "../../src/client/skills-update.ts";
+import { toAvailableSkill } from "../../src/wire/to-available-skill.ts";
 import { manualClock } from "../manual-clock.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 import { streamPair } from "./stream-pair.ts";
@@ -124,7 +127,8 @@ async function talk(name: keyof typeof editors, optsIn: boolean, emit: EmitForm)
   const [editorSide, agentSide] = streamPair();
   const skillset = memorySkillset([offer("pdf", { license: "MIT" })]);
   const clock = manualClock();
-  void serve(interceptStream(agentSide, skillset, readOptions({ clock, emit })), protocol);
+  const settings = readOptions({ clock, emit });
+  void serve(interceptStream(agentSide, openLocalService(settings, { skillset }), settings), protocol);
   const received: Params[] = [];
   const editor = open(editorSide, optsIn, (params) => received.push(params));
   await editor.open();
@@ -164,13 +168,10 @@ test.each(cases)(
 );
 
 test.each(Object.keys(editors) as (keyof typeof editors)[])(
-  "a client of %s finds the whole list in the _meta of a command list",
+  "a client of %s finds the whole list in a command list",
   async (name) => {
     const [first] = await talk(name, false, "commands");
-    const places = [first?.update["_meta"], first?._meta].map(
-      (meta) => (meta as { "acp-skills"?: { availableSkills: unknown } } | undefined)?.["acp-skills"]?.availableSkills,
-    );
-    const list = [expect.objectContaining({ name: "pdf", license: "MIT" })];
-    expect(places).toEqual(name === "0.4.5" ? [undefined, list] : [list, list]);
+    const found = readSkillsUpdate(first && { sessionId: "s", ...first });
+    expect(found?.skills).toEqual([toAvailableSkill(offer("pdf", { license: "MIT" }))]);
   },
 );

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addServer, chooseServerName, serverNames, toServerEntry } from "../../src/acp/server-entry.ts";
+import { addServer, chooseServerName, serverNames, takesServer, toServerEntry } from "../../src/acp/server-entry.ts";
 
 const http = { url: "http://127.0.0.1:1/mcp/x", headers: { Authorization: "Bearer t" } };
 const stdio = { path: "/private/socket" };
@@ -41,10 +41,16 @@ test("the name is never one that is taken", () => {
   );
 });
 
-test("the entry comes behind the editor's; a list that is none is left alone", () => {
+test("the entry comes behind the editor's; params with something else than a list take none", () => {
   const path = ["params", "mcpServers"];
   expect(addServer({ mcpServers: [1, 2] }, { a: 1 })).toEqual({ path, at: 2, remove: 0, insert: [{ a: 1 }] });
   expect(addServer({}, { a: 1 })).toEqual({ path, value: [{ a: 1 }] });
   expect(addServer({ mcpServers: null }, { a: 1 })).toEqual({ path, value: [{ a: 1 }] });
-  expect(addServer({ mcpServers: "odd" }, { a: 1 })).toBeUndefined();
+  expect([[1], null, undefined, "odd", {}].map((mcpServers) => takesServer({ mcpServers }))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
 });

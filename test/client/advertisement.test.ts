@@ -22,5 +22,5 @@ test.each([
 });
 
 test("the opt-in is what goes into a client's _meta", () => {
-  expect({ ...skillsOptIn }).toEqual({ "acp-skills": true });
+  expect({ ...skillsOptIn }).toEqual({ "acp-skills": { notification: true } });
 });

@@ -24,10 +24,9 @@ async function observed(messages: unknown[]): Promise<{ passed: unknown[]; updat
 }
 
 test("skills-only updates are told and taken off the stream; command lists are told and passed on", async () => {
-  const commands = update("available_commands_update", {
-    availableCommands: [],
-    _meta: { "acp-skills": { availableSkills: [skill] } },
-  });
+  const _meta = { "acp-skills": { source: "/skills" } };
+  const list = update("available_commands_update", { availableCommands: [{ ...skill, _meta }] });
+  const commands = { ...list, params: { ...list.params, _meta: { "acp-skills": { skills: 1 } } } };
   const { passed, updates } = await observed([
     update("available_skills_update", { availableSkills: [skill] }),
     commands,
@@ -35,6 +34,22 @@ test("skills-only updates are told and taken off the stream; command lists are t
   ]);
   expect(passed).toEqual([commands]);
   expect(updates.map(({ skills }) => skills.length)).toEqual([1, 1, 0]);
+});
+
+test("a change is applied to the last list of its session, and the whole list told", async () => {
+  const csv = { name: "csv", description: "Reads CSV files." };
+  const asNotification = (fields: object): object => ({
+    ...update("available_skills_update", fields),
+    method: "_acp-skills/skills_update",
+  });
+  const changed = { ...skill, description: "Reads and writes PDF files." };
+  const { passed, updates } = await observed([
+    asNotification({ revision: 1, availableSkills: [skill] }),
+    asNotification({ revision: 2, added: [csv], changed: [changed], removed: [] }),
+    asNotification({ revision: 3, added: [], changed: [], removed: ["pdf"] }),
+  ]);
+  expect(passed).toEqual([]);
+  expect(updates.map(({ skills }) => skills)).toEqual([[skill], [changed, csv], [csv]]);
 });
 
 test("every other message passes as it is, also garbage", async () => {

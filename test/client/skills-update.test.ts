@@ -1,21 +1,77 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readSkillsUpdate } from "../../src/client/skills-update.ts";
+import { readSkillsDelta, readSkillsUpdate } from "../../src/client/skills-update.ts";
+import type { AvailableSkill } from "../../src/wire/available-skill.ts";
+import { fromCommandFacts, toCommandFacts } from "../../src/wire/command-facts.ts";
 
 const skill = { name: "pdf", description: "Reads PDF files." };
-const meta = { "acp-skills": { availableSkills: [skill] } };
+const mark = { "acp-skills": { skills: 1 } };
+const command = { name: "pdf", description: "Reads PDF files." };
+const facts = { "acp-skills": { source: "/skills" } };
 
 test.each([
-  ["the RFD's form", { sessionUpdate: "available_skills_update", availableSkills: [skill] }, undefined],
-  ["its extension twin", { sessionUpdate: "_available_skills_update", availableSkills: [skill] }, undefined],
-  [
-    "_meta of the update",
-    { sessionUpdate: "available_commands_update", availableCommands: [], _meta: meta },
-    undefined,
-  ],
-  ["_meta of the params", { sessionUpdate: "available_commands_update", availableCommands: [] }, meta],
-])("skills are read from %s", (_form, update, _meta) => {
-  expect(readSkillsUpdate({ sessionId: "s", update, _meta })).toEqual({ sessionId: "s", skills: [skill] });
+  ["the RFD's form", { sessionUpdate: "available_skills_update", availableSkills: [skill] }],
+  ["its extension twin", { sessionUpdate: "_available_skills_update", availableSkills: [skill] }],
+])("skills are read from %s", (_form, update) => {
+  expect(readSkillsUpdate({ sessionId: "s", update })).toEqual({ sessionId: "s", skills: [skill] });
+});
+
+test("skills are read from the commands that tell of one", () => {
+  const availableCommands = [
+    { name: "init", description: "The agent's own." },
+    { ...command, _meta: facts },
+  ];
+  const update = { sessionUpdate: "available_commands_update", availableCommands };
+  const about = { name: "pdf", version: "0.0.0", kind: "instruction", namespace: "pdf", source: "/skills" };
+  const skills = [{ ...skill, _meta: { "acp-skills": about } }];
+  expect(readSkillsUpdate({ sessionId: "s", update, _meta: mark })).toEqual({ sessionId: "s", skills });
+});
+
+test("a command list without skills says that there are none, where it is ours", () => {
+  const update = { sessionUpdate: "available_commands_update", availableCommands: [command] };
+  const _meta = { "acp-skills": { skills: 0 } };
+  expect(readSkillsUpdate({ sessionId: "s", update, _meta })).toEqual({ sessionId: "s", skills: [] });
+});
+
+test("whatever a skill is, its command tells all of it", () => {
+  const texts = fc.string({ minLength: 1 }).filter((text) => text.trim() !== "");
+  const arbitrary = fc.record({
+    description: texts,
+    license: fc.option(texts, { nil: undefined }),
+    compatibility: fc.option(texts, { nil: undefined }),
+    allowedTools: fc.option(fc.array(texts), { nil: undefined }),
+    version: fc.constantFrom("0.0.0", "1.2.3"),
+    kind: fc.constantFrom("instruction" as const, "action" as const),
+    name: fc.constantFrom("pdf", "a.pdf"),
+    namespace: fc.constantFrom("pdf", "a", "other"),
+    metadata: fc.dictionary(texts, fc.string()),
+    shownAs: fc.constantFrom("a-pdf", "pdf", "$pdf", "skill:pdf"),
+    shownText: fc.option(texts, { nil: undefined }),
+  });
+  fc.assert(
+    fc.property(arbitrary, ({ version, kind, name, namespace, metadata, shownAs, shownText, ...fields }) => {
+      const { license, compatibility, allowedTools, description } = fields;
+      const available: AvailableSkill = {
+        name: name.replace(".", "-"),
+        description,
+        ...(license !== undefined && { license }),
+        ...(compatibility !== undefined && { compatibility }),
+        ...(allowedTools !== undefined && { allowedTools }),
+        _meta: { ...metadata, "acp-skills": { name, version, kind, namespace, source: "/skills" } },
+      };
+      const told = { name: shownAs, description: shownText ?? description };
+      expect(fromCommandFacts(told, toCommandFacts(available, told))).toEqual(available);
+    }),
+  );
+});
+
+test("a change is read as a change, and not as a list", () => {
+  const change = { revision: 2, added: [skill], changed: [], removed: ["csv"] };
+  const params = { sessionId: "s", update: { sessionUpdate: "available_skills_update", ...change } };
+  expect(readSkillsDelta(params)).toEqual({ sessionId: "s", ...change });
+  expect(readSkillsUpdate(params)).toBeUndefined();
+  const list = { sessionUpdate: "available_skills_update", revision: 1, availableSkills: [] };
+  expect(readSkillsDelta({ sessionId: "s", update: list })).toBeUndefined();
 });
 
 test("a skill that is not an AvailableSkill is left out and hides no other", () => {

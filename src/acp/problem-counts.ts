@@ -1,0 +1,13 @@
+import type { Problem } from "../skills/problem.ts";
+
+/** How much is wrong with a session's skills. */
+export interface ProblemCounts {
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+export function countProblems(problems: readonly Problem[]): ProblemCounts {
+  let errors = 0;
+  for (const { severity } of problems) if (severity === "error") errors++;
+  return { errors, warnings: problems.length - errors };
+}

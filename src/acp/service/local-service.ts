@@ -1,0 +1,56 @@
+import type { Settings } from "../../options.ts";
+import { openSkillset, type SessionSkills, type Skillset } from "../../skillset.ts";
+import type { Skill } from "../../skills/skill.ts";
+import { openToldOnce } from "../../told-once.ts";
+import { type AgentTools, openAgentTools } from "../agent-tools.ts";
+import { noSkills } from "../no-skills.ts";
+import type { Instructions } from "../prompt.ts";
+import { readInstructions } from "../read-instructions.ts";
+import { openServiceConnection } from "./service-connection.ts";
+import type { Directories, SkillService } from "./skill-service.ts";
+
+export interface LocalServiceOptions {
+  readonly skillset?: Skillset;
+  /** Undefined where no tools are served. */
+  readonly tools?: AgentTools | undefined;
+  readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** The service on this very thread: inside the worker, and where there can be none. */
+export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
+  const skillset = options.skillset ?? openSkillset(settings);
+  const tools = "tools" in options ? options.tools : settings.tools === "none" ? undefined : openAgentTools(settings);
+  const readSkill = options.readInstructions ?? readInstructions;
+  const now = options.now ?? Date.now;
+  let closing: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    await Promise.all([skillset.close(), tools?.close()]);
+  }
+
+  return {
+    connect(outlet) {
+      const { tellOnce } = openToldOnce(outlet.log);
+      return openServiceConnection({
+        openSkills: (directories) => openSkills(skillset, directories),
+        tools,
+        readInstructions: readSkill,
+        startedAt: now(),
+        settings,
+        outlet,
+        tellOnce,
+      });
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+function openSkills(skillset: Skillset, directories: Directories): SessionSkills {
+  try {
+    return skillset.openSession(directories);
+  } catch (error) {
+    return noSkills(`Skills cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,74 @@
+import type { MessagePort } from "node:worker_threads";
+import type { Settings } from "../../options.ts";
+import { openLocalService } from "./local-service.ts";
+import type { FromService, ToService } from "./service-messages.ts";
+import type { ServiceConnection } from "./skill-service.ts";
+
+/** Serves skills and tools to the other end of a port, until that end says that it closes. */
+export function servePort(port: MessagePort, settings: Settings): void {
+  const { log } = settings;
+  const service = openLocalService(settings);
+  const connections = new Map<number, ServiceConnection>();
+  /** Who waits for a line to be written. */
+  const unwritten = new Map<number, () => void>();
+  let lastLine = 0;
+
+  function post(message: FromService, transferred: ArrayBuffer[] = []): void {
+    port.postMessage(message, transferred);
+  }
+
+  function connect(connection: number): ServiceConnection {
+    return service.connect({
+      send(line, written) {
+        const number = ++lastLine;
+        unwritten.set(number, written);
+        // A copy of exactly these bytes: the buffer behind a small one is shared, and can be given away only once.
+        const bytes = new Uint8Array(line);
+        post({ kind: "line", connection, line: number, bytes }, [bytes.buffer]);
+      },
+      answered(id) {
+        post({ kind: "answered", connection, id });
+      },
+      lesson(key, lesson) {
+        post({ kind: "lesson", connection, key, lesson });
+      },
+      log,
+    });
+  }
+
+  /** A fault in one call is told, and ends nothing else. */
+  async function ask({ connection, method, args, call }: Extract<ToService, { kind: "ask" }>): Promise<void> {
+    let value: unknown;
+    try {
+      const served = connections.get(connection) as
+        Record<string, (...given: readonly unknown[]) => unknown> | undefined;
+      const given = served?.[method]?.(...args);
+      value = given instanceof Promise ? await given : given;
+    } catch (error) {
+      const { stack, message } = error instanceof Error ? error : new Error(String(error));
+      log("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`);
+    }
+    if (call !== undefined) post({ kind: "answer", call, value });
+    if (method === "close") connections.delete(connection);
+  }
+
+  port.on("message", (message: ToService) => {
+    switch (message.kind) {
+      case "connect":
+        connections.set(message.connection, connect(message.connection));
+        break;
+      case "ask":
+        void ask(message);
+        break;
+      case "written":
+        unwritten.get(message.line)?.();
+        unwritten.delete(message.line);
+        break;
+      case "close":
+        void service.close().then(() => {
+          port.close();
+        });
+        break;
+    }
+  });
+}

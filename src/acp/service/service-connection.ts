@@ -1,0 +1,235 @@
+import type { Settings } from "../../options.ts";
+import type { SessionSkills } from "../../skillset.ts";
+import { openProblemLog } from "../../skills/log-problems.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { ToldOnce } from "../../told-once.ts";
+import type { AgentTools } from "../agent-tools.ts";
+import { openEditorCalls, type Response } from "../editor-calls.ts";
+import type { Notification } from "../emission.ts";
+import { encodeMessage } from "../encode-message.ts";
+import { type Lessons, openLessons } from "../lessons.ts";
+import type { Instructions } from "../prompt.ts";
+import { openSession, type Session } from "../session.ts";
+import { equipSession, type SessionTools } from "../session-tools.ts";
+import { openShownSkills } from "../shown-skills.ts";
+import { toTaught } from "../teaching.ts";
+import { withinTime } from "../within-time.ts";
+import type {
+  Directories,
+  EquipRequest,
+  InvokedSkill,
+  ServiceConnection,
+  ServiceOutlet,
+  SessionKey,
+} from "./skill-service.ts";
+
+export interface ServiceConnectionOptions {
+  readonly openSkills: (directories: Directories) => SessionSkills;
+  /** Undefined where no tools are served. */
+  readonly tools: AgentTools | undefined;
+  readonly readInstructions: (skill: Skill) => Promise<Instructions>;
+  /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
+  readonly startedAt: number;
+  readonly settings: Pick<Settings, "clock" | "teach">;
+  readonly outlet: ServiceOutlet;
+  readonly tellOnce: ToldOnce["tellOnce"];
+}
+
+/** How long the call of a skill waits for the first reading of the disk. */
+const readingTime = 2_000;
+
+/** What the service holds for one session, from the request that opens it on. */
+interface Entry {
+  readonly skills: SessionSkills;
+  tools: SessionTools | undefined;
+  lessons: Lessons | undefined;
+  /** The number of the lesson that is ready, and how to note that the model was told it. */
+  lesson: { readonly ticket: number; readonly text: string; readonly told: () => void } | undefined;
+  session: Session | undefined;
+  stopLessons: () => void;
+  isOpen: boolean;
+}
+
+/** The skills and tools of one ACP connection. */
+export function openServiceConnection(options: ServiceConnectionOptions): ServiceConnection {
+  const { openSkills, tools, readInstructions, startedAt, settings, outlet, tellOnce } = options;
+  const { clock, teach } = settings;
+  const { log } = outlet;
+  const entries = new Map<SessionKey, Entry>();
+  const bySessionId = new Map<string, Session>();
+  const shown = openShownSkills();
+  const logProblems = openProblemLog(log);
+  let lastTicket = 0;
+  let isOpen = true;
+
+  const calls =
+    tools &&
+    openEditorCalls({
+      tools,
+      log,
+      send,
+      answered: outlet.answered,
+      sessions: bySessionId,
+      openSkills: () => openSkills({ cwd: undefined, additionalDirectories: [] }),
+    });
+
+  function send(message: Notification | Response, written: () => void): void {
+    if (isOpen) outlet.send(encodeMessage(message), written);
+    else written();
+  }
+
+  function failed(error: unknown): void {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    tellOnce("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`, message);
+  }
+
+  /** Tells the relay what the model is to be told next, whenever that changes. */
+  function prepareLesson(key: SessionKey, entry: Entry): void {
+    if (!entry.isOpen) return;
+    try {
+      const next = entry.lessons?.next(toTaught(entry.skills.catalog.snapshot.skills));
+      if (next !== undefined && next.text === entry.lesson?.text) return;
+      entry.lesson = next && { ...next, ticket: ++lastTicket };
+      outlet.lesson(key, entry.lesson && { ticket: entry.lesson.ticket, text: entry.lesson.text });
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  async function equip(
+    key: SessionKey,
+    entry: Entry,
+    request: EquipRequest,
+    served: AgentTools,
+  ): Promise<SessionTools> {
+    const equipped = await equipSession(request, { tools: served, skills: entry.skills, clock, send });
+    if (!entry.isOpen) {
+      equipped.close();
+      throw new Error("the session is closed");
+    }
+    entry.tools = equipped;
+    if (teach) {
+      const { catalog } = entry.skills;
+      entry.lessons = openLessons({ agent: request.negotiation.agent, server: request.name });
+      entry.stopLessons = catalog.onChange(() => {
+        prepareLesson(key, entry);
+      });
+      catalog.ready.then(() => {
+        prepareLesson(key, entry);
+      }, failed);
+    }
+    return equipped;
+  }
+
+  async function invoke({ session, skills }: Entry, name: string, sigil: "/" | "$"): Promise<InvokedSkill | undefined> {
+    const { catalog } = skills;
+    await withinTime(catalog.ready, clock, readingTime);
+    const offered = catalog.find(name);
+    if (offered === undefined || session === undefined) return undefined;
+    const how = session.how(offered);
+    // A name that the agent gave to something else is its own; the skill still has its dollar sign.
+    if (how === "as-other" && sigil === "/") return undefined;
+    const { slug, directory, file } = offered.skill;
+    try {
+      const instructions = await readInstructions(offered.skill);
+      // What the agent shows is its own to run, unless it may have read it before an edit.
+      if (how === "as-skill" && instructions.changedAt <= startedAt) return undefined;
+      return { slug, directory, file, instructions };
+    } catch (error) {
+      log("warning", `The skill ${slug} could not be read: ${String(error)}. The prompt is sent as it is.`);
+      return undefined;
+    }
+  }
+
+  function release(key: SessionKey, entry: Entry): void {
+    entry.isOpen = false;
+    entries.delete(key);
+    entry.stopLessons();
+    entry.tools?.close();
+    if (entry.session === undefined) entry.skills.close();
+    else {
+      entry.session.close();
+      for (const [id, session] of bySessionId) if (session === entry.session) bySessionId.delete(id);
+    }
+  }
+
+  return {
+    open(key, directories) {
+      if (!isOpen) return;
+      entries.set(key, {
+        skills: openSkills(directories),
+        tools: undefined,
+        lessons: undefined,
+        lesson: undefined,
+        session: undefined,
+        stopLessons: () => undefined,
+        isOpen: true,
+      });
+    },
+    async equip(key, request) {
+      const entry = entries.get(key);
+      if (entry === undefined || tools === undefined) return undefined;
+      try {
+        const { entry: server } = await equip(key, entry, request, tools);
+        return server;
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        if (entry.isOpen) tellOnce("warning", `The tools are not served to the model: ${why}`);
+        return undefined;
+      }
+    },
+    begin(key, request) {
+      const entry = entries.get(key);
+      if (entry === undefined) return;
+      entry.tools?.begin(request.sessionId);
+      const { skills } = entry;
+      const context = { ...request, skills, shown, clock, send, tellOnce, logProblems, fault: failed };
+      entry.session = openSession(context);
+      bySessionId.set(request.sessionId, entry.session);
+    },
+    heard(key, isPrompt) {
+      entries.get(key)?.session?.heard(isPrompt);
+    },
+    agentListed(key, commands) {
+      try {
+        return entries.get(key)?.session?.agentListed(commands);
+      } catch (error) {
+        failed(error);
+        return undefined;
+      }
+    },
+    listPassed(key) {
+      entries.get(key)?.session?.listPassed();
+    },
+    invoke(key, name, sigil) {
+      const entry = entries.get(key);
+      return entry && invoke(entry, name, sigil);
+    },
+    taught(key, ticket) {
+      const entry = entries.get(key);
+      if (entry?.lesson?.ticket !== ticket) return;
+      entry.lesson.told();
+      entry.lesson = undefined;
+      prepareLesson(key, entry);
+    },
+    ask(request) {
+      calls?.ask(request);
+    },
+    giveUp(id) {
+      calls?.cancel(id);
+    },
+    cancelTurn(key) {
+      entries.get(key)?.tools?.cancel();
+    },
+    release(key) {
+      const entry = entries.get(key);
+      if (entry !== undefined) release(key, entry);
+    },
+    close() {
+      isOpen = false;
+      calls?.close();
+      for (const [key, entry] of entries) release(key, entry);
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Settings } from "../../options.ts";
+import type { Lesson, ServiceConnection, SessionKey } from "./skill-service.ts";
+
+/** What a connection is asked; each is a method of the port with its arguments. */
+type Method = keyof ServiceConnection;
+
+/** To the service. `connection` numbers ACP connections; `call` numbers questions whose answer is awaited. */
+export type ToService =
+  | { readonly kind: "connect"; readonly connection: number }
+  | {
+      readonly kind: "ask";
+      readonly connection: number;
+      readonly method: Method;
+      readonly args: readonly unknown[];
+      readonly call?: number;
+    }
+  /** A line was written. */
+  | { readonly kind: "written"; readonly line: number }
+  | { readonly kind: "close" };
+
+/** From the service. */
+export type FromService =
+  | { readonly kind: "answer"; readonly call: number; readonly value: unknown }
+  | { readonly kind: "line"; readonly connection: number; readonly line: number; readonly bytes: Uint8Array }
+  | { readonly kind: "answered"; readonly connection: number; readonly id: string | number }
+  | {
+      readonly kind: "lesson";
+      readonly connection: number;
+      readonly key: SessionKey;
+      readonly lesson: Lesson | undefined;
+    }
+  | { readonly kind: "log"; readonly level: "info" | "warning" | "error"; readonly message: string };
+
+/** What a worker starts with: the settings without what is not data. */
+export type WorkerSettings = Omit<Settings, "log" | "clock">;
+
+/** The part of the settings that is data. */
+export function toWorkerSettings(settings: Settings): WorkerSettings {
+  const entries = Object.entries(settings).filter(([name]) => name !== "log" && name !== "clock");
+  return Object.fromEntries(entries) as unknown as WorkerSettings;
+}

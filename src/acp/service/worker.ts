@@ -1,0 +1,18 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { systemClock } from "../../clock.ts";
+import { servePort } from "./serve-port.ts";
+import type { FromService, WorkerSettings } from "./service-messages.ts";
+
+/** The entry of the thread that reads skills and runs tools. */
+
+const port = parentPort;
+if (port === null) throw new Error("worker.ts is the entry of a worker thread: worker-channel.ts starts it.");
+
+servePort(port, {
+  ...(workerData as WorkerSettings),
+  clock: systemClock,
+  log(level, message) {
+    const told: FromService = { kind: "log", level, message };
+    port.postMessage(told);
+  },
+});

@@ -1,0 +1,77 @@
+import type { AvailableSkill } from "./available-skill.ts";
+import { metaKey } from "./methods.ts";
+
+/**
+ * What a command's `_meta["acp-skills"]` says of its skill: only what the command itself does not say (ACP.md A-6). Left out are the
+ * canonical name where it is the slug, the namespace where it is the name's first segment, version 0.0.0 and kind "instruction".
+ */
+export interface CommandFacts {
+  /** Where the command has another name, such as `$pdf`. */
+  readonly slug?: string;
+  /** Where the command has another description. */
+  readonly description?: string;
+  readonly name?: string;
+  readonly version?: string;
+  readonly kind?: "instruction" | "action";
+  readonly namespace?: string;
+  readonly source: string;
+  readonly license?: string;
+  readonly compatibility?: string;
+  readonly allowedTools?: readonly string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+const usualVersion = "0.0.0";
+
+export function toCommandFacts(
+  skill: AvailableSkill,
+  command: { readonly name: unknown; readonly description: unknown },
+): CommandFacts {
+  const { name: slug, description, license, compatibility, allowedTools, _meta } = skill;
+  const { [metaKey]: ours, ...metadata } = _meta ?? {};
+  const { name = slug, version = usualVersion, kind = "instruction", namespace, source = "" } = ours ?? {};
+  return {
+    ...(command.name !== slug && { slug }),
+    ...(command.description !== description && { description }),
+    ...(name !== slug && { name }),
+    ...(version !== usualVersion && { version }),
+    ...(kind !== "instruction" && { kind }),
+    ...(namespace !== undefined && namespace !== firstSegment(name) && { namespace }),
+    source,
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  };
+}
+
+/** The skill that a command tells of; not yet held to its schema. */
+export function fromCommandFacts(
+  command: { readonly name: unknown; readonly description: unknown },
+  facts: Partial<CommandFacts>,
+): unknown {
+  const slug = facts.slug ?? command.name;
+  const name = facts.name ?? slug;
+  const { license, compatibility, allowedTools, metadata, kind = "instruction", source } = facts;
+  return {
+    name: slug,
+    description: facts.description ?? command.description,
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(allowedTools !== undefined && { allowedTools }),
+    _meta: {
+      ...metadata,
+      [metaKey]: {
+        name,
+        version: facts.version ?? usualVersion,
+        kind,
+        namespace: facts.namespace ?? firstSegment(String(name)),
+        source,
+      },
+    },
+  };
+}
+
+function firstSegment(name: string): string {
+  return name.split(".", 1)[0] ?? name;
+}
