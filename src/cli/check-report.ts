@@ -1,5 +1,6 @@
 import type { Problem } from "../skills/problem.ts";
 import type { RuleCode } from "../skills/rules.ts";
+import type { SkillCounts } from "../skills/skill-counts.ts";
 import type { Paint } from "./colour.ts";
 
 /** What a check found, for a reporter to print. */
@@ -8,6 +9,8 @@ export interface CheckReport {
   readonly problems: readonly Problem[];
   /** How many skills were looked at. */
   readonly checked: number;
+  /** Of all that were found. */
+  readonly counts: SkillCounts;
   /** What was repaired, one entry a file. */
   readonly fixed: readonly { readonly file: string; readonly codes: readonly RuleCode[] }[];
 }

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import { identityOf } from "../skills/follow-path.ts";
+import { isSkillFileName } from "../skills/skill-file-names.ts";
 import { isVersion } from "../skills/skill-version.ts";
 import type { Root } from "../skills/roots.ts";
 import { statsOf } from "./stats-of.ts";
@@ -23,7 +24,6 @@ export interface ScopeFault {
   readonly scopeFault: string;
 }
 
-const skillFileNames: ReadonlySet<string> = new Set(["SKILL.md", "skill.md", "skill.toml"]);
 /** Names where projects keep their skills: looked into although they may be ignored. */
 const projectPlaces = [path.join(".agents", "skills"), path.join(".claude", "skills")];
 
@@ -36,7 +36,9 @@ export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFaul
     return { given, roots: [explicitRoot(target)], lookedIn: [target], within: undefined, alone: false };
   }
   if (stats?.isDirectory() !== true) {
-    if (!skillFileNames.has(path.basename(target))) {
+    const name = path.basename(target);
+    if (!isSkillFileName(name) && name !== "skill.toml") {
+      if (isLink) return { scopeFault: `${given}: a link that leads nowhere` };
       return { scopeFault: `${given}: neither a directory nor a file called SKILL.md` };
     }
     const directory = realpathSync.native(path.dirname(target));
@@ -54,9 +56,15 @@ export function isScopeFault(value: CheckScope | ScopeFault): value is ScopeFaul
   return "scopeFault" in value;
 }
 
-/** In `<skill>/<version>/` the directory above tells the skill's name, so the search starts there. */
+/** Where PATH itself is no skill, nothing says that all it holds are skills. */
 function rootOf(directory: string): Root {
-  return explicitRoot(isVersion(path.basename(directory)) ? path.dirname(directory) : directory);
+  const root = explicitRoot(aboveVersion(directory));
+  return path.basename(root.path) === "skills" ? root : { ...root, holdsAnything: true };
+}
+
+/** In `<skill>/<version>/` the directory above tells the skill's name, so the search starts there. */
+function aboveVersion(directory: string): string {
+  return isVersion(path.basename(directory)) ? path.dirname(directory) : directory;
 }
 
 function explicitRoot(directory: string): Root {

@@ -5,6 +5,7 @@ import { version } from "../version.ts";
 import type { Reporter } from "./check-report.ts";
 import { runCheckOnce } from "./run-check.ts";
 import type { CheckOutcome } from "./run-check.ts";
+import { sayCounts } from "./say-counts.ts";
 import { openSourceLines } from "./source-lines.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -41,6 +42,7 @@ export async function runCheck(
     const { cwd, paint, columns } = terminal;
     await terminal.print(reporter(report, { cwd, paint, columns, version, sourceLine: openSourceLines(files) }));
     for (const complaint of complaints) terminal.tell(complaint);
+    if (name !== "json") terminal.tell(sayCounts(report.counts));
   };
   if (watch) {
     const { watchCheck } = await import("./watch-check.ts");

@@ -17,13 +17,13 @@ export async function runList(options: ListingOptions, terminal: Terminal): Prom
   return complete ? 0 : 1;
 }
 
-/** `{skills, problems}`, one a line, in pieces: ten thousand skills never stand in one string. */
-function* listJson({ skills, problems }: Snapshot): Iterable<string> {
+/** `{skills, problems, counts}`, one a line, in pieces: ten thousand skills never stand in one string. */
+function* listJson({ skills, problems, counts }: Snapshot): Iterable<string> {
   yield '{"skills":[';
   yield* jsonLines(skills, (offered) => jsonText(toListedSkill(offered)));
   yield '\n],"problems":[';
   yield* jsonLines(problems, (problem) => jsonText(problem));
-  yield "\n]}\n";
+  yield `\n],"counts":${jsonText(counts ?? null)}}\n`;
 }
 
 function* jsonLines<Item>(items: readonly Item[], toJson: (item: Item) => string): Iterable<string> {

@@ -7,6 +7,8 @@ import { isWithin } from "../is-within.ts";
 import { toProblems } from "../skills/rules.ts";
 import type { Finding, Level } from "../skills/rules.ts";
 import { openScan } from "../skills/scan.ts";
+import { countSkills } from "../skills/skill-counts.ts";
+import type { SkillCounts } from "../skills/skill-counts.ts";
 import type { SkillFiles } from "../skills/skill-files.ts";
 import { runInSlices } from "../slices.ts";
 import { findBodyFault } from "./body-fault.ts";
@@ -60,7 +62,7 @@ export async function runCheckOnce(options: CheckOptions): Promise<CheckOutcome>
   const bodies = level === "spec" ? found.records.flatMap(bodyFault) : [];
   const problems = [...toProblems([...found.findings, ...bodies], level), ...found.collisions].sort(byPlace);
   return {
-    report: { problems, checked: found.records.length, fixed: repairs.fixed },
+    report: { problems, checked: found.counts.checked, counts: found.counts, fixed: repairs.fixed },
     complaints: [...complaints, ...repairs.refusals],
     failed: complaints.length > 0 || problems.some(({ severity }) => severity === "error"),
     stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
@@ -75,12 +77,14 @@ interface Search {
   readonly records: readonly DirectoryRecord[];
   readonly findings: readonly Finding[];
   readonly collisions: readonly Problem[];
+  readonly counts: SkillCounts;
   readonly emptyScopes: readonly CheckScope[];
 }
 
 async function search(scopes: readonly CheckScope[], { files, onDirectory }: CheckOptions): Promise<Search> {
   const records = new Map<string, DirectoryRecord>();
-  const findings = new Map<string, Finding>();
+  /** Those that no record of a skill has. */
+  const others = new Map<string, Finding>();
   const collisions = new Map<string, Problem>();
   const emptyScopes: CheckScope[] = [];
   for (const scope of scopes) {
@@ -88,18 +92,18 @@ async function search(scopes: readonly CheckScope[], { files, onDirectory }: Che
     const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
     const own = found.skills.map(({ record }) => record).filter((record) => counts(record.path, scope));
     for (const record of own) records.set(record.path, record);
-    for (const finding of [
-      ...found.findings.filter(({ file }) => concerns(file, scope)),
-      ...own.flatMap(recordFindings),
-    ]) {
-      findings.set(JSON.stringify(finding), finding);
+    for (const finding of found.findings.filter(({ file }) => concerns(file, scope))) {
+      others.set(JSON.stringify(finding), finding);
     }
     for (const problem of findCollisions(own)) collisions.set(problem.file, problem);
     if (own.length === 0 && scope.within !== undefined) emptyScopes.push(scope);
   }
+  const findings = new Map(others);
+  for (const finding of [...records.values()].flatMap(recordFindings)) findings.set(JSON.stringify(finding), finding);
   return {
     records: [...records.values()],
     findings: [...findings.values()],
+    counts: countSkills([...records.values()], [...others.values()]),
     collisions: [...collisions.values()],
     emptyScopes,
   };

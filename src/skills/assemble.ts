@@ -7,6 +7,7 @@ import type { Problem } from "./problem.ts";
 import type { Root } from "./roots.ts";
 import { toProblems } from "./rules.ts";
 import type { Finding, RuleCode } from "./rules.ts";
+import { countSkills } from "./skill-counts.ts";
 import { byNewestVersion, isPrerelease, isVersion } from "./skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "./skill.ts";
 
@@ -71,7 +72,11 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
     offers.push(same !== undefined && isSameOffer(same, offer) ? same : offer);
   }
   offers.sort((a, b) => byCodePoint(a.skill.slug, b.skill.slug));
-  return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems) });
+  const counts = countSkills(
+    skills.map(({ record }) => record),
+    findings,
+  );
+  return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems), counts });
 }
 
 /** Of skills with one slug, the one that wins with its further versions, and why each of the others does not join them. */

@@ -7,6 +7,7 @@ import type { Problem } from "./problem.ts";
 import type { Root } from "./roots.ts";
 import { openScan } from "./scan.ts";
 import { openSettle } from "./settle.ts";
+import { countSkills } from "./skill-counts.ts";
 import type { SkillFiles } from "./skill-files.ts";
 import type { OpenSkillWatcher } from "./skill-watcher.ts";
 import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
@@ -43,7 +44,11 @@ export interface CatalogOptions {
   readonly slice?: number;
 }
 
-const nothing: Snapshot = Object.freeze({ skills: Object.freeze([]), problems: Object.freeze([]) });
+const nothing: Snapshot = Object.freeze({
+  skills: Object.freeze([]),
+  problems: Object.freeze([]),
+  counts: countSkills([], []),
+});
 const usualSlice = 3;
 /** So many hints at a time are near what the system's queue holds (16,384 events); beyond that it drops some. */
 const manyHints = 8000;

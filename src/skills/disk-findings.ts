@@ -1,8 +1,7 @@
 import path from "node:path";
 import { isSkillsError } from "../errors.ts";
 import type { Finding, RuleCode } from "./rules.ts";
-import { joinPath } from "./real-paths.ts";
-import type { Entry, SkillFiles } from "./skill-files.ts";
+import type { Entry } from "./skill-files.ts";
 import type { Skill } from "./skill.ts";
 
 /** A finding about a file or directory as a whole. */
@@ -54,12 +53,60 @@ export function missingRoot(directory: string): Finding {
   return wholeFile("unreadable", directory, `${directory} does not exist.`, "Create it, or name another directory.");
 }
 
-/** The finding for a skill below the directories that are looked into, if there is one. */
-export function tooDeep(files: SkillFiles, directory: string, depth: number): Finding | undefined {
-  const file = joinPath(directory, "SKILL.md");
-  if (files.resolve(file) === undefined) return undefined;
-  const message = `the skill lies more than ${depth} directories below its root and is not read`;
-  return wholeFile("too-deep", file, message, "Move it up.");
+export function unusedFile(file: string, used: string): Finding {
+  const message = `${path.basename(file)} is not read, because ${used} lies beside it`;
+  return leavingOut(1, wholeFile("skill-file-unused", file, message, "Remove it, or give it a directory of its own."));
+}
+
+export function misnamedFile(file: string): Finding {
+  const message = `${path.basename(file)} looks like a skill, but only SKILL.md is read`;
+  return leavingOut(1, wholeFile("skill-file-misnamed", file, message, "Rename it to SKILL.md."));
+}
+
+export function manifestAlone(file: string): Finding {
+  const message = "there is a skill.toml but no SKILL.md, so there is no skill";
+  return leavingOut(1, wholeFile("manifest-alone", file, message, "Add a SKILL.md, or remove skill.toml."));
+}
+
+/** What lies in a directory that is not read. */
+export interface Unread {
+  readonly count: number;
+  /** A file of a skill there. */
+  readonly first: string | undefined;
+  /** Whether all of it was looked at. */
+  readonly isWhole: boolean;
+}
+
+/** The finding for skills below the directories that are looked into, if there are some. */
+export function tooDeep(directory: string, unread: Unread, depth: number): Finding | undefined {
+  const { count, first, isWhole } = unread;
+  if (count === 0 && isWhole) return undefined;
+  const message = `more than ${depth} directories below the root, ${howMany(unread)} not read`;
+  const finding = wholeFile("too-deep", first ?? directory, message, "Move them up, or name a root nearer to them.");
+  return isWhole ? leavingOut(count, finding) : finding;
+}
+
+/** The finding for skills in a directory that an ignore file names, if there are some. */
+export function ignored(directory: string, unread: Unread): Finding | undefined {
+  const { count, first, isWhole } = unread;
+  if (first === undefined) {
+    if (isWhole) return undefined;
+    const message = "ignored directories are so many that not all were searched for skills";
+    return wholeFile("ignored-unsearched", directory, message, "Name those without skills in a file .ignore.");
+  }
+  const message = `.gitignore ignores ${directory}, so that ${howMany(unread)} not read`;
+  const fix = "Take the directory out of .gitignore, or name it in a file .ignore if its skills are not to be used.";
+  const finding = wholeFile("skill-ignored", first, message, fix);
+  return isWhole ? leavingOut(count, finding) : finding;
+}
+
+function howMany({ count, isWhole }: Unread): string {
+  if (count === 0) return "skills may lie that are";
+  return `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`}`;
+}
+
+function leavingOut(count: number, finding: Finding): Finding {
+  return { ...finding, leftOut: count };
 }
 
 export function tooManyDirectories({ owner, limit }: { owner: string; limit: number }): Finding {

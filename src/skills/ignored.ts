@@ -6,7 +6,12 @@ import type { Finding } from "./rules.ts";
 import type { Steps } from "../slices.ts";
 
 /** What `.gitignore` and `.ignore` files say of directories below them; the deepest file comes last and decides. */
-export type IgnoreRules = readonly { readonly base: string; readonly patterns: readonly IgnorePattern[] }[];
+export type IgnoreRules = readonly { readonly base: string; readonly patterns: readonly IgnoreRule[] }[];
+
+export interface IgnoreRule extends IgnorePattern {
+  /** Whether git goes by it too: `.ignore` is read by search tools only, and tells them on purpose. */
+  readonly ofGit: boolean;
+}
 
 export const noIgnoreRules: IgnoreRules = [];
 
@@ -15,13 +20,14 @@ const mostPatterns = 2000;
 const patternsBetweenPauses = 16;
 
 /** The patterns of an ignore file, and what is wrong with those that are not applied. */
-export function readIgnoreText(file: string, text: string): { patterns: IgnorePattern[]; findings: Finding[] } {
-  const patterns: IgnorePattern[] = [];
+export function readIgnoreText(file: string, text: string): { patterns: IgnoreRule[]; findings: Finding[] } {
+  const patterns: IgnoreRule[] = [];
+  const ofGit = file.endsWith(".gitignore");
   const findings: Finding[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     const pattern = parseIgnorePattern(line);
     if (pattern === undefined) continue;
-    if (pattern !== "excessive" && patterns.length < mostPatterns) patterns.push(pattern);
+    if (pattern !== "excessive" && patterns.length < mostPatterns) patterns.push({ ...pattern, ofGit });
     else if (findings.length === 0) findings.push({ ...notApplied(file, pattern), line: index + 1 });
     if (patterns.length === mostPatterns && findings.length > 0) break;
   }
@@ -44,8 +50,8 @@ function notApplied(file: string, pattern: IgnorePattern | "excessive"): Finding
       );
 }
 
-/** Whether a directory, somewhere below every base, is ignored; asked of the directories above it before. */
-export function* isIgnored(rules: IgnoreRules, directory: string): Steps<boolean> {
+/** The rule by which a directory, somewhere below every base, is ignored; asked for the directories above it before. */
+export function* findIgnoreRule(rules: IgnoreRules, directory: string): Steps<IgnoreRule | undefined> {
   let count = 0;
   for (let index = rules.length - 1; index >= 0; index--) {
     const rule = rules[index];
@@ -56,8 +62,10 @@ export function* isIgnored(rules: IgnoreRules, directory: string): Steps<boolean
     for (let last = rule.patterns.length - 1; last >= 0; last--) {
       if (++count % patternsBetweenPauses === 0) yield undefined;
       const pattern = rule.patterns[last];
-      if (pattern !== undefined && matchesIgnorePattern(pattern, names)) return !pattern.negated;
+      if (pattern !== undefined && matchesIgnorePattern(pattern, names)) {
+        return pattern.negated ? undefined : pattern;
+      }
     }
   }
-  return false;
+  return undefined;
 }

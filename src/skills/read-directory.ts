@@ -1,14 +1,16 @@
 import path from "node:path";
 import { byCodePoint } from "./code-point-order.ts";
 import { directoryLoop, unreadable, wholeFile } from "./disk-findings.ts";
-import type { IgnorePattern } from "./ignore-pattern.ts";
 import { readIgnoreText } from "./ignored.ts";
+import type { IgnoreRule } from "./ignored.ts";
 import { needsManifestReader, readSkillFile } from "./read-skill-file.ts";
 import { isWithin } from "../is-within.ts";
 import { joinPath } from "./real-paths.ts";
 import type { Finding } from "./rules.ts";
+import { chooseSkillFile, isNearSkillFileName, isSkillFileName } from "./skill-file-names.ts";
 import type { Entry, SkillFiles } from "./skill-files.ts";
 import type { Skill } from "./skill.ts";
+import { findStrays } from "./strays.ts";
 
 /** What one directory holds, whatever lies around it. Immutable. */
 export interface DirectoryRecord {
@@ -22,12 +24,14 @@ export interface DirectoryRecord {
   /** The directory, or what SKILL.md leads to when it is a link: directories that share it hold the same skill. */
   readonly identity: string;
   readonly findings: readonly Finding[];
+  /** What lies in the directory and is left out, whatever its skill is. */
+  readonly strays: readonly Finding[];
   /** Directories below it, by name, and by real path where a link leads to them; ordered by code point. */
   readonly children: readonly { readonly name: string; readonly target: string | undefined }[];
   /** Names of links that lead nowhere. */
   readonly dangling: readonly string[];
   /** What its ignore files say; mostly nothing. */
-  readonly ignored: readonly IgnorePattern[];
+  readonly ignored: readonly IgnoreRule[];
   /** On what the record depends beside its directory: links, which may come to lead elsewhere; and what to watch for that. */
   readonly elsewhere: readonly { readonly target: string; readonly watch: string }[];
 }
@@ -39,9 +43,10 @@ export interface DirectoryReading {
 }
 
 const maxIgnoreBytes = 64 * 1024;
-const skipped: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"]);
-/** Files that say something about the directory; SKILL.md is preferred to skill.md. */
-const telling: ReadonlySet<string> = new Set(["SKILL.md", "skill.md", "skill.toml", ".gitignore", ".ignore"]);
+/** Directories in which no skills are looked for. */
+export const skipped: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"]);
+/** Files that say something about the directory, beside that of the skill. */
+const telling: ReadonlySet<string> = new Set(["skill.toml", ".gitignore", ".ignore"]);
 const none: readonly never[] = Object.freeze([]);
 
 /** A record in the making. */
@@ -51,6 +56,8 @@ interface Draft {
   readonly dangling: string[];
   readonly elsewhere: DirectoryRecord["elsewhere"][number][];
   readonly tellers: Entry[];
+  /** Files whose name is nearly that of a skill's. */
+  readonly near: string[];
 }
 
 /**
@@ -64,7 +71,7 @@ export function readDirectory(
 ): DirectoryRecord | typeof needsManifestReader | undefined {
   const { files, onDirectory } = reading;
   onDirectory?.(directory);
-  const draft: Draft = { findings: [], children: [], dangling: [], elsewhere: [], tellers: [] };
+  const draft: Draft = { findings: [], children: [], dangling: [], elsewhere: [], tellers: [], near: [] };
   const { findings, children, dangling, tellers } = draft;
   try {
     for (const entry of files.list(directory)) addEntry(draft, directory, entry, reading);
@@ -92,6 +99,7 @@ export function readDirectory(
     ignored: tellers.length === 0 ? none : orNone(readIgnoreFiles(files, directory, draft)),
     findings: orNone(findings),
     children: orNone(children),
+    strays: orNone(findStrays(files, directory, { ...draft, chosen: entry })),
     dangling: orNone(dangling),
     elsewhere: orNone(draft.elsewhere),
   };
@@ -100,10 +108,17 @@ export function readDirectory(
 function addEntry(draft: Draft, directory: string, entry: Entry, reading: DirectoryReading): void {
   const { name, kind, link } = entry;
   if (kind === "dangling") draft.dangling.push(name);
-  if (telling.has(name)) draft.tellers.push(entry);
-  else if (kind === "file" || kind === "other" || skipped.has(name)) return;
+  if (isTelling(name)) draft.tellers.push(entry);
+  else if (kind === "file" || kind === "other" || skipped.has(name)) {
+    if (kind === "file" && isNearSkillFileName(name)) draft.near.push(name);
+    return;
+  }
   if (link) addLink(draft, directory, entry, reading);
-  else if (kind === "directory" && !telling.has(name)) draft.children.push({ name, target: undefined });
+  else if (kind === "directory" && !isTelling(name)) draft.children.push({ name, target: undefined });
+}
+
+function isTelling(name: string): boolean {
+  return isSkillFileName(name) || telling.has(name);
 }
 
 /** What a link led to may go and come back, and each link on the way may be re-pointed. */
@@ -113,7 +128,7 @@ function addLink(draft: Draft, directory: string, { name, kind }: Entry, reading
   const target = resolveForUs(reading.files, link);
   if (target === undefined) return;
   if (kind === "file") depend(draft, { target, watch: path.dirname(target) }, reading);
-  else if (kind !== "directory" || telling.has(name)) return;
+  else if (kind !== "directory" || isTelling(name)) return;
   else if (isWithin(directory, target)) draft.findings.push(directoryLoop(link, target));
   else draft.children.push({ name, target });
 }
@@ -124,8 +139,8 @@ function depend(draft: Draft, elsewhere: DirectoryRecord["elsewhere"][number], r
 }
 
 /** `.ignore` comes second, so that it decides where the two differ. */
-function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): IgnorePattern[] {
-  const patterns: IgnorePattern[] = [];
+function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): IgnoreRule[] {
+  const patterns: IgnoreRule[] = [];
   for (const wanted of [".gitignore", ".ignore"]) {
     if (!tellers.some(({ name, kind }) => name === wanted && kind === "file")) continue;
     const file = joinPath(directory, wanted);
@@ -165,13 +180,6 @@ function resolveForUs(files: SkillFiles, link: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function chooseSkillFile(tellers: readonly Entry[]): Entry | undefined {
-  const upper = tellers.find(({ name }) => name === "SKILL.md");
-  if (upper?.kind === "file") return upper;
-  const lower = tellers.find(({ name }) => name === "skill.md");
-  return lower?.kind === "file" ? lower : (upper ?? lower);
 }
 
 /** A link to another skill's SKILL.md is that very skill. */

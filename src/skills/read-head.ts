@@ -33,6 +33,9 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
   };
   if (file.endsWith("skill.md")) {
     add("file-name-lowercase", "the file is called skill.md", "Rename it to SKILL.md.");
+  } else if (!file.endsWith("SKILL.md")) {
+    const name = file.slice(-"SKILL.md".length);
+    add("file-name-case", `the file is called ${name}, which most agents do not look for`, "Rename it to SKILL.md.");
   }
   const frontmatter = findFrontmatter(head, whole);
   if (frontmatter.kind === "incomplete") {

@@ -5,6 +5,8 @@ export interface Root {
   readonly path: string;
   /** `explicit`: asked for by name; `project`: of the session's directories; `user`: of the home directory. */
   readonly origin: "explicit" | "project" | "user";
+  /** Whether it is no directory of skills, but of whatever may hold some. */
+  readonly holdsAnything?: boolean;
 }
 
 export interface SessionDirectories {

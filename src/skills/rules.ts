@@ -20,6 +20,7 @@ const advice = { spec: "warning", wire: "off", lenient: "off" } as const;
 /** Every rule there is, by its stable code. */
 export const rules = {
   "file-name-lowercase": { title: "the file is called SKILL.md", ...remark },
+  "file-name-case": { title: "SKILL.md is written in capitals", ...style },
   "byte-order-mark": { title: "the file starts without a byte order mark", ...style, wire: "warning" },
   "invalid-utf8": { title: "frontmatter and skill.toml are valid UTF-8", ...normalised },
   "frontmatter-missing": { title: "SKILL.md starts with frontmatter", ...always },
@@ -80,10 +81,15 @@ export const rules = {
   "directory-loop": { title: "links do not lead back to a directory above", ...remark },
   "skill-shadowed": { title: "a name appears in one root only", ...remark },
   "slug-collision": { title: "slugs are unique in a catalog", ...always },
-  "too-deep": { title: "skills lie at most 6 directories deep", ...remark },
+  "skill-file-unused": { title: "SKILL.md lies beside no other spelling of its name", ...always },
+  "skill-file-misnamed": { title: "no skill is in a file such as SKILLS.md", ...always },
+  "manifest-alone": { title: "skill.toml lies beside a SKILL.md", ...always },
+  "skill-ignored": { title: "no skill lies in a directory that .gitignore ignores", ...always },
+  "ignored-unsearched": { title: "ignored directories are few enough to look for skills in", ...remark },
+  "too-deep": { title: "skills lie at most 12 directories deep", ...always },
   "not-read-in-time": { title: "a root is read within 20 seconds", ...always },
   "ignore-pattern-excessive": { title: "patterns in ignore files are few and short enough to be applied", ...remark },
-  "too-many-directories": { title: "a root has at most 20,000 directories", ...remark },
+  "too-many-directories": { title: "a root has at most 20,000 directories", ...always },
 } as const satisfies Record<string, Rule>;
 
 export type RuleCode = keyof typeof rules;
@@ -98,6 +104,8 @@ export interface Finding {
   readonly column: number;
   readonly message: string;
   readonly fix: string;
+  /** How many skills are not read because of it, where that is known. */
+  readonly leftOut?: number;
 }
 
 /** The findings that count at a level, with their severity, in the order given. */

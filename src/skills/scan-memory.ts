@@ -12,6 +12,8 @@ export interface ScanMemory {
   recall(directory: string): Known | undefined;
   /** Whether this run met the directory under this root already. */
   wasMet(known: Known, root: Root): boolean;
+  /** Whether this run met the directory under any root. */
+  wasRead(directory: string): boolean;
   /** Whether a directory need not be read anew. */
   isFresh(known: Known, expectedName: string): boolean;
   /** The record, met under this root, is fresh from now on. `known` is what is known of its directory. */
@@ -106,6 +108,7 @@ export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotte
     },
     recall: (directory) => known.get(directory),
     wasMet: (entry, root) => entry.run === run && entry.root === root,
+    wasRead: (directory) => known.get(directory)?.run === run,
     isFresh: (entry, expectedName) => entry.run === run || (!entry.stale && entry.record.expectedName === expectedName),
     remember(record, root, entry) {
       if (entry === undefined) known.set(record.path, { record, stale: false, run, root });

@@ -1,9 +1,18 @@
 import path from "node:path";
-import { danglingLink, missingRoot, notReadInTime, tooDeep, tooManyDirectories, unreadable } from "./disk-findings.ts";
+import { wouldBeSkill } from "./dangling-links.ts";
+import type { DanglingLink } from "./dangling-links.ts";
+import {
+  danglingLink,
+  ignored,
+  missingRoot,
+  notReadInTime,
+  tooDeep,
+  tooManyDirectories,
+  unreadable,
+} from "./disk-findings.ts";
 import { nothingFound } from "./found.ts";
 import type { Found, FoundSoFar } from "./found.ts";
-import { isIgnored, noIgnoreRules } from "./ignored.ts";
-import type { IgnoreRules } from "./ignored.ts";
+import { noIgnoreRules } from "./ignored.ts";
 import { readDirectory } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
 import { loadManifestReader, needsManifestReader } from "./read-skill-file.ts";
@@ -12,9 +21,12 @@ import type { Root } from "./roots.ts";
 import { openScanMemory } from "./scan-memory.ts";
 import type { Known } from "./scan-memory.ts";
 import type { SkillFiles } from "./skill-files.ts";
-import { isVersion } from "./skill-version.ts";
 import { withinTime } from "../slices.ts";
 import type { Steps } from "../slices.ts";
+import { openUnreadPlaces } from "./unread-places.ts";
+import type { UnreadPlace } from "./unread-places.ts";
+import { newAllowance, nextVisit } from "./visits.ts";
+import type { Level, Visit } from "./visits.ts";
 
 /** The bounds of C-1.6. */
 interface ScanLimits {
@@ -24,6 +36,8 @@ interface ScanLimits {
   readonly directories: number;
   /** The same, inside one skill. */
   readonly insideSkill: number;
+  /** Directories that are not read, but looked into for skills that are left out, in one root. */
+  readonly unread: number;
   /** Of work on one root in a run; what others do between its steps does not count. */
   readonly milliseconds: number;
 }
@@ -56,48 +70,32 @@ export interface Scan {
 
 /** A pause costs as much as a tenth of a visit. */
 const visitsBetweenPauses = 8;
-const contractLimits: ScanLimits = { depth: 6, directories: 20_000, insideSkill: 1000, milliseconds: 20_000 };
-
-/** A directory still to be visited. */
-interface Visit {
-  readonly path: string;
-  /** As its skill should be called. */
-  readonly expectedName: string;
-  readonly depth: number;
-  readonly rules: IgnoreRules;
-  readonly allowance: Allowance;
-}
-
-/** The directories below one; those before `next` have been visited. */
-interface Level {
-  readonly record: DirectoryRecord;
-  /** As the skill of a version should be called. */
-  readonly expectedName: string;
-  readonly depth: number;
-  readonly rules: IgnoreRules;
-  readonly allowance: Allowance;
-  next: number;
-}
-
-/** How many more directories without a skill may be read below `owner`. */
-interface Allowance {
-  readonly owner: string;
-  readonly insideSkill: boolean;
-  readonly limit: number;
-  left: number;
-}
+const contractLimits: ScanLimits = {
+  depth: 12,
+  directories: 20_000,
+  insideSkill: 1000,
+  unread: 5000,
+  milliseconds: 20_000,
+};
 
 export function openScan(options: ScanOptions): Scan {
   const { roots, files, limits = contractLimits, isHeld, now = () => performance.now() } = options;
   const memory = openScanMemory(roots, options);
+  const unreadPlaces = openUnreadPlaces({
+    files,
+    limit: limits.unread,
+    isRead: (directory) => memory.wasRead(directory),
+  });
   const onDirectory = options.onDirectory && ((directory: string): void => memory.watch(directory));
 
-  function* visitRoot(root: Root, found: FoundSoFar): Steps<void> {
+  /** Adds the places that are not read to `unread`. */
+  function* visitRoot(root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<void> {
     memory.watch(root.path);
     const real = resolveRoot(root, found);
     if (real === undefined) return;
     const allowance = newAllowance(root.path, false, limits.directories);
     const levels: Level[] = [];
+    const dangling: DanglingLink[] = [];
     let count = 0;
     let visit: Visit | undefined = {
       path: real,
@@ -105,19 +103,41 @@ export function openScan(options: ScanOptions): Scan {
       depth: 0,
       rules: noIgnoreRules,
       allowance,
+      parent: undefined,
     };
-    for (; visit !== undefined; visit = yield* nextVisit(levels)) {
+    for (; visit !== undefined; visit = yield* nextVisit(levels, unread)) {
       if (++count % visitsBetweenPauses === 0) yield undefined;
       const known = memory.recall(visit.path);
       if (known !== undefined && memory.wasMet(known, root)) continue;
-      if (visit.depth > limits.depth) found.addFinding(tooDeep(files, visit.path, limits.depth));
-      else if (visit.allowance.left <= 0) found.addFinding(tooManyDirectories(visit.allowance));
+      const { parent } = visit;
+      if (visit.depth > limits.depth && parent !== undefined) {
+        unread.push({ path: visit.path, parent, reason: "too-deep" });
+      } else if (visit.allowance.left <= 0) found.addFinding(tooManyDirectories(visit.allowance));
       else {
         const record = yield* readIfStale(visit, root, known);
         if (record === undefined) continue;
         collect(record, root, visit, found);
+        if (!visit.allowance.insideSkill && !record.isSkill) {
+          for (const name of record.dangling) dangling.push({ record, name, isInRoot: visit.depth === 0 });
+        }
         if (record.children.length > 0) levels.push(levelBelow(record, visit));
       }
+    }
+    const isSkill = (directory: string): boolean => memory.recall(directory)?.record.isSkill === true;
+    for (const link of dangling) {
+      if (wouldBeSkill(link, root, isSkill)) found.addFinding(danglingLink(joinPath(link.record.path, link.name)));
+    }
+  }
+
+  /** Once all roots were read: what one of them ignores may be another. */
+  function* countUnread(_root: Root, found: FoundSoFar, places: readonly UnreadPlace[]): Steps<void> {
+    unreadPlaces.restart();
+    const tooDeepFirst = places.toSorted((a, b) => Number(a.reason === "ignored") - Number(b.reason === "ignored"));
+    for (const place of tooDeepFirst) {
+      const unread = yield* unreadPlaces.count(place);
+      found.addFinding(
+        place.reason === "ignored" ? ignored(place.path, unread) : tooDeep(place.path, unread, limits.depth),
+      );
     }
   }
 
@@ -140,16 +160,13 @@ export function openScan(options: ScanOptions): Scan {
   }
 
   function collect(record: DirectoryRecord, root: Root, visit: Visit, found: FoundSoFar): void {
+    for (const finding of record.strays) found.addFinding(finding);
     if (record.isSkill) {
       found.addSkill(record, root);
       return;
     }
     visit.allowance.left--;
     for (const finding of record.findings) found.addFinding(finding);
-    if (visit.allowance.insideSkill) return;
-    // Editors leave links named .# while a file is open.
-    const links = record.dangling.filter((name) => !name.startsWith("."));
-    for (const name of links) found.addFinding(danglingLink(joinPath(record.path, name)));
   }
 
   function levelBelow(record: DirectoryRecord, visit: Visit): Level {
@@ -179,9 +196,12 @@ export function openScan(options: ScanOptions): Scan {
     *run() {
       memory.startRun();
       const found = nothingFound();
-      for (const root of roots) {
-        const isWhole = yield* withinTime(visitRoot(root, found), now, limits.milliseconds);
-        if (!isWhole) found.addFinding(notReadInTime(root.path, limits.milliseconds));
+      const unread = roots.map((): UnreadPlace[] => []);
+      for (const stage of [visitRoot, countUnread]) {
+        for (const [index, root] of roots.entries()) {
+          const isWhole = yield* withinTime(stage(root, found, unread[index] ?? []), now, limits.milliseconds);
+          if (!isWhole) found.addFinding(notReadInTime(root.path, limits.milliseconds));
+        }
       }
       memory.endRun();
       return { skills: found.skills, findings: found.findings };
@@ -190,26 +210,4 @@ export function openScan(options: ScanOptions): Scan {
     markDirectoryStale: (directory) => void memory.markDirectoryStale(directory),
     markStale: (directory, name) => memory.markStale(directory, name),
   };
-}
-
-/** Depth first: what lies below a directory comes before its neighbours. */
-function* nextVisit(levels: Level[]): Steps<Visit | undefined> {
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const { record, depth, rules, allowance } = level;
-    const child = record.children[level.next++];
-    if (child === undefined) {
-      levels.pop();
-      continue;
-    }
-    const { name, target } = child;
-    const below = joinPath(record.path, name);
-    if (rules.length > 0 && (yield* isIgnored(rules, below))) continue;
-    const expectedName = isVersion(name) ? level.expectedName : name;
-    return { path: target ?? below, expectedName, depth, rules, allowance };
-  }
-  return undefined;
-}
-
-function newAllowance(owner: string, insideSkill: boolean, limit: number): Allowance {
-  return { owner, insideSkill, limit, left: limit };
 }

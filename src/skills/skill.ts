@@ -1,5 +1,6 @@
 import type { Manifest } from "./manifest.ts";
 import type { Problem } from "./problem.ts";
+import type { SkillCounts } from "./skill-counts.ts";
 
 /** One version of one skill, read from disk and normalised (CONTRACT C-1.1, C-1.2). Frozen. */
 export interface Skill {
@@ -45,6 +46,8 @@ export interface Snapshot {
   readonly skills: readonly OfferedSkill[];
   /** Every problem found: those attached to offered skills, and those of skills and directories that are not offered. */
   readonly problems: readonly Problem[];
+  /** Absent where nothing was looked for. */
+  readonly counts?: SkillCounts;
 }
 
 /** The difference between two snapshots, by slug. */

@@ -29,13 +29,17 @@ const unquoted = "---\nname: pdf\ndescription: Use when: reading PDF\n---\nBody:
 
 test("valid skills exit 0", async () => {
   project.write("skills/pdf/SKILL.md", skillText("pdf"));
-  expect(await check("skills")).toEqual({ code: 0, stdout: "1 skill checked: no problems\n", stderr: "" });
+  expect(await check("skills")).toEqual({
+    code: 0,
+    stdout: "1 skill checked: no problems\n",
+    stderr: "acp-skills: found 1, checked 1, not checked 0\n",
+  });
 });
 
 test("an error exits 1, with a code frame that points at line and column", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   const { code, stdout, stderr } = await check("skills");
-  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
   expect(stdout).toContain(
     [
       "skills/pdf/SKILL.md:2:7 error name-not-lowercase",
@@ -65,7 +69,7 @@ test("what leads in a circle is reported, as a SKILL.md and as a PATH, and hides
   expect(await check("self")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "acp-skills: self: neither a directory nor a file called SKILL.md\n",
+    stderr: "acp-skills: self: a link that leads nowhere\nacp-skills: found 0, checked 0, not checked 0\n",
   });
 });
 
@@ -142,6 +146,55 @@ test("the project's own skills are found from its directory, also where they are
   expect(await problemsOf()).toMatchObject({ code: 0, checked: 2, codes: [] });
 });
 
+test("what is left out is counted, and told, by every reporter and by list", async () => {
+  const deep = "1/2/3/4/5/6/7/8/9/10/11/12";
+  project.write("skills/good/SKILL.md", skillText("good"));
+  project.write(`skills/${deep}/deep/SKILL.md`, skillText("deep"));
+  project.write(`skills/${deep}/13/14/deeper/SKILL.md`, skillText("deeper"));
+  project.write("skills/.gitignore", "dist/\n");
+  project.write("skills/dist/built/SKILL.md", skillText("built"));
+  project.write("skills/half/skill.toml", "");
+  const counts = {
+    found: 5,
+    checked: 1,
+    notChecked: 4,
+    complete: true,
+    reasons: [
+      { code: "manifest-alone", count: 1 },
+      { code: "too-deep", count: 2 },
+      { code: "skill-ignored", count: 1 },
+    ],
+  };
+  const line = "found 5, checked 1, not checked 4: 1 skill.toml without SKILL.md, 2 too deep, 1 ignored by git\n";
+  const json = await check("skills", "--reporter", "json");
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ counts });
+  for (const reporter of ["pretty", "github", "sarif"]) {
+    expect((await check("skills", "--reporter", reporter)).stderr).toBe(`acp-skills: ${line}`);
+  }
+  const list = ["list", "--no-default-roots", "--skills", "skills"];
+  const table = await runCli(list, { cwd: project.directory });
+  expect(table.stderr.endsWith(`acp-skills: ${line}`)).toBe(true);
+  const listed = await runCli([...list, "--json"], { cwd: project.directory });
+  expect(JSON.parse(listed.stdout)).toMatchObject({ counts });
+});
+
+test("a link that leads nowhere is an error where it would be a skill, and nothing elsewhere", async () => {
+  project.write("tools/pdf/SKILL.md", skillText("pdf"));
+  project.write("skills/docx/SKILL.md", skillText("docx"));
+  mkdirSync(project.at("docs"));
+  for (const link of ["latest", "docs/latest", "skills/notes.md", "skills/gone", "tools/gone"]) {
+    symlinkSync("nowhere", project.at(link));
+  }
+  const { code, problems } = await problemsOf();
+  expect(code).toBe(1);
+  expect(problems.map(({ code: rule, file }) => `${rule} ${file}`)).toEqual([
+    `dangling-symlink ${project.at("skills/gone")}`,
+    `dangling-symlink ${project.at("tools/gone")}`,
+  ]);
+  expect(await problemsOf("docs", "skills/docx")).toMatchObject({ problems: [] });
+});
+
 test("a PATH that does not exist or holds no skill exits 1", async () => {
   mkdirSync(project.at("empty"));
   project.write("notes.md", "");
@@ -154,11 +207,13 @@ test("a PATH that does not exist or holds no skill exits 1", async () => {
   expect(await check("empty")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "acp-skills: no skills found in empty, empty/.agents/skills, empty/.claude/skills\n",
+    stderr:
+      "acp-skills: no skills found in empty, empty/.agents/skills, empty/.claude/skills\n" +
+      "acp-skills: found 0, checked 0, not checked 0\n",
   });
   expect(await check("notes.md")).toMatchObject({
     code: 1,
-    stderr: "acp-skills: notes.md: neither a directory nor a file called SKILL.md\n",
+    stderr: expect.stringMatching(/^acp-skills: notes.md: neither a directory nor a file called SKILL.md\n/) as string,
   });
 });
 
@@ -186,7 +241,7 @@ test("the reporters for machines keep stdout to themselves", async () => {
     /^::error file=skills\/pdf\/SKILL\.md,line=2,col=7,title=name-not-lowercase::the name PDF is not lowercase\. .*\n/,
   );
   const sarif = await check("skills", "--reporter=sarif");
-  expect(sarif).toMatchObject({ code: 1, stderr: "" });
+  expect(sarif).toMatchObject({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
   expect(JSON.parse(sarif.stdout)).toMatchObject({ version: "2.1.0", runs: [{ results: [{}, {}] }] });
 });
 
@@ -256,5 +311,6 @@ test.each([[], ["--watch"]])("a reader that goes away changes no exit code (%j)"
   let stderr = "";
   child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
   expect(await once(child, "close")).toEqual([1, null]);
-  expect(stderr).toBe(args.length === 0 ? "" : "acp-skills: watching 1 skill; Ctrl-C ends\n");
+  const watching = args.length === 0 ? "" : "acp-skills: watching 1 skill; Ctrl-C ends\n";
+  expect(stderr).toBe(`acp-skills: found 1, checked 1, not checked 0\n${watching}`);
 });

@@ -58,7 +58,11 @@ test("--json is the same text every time, in the order of names", async () => {
 test("no skills are no problem", async () => {
   const { code, stderr, listed } = await list("--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(listed()).toEqual({ skills: [], problems: [] });
+  expect(listed()).toEqual({
+    skills: [],
+    problems: [],
+    counts: { found: 0, checked: 0, notChecked: 0, complete: true, reasons: [] },
+  });
   const table = await list();
   expect(table).toMatchObject({ code: 0, stdout: "" });
   expect(table.stderr).toMatch(/^acp-skills: no skills found in .agents\/skills, /);
@@ -123,7 +127,9 @@ test("without --json there is a table on stdout, and problems in short on stderr
     "",
   ]);
   expect(stdout).not.toContain("\u001b");
-  expect(stderr).toMatch(/^acp-skills: .*\d warnings?; see acp-skills check --level lenient .agents\/skills\n$/);
+  expect(stderr).toMatch(
+    /^acp-skills: .*\d warnings?; see acp-skills check --level lenient .agents\/skills\nacp-skills: found 2, .*\n$/,
+  );
 });
 
 test("colours come with FORCE_COLOR only, as stdout is no terminal here", async () => {
@@ -162,5 +168,5 @@ test("only roots with problems are named, not one whose path is the beginning of
   project.write("sk/pdf/SKILL.md", skillText("pdf"));
   project.write("sk2/draft/SKILL.md", skillText("Draft"));
   const { stderr } = await list("--no-default-roots", "--skills", "sk", "--skills", "sk2");
-  expect(stderr).toMatch(/--level lenient sk2\n$/);
+  expect(stderr).toMatch(/--level lenient sk2\nacp-skills: found 2, .*\n$/);
 });

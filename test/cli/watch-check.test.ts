@@ -60,10 +60,12 @@ test("a change is checked again, and SIGINT ends with the last exit code", async
 
 test("it says that it watches, also where there is nothing yet, and when it checked again", async () => {
   const { nextSummary, nextComplaint, interrupt } = watch();
-  await nextComplaint(/^acp-skills: no skills found in .*\nacp-skills: watching 0 skills; Ctrl-C ends\n$/);
+  await nextComplaint(
+    /^acp-skills: no skills found in .*\nacp-skills: found 0, .*\nacp-skills: watching 0 skills; Ctrl-C ends\n$/,
+  );
   project.write("skills/pdf/SKILL.md", skillText("pdf"));
   expect(await nextSummary()).toBe("1 skill checked: no problems");
-  await nextComplaint(/Ctrl-C ends\nacp-skills: ---- \d\d:\d\d:\d\d ----\n$/);
+  await nextComplaint(/Ctrl-C ends\nacp-skills: ---- \d\d:\d\d:\d\d ----\nacp-skills: found 1, .*\n$/);
   expect(await interrupt()).toBe(0);
 });
 

@@ -12,6 +12,7 @@ const headLength = 4096;
 /** Rules of the scanner, which finds them in directories and not in texts. */
 const scannerRules = [
   ..."unreadable not-a-regular-file dangling-symlink directory-loop skill-shadowed slug-collision".split(" "),
+  ..."skill-file-unused skill-file-misnamed manifest-alone skill-ignored ignored-unsearched".split(" "),
   ..."too-deep too-many-directories manifest-unreadable not-read-in-time ignore-pattern-excessive".split(" "),
 ];
 
@@ -48,6 +49,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "description-too-long-manifest": [["description-too-long skill.toml:3:15"], true],
   "field-unexpected": [["field-unexpected SKILL.md:4:9"], true],
   "file-name-lowercase": [["file-name-lowercase skill.md:1:1"], true],
+  "file-name-case": [["file-name-case Skill.md:1:1"], true],
   "frontmatter-language": [["frontmatter-language SKILL.md:1:1"], false],
   "frontmatter-missing": [["frontmatter-missing SKILL.md:1:1"], false],
   "frontmatter-missing-empty-file": [["frontmatter-missing SKILL.md:1:1"], false],

@@ -15,6 +15,7 @@ export function record(path: string, text = skillText(path.split("/").at(-1) ?? 
     ...parsed,
     identity: path,
     children: [],
+    strays: [],
     dangling: [],
     ignored: [],
     elsewhere: [],

@@ -37,7 +37,7 @@ function nameOf(file: string): string {
 }
 
 describe("scan", () => {
-  it("finds skills at any depth up to six, inside skills too, ordered by path", async () => {
+  it("finds skills in directories and inside skills, ordered by path", async () => {
     const files = tree("/s/b/SKILL.md", "/s/a/SKILL.md", "/s/a/inner/SKILL.md", "/s/1/2/3/4/5/six/SKILL.md");
     const found = await find(files);
     expect(places(found)).toEqual(["/s/1/2/3/4/5/six /s", "/s/a /s", "/s/a/inner /s", "/s/b /s"]);
@@ -48,19 +48,94 @@ describe("scan", () => {
     expect(places(await find(tree("/s/SKILL.md")))).toEqual(["/s /s"]);
   });
 
-  it("reports a skill that lies too deep, and nothing where there is none", async () => {
-    const files = tree("/s/1/2/3/4/5/6/seven/SKILL.md");
-    files.makeDirectory("/s/a/b/c/d/e/f/g");
+  it("reports how many skills lie too deep, also below each other, and nothing where there is none", async () => {
+    const deep = "/s/1/2/3/4/5/6/7/8/9/10/11";
+    const files = tree(`${deep}/12/SKILL.md`, `${deep}/a/13/SKILL.md`, `${deep}/a/13/14/15/SKILL.md`);
+    files.write("/s/1/.gitignore", "*.toml\n");
+    files.makeDirectory(`${deep}/b/13/14`);
     const found = await find(files);
-    expect(places(found)).toEqual([]);
-    expect(codes(found)).toEqual(["too-deep /s/1/2/3/4/5/6/seven/SKILL.md"]);
+    expect(places(found)).toEqual([`${deep}/12 /s`]);
+    expect(codes(found)).toEqual([`too-deep ${deep}/a/13/SKILL.md`]);
+    expect(found.findings[0]).toMatchObject({ leftOut: 2 });
   });
 
-  it("prefers SKILL.md to skill.md, and takes skill.md where it is alone", async () => {
-    const files = tree("/s/a/SKILL.md", "/s/a/skill.md", "/s/b/skill.md");
+  it("reports the skills in what .gitignore ignores, but not in what .ignore names, nor in other repositories", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/out/b/SKILL.md", "/s/out/c/c/SKILL.md", "/s/mine/SKILL.md");
+    files.write("/s/.gitignore", "out\n/worktrees\nnothing\n");
+    files.write("/s/.ignore", "mine\n");
+    files.write("/s/worktrees/x/.git", "gitdir: /elsewhere\n");
+    files.write("/s/worktrees/x/d/SKILL.md", skillText("d", "Does."));
+    files.makeDirectory("/s/nothing/e");
+    files.write("/s/out/node_modules/f/SKILL.md", skillText("f", "Does."));
     const found = await find(files);
-    expect(found.skills.map(({ record }) => record.skill?.file)).toEqual(["/s/a/SKILL.md", "/s/b/skill.md"]);
-    expect(codes(found)).toEqual(["file-name-lowercase /s/b/skill.md"]);
+    expect(places(found)).toEqual(["/s/a /s"]);
+    expect(found.findings).toMatchObject([{ code: "skill-ignored", file: "/s/out/b/SKILL.md", leftOut: 2 }]);
+  });
+
+  it("does not report as ignored what another root holds", async () => {
+    const files = tree("/p/.claude/skills/a/SKILL.md", "/p/.claude/commands/b/SKILL.md");
+    files.write("/p/.gitignore", ".claude\n");
+    const roots = ["/p", "/p/.claude/skills"].map((path) => ({ path, origin: "explicit" }) as const);
+    const found = await find(files, { roots });
+    expect(found.findings).toMatchObject([{ file: "/p/.claude/commands/b/SKILL.md", leftOut: 1 }]);
+  });
+
+  it("reports ignored skills again as they come and go with the file that ignores them", async () => {
+    const files = tree("/s/a/SKILL.md");
+    const scan = openScan({ roots: [{ path: "/s", origin: "explicit" }], files });
+    expect(codes(await run(scan))).toEqual([]);
+    files.write("/s/.gitignore", "a\n");
+    scan.markStale("/s", ".gitignore");
+    expect(codes(await run(scan))).toEqual(["skill-ignored /s/a/SKILL.md"]);
+    files.remove("/s/.gitignore");
+    scan.markStale("/s", ".gitignore");
+    expect(codes(await run(scan))).toEqual([]);
+  });
+
+  it("looks into so many ignored directories for left out skills, and says where it stopped", async () => {
+    const files = tree("/s/a/SKILL.md");
+    files.write("/s/.gitignore", "x\n");
+    for (const name of ["b", "c", "d"]) files.makeDirectory(`/s/x/${name}`);
+    const limits = { depth: 12, directories: 10, insideSkill: 10, unread: 3, milliseconds: 1000 };
+    expect(codes(await find(files, { limits }))).toEqual(["ignored-unsearched /s/x"]);
+  });
+
+  it("prefers SKILL.md to other spellings, reports what lies beside it, and takes any spelling that is alone", async () => {
+    const files = tree(
+      "/s/a/SKILL.md",
+      "/s/a/skill.md",
+      "/s/a/Skill.md",
+      "/s/b/skill.md",
+      "/s/c/Skill.md",
+      "/s/d/SKILL.MD",
+    );
+    const found = await find(files);
+    expect(found.skills.map(({ record }) => record.skill?.file)).toEqual([
+      "/s/a/SKILL.md",
+      "/s/b/skill.md",
+      "/s/c/Skill.md",
+      "/s/d/SKILL.MD",
+    ]);
+    expect(codes(found).sort()).toEqual([
+      "file-name-case /s/c/Skill.md",
+      "file-name-case /s/d/SKILL.MD",
+      "file-name-lowercase /s/b/skill.md",
+      "skill-file-unused /s/a/Skill.md",
+      "skill-file-unused /s/a/skill.md",
+    ]);
+  });
+
+  it("reports a file whose name is nearly SKILL.md if it starts as a skill does, and a skill.toml that is alone", async () => {
+    const files = tree("/s/a/SKILLS.md", "/s/b/skill.txt", "/s/c/SKILL.md", "/s/c/skills.md");
+    files.write("/s/SKILLS.md", "# Our skills\n\n---\nname: prose\n");
+    files.write("/s/d/skill.toml", "");
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/c /s"]);
+    expect(codes(found).sort()).toEqual([
+      "manifest-alone /s/d/skill.toml",
+      "skill-file-misnamed /s/a/SKILLS.md",
+      "skill-file-misnamed /s/b/skill.txt",
+    ]);
   });
 
   it("does not look into node_modules, .git and their like, but into other directories with a dot", async () => {
@@ -93,6 +168,7 @@ describe("scan", () => {
       "ignore-pattern-excessive /s/b/.gitignore",
       "ignore-pattern-excessive /s/b/.ignore",
       "ignore-pattern-excessive /s/b/.ignore",
+      "skill-ignored /s/a/SKILL.md",
     ]);
     expect(found.findings[0]).toMatchObject({ line: 3 });
   });
@@ -247,7 +323,7 @@ describe("scan", () => {
     const files = tree(...names.map((name) => `/s/${name}/SKILL.md`));
     for (const name of names) files.makeDirectory(`/s/x/${name}`);
     for (const name of names) files.makeDirectory(`/s/a/${name}`);
-    const limits = { depth: 6, directories: 3, insideSkill: 2, milliseconds: 1000 };
+    const limits = { depth: 6, directories: 3, insideSkill: 2, unread: 3, milliseconds: 1000 };
     const found = await find(files, { limits });
     expect(found.skills).toHaveLength(6);
     expect(codes(found).sort()).toEqual(["too-many-directories /s", "too-many-directories /s/a"]);

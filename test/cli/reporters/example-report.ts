@@ -26,6 +26,7 @@ export const exampleReport: CheckReport = {
     },
   ],
   checked: 2,
+  counts: { found: 2, checked: 2, notChecked: 0, complete: true, reasons: [] },
   fixed: [],
 };
 

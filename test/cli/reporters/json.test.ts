@@ -2,9 +2,11 @@ import { expect, test } from "vitest";
 import { jsonReporter } from "../../../src/cli/reporters/json.ts";
 import { exampleContext, exampleReport } from "./example-report.ts";
 
+const { counts } = exampleReport;
+
 test("the report is one JSON value with a problem a line", () => {
   const text = [...jsonReporter(exampleReport, exampleContext)].join("");
-  expect(JSON.parse(text)).toEqual({ problems: exampleReport.problems, checked: 2, fixed: [] });
+  expect(JSON.parse(text)).toEqual({ problems: exampleReport.problems, checked: 2, fixed: [], counts });
   expect(text.split("\n")).toHaveLength(5);
 });
 
@@ -18,8 +20,8 @@ test("keys come in the same order however a problem was made", () => {
 });
 
 test("an empty report is still whole", () => {
-  const text = [...jsonReporter({ problems: [], checked: 0, fixed: [] }, exampleContext)].join("");
-  expect(JSON.parse(text)).toEqual({ problems: [], checked: 0, fixed: [] });
+  const text = [...jsonReporter({ problems: [], checked: 0, fixed: [], counts }, exampleContext)].join("");
+  expect(JSON.parse(text)).toEqual({ problems: [], checked: 0, fixed: [], counts });
 });
 
 test("control characters that JSON leaves alone are escaped too", () => {

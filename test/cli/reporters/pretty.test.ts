@@ -25,6 +25,7 @@ test("what was fixed is told first", () => {
   const report = {
     problems: [],
     checked: 1,
+    counts: exampleReport.counts,
     fixed: [{ file: "/project/a/SKILL.md", codes: ["yaml-unquoted-colon" as const] }],
   };
   expect([...prettyReporter(report, exampleContext)].join("")).toBe(
