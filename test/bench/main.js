@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { readSamples } from "./corpus.js";
 import { measureEdits } from "./edits.js";
 import { measureListing } from "./list.js";
+import { measureMemory } from "./memory.js";
 import { measurePassThrough } from "./pass-through.js";
 import { describeLoad, toLine, toMarkdown } from "./report.js";
 import { measureRunning } from "./running.js";
@@ -31,6 +32,7 @@ const figures = {
   list: measureListing,
   watch: measureWatching,
   edits: measureEdits,
+  memory: measureMemory,
   "pass-through": measurePassThrough,
   start: measureStart,
   tools: measureTools,

@@ -7,6 +7,7 @@ import { once } from "node:events";
  * @property {(method: string, params: unknown) => Promise<Buffer>} request resolves with the line that answers
  * @property {(method: string, params: unknown) => Promise<number>} flood resolves with the bytes that came before the answer did
  * @property {(see: (line: Buffer, arrived: number) => void) => void} onLine
+ * @property {number} pid
  * @property {() => Promise<void>} close
  */
 
@@ -86,6 +87,7 @@ export function openRawEditor([file = "", ...args], { cwd, env } = {}) {
     onLine(callback) {
       see = callback;
     },
+    pid: child.pid ?? 0,
     async close() {
       const ended = once(child, "close");
       child.stdin.end();
