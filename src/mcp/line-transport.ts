@@ -12,6 +12,12 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 /** Is never answered: it lasts as long as the connection. */
 const endless = "subscriptions/listen";
 
+export interface LineOptions {
+  readonly maxLineBytes: number;
+  /** Sees every message before the server does. Must not throw. */
+  readonly onMessage: (message: JSONRPCMessage) => void;
+}
+
 export interface LineTransport {
   readonly transport: Transport;
   /** Resolves when the input has ended and what was asked before is answered, and when the input broke. */
@@ -26,7 +32,7 @@ export interface LineTransport {
 export function openLineTransport(
   input: Readable,
   output: Writable,
-  { maxLineBytes }: { readonly maxLineBytes: number },
+  { maxLineBytes, onMessage }: LineOptions,
 ): LineTransport {
   const unanswered = new Set<unknown>();
   let isClosed = false;
@@ -49,6 +55,7 @@ export function openLineTransport(
     if (message === undefined) refuse(null, ProtocolErrorCode.ParseError, "The line is not JSON.");
     else if (isMessage(message)) {
       note(message);
+      onMessage(message);
       transport.onmessage?.(message);
     } else if (isObject(message) && !("method" in message) && ("result" in message || "error" in message)) {
       // An answer is not answered, whatever it looks like.

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, isJsonContentType } from "@modelcontextprotocol/server";
+import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
 import type { Guarded } from "./admit-request.ts";
+import { asksForSkills } from "./asks-for-skills.ts";
 import { openExchanges } from "./exchanges.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openMcpServers } from "./mcp-server.ts";
@@ -19,7 +21,13 @@ export interface LoopbackSession extends Guarded {
 export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: string): LoopbackSession {
   const makeServer = openMcpServers(door, caller);
   // Before 2026-07-28 a client without a session would have no way to hear of a change.
-  const handler = createMcpHandler(({ era }) => makeServer({ tellsChanges: era === "modern" }), {
+  const asking = new WeakSet<Request>();
+  const toServer = ({ era, requestInfo }: McpRequestContext): McpServer =>
+    makeServer({
+      tellsChanges: era === "modern",
+      asksForSkills: requestInfo !== undefined && asking.has(requestInfo),
+    });
+  const handler = createMcpHandler(toServer, {
     maxRequestBodySize: maxBodyBytes,
     onerror: (error) => {
       door.log("info", `MCP: ${error.message}`);
@@ -54,10 +62,9 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
       const { signal, leave, abort } = exchanges.enter(parsed);
       response.once("close", abort);
       try {
-        const answered = await handler.fetch(
-          toWebRequest(request, signal),
-          parsed === undefined ? {} : { parsedBody: parsed },
-        );
+        const web = toWebRequest(request, signal);
+        if (asksForSkills(parsed)) asking.add(web);
+        const answered = await handler.fetch(web, parsed === undefined ? {} : { parsedBody: parsed });
         await writeResponse(response, answered);
       } finally {
         response.off("close", abort);

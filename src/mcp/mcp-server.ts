@@ -17,6 +17,8 @@ import type { PagedSource } from "./skill-source.ts";
 export interface ServerOptions {
   /** Whether the client can be told that the skills changed. The tools never do. */
   readonly tellsChanges: boolean;
+  /** The client speaks the Skills extension. To others no resources are offered: agents would show their model tools for reading them. */
+  readonly asksForSkills: boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     return toolCallId === undefined ? undefined : caller.follow?.(toolCallId);
   }
 
-  return ({ tellsChanges }) => {
+  return ({ tellsChanges, asksForSkills }) => {
     const listChanged = tellsChanges && caller.skills.onChange !== undefined;
     const capabilities = { tools: { listChanged: false }, ...(skills && { resources: { listChanged } }) };
     const server = new McpServer({ name: "acp-skills", version }, { capabilities });
@@ -72,8 +74,15 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
         source.listResources(params, context),
       );
     }
+    if (!asksForSkills) hideResources(server);
     return server;
   };
+}
+
+/** They are answered for, should somebody ask: before 2026-07-28 a request over HTTP does not tell what its client speaks. */
+function hideResources({ server }: McpServer): void {
+  const offered = Object.entries(server.getCapabilities()).filter(([name]) => name !== "resources");
+  server.getCapabilities = () => Object.fromEntries(offered);
 }
 
 function toBoth(one: ToolContext["onPrint"], other: ToolContext["onPrint"]): ToolContext["onPrint"] {

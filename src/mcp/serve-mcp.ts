@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Clock } from "../clock.ts";
+import { asksForSkills } from "./asks-for-skills.ts";
 import { openLineTransport } from "./line-transport.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openMcpServers } from "./mcp-server.ts";
@@ -33,7 +34,11 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
   const stop = caller.skills.onChange?.(() => {
     for (const server of servers) tellOfChange(server, door);
   });
-  const { transport, ended: inputEnded } = openLineTransport(input, output, { maxLineBytes: maxMessageBytes });
+  let hasAsked = false;
+  const { transport, ended: inputEnded } = openLineTransport(input, output, {
+    maxLineBytes: maxMessageBytes,
+    onMessage: (message) => (hasAsked ||= asksForSkills(message)),
+  });
   let stopWaiting = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     input.once("end", () => {
@@ -48,8 +53,8 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
   });
   const handle = serveStdio(
     () => {
-      const server = makeServer({ tellsChanges: true });
-      servers.add(server);
+      const server = makeServer({ tellsChanges: true, asksForSkills: hasAsked });
+      if (hasAsked) servers.add(server);
       server.server.onclose = () => void servers.delete(server);
       return server;
     },

@@ -62,16 +62,20 @@ export function legacyCall(tool: string, args: object, id: unknown = 1): object 
   return { jsonrpc: "2.0", id, method: "tools/call", params: { name: tool, arguments: args } };
 }
 
+/** What a client says that speaks the Skills extension. */
+export const speaksSkills = { extensions: { "io.modelcontextprotocol/skills": {} } };
+
 /** A request of 2026-07-28: it carries its revision and its client with it, and repeats itself in headers. */
 export function modernRequest(
   method: string,
   params: Record<string, unknown> = {},
+  clientCapabilities: object = {},
 ): Required<Pick<RawOptions, "body" | "headers">> {
   const revision = "2026-07-28";
   const meta = {
     "io.modelcontextprotocol/protocolVersion": revision,
     "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientCapabilities": clientCapabilities,
   };
   const name = params.name ?? params.uri;
   return {

@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import type { LoopbackAddress } from "../../src/mcp/loopback-server.ts";
 import { openDoor } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
-import { legacyCall, modernRequest, rawRequest } from "./raw-request.ts";
+import { legacyCall, modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";
 
 const opened: OpenDoor[] = [];
 
@@ -43,6 +43,11 @@ describe.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])("a clien
       id: 0,
       result: { protocolVersion: revision, serverInfo: { name: "acp-skills" }, capabilities: { tools: {} } },
     });
+    expect(opening.message.result?.capabilities).not.toHaveProperty("resources");
+    const speaking = { ...initialize, params: { ...initialize.params, capabilities: speaksSkills } };
+    expect((await rawRequest(address, { body: speaking })).message.result).toMatchObject({
+      capabilities: { resources: { listChanged: false } },
+    });
     const headers = { "mcp-protocol-version": revision };
     const initialized = await rawRequest(address, {
       headers,
@@ -69,6 +74,13 @@ describe("a client of 2026-07-28", () => {
       supportedVersions: ["2026-07-28"],
       capabilities: { tools: { listChanged: false }, extensions: { "io.modelcontextprotocol/skills": {} } },
     });
+    expect(message.result?.capabilities).not.toHaveProperty("resources");
+  });
+
+  it("is offered resources where it speaks the Skills extension", async () => {
+    const { address } = await open();
+    const { message } = await rawRequest(address, modernRequest("server/discover", {}, speaksSkills));
+    expect(message.result).toMatchObject({ capabilities: { resources: { listChanged: true } } });
   });
 
   it("lists and calls tools", async () => {

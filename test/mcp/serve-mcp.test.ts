@@ -5,7 +5,7 @@ import type { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { openDoor } from "./open-door.ts";
-import { legacyCall, modernRequest } from "./raw-request.ts";
+import { legacyCall, modernRequest, speaksSkills } from "./raw-request.ts";
 import { initialize, openStdioClient } from "./stdio-client.ts";
 import type { StdioMessage } from "./stdio-client.ts";
 
@@ -32,10 +32,10 @@ const gamma = "---\nname: gamma\ndescription: Does gamma.\n---\n";
 
 describe("MCP over stdio", () => {
   it.each(["2025-06-18", "2025-11-25"])(
-    "serves a client that opens with %s, and tells it of changes",
+    "serves a client that opens with %s, and tells it of changes where it speaks the Skills extension",
     async (revision) => {
       const { client, input, ended, files, catalog } = await open();
-      expect((await client.ask(initialize(revision))).result).toMatchObject({
+      expect((await client.ask(initialize(revision, speaksSkills))).result).toMatchObject({
         protocolVersion: revision,
         capabilities: { resources: { listChanged: true }, tools: { listChanged: false } },
       });
@@ -48,6 +48,35 @@ describe("MCP over stdio", () => {
       await ended;
     },
   );
+
+  it.each(["2025-06-18", "2025-11-25"])(
+    "offers no resources to a client of %s that does not speak the extension, and tells it of no change",
+    async (revision) => {
+      const { client, input, ended, files, catalog } = await open();
+      const opened = await client.ask(initialize(revision));
+      expect(opened.result?.capabilities).not.toHaveProperty("resources");
+      files.write("/skills/gamma/SKILL.md", gamma);
+      await catalog.reload();
+      await client.ask(legacyCall("list_skills", {}) as { id: number });
+      expect(client.received).toHaveLength(2);
+      input.end();
+      await ended;
+    },
+  );
+
+  it("offers resources to a client of 2026-07-28 that speaks the extension, and to no other", async () => {
+    for (const [capabilities, offered] of [
+      [{}, undefined],
+      [speaksSkills, { listChanged: true }],
+    ] as const) {
+      const { client, input, ended } = await open();
+      const discover = modernRequest("server/discover", {}, capabilities).body as object;
+      const { result } = await client.ask({ ...discover, id: 1 });
+      expect((result?.capabilities as { resources?: object }).resources).toEqual(offered);
+      input.end();
+      await ended;
+    }
+  });
 
   it("serves a client of 2026-07-28, after a probe as well", async () => {
     const { client, input, ended } = await open();

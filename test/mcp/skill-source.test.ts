@@ -14,6 +14,7 @@ import { diskSkillBytes } from "../../src/tools/disk-skill-bytes.ts";
 import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
 import { openDoor, skills } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
+import { speaksSkills } from "./raw-request.ts";
 
 const cleanup: (() => Promise<void> | void)[] = [];
 
@@ -29,18 +30,22 @@ interface Host extends OpenDoor {
 /** A host that verifies every file against the entry that named it. */
 async function openHost(
   given: Parameters<typeof openDoor>[0] = skills,
-  { mode = "auto", caller = {}, ...options }: Options = {},
+  { mode = "auto", caller = {}, capabilities = speaksSkills, ...options }: Options = {},
 ): Promise<Host> {
   const door = await openDoor(given, options);
   cleanup.push(() => door.server.close());
   const { url, headers } = await door.server.open({ ...door.caller, ...caller });
-  const client = new Client({ name: "host", version: "1" }, { versionNegotiation: { mode } });
+  const client = new Client({ name: "host", version: "1" }, { versionNegotiation: { mode }, capabilities });
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   cleanup.push(() => client.close());
   return { ...door, client, host: new SkillsClient(client) };
 }
 
-type Options = Parameters<typeof openDoor>[1] & { mode?: "auto" | "legacy"; caller?: Partial<McpCaller> };
+type Options = Parameters<typeof openDoor>[1] & {
+  mode?: "auto" | "legacy";
+  caller?: Partial<McpCaller>;
+  capabilities?: object;
+};
 
 const skillMd = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\n# ${name}\n`;
 
@@ -260,6 +265,17 @@ describe("what is served", () => {
     expect(await uris(host)).toContain("skill://gamma/SKILL.md");
     await subscription.close();
   });
+
+  it.each(["auto", "legacy"] as const)(
+    "is there for a host that does not say that it speaks the extension, in mode %s",
+    async (mode) => {
+      const { client, host } = await openHost(skills, { mode, capabilities: {} });
+      expect(client.getServerCapabilities()?.resources).toBeUndefined();
+      const [alpha] = (await host.list()).skills;
+      if (alpha === undefined) throw new Error("there is no skill");
+      expect(await host.read(alpha)).toBeDefined();
+    },
+  );
 
   it("promises no such news to a client that has no way to hear them", async () => {
     const { client } = await openHost(skills, { mode: "legacy" });

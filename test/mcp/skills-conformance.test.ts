@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { typedFrontmatter } from "../../src/tools/typed-frontmatter.ts";
 import { openDoor } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
-import { modernRequest, rawRequest } from "./raw-request.ts";
+import { modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";
 import type { RawAnswer } from "./raw-request.ts";
 
 /**
@@ -77,7 +77,7 @@ interface Resource {
   readonly mimeType?: string;
 }
 
-type Ask = (method: string, params?: Record<string, unknown>) => Promise<RawAnswer["message"]>;
+type Ask = (...request: Parameters<typeof modernRequest>) => Promise<RawAnswer["message"]>;
 
 const opened: OpenDoor[] = [];
 
@@ -97,7 +97,7 @@ async function open(): Promise<Ask> {
   const door = await openDoor(skills);
   opened.push(door);
   const address = await door.server.open(door.caller);
-  return async (method, params) => (await rawRequest(address, modernRequest(method, params))).message;
+  return async (...request) => (await rawRequest(address, modernRequest(...request))).message;
 }
 
 async function listPages(ask: Ask, method = "skills/list"): Promise<readonly Readonly<Record<string, unknown>>[]> {
@@ -117,7 +117,7 @@ const directoryOf = (uri: string): string => uri.slice(0, -"/SKILL.md".length);
 
 describe("the Skills extension, as its conformance scenarios ask", () => {
   it(requirements.capability.join(", "), async () => {
-    const { result } = await (await open())("server/discover");
+    const { result } = await (await open())("server/discover", {}, speaksSkills);
     expect(result?.capabilities).toMatchObject({
       resources: {},
       extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },

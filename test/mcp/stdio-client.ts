@@ -57,11 +57,11 @@ export function openStdioClient(toServer: Writable, fromServer: Readable): Stdio
 }
 
 /** How each revision opens; every one of them may be answered by `legacyCall` or `modernRequest` after that. */
-export function initialize(revision: string): { readonly id: unknown } {
+export function initialize(revision: string, capabilities: object = {}): { readonly id: unknown } {
   return {
     jsonrpc: "2.0",
     id: "open",
     method: "initialize",
-    params: { protocolVersion: revision, capabilities: {}, clientInfo: { name: "stdio", version: "1" } },
+    params: { protocolVersion: revision, capabilities, clientInfo: { name: "stdio", version: "1" } },
   } as { readonly id: unknown };
 }
