@@ -1,5 +1,6 @@
 import type { OfferedSkill } from "../skills/skill.ts";
 import type { HashedSkill } from "../tools/hash-skill.ts";
+import type { CalledSkill } from "../tools/runs/calls-of.ts";
 import { maxListedFiles } from "../tools/limits.ts";
 import { padToWidth } from "./display-width.ts";
 import { safeLines, safeText } from "./safe-text.ts";
@@ -9,6 +10,8 @@ import type { Terminal } from "./terminal.ts";
 export interface Description {
   readonly offered: OfferedSkill;
   readonly hashed: HashedSkill;
+  /** Skills with permissions that its code can call. */
+  readonly calls: readonly CalledSkill[];
   readonly body: string;
 }
 
@@ -16,7 +19,7 @@ const labelWidth = 14;
 
 /** One skill for people: its fields, its files, what is wrong with it, and its instructions. */
 export function* describeSkill(
-  { offered, hashed, body }: Description,
+  { offered, hashed, calls, body }: Description,
   { cwd, paint }: Pick<Terminal, "cwd" | "paint">,
 ): Iterable<string> {
   const { skill, sources, versions, problems } = offered;
@@ -38,6 +41,14 @@ export function* describeSkill(
   yield field("path", shownPath(skill.file, cwd));
   for (const source of sources) yield field("source", shownPath(source, cwd));
   if (versions.length > 1) yield field("versions", versions.map(({ version }) => version).join(", "));
+  for (const { skill: called, network, secrets, project } of calls) {
+    const uses = [
+      ...network,
+      ...secrets.map((name) => `secret ${name}`),
+      ...(project === "none" ? [] : [`project ${project}`]),
+    ];
+    yield field("calls", `${called}, which may use: ${uses.join(", ")}`);
+  }
   yield field("digest", hashed.digest);
   const width = files.reduce((widest, { path }) => Math.max(widest, path.length), 0);
   for (const { path, size_bytes: size } of files) yield field("file", `${padToWidth(path, width)}  ${size} bytes`);

@@ -5,6 +5,9 @@ import { diskSkillBytes } from "../tools/disk-skill-bytes.ts";
 import { openSkillHasher } from "../tools/hash-skill.ts";
 import type { HashedSkill } from "../tools/hash-skill.ts";
 import { maxListedFiles } from "../tools/limits.ts";
+import { callsOf } from "../tools/runs/calls-of.ts";
+import type { CalledSkill } from "../tools/runs/calls-of.ts";
+import { viewSkills } from "../tools/skill-view.ts";
 import { describeSkill } from "./describe-skill.ts";
 import { jsonText } from "./json-text.ts";
 import { toListedSkill } from "./listed-skill.ts";
@@ -25,13 +28,14 @@ export async function runShow(name: string, options: ListingOptions, terminal: T
     return 1;
   }
   const hashed = await hashFiles(offered.skill);
-  if (options.json === true) await terminal.print([jsonText(toShownSkill(offered, hashed), 2), "\n"]);
-  else await terminal.print(describeSkill({ offered, hashed, body: readBody(offered.skill) }, terminal));
+  const calls = callsOf(offered.skill, viewSkills(catalog.snapshot, undefined));
+  if (options.json === true) await terminal.print([jsonText(toShownSkill(offered, hashed, calls), 2), "\n"]);
+  else await terminal.print(describeSkill({ offered, hashed, calls, body: readBody(offered.skill) }, terminal));
   return complete ? 0 : 1;
 }
 
 /** Everything about one skill, keys in a fixed order. */
-function toShownSkill(offered: OfferedSkill, { files, digest }: HashedSkill): object {
+function toShownSkill(offered: OfferedSkill, { files, digest }: HashedSkill, calls: readonly CalledSkill[]): object {
   const { skill, sources, versions } = offered;
   const { problems, ...listed } = toListedSkill(offered, digest);
   return {
@@ -42,6 +46,7 @@ function toShownSkill(offered: OfferedSkill, { files, digest }: HashedSkill): ob
     versions: versions.map(({ version, file }) => ({ version, path: file })),
     files: files.slice(0, maxListedFiles),
     ...(skill.manifest !== undefined && { manifest: skill.manifest }),
+    ...(calls.length > 0 && { calls }),
     problems,
   };
 }

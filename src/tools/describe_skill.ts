@@ -6,6 +6,7 @@ import { toContent } from "./content.ts";
 import type { HashedSkill } from "./hash-skill.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./limits.ts";
 import { readOnly } from "./read-only.ts";
+import { callsOf } from "./runs/calls-of.ts";
 import { isScript } from "./runs/plan-skill-run.ts";
 import { maxMountedBytes } from "./runs/run-limits.ts";
 import type { FilePart } from "./skill-bytes.ts";
@@ -15,6 +16,12 @@ import type { SkillSource } from "./skill-source.ts";
 import { typedFrontmatter } from "./typed-frontmatter.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
+const calledSkill = z.strictObject({
+  skill: z.string(),
+  network: z.array(z.string()),
+  secrets: z.array(z.string()),
+  project: z.enum(["none", "read", "write"]),
+});
 const hashedFile = z.strictObject({ path: z.string(), size_bytes: z.number(), sha256: z.string() });
 
 export const describeSkill = defineTool({
@@ -29,6 +36,7 @@ export const describeSkill = defineTool({
   output: z.strictObject({
     skill: z.strictObject({
       manifest: jsonObject,
+      calls: z.array(calledSkill).optional().describe("Skills that its code can call, with permissions of their own"),
       skill_md_frontmatter: jsonObject.optional(),
       versions: z.array(z.string()).max(maxListedVersions).optional().describe("Newest first"),
       files: z.array(hashedFile).max(maxListedFiles).optional(),
@@ -43,12 +51,17 @@ export const describeSkill = defineTool({
   annotations: readOnly,
   async run({ skills, sourceOf, hashFiles }, { name, version, detail }, signal) {
     const { skill, versions } = skills.find(name, version);
-    const manifest = toManifest(skill);
-    if (detail === "manifest") return { output: { skill: { manifest } }, skill };
+    const calls = callsOf(skill, skills).map(({ network, secrets, ...rest }) => ({
+      ...rest,
+      network: [...network],
+      secrets: [...secrets],
+    }));
+    const described = { manifest: toManifest(skill), ...(calls.length > 0 && { calls }) };
+    if (detail === "manifest") return { output: { skill: described }, skill };
     const hashed = await hashFiles(skill, signal);
     const skillMd = readSkillMd(sourceOf(skill), skill);
     const summary = {
-      manifest,
+      ...described,
       skill_md_frontmatter: skillMd === undefined ? {} : typedFrontmatter(skillMd.bytes),
       versions: versions.slice(0, maxListedVersions).map((other) => other.version),
       ...filesOf(skill, hashed),

@@ -104,3 +104,21 @@ test("problems of the skill are shown with their places", async () => {
   expect(code).toBe(0);
   expect(stdout).toMatch(/^warning +\.agents\/skills\/pdf\/SKILL\.md:2:7 name-not-lowercase: /m);
 });
+
+test("a skill that calls others with permissions says so", async () => {
+  const write = (name: string, extra: string) => {
+    project.write(`.agents/skills/${name}/SKILL.md`, skillText(name));
+    project.write(
+      `.agents/skills/${name}/skill.toml`,
+      `name = "${name}"\nversion = "1.0.0"\ndescription = "d"\nkind = "action"\n[runtime]\nlanguage = "python"\nentrypoint = "main.py"\n${extra}\n`,
+    );
+    project.write(`.agents/skills/${name}/main.py`, "");
+  };
+  write("harmless", '[dependencies]\nskills = ["deploy"]');
+  write("deploy", '[permissions]\nnetwork = ["https://example.org"]\nsecrets = ["KEY"]\nproject = "write"');
+  const { stdout } = await show("harmless");
+  expect(stdout).toContain("calls         deploy, which may use: https://example.org, secret KEY, project write\n");
+  const json = JSON.parse((await show("harmless", "--json")).stdout) as Record<string, unknown>;
+  const calls = [{ skill: "deploy", network: ["https://example.org"], secrets: ["KEY"], project: "write" }];
+  expect(json).toMatchObject({ calls });
+});

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
+import { actionSkill } from "./runs/open-runner.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 
 interface Described {
@@ -285,4 +286,23 @@ test("an abort between two files ends the call with its reason", async () => {
   const call = toolbox.call("describe_skill", { name: "pdf" }, context, controller.signal);
   controller.abort(new Error("enough"));
   await expect(call).rejects.toThrow("enough");
+});
+
+test("a skill without permissions tells which skills with permissions its code calls, and what those may use", async () => {
+  const secret = '[permissions]\nsecrets = ["KEY"]\nnetwork = ["https://example.org"]';
+  const depends = (name: string) => `[dependencies]\nskills = ["${name}"]`;
+  const skills = {
+    ...actionSkill("a", depends("b")),
+    ...actionSkill("b", `${depends("keeper")}\n`),
+    ...actionSkill("keeper", `${secret}\n${depends("a")}`),
+    ...actionSkill("harmless", depends("lib")),
+    ...actionSkill("lib"),
+  };
+  const calls = [{ skill: "keeper", network: ["https://example.org"], secrets: ["KEY"], project: "none" }];
+  for (const detail of ["manifest", "summary"]) {
+    expect(await describeIt(skills, { name: "a", detail })).toMatchObject({ calls });
+    for (const name of ["harmless", "keeper"]) {
+      expect(await describeIt(skills, { name, detail })).not.toHaveProperty("calls");
+    }
+  }
 });
