@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { Clock } from "../clock.ts";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { encodeFrame, FrameFault, sendFrame } from "./frames.ts";
+import { encodeLongFrame, FrameFault, sendFrame } from "./frames.ts";
 import { serveProgram } from "./program-calls.ts";
 import type { RunResult } from "./program-result.ts";
 import { runFrame, startFrame } from "./run-frames.ts";
@@ -30,7 +30,7 @@ export async function driveRun(
   signal: AbortSignal,
   { clock, log }: { clock: Clock; log: Log },
 ): Promise<RunEnd> {
-  const task = encodeTask(run, surroundings);
+  const task = await encodeTask(run, surroundings);
   let stopped: Stop | undefined;
   const over = new AbortController();
   const timers: (() => void)[] = [];
@@ -55,13 +55,15 @@ export async function driveRun(
   signal.addEventListener("abort", cancel, { once: true });
   if (signal.aborted) cancel();
 
-  const said = serveProgram(sandbox.program, run, host, over.signal, { log, tooMuch: () => stop("output") }).catch(
-    (error: unknown) => {
-      // Whoever breaks the rules is not waited for.
-      stop("fault");
-      return error instanceof FrameFault ? error : new FrameFault(String(error));
-    },
-  );
+  const said = serveProgram(sandbox.program, run, host, over.signal, {
+    log,
+    clock,
+    tooMuch: () => stop("output"),
+  }).catch((error: unknown) => {
+    // Whoever breaks the rules is not waited for.
+    stop("fault");
+    return error instanceof FrameFault ? error : new FrameFault(String(error));
+  });
   try {
     // From the first word of the report on, every process of the run is dead.
     const report = await serveSupervisor(sandbox.frames, run.limits, host, clearTimers);
@@ -84,9 +86,9 @@ export async function driveRun(
 }
 
 /** Throws `SANDBOX_UNAVAILABLE` for code or arguments that are too long for any sandbox. */
-function encodeTask(run: SandboxRun, surroundings: Surroundings): Buffer {
+async function encodeTask(run: SandboxRun, surroundings: Surroundings): Promise<Buffer> {
   try {
-    return encodeFrame(runFrame(run, surroundings));
+    return await encodeLongFrame(runFrame(run, surroundings));
   } catch (error) {
     if (error instanceof RangeError)
       throw new SkillsError("SANDBOX_UNAVAILABLE", `The run is too large. ${error.message}`);

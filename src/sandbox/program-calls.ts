@@ -1,9 +1,11 @@
 import type { Duplex, Writable } from "node:stream";
 import { isSkillsError } from "../errors.ts";
+import type { Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import { FrameFault, readFrames, sendFrame } from "./frames.ts";
+import { openFramePace } from "./frame-pace.ts";
+import { encodeLongFrame, FrameFault, readFrames, sendFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
-import { readResult, toPlain } from "./program-result.ts";
+import { readResult } from "./program-result.ts";
 import type { RunResult } from "./program-result.ts";
 import type { Json, RunHost, SandboxRun } from "./sandbox.ts";
 
@@ -16,13 +18,15 @@ export async function serveProgram(
   run: SandboxRun,
   host: RunHost,
   over: AbortSignal,
-  { log, tooMuch }: { log: Log; tooMuch: () => void },
+  { log, clock, tooMuch }: { log: Log; clock: Clock; tooMuch: () => void },
 ): Promise<RunResult | undefined> {
   const frames = readFrames(channel);
+  const pace = openFramePace(clock);
   const abandoned = whenAborted(over);
   for (;;) {
     const frame = await frames.next();
     if (frame === undefined) return undefined;
+    await pace(frame, over);
     switch (frame.header.type) {
       case "create_blob":
       case "call_skill": {
@@ -30,7 +34,7 @@ export async function serveProgram(
         if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has no such number.");
         const answer = await Promise.race([answerCall(frame, run, host, over, log), abandoned]);
         if (answer === undefined) return undefined;
-        reply(channel, id, answer);
+        await reply(channel, id, answer);
         break;
       }
       case "returned":
@@ -50,9 +54,10 @@ export async function serveProgram(
 }
 
 /** An answer that does not fit is an error to the program, not to us. */
-export function reply(channel: Writable, id: unknown, answer: Answer): void {
+export async function reply(channel: Writable, id: unknown, answer: Answer): Promise<void> {
   try {
-    sendFrame(channel, { type: "reply", id, ...answer });
+    const frame = await encodeLongFrame({ type: "reply", id, ...answer });
+    if (channel.writable) channel.write(frame);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     sendFrame(channel, { type: "reply", id, error: { type: "OutputLimitError", message: "The answer is too large." } });
@@ -82,12 +87,13 @@ async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: A
     if (typeof kind !== "string" || kind.length > 127) throw new FrameFault("A blob has no such kind.");
     return host.createBlob(kind, frame.payload);
   }
+  if (frame.isTooDeep) throw new FrameFault("The arguments of a call are too deep.");
   const { name, args } = frame.header;
   if (typeof name !== "string" || args === undefined) throw new FrameFault("A call names no skill.");
   if (!run.brokered.includes(name)) {
     throw Object.assign(new Error("This run may not call that skill."), { type: "PermissionError" });
   }
-  return host.callSkill(name, toPlain(args), over);
+  return host.callSkill(name, args as Json, over);
 }
 
 /** Never more than its words: neither stacks nor causes cross into the sandbox. */

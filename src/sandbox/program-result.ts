@@ -1,3 +1,4 @@
+import { frameLimits } from "./frame-limits.ts";
 import { FrameFault } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import type { Json, RunEnd, RunError } from "./sandbox.ts";
@@ -7,28 +8,34 @@ export type RunResult = Extract<RunEnd, { type: "returned" | "raised" }>;
 
 export type ProgramResult = RunResult | { readonly type: "too-large" };
 
-const deepest = 200;
+const mostBlobs = 10_000;
 const longestName = 200;
 const longestText = 64 * 1024;
 
 /** What an enemy says came of a run, as something that can be passed on. Throws a `FrameFault` where it is nothing of that kind. */
-export function readResult({ header, headerBytes, size }: Frame, mostBytes: number): ProgramResult {
+export function readResult({ header, headerBytes, isTooDeep, size }: Frame, mostBytes: number): ProgramResult {
   if (size > 0) throw new FrameFault("A result has no payload.");
+  if (isTooDeep) return { type: "raised", error: tooDeep };
   if (header.type === "raised") return { type: "raised", error: readError(header["error"]) };
   const { value, summary, output_blobs: outputBlobs } = header;
   if (value === undefined) throw new FrameFault("A result has no value.");
-  const plain = toPlain(value);
-  // Rewritten, a number can become a few times longer.
-  if (headerBytes > mostBytes / 8 && Buffer.byteLength(JSON.stringify(plain)) > mostBytes) return { type: "too-large" };
   if (summary !== undefined && typeof summary !== "string") throw new FrameFault("A summary is not a text.");
   if (outputBlobs !== undefined && !isListOfTexts(outputBlobs)) throw new FrameFault("Output blobs are not a list.");
+  const rest = { type: header.type, value: 0, summary, output_blobs: outputBlobs };
+  if (headerBytes > mostBytes && headerBytes - Buffer.byteLength(JSON.stringify(rest)) + 1 > mostBytes)
+    return { type: "too-large" };
   return {
     type: "returned",
-    value: plain,
-    ...(summary === undefined ? {} : { summary: summary.slice(0, longestText) }),
+    value: value as Json,
+    ...(summary === undefined ? {} : { summary: cut(summary, longestText) }),
     ...(outputBlobs === undefined ? {} : { outputBlobs }),
   };
 }
+
+const tooDeep: RunError = {
+  type: "OutputLimitError",
+  message: `The result is nested deeper than ${frameLimits.depth} levels.`,
+};
 
 function readError(error: unknown): RunError {
   if (typeof error !== "object" || error === null) throw new FrameFault("An error is not an object.");
@@ -36,36 +43,17 @@ function readError(error: unknown): RunError {
   if (typeof type !== "string" || typeof message !== "string") throw new FrameFault("An error has no words.");
   const isObject = typeof details === "object" && details !== null && !Array.isArray(details);
   return {
-    type: type.slice(0, longestName),
-    message: message.slice(0, longestText),
-    ...(isObject ? { details: toPlain(details) as { [key: string]: Json } } : {}),
+    type: cut(type, longestName),
+    message: cut(message, longestText),
+    ...(isObject ? { details: details as { [key: string]: Json } } : {}),
   };
 }
 
-/** Numbers that JSON cannot say, such as 1e999, become null. Not recursive: the depth is the enemy's. */
-export function toPlain(value: unknown): Json {
-  const root = [value];
-  let level: object[] = [root];
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest) throw new FrameFault("A result is too deep.");
-    const below: object[] = [];
-    const look = (found: unknown): boolean => {
-      if (typeof found === "object" && found !== null) below.push(found);
-      return typeof found !== "number" || Number.isFinite(found);
-    };
-    for (const holder of level) {
-      if (Array.isArray(holder)) {
-        for (let at = 0; at < holder.length; at++) if (!look(holder[at])) holder[at] = null;
-      } else {
-        const fields = holder as Record<string, unknown>;
-        for (const key of Object.keys(fields)) if (!look(fields[key])) fields[key] = null;
-      }
-    }
-    level = below;
-  }
-  return root[0] as Json;
+/** The sign tells whoever hides secrets that the beginning of one may stand before it. */
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 function isListOfTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
+  return Array.isArray(value) && value.length <= mostBlobs && value.every((item) => typeof item === "string");
 }

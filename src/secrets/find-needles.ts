@@ -22,6 +22,8 @@ export interface Needles {
   readonly root: Node;
   /** The children of the root by byte: nearly every byte begins there. */
   readonly first: readonly (Node | undefined)[];
+  /** Bytes of the shortest. */
+  readonly shortest: number;
 }
 
 /** None may be empty. */
@@ -33,8 +35,9 @@ export function prepareNeedles(needles: readonly Uint8Array[]): Needles {
     node.longestEnd = needle.length;
   }
   const first = Array.from({ length: 256 }, (_unused, byte) => childOf(root, byte));
-  linkSuffixes({ root, first });
-  return { root, first };
+  const all = { root, first, shortest: needles.reduce((shortest, { length }) => Math.min(shortest, length), Infinity) };
+  linkSuffixes(all);
+  return all;
 }
 
 function toNode(byte: number, depth: number, sibling: Node | undefined, shorter: Node | undefined): Node {

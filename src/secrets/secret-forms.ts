@@ -1,10 +1,11 @@
 /** A part of an encoded value that is shorter would be found where the value is not. */
 const shortestPart = 5;
 const shortestLine = 8;
+const shortestHost = 8;
 
 /**
- * The byte strings as which a value may appear where a program prints it without ill will: as it is, each long line of it, and
- * in JSON, URLs, hexadecimal and base64, there also in the midst of something longer. A program that wants to hide a value
+ * The byte strings as which a value may appear where a program prints it without ill will: as it is, each long line of it, in
+ * JSON, Python, CSV, shells, HTML, URLs, host names, hexadecimal and base64, there also in the midst of something longer. A program that wants to hide a value
  * can (reversed, letter by letter): masking prevents accidents, nothing else.
  */
 export function toSecretForms(value: string): Uint8Array[] {
@@ -13,6 +14,10 @@ export function toSecretForms(value: string): Uint8Array[] {
     value,
     ...lines.filter((line) => line.length >= shortestLine),
     ...jsonForms(value),
+    ...pythonForms(value),
+    ...quotedForms(value),
+    ...htmlForms(value),
+    ...hostForms(value),
     ...urlForms(value),
     ...base64Forms(Buffer.from(value)),
     ...hexForms(Buffer.from(value)),
@@ -30,6 +35,47 @@ function jsonForms(value: string): string[] {
   );
   const python = plain.replaceAll('\\"', '"');
   return [plain, lower, upper, plain.replaceAll("/", "\\/"), python, python.replaceAll("'", "\\'")];
+}
+
+/** Inside the quotes of `repr(str)`, `ascii(str)` and `repr(bytes)`, whichever quotes those are. */
+function pythonForms(value: string): string[] {
+  const short = new Map([
+    ["\\", "\\\\"],
+    ["\n", "\\n"],
+    ["\r", "\\r"],
+    ["\t", "\\t"],
+  ]);
+  const hex = (code: number, digits: number): string => code.toString(16).padStart(digits, "0");
+  const escape = (code: number): string =>
+    code < 0x100 ? `\\x${hex(code, 2)}` : code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
+  const written = (text: string, shown: RegExp): string =>
+    Array.from(text, (unit) => short.get(unit) ?? (shown.test(unit) ? unit : escape(unit.codePointAt(0) ?? 0))).join(
+      "",
+    );
+  const texts = [
+    written(value, /[^\0-\x1f\x7f-\xa0\xad]/),
+    written(value, /[ -~]/),
+    written(Buffer.from(value).toString("latin1"), /[ -~]/),
+  ];
+  return texts.flatMap((text) => [text, text.replaceAll("'", "\\'"), text.replaceAll('"', '\\"')]);
+}
+
+/** Where a quote within quotes is doubled (CSV, SQL, YAML), and as shells need it. */
+function quotedForms(value: string): string[] {
+  const ofShells = [`'"'"'`, `'\\''`].map((quote) => value.replaceAll("'", quote));
+  return [value.replaceAll('"', '""'), value.replaceAll("'", "''"), ...ofShells];
+}
+
+/** What those who escape disagree about: how quotes are written, if they are. */
+function htmlForms(value: string): string[] {
+  const plain = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const double = ['"', "&quot;", "&#34;", "&#x22;"].map((quote) => plain.replaceAll('"', quote));
+  return ["'", "&#x27;", "&#39;", "&apos;"].flatMap((quote) => double.map((text) => text.replaceAll("'", quote)));
+}
+
+/** As part of a host name, whose case does not matter. A short value would be a word. */
+function hostForms(value: string): string[] {
+  return value.length >= shortestHost && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : [];
 }
 
 /** What encoders disagree about: whether `/` and `!'()*` are left, whether a space is `+`, the case of the digits. */

@@ -1,12 +1,15 @@
-import { PassThrough } from "node:stream";
-import { Duplex } from "node:stream";
+import { Duplex, PassThrough, Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { systemClock } from "../../src/clock.ts";
 import { SkillsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
+import { frameLimits } from "../../src/sandbox/frame-limits.ts";
 import { encodeFrame, FrameFault, readFrames } from "../../src/sandbox/frames.ts";
 import { serveProgram } from "../../src/sandbox/program-calls.ts";
 import type { RunHost } from "../../src/sandbox/sandbox.ts";
 import { codeRun } from "../contract/sandbox/runs.ts";
+import { manualClock } from "../manual-clock.ts";
 
 const host: RunHost = {
   print: () => undefined,
@@ -32,7 +35,7 @@ async function play(sent: readonly Buffer[], more: { host?: Partial<RunHost>; ov
     codeRun("", { brokered: ["a.b"], limits: { resultBytes: 100 } }),
     { ...host, ...more.host },
     more.over ?? new AbortController().signal,
-    { log: silentLog, tooMuch: () => (tooMuch += 1) },
+    { log: silentLog, clock: systemClock, tooMuch: () => (tooMuch += 1) },
   );
   const result = await served.catch((error: unknown) => error);
   toProgram.end();
@@ -121,3 +124,42 @@ function deepCall(): Buffer {
   start.writeUInt32BE(text.length);
   return Buffer.concat([start, Buffer.from(text)]);
 }
+
+test("A program that sends large calls without end is read no faster than allowed, and no further ahead", async () => {
+  const frame = encodeFrame({ type: "call_skill", id: 1, name: "c.d", args: "x".repeat(4_000_000) });
+  let given = 0;
+  const flood = new Readable({
+    highWaterMark: 65_536,
+    read() {
+      for (let isWanted = true; isWanted;) {
+        const piece = frame.subarray(given % frame.length, (given % frame.length) + 65_536);
+        given += piece.length;
+        isWanted = this.push(piece);
+      }
+    },
+  });
+  const clock = manualClock();
+  const over = new AbortController();
+  const channel = Duplex.from({ readable: flood, writable: new PassThrough().resume() });
+  channel.on("error", () => undefined);
+  const run = codeRun("", { brokered: ["a.b"] });
+  const served = serveProgram(channel, run, host, over.signal, { log: silentLog, clock, tooMuch: () => undefined });
+  const settled = async (): Promise<number> => {
+    for (let last = -1; last !== given;) {
+      last = given;
+      for (let turn = 0; turn < 20; turn++) await setImmediate();
+    }
+    return given;
+  };
+  const ahead = frame.length + 1024 * 1024;
+  const first = await settled();
+  expect(first).toBeGreaterThanOrEqual(frameLimits.burstBytes);
+  expect(first).toBeLessThan(frameLimits.burstBytes + ahead);
+  clock.pass(10_000);
+  await settled();
+  for (let second = 0; second < 4; second++) clock.pass(1_000);
+  expect(await settled()).toBeLessThan(frameLimits.burstBytes + 14 * frameLimits.bytesPerSecond + ahead);
+  over.abort();
+  channel.destroy();
+  await served.catch(() => undefined);
+});

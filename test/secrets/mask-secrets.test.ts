@@ -53,9 +53,49 @@ describe("text", () => {
     ["base64", `Basic ${Buffer.from(key).toString("base64")}`, "Basic ***"],
     ["hexadecimal", `0x${Buffer.from(key).toString("hex")}00`, "0x***00"],
     ["hexadecimal in capitals", Buffer.from(key).toString("hex").toUpperCase(), "***"],
+    ["CSV", 'a,"s3cr3t/+key?=""quoted"" ü\'",b', 'a,"***",b'],
+    ["SQL", "'s3cr3t/+key?=\"quoted\" ü'''", "'***'"],
+    ["a shell's quotes", `'s3cr3t/+key?="quoted" ü'"'"''`, "'***'"],
+    ["HTML, by Python", "<b>s3cr3t/+key?=&quot;quoted&quot; ü&#x27;</b>", "<b>***</b>"],
+    ["HTML, by others", "<b>s3cr3t/+key?=&#34;quoted&#34; ü&#39;</b>", "<b>***</b>"],
+    ["HTML, quotes as they are", 's3cr3t/+key?="quoted" ü\'', "***"],
+    ["Python's repr of bytes", "b's3cr3t/+key?=\"quoted\" \\xc3\\xbc\\''", "b'***'"],
+    ["Python's ascii", "'s3cr3t/+key?=\"quoted\" \\xfc\\''", "'***'"],
     ["URL-safe base64", Buffer.from(key).toString("base64url"), "***"],
   ])("loses a value in %s", (_what, text, masked) => {
     expect(maskSecrets({ KEY: key }).text(text)).toBe(masked);
+  });
+
+  test.each([
+    ["a & b < c > d", "a &amp; b &lt; c &gt; d"],
+    ["Some.Secret-Value", "https://some.secret-value.example.org/"],
+    ["line\nbreak\x1b😀", "b'line\\nbreak\\x1b\\xf0\\x9f\\x98\\x80'"],
+    ["line\nbreak\x1b😀", "'line\\nbreak\\x1b😀'"],
+    ["line\nbreak\x1b😀", "'line\\nbreak\\x1b\\U0001f600'"],
+    ["a\\b'c", "'a\\\\b\\'c'"],
+  ])("loses %j in %s", (value, text) => {
+    expect(maskSecrets({ KEY: value }).text(text)).toMatch(/^[^*]*\*\*\*(\.example\.org\/|')?$/);
+  });
+
+  test("a short value is no host name: it would be a word", () => {
+    expect(maskSecrets({ KEY: "Token" }).text("the token")).toBe("the token");
+  });
+
+  test("loses the beginning of a value that was cut off, and no other", () => {
+    const mask = maskSecrets({ KEY: "hunter2-hunter2" });
+    expect(mask.text("no: hunter2-hunt…\n\nmore")).toBe("no: ***…\n\nmore");
+    expect(mask.text("hunt…")).toBe("***…");
+    expect(mask.text("hun… hunter …")).toBe("hun… hunter …");
+    expect(mask.text("hunter2-hunter2hunter2-…x")).toBe("***…x");
+    expect(mask.text("hunter€ hunter2-hunter2…")).toBe("hunter€ ***…");
+    expect(maskSecrets({ KEY: "ab…cd…efgh" }).text("ab…cd…efgh ab…cd…")).toBe("*** ***…");
+  });
+
+  test("loses the same in slices", async () => {
+    const mask = maskSecrets({ KEY: "hunter2-😀-hunter2" });
+    const text = `${"é😀".repeat(20_000)}hunter2-😀-hunter2`.repeat(4);
+    expect(await mask.longText(text)).toBe(mask.text(text));
+    expect(await mask.longText(text)).toContain("***");
   });
 
   test("loses a value in the midst of something that is base64, whatever is around it", () => {
@@ -111,6 +151,9 @@ describe("streams", () => {
         ]) {
           const masked = stream(mask, Buffer.from(`<${form}>`), cuts).toString();
           expect(masked).toBe("<***>");
+          const beginning = Array.from(form).slice(0, -1).join("");
+          if (Buffer.byteLength(beginning) < 4 || secret.includes("…")) continue;
+          expect(stream(mask, Buffer.from(`<${beginning}…>`), cuts).toString()).toMatch(/\*\*\*…>$/);
         }
       }),
     );
@@ -158,15 +201,40 @@ describe("streams", () => {
 });
 
 describe("JSON", () => {
-  test("loses values in texts, keys and numbers, and keeps the rest", () => {
+  test("loses values in texts, keys and numbers, and keeps the rest", async () => {
     const mask = maskSecrets({ A: "hunter2", B: "123456" });
     const value = { list: ["is hunter2", 123456, 12345, null, true], hunter2: { deep: "x" } };
-    expect(mask.json(value)).toEqual({ list: ["is ***", "***", 12345, null, true], "***": { deep: "x" } });
+    expect(await mask.json(value)).toEqual({ list: ["is ***", "***", 12345, null, true], "***": { deep: "x" } });
   });
 
-  test("a key __proto__ stays a key", () => {
+  test("of any size and depth is masked in slices, without recursion", async () => {
+    const mask = maskSecrets({ A: "hunter2" });
+    type Nested = readonly (string | Nested)[];
+    let deep: Nested = ["hunter2"];
+    for (let level = 0; level < 100_000; level++) deep = [deep];
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const masked = await mask.json([
+      deep,
+      new Array<number>(1_000_000).fill(1),
+      new Array<string>(100_000).fill("text"),
+    ]);
+    isOver = true;
+    expect(turns).toBeGreaterThan(10);
+    expect((masked as Nested[])[1]).toHaveLength(1_000_000);
+    let inner: string | Nested | undefined = (masked as Nested[])[0];
+    while (Array.isArray(inner)) inner = (inner as Nested)[0];
+    expect(inner).toBe("***");
+  });
+
+  test("a key __proto__ stays a key", async () => {
     const value = JSON.parse('{"__proto__": {"x": "hunter2"}}') as Record<string, string>;
-    expect(JSON.stringify(maskSecrets({ A: "hunter2" }).json(value))).toBe('{"__proto__":{"x":"***"}}');
+    expect(JSON.stringify(await maskSecrets({ A: "hunter2" }).json(value))).toBe('{"__proto__":{"x":"***"}}');
   });
 });
 

@@ -37,6 +37,18 @@ async function runOf(
   return { run: seen as SandboxRun, result };
 }
 
+test("arguments are as many as there are, and too deep is told as that", async () => {
+  const many = new Array<number>(200_000).fill(1);
+  const { run } = await runOf(actionSkill("sales.leads"), { name: "sales-leads", args: { many } });
+  expect((run.program as unknown as { args: { many: unknown[] } }).args.many).toHaveLength(200_000);
+  let deep: unknown[] = [];
+  for (let level = 0; level < 100_000; level++) deep = [deep];
+  await expect(runOf(actionSkill("sales.leads"), { name: "sales-leads", args: { deep } })).rejects.toMatchObject({
+    code: "VALIDATION_ERROR",
+    facts: { violations: [{ field: "/args", expected: "JSON at most 200 levels deep" }] },
+  });
+});
+
 test("an action runs with its arguments, and the answer says all there is to say", async () => {
   const { run, result } = await runOf(actionSkill("sales.leads"), { name: "sales-leads", args: { a: [1, "é"] } });
   expect(run).toMatchObject({

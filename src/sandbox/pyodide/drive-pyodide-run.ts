@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import type { Log } from "../../log.ts";
-import { FrameFault, sendFrame } from "../frames.ts";
+import { openFramePace } from "../frame-pace.ts";
+import { encodeLongFrame, FrameFault, sendFrame } from "../frames.ts";
 import type { Frame } from "../frames.ts";
 import { answerCall, reply, whenAborted } from "../program-calls.ts";
 import { readResult } from "../program-result.ts";
@@ -57,10 +58,10 @@ export async function drivePyodideRun(
     sendFrame(child.stdin, { type: "start", limits: { disk_bytes: run.limits.diskBytes } });
     await sendFiles(child.stdin, files);
     if (signal.aborted) return { type: "cancelled" };
-    sendFrame(child.stdin, runFrame(run));
+    child.stdin.write(await encodeLongFrame(runFrame(run)));
     timers.push(clock.after(run.limits.timeoutMs, timeIsUp));
     timers.push(clock.after(run.limits.timeoutMs + graceMs, child.kill));
-    await listen(child, run, host, over.signal, { told, log, tooMuch: () => stop("output") });
+    await listen(child, run, host, over.signal, { told, log, clock, tooMuch: () => stop("output") });
     over.abort();
     child.kill();
     await child.exited;
@@ -78,6 +79,7 @@ export async function drivePyodideRun(
 interface Listening {
   readonly told: Told;
   readonly log: Log;
+  readonly clock: Clock;
   readonly tooMuch: () => void;
 }
 
@@ -87,13 +89,15 @@ async function listen(
   run: SandboxRun,
   host: RunHost,
   over: AbortSignal,
-  { told, log, tooMuch }: Listening,
+  { told, log, clock, tooMuch }: Listening,
 ): Promise<void> {
   const abandoned = whenAborted(over);
   const print = printer(run.limits, host, tooMuch);
   const leave = collector(run.limits, host);
+  const pace = openFramePace(clock);
   try {
     for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) {
+      await pace(frame, over);
       switch (frame.header.type) {
         case "print":
           await print(frame);
@@ -106,7 +110,7 @@ async function listen(
           if (over.aborted) break;
           if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has no such number.");
           const answer = await Promise.race([answerCall(frame, run, host, over, log), abandoned]);
-          if (answer !== undefined) reply(stdin, id, answer);
+          if (answer !== undefined) await reply(stdin, id, answer);
           break;
         }
         case "returned":

@@ -2,16 +2,18 @@ import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
 import { maskSecrets } from "../../secrets/mask-secrets.ts";
 import type { MaskedStream } from "../../secrets/mask-secrets.ts";
-import { toPlainText } from "./plain-text.ts";
+import { toLongPlainText, toPlainText } from "./plain-text.ts";
 
 /** Hides the secrets of one run in everything that leaves it (CONTRACT C-5.1). */
 export interface Mask {
   readonly text: (text: string) => string;
   /** Of what steers a terminal nothing is left either: a secret in which that stood is one again without it. */
   readonly plain: (text: string) => string;
-  readonly json: (value: Json) => Json;
-  readonly error: (error: RunError) => RunError;
-  readonly end: (end: RunEnd) => RunEnd;
+  /** The same in slices, of bytes of any length. */
+  readonly longPlain: (bytes: Buffer) => Promise<string>;
+  readonly json: (value: Json) => Promise<Json>;
+  readonly error: (error: RunError) => Promise<RunError>;
+  readonly end: (end: RunEnd) => Promise<RunEnd>;
   /** For one stream of bytes; a secret may lie across two of its pieces. */
   stream(): MaskedStream;
   iterable(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
@@ -20,21 +22,22 @@ export interface Mask {
 /** Hides the values of `others` too. Throws SECRET_MISSING for a secret that cannot be hidden. */
 export function openMask(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): Mask {
   if (Object.keys(secrets).length === 0 && others.length === 0) return openly;
-  const { text, json, openStream } = maskable(secrets, others);
+  const { text, longText, json, openStream } = maskable(secrets, others);
   const plain: Mask["plain"] = (shown) => text(toPlainText(shown));
-  const error = ({ type, message, details }: RunError): RunError => ({
+  const error: Mask["error"] = async ({ type, message, details }) => ({
     type: plain(type),
     message: plain(message),
-    ...(details && { details: json(details) as NonNullable<RunError["details"]> }),
+    ...(details && { details: (await json(details)) as NonNullable<RunError["details"]> }),
   });
   return {
     text,
     plain,
+    longPlain: async (bytes) => await longText(await toLongPlainText(bytes)),
     json,
     error,
-    end(end) {
-      if (end.type === "raised") return { ...end, error: error(end.error) };
-      return end.type === "returned" ? { ...end, value: json(end.value) } : end;
+    async end(end) {
+      if (end.type === "raised") return { ...end, error: await error(end.error) };
+      return end.type === "returned" ? { ...end, value: await json(end.value) } : end;
     },
     stream: openStream,
     async *iterable(content) {
@@ -63,9 +66,10 @@ const nothing = new Uint8Array(0);
 const openly: Mask = {
   text: (text) => text,
   plain: toPlainText,
-  json: (value) => value,
-  error: (error) => error,
-  end: (end) => end,
+  longPlain: toLongPlainText,
+  json: (value) => Promise.resolve(value),
+  error: (error) => Promise.resolve(error),
+  end: (end) => Promise.resolve(end),
   stream: () => ({ push: (bytes) => bytes, end: () => nothing }),
   iterable: (content) => content,
 };

@@ -31,26 +31,35 @@ function unlessAbsent(error: unknown): undefined {
   if (!isSkillsError(error) || error.code !== "BLOB_NOT_FOUND") throw error;
 }
 
-/** Every text in a value that is shaped like the id of a blob. */
+/** Every text in a value that is shaped like the id of a blob. Not recursive: the value is anybody's. */
 function* blobIdsIn(value: Json): Generator<string> {
-  if (typeof value === "string") {
-    if (isBlobId(value)) yield value;
-  } else if (typeof value === "object" && value !== null) {
-    for (const inner of Object.values(value)) yield* blobIdsIn(inner);
+  const left: Json[] = [value];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    if (typeof at === "string" && isBlobId(at)) yield at;
+    else if (typeof at === "object" && at !== null) for (const inner of Object.values(at).reverse()) left.push(inner);
   }
 }
 
 /** JSON as it came in, no deeper than the sandbox takes. Throws VALIDATION_ERROR. */
 export function checkDepth(tool: string, args: Json): void {
-  if (depthOf(args, maxDepth) > maxDepth) {
+  if (isDeeper(args, maxDepth)) {
     throw invalidInput(tool, [{ field: "/args", expected: `JSON at most ${maxDepth} levels deep`, actual: "deeper" }]);
   }
 }
 
 const maxDepth = 200;
 
-function depthOf(value: Json, most: number): number {
-  if (typeof value !== "object" || value === null) return 0;
-  if (most < 0) return 1;
-  return 1 + Math.max(0, ...Object.values(value).map((inner) => depthOf(inner, most - 1)));
+/** Level by level: neither its depth nor how many values it has is ours to choose. */
+function isDeeper(value: Json, most: number): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    const below: Json[] = [];
+    for (const holder of level) {
+      if (typeof holder !== "object" || holder === null) continue;
+      if (depth === most) return true;
+      for (const inner of Object.values(holder)) if (typeof inner === "object" && inner !== null) below.push(inner);
+    }
+    level = below;
+  }
+  return false;
 }

@@ -16,7 +16,7 @@ import { tellLines } from "./tell-lines.ts";
 export interface RunRecord {
   readonly host: RunHost;
   /** Everything printed, in the order in which it arrived; masked. Ends the recording. */
-  readonly log: () => { readonly text: string; readonly isCut: boolean };
+  readonly log: () => Promise<{ readonly text: string; readonly isCut: boolean }>;
   /** Of a script; masked. */
   readonly stream: (name: "stdout" | "stderr") => KeptBytes;
   /** Ids, in the order in which they were made. */
@@ -82,11 +82,11 @@ export function recordRun({ plan, caller, mask, callSkill, budget }: RecordOptio
         }
       },
     },
-    log() {
+    async log() {
       take("stdout", masked.stdout.end());
       take("stderr", masked.stderr.end());
       told?.end();
-      return { text: mask.plain(printed.read().toString("utf8")), isCut: printed.isCut };
+      return { text: await mask.longPlain(printed.read()), isCut: printed.isCut };
     },
     stream: (name) => kept[name],
     blobs,

@@ -98,7 +98,7 @@ export function openRuns(options: RunsOptions): Runs {
       const nestedBlobs = nested.blobs();
       const facts = { run, plan, caller, mask, nestedBlobs, durationMs, isolation: sandbox.tier };
       // The secrets of the runs around it are theirs to get back.
-      return { runId: run.runId, end: own.end(end), ...(await toRunResult(end, record, facts)) };
+      return { runId: run.runId, end: await own.end(end), ...(await toRunResult(end, record, facts)) };
     } finally {
       await release();
     }

@@ -1,4 +1,6 @@
-import type { RunEnd, RunError } from "../../sandbox/sandbox.ts";
+import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
+import { writeJson } from "../../sandbox/write-json.ts";
+import { runInSlices } from "../../slices.ts";
 import { toPlainText, toPreview } from "./plain-text.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure } from "./run-result.ts";
@@ -7,24 +9,29 @@ import type { RunFacts } from "./to-run-result.ts";
 const longestMessage = 2000;
 const longestType = 128;
 const maxDetailBytes = 4096;
+const sliceMs = 3;
 const mebibyte = 1024 * 1024;
 
 /** Why a run failed (CONTRACT C-5.1, C-5.7); undefined when it did not. */
-export function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunFacts): RunFailure | undefined {
+export async function toRunFailure(
+  end: RunEnd,
+  record: RunRecord,
+  { run, mask }: RunFacts,
+): Promise<RunFailure | undefined> {
   const { limits } = run;
   switch (end.type) {
     case "returned":
       return refusedFiles(record);
     case "raised":
-      return toFailure(mask.error(toLimitError(end.error, limits.memoryBytes)));
+      return await toFailure(await mask.error(toLimitError(end.error, limits.memoryBytes)));
     case "exited":
-      return end.exitCode === 0 ? refusedFiles(record) : toScriptFailure(end.exitCode, record, mask);
+      return end.exitCode === 0 ? refusedFiles(record) : await toScriptFailure(end.exitCode, record, mask);
     case "limit":
       return toLimitFailure(end.limit, run.limits);
     case "crashed":
-      return toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
+      return await toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
     case "cancelled":
-      return toFailure({ type: "CancelledError", message: "The run was cancelled." });
+      return await toFailure({ type: "CancelledError", message: "The run was cancelled." });
   }
 }
 
@@ -79,8 +86,8 @@ function diskFailure(): { type: string; message: string } {
   return { type: "DiskLimitError", message: "The run wrote more files, or larger ones, than it may." };
 }
 
-function toFailure({ type, message, details }: RunError): RunFailure {
-  const isSmall = details !== undefined && Buffer.byteLength(JSON.stringify(details)) <= maxDetailBytes;
+async function toFailure({ type, message, details }: RunError): Promise<RunFailure> {
+  const isSmall = details !== undefined && (await inSlices(details)).length <= maxDetailBytes;
   return {
     type: toPlainText(type).slice(0, longestType) || "Error",
     message: toPreview(toPlainText(message), longestMessage),
@@ -88,13 +95,17 @@ function toFailure({ type, message, details }: RunError): RunFailure {
   };
 }
 
-function toScriptFailure(exitCode: number, record: RunRecord, mask: RunFacts["mask"]): RunFailure {
-  const shown = (name: "stdout" | "stderr"): string =>
-    toPreview(mask.plain(record.stream(name).read().toString("utf8")), 1024);
+function inSlices(value: Json): Promise<Buffer> {
+  return runInSlices(writeJson(value), { now: () => performance.now(), slice: sliceMs });
+}
+
+async function toScriptFailure(exitCode: number, record: RunRecord, mask: RunFacts["mask"]): Promise<RunFailure> {
+  const shown = async (name: "stdout" | "stderr"): Promise<string> =>
+    toPreview(await mask.longPlain(record.stream(name).read()), 1024);
   return {
     type: "ScriptError",
     message: `The script ended with exit code ${exitCode}.`,
-    details: { exit_code: exitCode, stdout: shown("stdout"), stderr: shown("stderr") },
+    details: { exit_code: exitCode, stdout: await shown("stdout"), stderr: await shown("stderr") },
   };
 }
 

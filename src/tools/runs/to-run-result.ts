@@ -1,4 +1,6 @@
 import type { BlobStore } from "../../blobs/blob-store.ts";
+import { writeJson } from "../../sandbox/write-json.ts";
+import { runInSlices } from "../../slices.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Mask } from "./mask.ts";
 import { toPlainText, toPreview } from "./plain-text.ts";
@@ -29,7 +31,7 @@ export async function toRunResult(
   facts: RunFacts,
 ): Promise<{ readonly result: RunResult; readonly blobs: readonly string[] }> {
   const { run, plan, caller, durationMs, isolation, nestedBlobs } = facts;
-  const { text, isCut } = record.log();
+  const { text, isCut } = await record.log();
   const logs = toPreview(text, maxPreviewBytes);
   const spilled: string[] = [];
   const outcome = await toOutcome(end, record, {
@@ -85,9 +87,9 @@ interface SpillingFacts extends RunFacts {
 }
 
 async function toOutcome(end: RunEnd, record: RunRecord, facts: SpillingFacts): Promise<Outcome> {
-  const failure = toRunFailure(end, record, facts);
+  const failure = await toRunFailure(end, record, facts);
   if (failure !== undefined) return failed(failure);
-  const value = end.type === "returned" ? facts.mask.json(end.value) : await scriptOutput(record, facts);
+  const value = end.type === "returned" ? await facts.mask.json(end.value) : await scriptOutput(record, facts);
   const output = await toOutput(value, facts);
   const given = end.type === "returned" ? end.summary : undefined;
   // Hidden before it is cut: half a secret would not be found any more.
@@ -114,13 +116,13 @@ function toSummary(text: string): string {
 
 /** A value as it is where it is small, else where it is kept. */
 async function toOutput(value: Json, facts: SpillingFacts): Promise<Json> {
-  const text = JSON.stringify(value);
-  const bytes = Buffer.from(text);
+  const bytes = await runInSlices(writeJson(value), { now: () => performance.now(), slice: sliceMs });
   if (bytes.length <= maxOutputBytes) return value;
-  return await spilled(bytes, "application/json", toPreview(text, previewBytes), facts);
+  return await spilled(bytes, "application/json", toPreview(bytes.toString("utf8"), previewBytes), facts);
 }
 
 const previewBytes = 1024;
+const sliceMs = 3;
 
 async function spilled(bytes: Uint8Array, kind: string, preview: string, { spill }: SpillingFacts): Promise<Json> {
   const blobId = await spill(kind, bytes);
@@ -131,16 +133,22 @@ async function spilled(bytes: Uint8Array, kind: string, preview: string, { spill
 async function scriptOutput(record: RunRecord, facts: SpillingFacts): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
   const texts = {
-    stdout: facts.mask.plain(streams.stdout.toString("utf8")),
-    stderr: facts.mask.plain(streams.stderr.toString("utf8")),
+    stdout: await facts.mask.longPlain(streams.stdout),
+    stderr: await facts.mask.longPlain(streams.stderr),
   };
   const output: Record<string, Json> = { exit_code: 0, ...texts };
   const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
   for (const name of longestFirst) {
-    if (Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes) break;
+    if (isShort(output)) break;
     output[name] = await spilled(streams[name], "text/plain", toPreview(texts[name], previewBytes), facts);
   }
   return output;
+}
+
+/** Without writing down what is long. */
+function isShort(output: Record<string, Json>): boolean {
+  const isLong = Object.values(output).some((value) => typeof value === "string" && value.length > maxOutputBytes);
+  return !isLong && Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes;
 }
 
 /** A full store must not take the result away from a run that is over. */

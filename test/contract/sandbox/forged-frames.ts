@@ -65,6 +65,7 @@ export const forgeries: readonly Forgery[] = [
       deep = b"[" * 900_000 + b"]" * 900_000
       send(frame(b'{"type": "returned", "value": ' + deep + b"}"))
     `,
+    ends: ["raised", "crashed", "limit"],
   },
   { sends: "a frame without a type", code: python`send(frame({}))` },
   { sends: "a frame of an unknown type", code: python`send(frame({"type": "become_root"}))` },
@@ -125,6 +126,8 @@ export const forgeries: readonly Forgery[] = [
   {
     sends: "a result nested deeper than 200",
     code: python`send(frame(b'{"type": "returned", "value": ' + b"[" * 5000 + b"]" * 5000 + b"}"))`,
+    // Told as what it is.
+    ends: ["raised", "limit"],
   },
   {
     sends: "a result larger than a result may be",

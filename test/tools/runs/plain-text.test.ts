@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toPlainText, toPreview } from "../../../src/tools/runs/plain-text.ts";
+import { toLongPlainText, toPlainText, toPreview } from "../../../src/tools/runs/plain-text.ts";
 
 test("nothing that steers a terminal is left, and line breaks and tabs are", () => {
   expect(toPlainText("a\tb\r\nc\rd\u001b[31mred\u001b[0m\u001b]0;title\u0007e\u0000\u009b2J\u202ef")).toBe(
@@ -30,4 +30,22 @@ test("a preview is both ends, whole characters, and never longer than it may be"
       }
     }),
   );
+});
+
+test("a long text loses in slices what it loses whole, wherever it is cut", async () => {
+  for (const unit of ["\u001b[31mred\u001b[0m ", "a\r\n", "\u009b2J😀", "\u001b]0;title\u0007x", "\u001b(B"]) {
+    for (const before of ["", "1", "12", "123", "1234567"]) {
+      const text = before + unit.repeat(20_000);
+      expect((await toLongPlainText(Buffer.from(text))) === toPlainText(text), JSON.stringify(before + unit)).toBe(
+        true,
+      );
+    }
+  }
+});
+
+test("no sequence takes longer than its length", () => {
+  // The regular expression of Node took half a minute for each of some of these.
+  for (const unit of [";?", ";", "?", "1;", "\u001b]", "\u009d", "\u001b", "\u001b[", "[", " "]) {
+    expect(toPlainText("\u001b" + unit.repeat(500_000))).not.toContain("\u001b");
+  }
 });
