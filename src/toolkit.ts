@@ -90,6 +90,7 @@ export function openToolkit(
     hasher,
     log,
     limits: toToolLimits(blobLimits),
+    dataDirectory,
     now,
     runs: openRuns(means),
     onUse: (use) => {

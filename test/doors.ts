@@ -1,10 +1,22 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { MemoryScript } from "../src/sandbox/memory-sandbox.ts";
 
 /** What a call came to: an answer, or an error as the wire has it (CONTRACT C-2.3). */
 type DoorReply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };
 
-/** One way in, opened over the skills of {@link doorSkills}, with an empty blob store. */
+/** One way in, opened over the skills of {@link doorSkills} for a session of the given project, with an empty blob store. */
 export interface OpenDoor {
   readonly call: (tool: string, args: object) => Promise<DoorReply>;
   readonly close: () => Promise<void>;
@@ -382,13 +394,54 @@ const cases: readonly Case[] = [
     args: () => ({ language: "python", code: "", input_blobs: ["blob:nobody"] }),
     reply: refused("BLOB_NOT_FOUND"),
   },
+  {
+    tool: "create_blob",
+    args: () => ({ path: "data/rows.csv", kind: "text/csv" }),
+    reply: { result: { blob_id: blobId, size_bytes: 8 } },
+  },
+  {
+    tool: "read_blob",
+    args: (earlier) => ({ blob_id: idOf(earlier.at(-1)), save_as: "data/copy.csv" }),
+    reply: { result: { saved_as: "data/copy.csv", size_bytes: 8 } },
+  },
+  {
+    tool: "read_blob",
+    args: (earlier) => ({ blob_id: idOf(earlier.at(-2)), save_as: "data/copy.csv" }),
+    reply: refused("VALIDATION_ERROR", {
+      violations: [
+        { field: "/save_as", expected: "a name that no file has yet, or overwrite: true", actual: "data/copy.csv" },
+      ],
+    }),
+  },
+  {
+    tool: "read_blob",
+    args: (earlier) => ({ blob_id: idOf(earlier.at(-3)), save_as: "data/copy.csv", overwrite: true }),
+    reply: { result: { saved_as: "data/copy.csv", size_bytes: 8 } },
+  },
+  {
+    tool: "read_blob",
+    args: (earlier) => ({ blob_id: idOf(earlier.at(-4)), save_as: ".git/hooks/pre-commit" }),
+    reply: refused("INVALID_PATH", { hint: text }),
+  },
+  {
+    tool: "create_blob",
+    args: () => ({ path: "out/rows.csv", kind: "text/csv" }),
+    reply: refused("INVALID_PATH", { hint: text }),
+  },
+  {
+    tool: "create_blob",
+    args: () => ({ path: "data/absent.csv", kind: "text/csv" }),
+    reply: refused("FILE_NOT_FOUND", { hint: text }),
+  },
 ];
 
 /** What every door promises: the same call, the same answer (CONTRACT C-2.1). */
-export function describeDoors(door: string, open: () => Promise<OpenDoor>): void {
+export function describeDoors(door: string, open: (project: string) => Promise<OpenDoor>): void {
   describe(`the door ${door}`, () => {
     it("answers every call as every other door does", async () => {
-      const { call, close } = await open();
+      const directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-door-")));
+      const project = makeProject(directory);
+      const { call, close } = await open(project);
       const replies: DoorReply[] = [];
       try {
         for (const { tool, args, reply } of cases) {
@@ -397,11 +450,25 @@ export function describeDoors(door: string, open: () => Promise<OpenDoor>): void
           expect(received, `${tool} ${JSON.stringify(given)}`).toEqual(reply);
           replies.push(received);
         }
+        expect(readFileSync(join(project, "data", "copy.csv"), "utf8")).toBe("a,b\n1,2\n");
+        expect(readdirSync(join(project, "data")).sort()).toEqual(["copy.csv", "rows.csv"]);
       } finally {
         await close();
+        rmSync(directory, { recursive: true, force: true });
       }
     }, 60_000); // A door may be a process for each call.
   });
+}
+
+/** A directory with a file, and with a link that leads out of it. */
+function makeProject(directory: string): string {
+  const project = join(directory, "project");
+  for (const place of [join(project, "data"), join(directory, "outside")]) {
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, "rows.csv"), "a,b\n1,2\n");
+  }
+  symlinkSync(join(directory, "outside"), join(project, "out"));
+  return project;
 }
 
 function idOf(reply: DoorReply | undefined): unknown {

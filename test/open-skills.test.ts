@@ -46,12 +46,12 @@ async function namesOf(skills: Skills): Promise<string[]> {
   return answer.skills.map(({ name }) => name);
 }
 
-describeDoors("in process", async () => {
+describeDoors("in process", async (project) => {
   for (const [file, text] of Object.entries(doorSkills)) write(`skills/${file}`, text);
   const skills = await open({ skills: [path.join(directory, "skills")], defaultRoots: false });
   return {
     call: (tool, args) =>
-      skills.call(tool, args, { sessionId: "s1" }).then(
+      skills.call(tool, args, { sessionId: "s1", project }).then(
         (result) => ({ result }),
         (error: unknown) => ({ error: toWireError(error, { log: silentLog, newErrorId: () => "err_0" }) }),
       ),
@@ -191,7 +191,7 @@ describe("openSkills", () => {
     expectTypeOf(skills.tools("openai")).items.toExtend<FunctionTool>();
     const readBlob = () => skills.call("read_blob", { blob_id: "blob:x" });
     const callAny = (name: string) => skills.call(name);
-    expectTypeOf(readBlob).returns.resolves.toHaveProperty("content").toBeString();
+    expectTypeOf(readBlob).returns.resolves.toHaveProperty("content").toEqualTypeOf<string | undefined>();
     expectTypeOf(callAny).returns.resolves.toBeUnknown();
     const typeOfFailure = async (): Promise<unknown> => {
       const run = await skills.call("run_code", {});

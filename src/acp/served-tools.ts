@@ -27,8 +27,12 @@ const tools = {
     parameters: ["language", "code", "entrypoint", "args", "mount_skills", "input_blobs", "limits"],
     executes: true,
   },
-  create_blob: { title: "Create a blob", readOnly: false, parameters: ["content", "kind"] },
-  read_blob: { title: "Read a blob", readOnly: true, parameters: ["blob_id", "mode", "max_bytes"] },
+  create_blob: { title: "Create a blob", readOnly: false, parameters: ["content", "kind", "path"] },
+  read_blob: {
+    title: "Read a blob",
+    readOnly: false,
+    parameters: ["blob_id", "mode", "max_bytes", "save_as", "overwrite"],
+  },
   load_skills_protocol_guide: { title: "Load the Skills Protocol guide", readOnly: true, parameters: [] },
 } as const satisfies Record<ToolName, ServedTool>;
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { parseBlobKind } from "../blobs/blob-kind.ts";
+import type { BlobKind } from "../blobs/blob-kind.ts";
 import { SkillsError } from "../errors.ts";
 import { defineTool } from "./tool.ts";
 import { invalidInput } from "./check-input.ts";
@@ -9,8 +10,12 @@ export const createBlob = defineTool({
   title: "Create a blob",
   description: "Store large content as a blob and return its ID.",
   input: z.strictObject({
-    content: z.string().describe("Content to store"),
+    content: z.string().optional().describe("Content to store"),
     kind: z.string().describe("MIME type (e.g., 'text/plain', 'application/json')"),
+    path: z
+      .string()
+      .optional()
+      .describe("Instead of content: a file of the project to store, relative to its directory"),
   }),
   output: z.strictObject({ blob_id: z.string(), size_bytes: z.number() }),
   annotations: Object.freeze({
@@ -19,21 +24,35 @@ export const createBlob = defineTool({
     idempotentHint: false,
     openWorldHint: false,
   }),
-  async run({ blobs, owner, limits: { maxBlobBytes } }, { content, kind: text }, signal) {
+  async run({ blobs, owner, limits: { maxBlobBytes }, projectFiles }, { content, kind: text, path }, signal) {
     const parsed = parseBlobKind(text);
     if (parsed === undefined) {
       const expected =
         "type/subtype[;name=value] of at most 127 characters, with ;base64 at the end for encoded content";
       throw invalidInput("create_blob", [{ field: "/kind", expected, actual: text.slice(0, 128) }]);
     }
-    // Before anything is copied: a character of text is at least one byte.
-    if (!parsed.base64 && content.length > maxBlobBytes) throw tooLarge(maxBlobBytes);
-    const bytes = parsed.base64 ? decode(content) : encode(content);
-    if (bytes.length > maxBlobBytes) throw tooLarge(maxBlobBytes);
+    if ((content === undefined) === (path === undefined)) {
+      const actual = content === undefined ? null : "both";
+      throw invalidInput("create_blob", [{ field: "/content", expected: "either content or path", actual }]);
+    }
+    if (path !== undefined && parsed.base64) {
+      const expected = "no ;base64 beside path: a file's bytes are stored as they are";
+      throw invalidInput("create_blob", [{ field: "/kind", expected, actual: text }]);
+    }
+    const bytes =
+      path === undefined ? toBytes(content ?? "", parsed, maxBlobBytes) : projectFiles().read(path, maxBlobBytes);
     const { id, size } = await blobs.put(owner, parsed.kind, bytes, { signal });
     return { output: { blob_id: id, size_bytes: size } };
   },
 });
+
+function toBytes(content: string, { base64 }: BlobKind, maxBlobBytes: number): Uint8Array {
+  // Before anything is copied: a character of text is at least one byte.
+  if (!base64 && content.length > maxBlobBytes) throw tooLarge(maxBlobBytes);
+  const bytes = base64 ? decode(content) : encode(content);
+  if (bytes.length > maxBlobBytes) throw tooLarge(maxBlobBytes);
+  return bytes;
+}
 
 function encode(content: string): Uint8Array {
   if (/\p{Surrogate}/u.test(content)) {

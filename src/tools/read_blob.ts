@@ -1,7 +1,7 @@
 import * as z from "zod";
+import { invalidInput } from "./check-input.ts";
 import { toContent } from "./content.ts";
 import { defaultPreviewBytes, maxPreviewBytes } from "./limits.ts";
-import { readOnly } from "./read-only.ts";
 import { defineTool } from "./tool.ts";
 import { wholeNumber } from "./whole-number.ts";
 
@@ -15,17 +15,40 @@ export const readBlob = defineTool({
     max_bytes: wholeNumber({ least: 1, most: maxPreviewBytes })
       .default(defaultPreviewBytes)
       .describe("Maximum bytes to return"),
+    save_as: z
+      .string()
+      .optional()
+      .describe(
+        "Write the whole blob to this new file of the project, relative to its directory, and return no content",
+      ),
+    overwrite: z.boolean().optional().describe("With save_as: replace a file that is there already"),
   }),
   output: z.strictObject({
-    content: z.string(),
-    truncated: z.boolean(),
-    kind: z.string(),
+    content: z.string().optional(),
+    truncated: z.boolean().optional(),
+    kind: z.string().optional(),
     size_bytes: z.number(),
-    encoding: z.enum(["utf-8", "base64"]),
+    encoding: z.enum(["utf-8", "base64"]).optional(),
+    saved_as: z.string().optional().describe("The file that was written; then there is no content"),
   }),
-  annotations: readOnly,
-  async run({ blobs, owner }, { blob_id: id, mode, max_bytes: wanted }, signal) {
+  // With save_as it writes a file: whoever decides by this hint alone has to ask.
+  annotations: Object.freeze({
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: true,
+    openWorldHint: false,
+  }),
+  async run({ blobs, owner, projectFiles }, input, signal) {
+    const { blob_id: id, mode, max_bytes: wanted, save_as: path, overwrite = false } = input;
+    if (path === undefined && overwrite) {
+      const expected = "save_as beside it, which says what to replace";
+      throw invalidInput("read_blob", [{ field: "/overwrite", expected, actual: overwrite }]);
+    }
     const { size, kind } = await blobs.stat(owner, id);
+    if (path !== undefined) {
+      await projectFiles().write(path, blobs.read(owner, id), { overwrite, signal });
+      return { output: { saved_as: path, size_bytes: size } };
+    }
     const length = Math.min(size, mode === "full" ? maxPreviewBytes : wanted);
     const offset = mode === "sample_tail" ? size - length : 0;
     const bytes = await gather(blobs.read(owner, id, { offset, length }), signal);

@@ -5,7 +5,7 @@ import { maxPathLength } from "./limits.ts";
  * Why a path cannot name a file of a skill, as the end of a sentence that starts with "The path"; undefined where it can
  * (CONTRACT C-3.3). Pure: whether something is there, and where a link leads, is for the disk to say. Never percent-decodes.
  */
-export function skillPathFault(path: string): string | undefined {
+export function skillPathFault(path: string, directory = "the skill's directory"): string | undefined {
   if (path === "") return "is empty";
   if (path.length > maxPathLength && countCodePoints(path) > maxPathLength) {
     return `has more than ${maxPathLength} characters`;
@@ -13,12 +13,11 @@ export function skillPathFault(path: string): string | undefined {
   if (path.includes("\0")) return "contains a NUL character";
   if (path.includes("\\")) return "contains a backslash; separate its segments by /";
   if (path.startsWith("/")) return "is absolute; leave out the leading /";
-  if (path.startsWith("~")) return "starts with ~; write it relative to the skill's directory";
-  if (/^[A-Za-z]:/.test(path)) return "starts with a drive letter; write it relative to the skill's directory";
+  if (path.startsWith("~")) return `starts with ~; write it relative to ${directory}`;
+  if (/^[A-Za-z]:/.test(path)) return `starts with a drive letter; write it relative to ${directory}`;
   for (const segment of path.split("/")) {
     if (segment === "") return "has an empty segment";
-    if (segment === "." || segment === "..")
-      return `has a segment ${segment}; write it relative to the skill's directory`;
+    if (segment === "." || segment === "..") return `has a segment ${segment}; write it relative to ${directory}`;
   }
   return undefined;
 }

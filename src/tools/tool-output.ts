@@ -23,7 +23,16 @@ interface Served {
 /** The names of the tools that are served. */
 export type ServedToolName = keyof Served;
 
+type ReadBlob = z.infer<Served["read_blob"]["output"]>;
+
+/** A part of a blob, or with `save_as` the file that it was written to. */
+type BlobOutput =
+  | (Required<Omit<ReadBlob, "saved_as">> & { readonly saved_as?: never })
+  | (Required<Pick<ReadBlob, "saved_as" | "size_bytes">> & { readonly content?: never });
+
 /** What a tool answers. */
 export type ToolOutput<Name extends ServedToolName> = Name extends "execute_skill" | "run_code"
   ? RunResult
-  : z.infer<Served[Name]["output"]>;
+  : Name extends "read_blob"
+    ? BlobOutput
+    : z.infer<Served[Name]["output"]>;

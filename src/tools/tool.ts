@@ -4,6 +4,7 @@ import type { Skill, Snapshot } from "../skills/skill.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { HashedSkill } from "./hash-skill.ts";
 import type { Runs } from "./runs/runs.ts";
+import type { ProjectFiles } from "./project-files.ts";
 import type { ToolLimits } from "./limits.ts";
 import type { SkillSource } from "./skill-source.ts";
 import type { SkillView } from "./skill-view.ts";
@@ -44,6 +45,8 @@ export interface RunContext {
   /** Undefined where nothing is executed. */
   readonly runs: Runs | undefined;
   readonly project: string | undefined;
+  /** Throws PERMISSION_DENIED where the call belongs to no project. */
+  readonly projectFiles: () => ProjectFiles;
   readonly onPrint: ((text: string) => void) | undefined;
   /** Told of every skill that code inside a run called. */
   readonly onNested: (skill: Skill) => void;

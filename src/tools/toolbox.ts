@@ -13,6 +13,7 @@ import type { Guide } from "./guide/guide.ts";
 import { openSkillHasher } from "./hash-skill.ts";
 import type { SkillHasher } from "./hash-skill.ts";
 import { defaultLimits } from "./limits.ts";
+import { projectFiles } from "./project-files.ts";
 import { maxMountedBytes } from "./runs/run-limits.ts";
 import type { Runs } from "./runs/runs.ts";
 import type { ToolLimits } from "./limits.ts";
@@ -45,6 +46,8 @@ export interface ToolboxOptions {
   readonly runs?: Runs;
   /** Told of every use, for the ledger. */
   readonly onUse?: (use: ToolUse) => void;
+  /** A directory of our own: nothing in it is a file of a project, wherever the project is. */
+  readonly dataDirectory?: string;
   /** What the blob store was opened with. */
   readonly limits?: ToolLimits;
   /** Milliseconds since 1970. */
@@ -89,6 +92,11 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
         hasher.hash(sourceOf(skill), skill.directory, signal, { maxBytes: maxMountedBytes }),
       runs,
       project,
+      projectFiles: () => {
+        if (project !== undefined) return projectFiles(project, { keepOut: options.dataDirectory });
+        const hint = "Call it in a session that has a directory.";
+        throw new SkillsError("PERMISSION_DENIED", "This call belongs to no project.", { facts: { hint } });
+      },
       onPrint,
       onNested: (skill) => {
         report(toUse("execute_skill", skill, context));

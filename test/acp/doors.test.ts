@@ -11,7 +11,7 @@ const project = useTemporaryProject();
 const agent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 
 /** An editor on a wrapped agent, with a session open. */
-async function open(): Promise<OpenDoor> {
+async function open(directory: string): Promise<OpenDoor> {
   for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
   const [input, output] = [new PassThrough(), new PassThrough()];
   const ended = wrapCommand({
@@ -32,7 +32,7 @@ async function open(): Promise<OpenDoor> {
   const ask = (method: string, params: object) =>
     client.ask({ jsonrpc: "2.0", id: ++id, method, params } as { readonly id: number });
   await ask("initialize", { protocolVersion: 1 });
-  const { result: session } = await ask("session/new", { cwd: project.directory, mcpServers: [] });
+  const { result: session } = await ask("session/new", { cwd: directory, mcpServers: [] });
   return {
     async call(tool, args) {
       const { result, error } = await ask(`_acp-skills/${tool}`, { ...args, sessionId: session?.sessionId });

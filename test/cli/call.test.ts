@@ -18,11 +18,11 @@ function toReply({ code, stdout, stderr }: CliRun): Awaited<ReturnType<OpenDoor[
   return { error: JSON.parse(stderr) as { code: number; data: object } };
 }
 
-describeDoors("of the command line", () => {
+describeDoors("of the command line", (directory) => {
   for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
   return Promise.resolve({
     call: async (tool, args) =>
-      toReply(await call([tool, JSON.stringify(args), "--no-default-roots", "--skills", "skills"])),
+      toReply(await call([tool, JSON.stringify(args), "--no-default-roots", "--skills", "skills", "--cwd", directory])),
     close: () => Promise.resolve(),
   });
 });

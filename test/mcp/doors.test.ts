@@ -14,9 +14,10 @@ import type { StdioClient } from "./stdio-client.ts";
 
 type DoorReply = Awaited<ReturnType<OpenWay["call"]>>;
 
-const openMcp = (): Promise<OpenDoor> =>
+const openMcp = (project: string): Promise<OpenDoor> =>
   openDoor(Object.fromEntries(Object.entries(doorSkills).map(([file, text]) => [`/skills/${file}`, text])), {
     runs: openMemoryRuns(doorScript).runs,
+    project,
   });
 
 /** What a call came to, out of the answer of a tool: its structured content, which its text repeats. */
@@ -33,8 +34,8 @@ function callOver(client: StdioClient): (tool: string, args: object) => Promise<
   return async (tool, args) => toReply(await client.ask(legacyCall(tool, args, ++id) as { id: number }));
 }
 
-describeDoors("MCP over HTTP, before 2026-07-28", async () => {
-  const { server, caller } = await openMcp();
+describeDoors("MCP over HTTP, before 2026-07-28", async (project) => {
+  const { server, caller } = await openMcp(project);
   const address = await server.open(caller);
   return {
     call: async (tool, args) => toReply((await rawRequest(address, { body: legacyCall(tool, args) })).message),
@@ -42,8 +43,8 @@ describeDoors("MCP over HTTP, before 2026-07-28", async () => {
   };
 });
 
-describeDoors("MCP over HTTP, since 2026-07-28", async () => {
-  const { server, caller } = await openMcp();
+describeDoors("MCP over HTTP, since 2026-07-28", async (project) => {
+  const { server, caller } = await openMcp(project);
   const address = await server.open(caller);
   return {
     call: async (tool, args) =>
@@ -52,8 +53,8 @@ describeDoors("MCP over HTTP, since 2026-07-28", async () => {
   };
 });
 
-describeDoors("MCP over the bridge", async () => {
-  const { sockets, caller } = await openMcp();
+describeDoors("MCP over the bridge", async (project) => {
+  const { sockets, caller } = await openMcp(project);
   const { path } = await sockets.open(caller);
   const [input, output] = [new PassThrough(), new PassThrough()];
   const streams = { input, output, path, log: silentLog, clock: manualClock() };
@@ -68,8 +69,8 @@ describeDoors("MCP over the bridge", async () => {
   };
 });
 
-describeDoors("MCP over stdio", async () => {
-  const { door, caller } = await openMcp();
+describeDoors("MCP over stdio", async (project) => {
+  const { door, caller } = await openMcp(project);
   const [input, output] = [new PassThrough(), new PassThrough()];
   const ended = serveMcp(door, caller, { input, output, clock: manualClock() });
   return {

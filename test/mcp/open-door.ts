@@ -46,7 +46,14 @@ export async function openDoor(
     source: other,
     runs,
     clock = systemClock,
-  }: { wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">; source?: SkillSource; runs?: Runs; clock?: Clock } = {},
+    project,
+  }: {
+    wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">;
+    source?: SkillSource;
+    runs?: Runs;
+    clock?: Clock;
+    project?: string;
+  } = {},
 ): Promise<OpenDoor> {
   const files = memorySkillFiles(given);
   files.makeDirectory("/skills");
@@ -57,7 +64,12 @@ export async function openDoor(
   await catalog.ready;
   const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, log, ...(runs && { runs }) }));
   const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version: "0.0.0-test" };
-  const caller: McpCaller = { owner: "me", sessionId: "s1", skills: catalog };
+  const caller: McpCaller = {
+    owner: "me",
+    sessionId: "s1",
+    skills: catalog,
+    ...(project !== undefined && { project }),
+  };
   return {
     files,
     catalog,

@@ -13,14 +13,24 @@ const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 const tools = availableTools(undefined);
 const names = tools.map(({ name }) => name);
 
+/** The parameters that the contract adds. */
+const additions: Readonly<Record<string, readonly string[]>> = {
+  execute_skill: ["script"],
+  create_blob: ["path"],
+  read_blob: ["save_as", "overwrite"],
+};
+
 describe("the model reads the words of the protocol's own schemas", () => {
   test.each(toolDefinitions("json-schema").map((tool) => [tool.name, tool] as const))("%s", (name, tool) => {
     const seed = seedSchemas[name];
     expect(tool.description).toBe(seed.description);
-    const added = name === "execute_skill" ? ["script"] : [];
+    const added = additions[name] ?? [];
     expect(Object.keys(tool.parameters.properties)).toEqual([...Object.keys(seed.parameters.properties), ...added]);
-    expect(tool.parameters).toMatchObject(seed.parameters);
-    expect(tool.parameters.required).toEqual("required" in seed.parameters ? seed.parameters.required : undefined);
+    const { required = [], ...parameters }: { type: string; required?: readonly string[] } = seed.parameters;
+    expect(tool.parameters).toMatchObject(parameters);
+    // A file's path may stand for content (C-4.2).
+    const needed = required.filter((parameter) => name !== "create_blob" || parameter !== "content");
+    expect(tool.parameters.required ?? []).toEqual(needed);
   });
 });
 
@@ -88,13 +98,13 @@ test("a caller may change what it got", () => {
   expect(toolDefinitions("mcp")[0]?.inputSchema).not.toHaveProperty("title");
 });
 
-test("only what executes or creates changes anything; of that, only a skill may destroy, or reach beyond this machine", () => {
-  const changing = ["create_blob", "execute_skill", "run_code"];
+test("only what executes, creates or saves changes anything; a skill may destroy and reach beyond this machine, saving may replace", () => {
+  const changing = ["create_blob", "execute_skill", "run_code", "read_blob"];
   for (const { name, annotations } of toolDefinitions("mcp")) {
     expect(annotations).toEqual({
       readOnlyHint: !changing.includes(name),
-      destructiveHint: name === "execute_skill",
-      idempotentHint: !changing.includes(name),
+      destructiveHint: ["execute_skill", "read_blob"].includes(name),
+      idempotentHint: name === "read_blob" || !changing.includes(name),
       openWorldHint: name === "execute_skill",
     });
   }
