@@ -7,7 +7,10 @@ export interface ProblemCounts {
 }
 
 export function countProblems(problems: readonly Problem[]): ProblemCounts {
-  let errors = 0;
-  for (const { severity } of problems) if (severity === "error") errors++;
-  return { errors, warnings: problems.length - errors };
+  let [errors, warnings] = [0, 0];
+  for (const { severity } of problems) {
+    if (severity === "error") errors++;
+    else if (severity === "warning") warnings++;
+  }
+  return { errors, warnings };
 }

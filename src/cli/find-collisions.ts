@@ -1,27 +1,29 @@
 import path from "node:path";
 import { assemble } from "../skills/assemble.ts";
 import type { Problem } from "../skills/problem.ts";
-import type { DirectoryRecord } from "../skills/read-directory.ts";
+import type { FoundSkill } from "../skills/found.ts";
 import type { Root } from "../skills/roots.ts";
+
+const ofSeveral: ReadonlySet<string> = new Set(["slug-collision", "slug-qualified", "skill-copy"]);
 
 /**
  * Skills that would get in each other's way in one catalog. A checked tree may hold the skills of many projects, which
  * never meet; each directory called `skills` is taken for a root of its own.
  */
-export function findCollisions(records: readonly DirectoryRecord[]): Problem[] {
+export function findCollisions(found: readonly FoundSkill[]): Problem[] {
   const roots = new Map<string, Root>();
-  const groups = new Map<Root, DirectoryRecord[]>();
-  for (const record of records) {
-    const place = rootAbove(record.path);
+  const groups = new Map<Root, FoundSkill[]>();
+  for (const one of found) {
+    const place = rootAbove(one.record.path);
     const root = roots.get(place) ?? { path: place, origin: "explicit" };
     roots.set(place, root);
     const group = groups.get(root);
-    if (group === undefined) groups.set(root, [record]);
-    else group.push(record);
+    if (group === undefined) groups.set(root, [one]);
+    else group.push(one);
   }
   return [...groups].flatMap(([root, group]) => {
-    const skills = group.map((record) => ({ record, roots: [root] }));
-    return assemble({ skills, findings: [] }).problems.filter(({ code }) => code === "slug-collision");
+    const skills = group.map((one) => ({ ...one, roots: [root] }));
+    return assemble({ skills, findings: [] }).problems.filter(({ code }) => ofSeveral.has(code));
   });
 }
 

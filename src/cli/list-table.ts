@@ -24,10 +24,12 @@ export async function printTable(
 
 /** How many problems there are, and what shows them. */
 function sayProblems(problems: readonly Problem[], roots: readonly Root[], { cwd }: Terminal): string {
-  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const count = (wanted: Problem["severity"]): number => problems.filter(({ severity }) => severity === wanted).length;
+  const [errors, warnings, notes] = [count("error"), count("warning"), count("note")];
   const parts = [
     ...(errors > 0 ? [`${counted(errors, "problem")} that left something out`] : []),
-    ...(errors < problems.length ? [counted(problems.length - errors, "warning")] : []),
+    ...(warnings > 0 ? [counted(warnings, "warning")] : []),
+    ...(notes > 0 ? [counted(notes, "note")] : []),
   ];
   const places = roots.filter(({ path }) => problems.some(({ file }) => isWithin(file, path)));
   const shown = places.map(({ path }) => shownPath(path, cwd)).join(" ");

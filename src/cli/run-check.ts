@@ -90,12 +90,13 @@ async function search(scopes: readonly CheckScope[], { files, onDirectory }: Che
   for (const scope of scopes) {
     const scan = openScan({ roots: scope.roots, files, ...(onDirectory && { onDirectory }) });
     const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
-    const own = found.skills.map(({ record }) => record).filter((record) => counts(record.path, scope));
+    const ownSkills = found.skills.filter(({ record }) => counts(record.path, scope));
+    const own = ownSkills.map(({ record }) => record);
     for (const record of own) records.set(record.path, record);
     for (const finding of found.findings.filter(({ file }) => concerns(file, scope))) {
       others.set(JSON.stringify(finding), finding);
     }
-    for (const problem of findCollisions(own)) collisions.set(problem.file, problem);
+    for (const problem of findCollisions(ownSkills)) collisions.set(`${problem.code} ${problem.file}`, problem);
     if (own.length === 0 && scope.within !== undefined) emptyScopes.push(scope);
   }
   const findings = new Map(others);

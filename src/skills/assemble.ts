@@ -1,36 +1,34 @@
-import path from "node:path";
 import { byCodePoint } from "./code-point-order.ts";
 import { isSameOffer } from "./diff.ts";
-import { shadowed, slugCollision, versionCollision } from "./disk-findings.ts";
+import { copied, qualified as qualifiedFinding, shadowed, slugCollision, versionCollision } from "./disk-findings.ts";
 import type { Found, FoundSkill } from "./found.ts";
 import type { Problem } from "./problem.ts";
 import type { Root } from "./roots.ts";
 import { toProblems } from "./rules.ts";
-import type { Finding, RuleCode } from "./rules.ts";
+import { qualifiedSlugs } from "./qualified-slugs.ts";
+import type { Finding } from "./rules.ts";
 import { countSkills } from "./skill-counts.ts";
-import { byNewestVersion, isPrerelease, isVersion } from "./skill-version.ts";
+import { toFamilies } from "./skill-families.ts";
+import { byNewestVersion, isPrerelease } from "./skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "./skill.ts";
 
 const none: readonly never[] = Object.freeze([]);
-const malformedName: ReadonlySet<RuleCode> = new Set([
-  "name-missing",
-  "name-too-long",
-  "name-not-lowercase",
-  "name-invalid-characters",
-  "name-hyphens",
-  "name-not-ascii",
-] satisfies RuleCode[]);
+/** A skill to offer: its versions, under a slug of its own. */
+interface Entry {
+  readonly slug: string;
+  readonly members: readonly FoundSkill[];
+}
 
 /**
- * Found skills to a snapshot, by precedence (C-1.6): the first root wins, within a root the best name, then the first path.
- * What loses is a problem, never silently gone. Offers equal to those of `before` are taken from there.
+ * Found skills to a snapshot, by precedence (C-1.6): the first root wins; of different skills below one root, one keeps the slug
+ * and the others get qualified ones. What is not offered is a problem, never silently gone. Offers equal to those of `before`
+ * are taken from there.
  */
 export function assemble({ skills, findings }: Found, before?: Snapshot): Snapshot {
   /** By slug: the skill that is there first. */
   const firsts = new Map<string, FoundSkill>();
   /** All that have the same slug, where there are several. */
   const rivals = new Map<string, FoundSkill[]>();
-  const families = new Map<string, readonly FoundSkill[]>();
   const problems = toProblems(findings, "lenient");
   const ownProblems = new Map<FoundSkill, readonly Problem[]>();
   for (const found of skills) {
@@ -47,26 +45,35 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
     else if (others === undefined) rivals.set(skill.slug, [first, found]);
     else others.push(found);
   }
-  for (const [slug, all] of rivals) {
-    const { family, refused } = settleRivals(all);
-    problems.push(...toProblems(refused, "lenient"));
-    families.set(slug, family);
+  const settled = settleRivals(rivals, new Set(firsts.keys()));
+  for (const [found, own] of settled.findings) {
+    const reported = toProblems(own, "lenient");
+    problems.push(...reported);
+    ownProblems.set(found, Object.freeze([...(ownProblems.get(found) ?? none), ...reported]));
   }
+  const entries = [...settled.entries];
+  for (const [slug, first] of firsts) if (!rivals.has(slug)) entries.push({ slug, members: [first] });
+
   const known = new Map(before?.skills.map((offer) => [offer.skill.slug, offer]));
   const sources = new Map<readonly Root[], readonly string[]>();
   const offers: OfferedSkill[] = [];
-  for (const [slug, first] of firsts) {
-    const members = families.get(slug)?.toSorted(byNewest);
-    const { roots, record } = members?.find(isRelease) ?? members?.[0] ?? first;
-    if (record.skill === undefined) continue;
-    const places = sources.get(roots) ?? Object.freeze(roots.map((root) => root.path));
-    sources.set(roots, places);
+  for (const { slug, members } of entries) {
+    const newest = members.length === 1 ? members : members.toSorted(byNewest);
+    const chosen = newest.find(isRelease) ?? newest[0];
+    if (chosen?.record.skill === undefined) continue;
+    const skill = withSlug(chosen.record.skill, slug);
+    const versions =
+      newest.length === 1
+        ? [skill]
+        : newest.flatMap((one) => (one === chosen ? skill : one.record.skill ? withSlug(one.record.skill, slug) : []));
+    const places = sources.get(chosen.roots) ?? Object.freeze(chosen.roots.map((root) => root.path));
+    sources.set(chosen.roots, places);
     const offer: OfferedSkill = Object.freeze({
-      skill: record.skill,
+      skill,
       sources: places,
-      problems: members === undefined ? (ownProblems.get(first) ?? none) : problemsOf(members, ownProblems),
-      ...((members ?? [first]).every(isOwn) && { isOwn: true }),
-      versions: Object.freeze(members === undefined ? [record.skill] : versionsOf(members)),
+      problems: newest.length === 1 ? (ownProblems.get(chosen) ?? none) : problemsOf(newest, ownProblems),
+      ...(newest.every(isOwn) && { isOwn: true }),
+      versions: Object.freeze(versions),
     });
     const same = known.get(slug);
     offers.push(same !== undefined && isSameOffer(same, offer) ? same : offer);
@@ -79,52 +86,59 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
   return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems), counts });
 }
 
-/** Of skills with one slug, the one that wins with its further versions, and why each of the others does not join them. */
-function settleRivals(rivals: readonly FoundSkill[]): { family: readonly FoundSkill[]; refused: readonly Finding[] } {
-  const family: FoundSkill[] = [];
-  const refused: Finding[] = [];
-  for (const found of byPrecedence(rivals)) {
-    const finding = refusal(family, found);
-    if (finding === undefined) family.push(found);
-    else refused.push(finding);
+/** Of skills with equal slugs, those that are offered, and what is to be said of them and of the others. */
+function settleRivals(
+  rivals: ReadonlyMap<string, readonly FoundSkill[]>,
+  slugs: Set<string>,
+): { entries: readonly Entry[]; findings: ReadonlyMap<FoundSkill, readonly Finding[]> } {
+  const entries: Entry[] = [];
+  const findings = new Map<FoundSkill, Finding[]>();
+  const tell = (found: FoundSkill, finding: Finding): void => {
+    findings.set(found, [...(findings.get(found) ?? []), finding]);
+  };
+  const take = (slug: string): boolean => !slugs.has(slug) && slugs.add(slug).has(slug);
+  for (const [slug, all] of rivals) {
+    let keeper: Skill | undefined;
+    for (const found of byRoot(all)) {
+      const { families, refused } = toFamilies(found);
+      for (const { found: one, skill, twin } of refused) tell(one, versionCollision(skill, twin));
+      const qualified = qualifiedSlugs(slug, families, take);
+      const first = families[0]?.members[0]?.record.skill;
+      for (const family of families) {
+        const { members, copies } = family;
+        const original = members[0]?.record.skill;
+        if (original === undefined || first === undefined) continue;
+        for (const copy of copies) if (copy.record.skill) tell(copy, copied(copy.record.skill, original));
+        const own = family === families[0] ? slug : qualified.get(family);
+        const winner = own === slug ? keeper : undefined;
+        if (own !== undefined && winner === undefined) entries.push({ slug: own, members });
+        for (const member of members) {
+          const { skill } = member.record;
+          if (skill === undefined) continue;
+          if (own === undefined) tell(member, slugCollision(skill, first));
+          else if (winner !== undefined) tell(member, shadowed(skill, winner));
+          else if (own !== slug) tell(member, qualifiedFinding(skill, own, first));
+        }
+      }
+      keeper ??= first;
+    }
   }
-  return { family, refused };
+  return { entries, findings };
 }
 
-/** The first root's before the others; of those, the directories with the best name first. */
-function byPrecedence(rivals: readonly FoundSkill[]): FoundSkill[] {
-  const root = rivals[0]?.roots[0];
-  const grades = new Map<string, number>();
+function byRoot(rivals: readonly FoundSkill[]): Iterable<FoundSkill[]> {
+  const roots = new Map<Root | undefined, FoundSkill[]>();
   for (const found of rivals) {
-    if (found.roots[0] !== root) continue;
-    const directory = versionsDirectory(found);
-    grades.set(directory, Math.min(gradeOf(found), grades.get(directory) ?? Infinity));
+    const others = roots.get(found.roots[0]);
+    if (others === undefined) roots.set(found.roots[0], [found]);
+    else others.push(found);
   }
-  const grade = (found: FoundSkill): number =>
-    found.roots[0] === root ? (grades.get(versionsDirectory(found)) ?? Infinity) : Infinity;
-  return rivals.toSorted((a, b) => (grade(a) < grade(b) ? -1 : Number(grade(a) > grade(b))));
+  return roots.values();
 }
 
-/** Faultless before a good name, and that before one from which the slug had to be made. */
-function gradeOf({ record: { findings } }: FoundSkill): number {
-  if (findings.length === 0) return 0;
-  return findings.some(({ code }) => malformedName.has(code)) ? 2 : 1;
-}
-
-/** Why a skill does not join the family that has its slug already. */
-function refusal(family: readonly FoundSkill[], found: FoundSkill): Finding | undefined {
-  const [winner] = family;
-  const [first, skill] = [winner?.record.skill, found.record.skill];
-  if (winner === undefined || first === undefined || skill === undefined) return undefined;
-  if (found.roots[0] !== winner.roots[0]) return shadowed(skill, first);
-  if (versionsDirectory(found) !== versionsDirectory(winner)) return slugCollision(skill, first);
-  const twin = family.find((member) => member.record.skill?.version === skill.version)?.record.skill;
-  return twin && versionCollision(skill, twin);
-}
-
-/** The directory that holds the versions of a skill: its own, or the one above `<version>/`. */
-function versionsDirectory({ record }: FoundSkill): string {
-  return isVersion(path.basename(record.path)) ? path.dirname(record.path) : record.path;
+/** A skill under a slug that is not its own; everyone calls it by that, so that names stay unique too (C-1.2). */
+function withSlug(skill: Skill, slug: string): Skill {
+  return skill.slug === slug ? skill : Object.freeze({ ...skill, slug, name: slug, namespace: slug });
 }
 
 /**
@@ -143,10 +157,6 @@ function byNewest(a: FoundSkill, b: FoundSkill): number {
 
 function isRelease({ record }: FoundSkill): boolean {
   return record.skill !== undefined && !isPrerelease(record.skill.version);
-}
-
-function versionsOf(members: readonly FoundSkill[]): Skill[] {
-  return members.flatMap(({ record }) => record.skill ?? []);
 }
 
 function problemsOf(

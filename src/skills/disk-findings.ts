@@ -129,6 +129,16 @@ export function shadowed(skill: Skill, winner: Skill): Finding {
   return wholeFile("skill-shadowed", skill.file, message, "Rename one of the two, or remove one.");
 }
 
+export function qualified(skill: Skill, slug: string, keeper: Skill): Finding {
+  const message = `the skill is offered as ${slug}, because another skill is called ${skill.slug}: ${keeper.file}`;
+  return wholeFile("slug-qualified", skill.file, message, "Give one of the two another name.");
+}
+
+export function copied(skill: Skill, original: Skill): Finding {
+  const message = `this is a copy of ${original.file}; both are the one skill ${original.slug}`;
+  return wholeFile("skill-copy", skill.file, message, "Nothing needs to be done; one of the two can be removed.");
+}
+
 export function slugCollision(skill: Skill, winner: Skill): Finding {
   const message = `${winner.file} has the slug ${skill.slug} already; this skill is not offered`;
   return wholeFile("slug-collision", skill.file, message, "Give one of the two another name.");

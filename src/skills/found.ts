@@ -6,6 +6,8 @@ import type { Finding } from "./rules.ts";
 export interface FoundSkill {
   readonly record: DirectoryRecord;
   readonly roots: readonly Root[];
+  /** Equal for copies; absent where no other skill of its slug and root has the same SKILL.md. */
+  readonly content?: string;
 }
 
 /** Everything below some roots, in order of precedence: by root, then by path. */

@@ -42,7 +42,7 @@ export function logProblemsOf(
 type WatchedSkills = Pick<Catalog, "snapshot" | "ready" | "onChange">;
 
 function rank({ code, severity }: Problem): number {
-  return severity === "warning" ? 2 : code === "unreadable" ? 0 : 1;
+  return severity === "note" ? 3 : severity === "warning" ? 2 : code === "unreadable" ? 0 : 1;
 }
 
 function toLevel({ severity }: Problem): "warning" | "info" {
@@ -50,6 +50,7 @@ function toLevel({ severity }: Problem): "warning" | "info" {
     case "error":
       return "warning";
     case "warning":
+    case "note":
       return "info";
   }
 }

@@ -7,7 +7,7 @@ import * as z from "zod";
 export const problemSchema = z
   .object({
     code: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/),
-    severity: z.enum(["error", "warning"]),
+    severity: z.enum(["error", "warning", "note"]),
     file: z.string().min(1),
     line: z.int().min(1),
     column: z.int().min(1),

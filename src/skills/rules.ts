@@ -5,16 +5,17 @@ export type Level = "spec" | "wire" | "lenient";
 
 export interface Rule {
   readonly title: string;
-  readonly spec: "error" | "warning" | "off";
-  readonly wire: "error" | "warning" | "off";
-  /** An error means: not offered. A warning means: offered, normalised. */
-  readonly lenient: "error" | "warning" | "off";
+  readonly spec: Problem["severity"] | "off";
+  readonly wire: Problem["severity"] | "off";
+  /** An error means: not offered. A warning means: offered, normalised. A note is nothing to mend. */
+  readonly lenient: Problem["severity"] | "off";
 }
 
 const always = { spec: "error", wire: "error", lenient: "error" } as const;
 const style = { spec: "error", wire: "off", lenient: "warning" } as const;
 const normalised = { spec: "error", wire: "error", lenient: "warning" } as const;
 const remark = { spec: "warning", wire: "warning", lenient: "warning" } as const;
+const note = { spec: "note", wire: "note", lenient: "note" } as const;
 const advice = { spec: "warning", wire: "off", lenient: "off" } as const;
 
 /** Every rule there is, by its stable code. */
@@ -80,7 +81,9 @@ export const rules = {
   "dangling-symlink": { title: "links lead somewhere", ...always },
   "directory-loop": { title: "links do not lead back to a directory above", ...remark },
   "skill-shadowed": { title: "a name appears in one root only", ...remark },
-  "slug-collision": { title: "slugs are unique in a catalog", ...always },
+  "slug-qualified": { title: "a name appears once in a root", ...remark },
+  "skill-copy": { title: "a skill lies in one place", ...note },
+  "slug-collision": { title: "a version of a skill appears once", ...always },
   "skill-file-unused": { title: "SKILL.md lies beside no other spelling of its name", ...always },
   "skill-file-misnamed": { title: "no skill is in a file such as SKILLS.md", ...always },
   "manifest-alone": { title: "skill.toml lies beside a SKILL.md", ...always },

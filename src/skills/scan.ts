@@ -1,4 +1,5 @@
 import path from "node:path";
+import { openCopyFinder } from "./copies.ts";
 import { wouldBeSkill } from "./dangling-links.ts";
 import type { DanglingLink } from "./dangling-links.ts";
 import {
@@ -86,6 +87,7 @@ export function openScan(options: ScanOptions): Scan {
     limit: limits.unread,
     isRead: (directory) => memory.wasRead(directory),
   });
+  const copies = openCopyFinder({ files, recall: (directory) => memory.recall(directory)?.record });
   const onDirectory = options.onDirectory && ((directory: string): void => memory.watch(directory));
 
   /** Adds the places that are not read to `unread`. */
@@ -204,7 +206,7 @@ export function openScan(options: ScanOptions): Scan {
         }
       }
       memory.endRun();
-      return { skills: found.skills, findings: found.findings };
+      return { skills: yield* copies.compare(found.skills), findings: found.findings };
     },
     markAllStale: () => memory.markAllStale(),
     markDirectoryStale: (directory) => void memory.markDirectoryStale(directory),

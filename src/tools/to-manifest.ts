@@ -4,8 +4,8 @@ import { toJsonObject } from "./to-json.ts";
 
 /** A skill's manifest as JSON (CONTRACT C-3.2): of `skill.toml`, or put together from the frontmatter. New at every call. */
 export function toManifest(skill: Skill): Record<string, unknown> {
-  const { manifest, namespace } = skill;
-  return manifest === undefined ? fromFrontmatter(skill) : toJsonObject({ ...manifest, namespace });
+  const { manifest, name, namespace } = skill;
+  return manifest === undefined ? fromFrontmatter(skill) : toJsonObject({ ...manifest, name, namespace });
 }
 
 function fromFrontmatter(skill: Skill): Record<string, unknown> {

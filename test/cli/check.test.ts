@@ -221,8 +221,14 @@ test("two skills with one slug are found in one root, not across projects", asyn
   project.write("one/skills/pdf/SKILL.md", skillText("pdf"));
   project.write("two/skills/pdf/SKILL.md", skillText("pdf"));
   expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 2, codes: [] });
-  project.write("two/skills/documents/pdf/SKILL.md", skillText("pdf"));
-  expect(await problemsOf(".")).toMatchObject({ code: 1, checked: 3, codes: ["slug-collision"] });
+  project.write("two/skills/documents/pdf/SKILL.md", skillText("pdf", "Another."));
+  expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 3, codes: ["slug-qualified"] });
+  project.write("two/skills/copies/pdf/SKILL.md", skillText("pdf"));
+  expect(await problemsOf(".")).toMatchObject({
+    code: 0,
+    checked: 4,
+    problems: [{ code: "skill-copy", severity: "note" }, { code: "slug-qualified" }],
+  });
 });
 
 test("text that is not UTF-8 is found in the body too", async () => {

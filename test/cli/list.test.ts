@@ -55,6 +55,26 @@ test("--json is the same text every time, in the order of names", async () => {
   expect(first.listed().skills.map(({ name }) => name)).toEqual(["a", "a-b", "b", "c10", "c2"]);
 });
 
+test("a skill whose name another has is found by all tools under the slug that it is listed by", async () => {
+  project.write(".agents/skills/deploy/SKILL.md", skillText("deploy", "Deploys here."));
+  project.write(".agents/skills/plugins/cloud/skills/deploy/SKILL.md", skillText("deploy", "Deploys to the cloud."));
+  const { listed } = await list("--json");
+  expect(listed().skills.map(({ name, description }) => [name, description])).toEqual([
+    ["cloud-deploy", "Deploys to the cloud."],
+    ["deploy", "Deploys here."],
+  ]);
+  const call = async (tool: string, args: object): Promise<unknown> => {
+    const { stdout } = await runCli(["call", tool, JSON.stringify(args)], { cwd: project.directory });
+    return JSON.parse(stdout);
+  };
+  expect(await call("list_skills", { namespace: "cloud-deploy" })).toMatchObject({
+    skills: [{ name: "cloud-deploy" }],
+  });
+  expect(await call("describe_skill", { name: "cloud-deploy" })).toMatchObject({
+    skill: { manifest: { name: "cloud-deploy", namespace: "cloud-deploy", description: "Deploys to the cloud." } },
+  });
+});
+
 test("no skills are no problem", async () => {
   const { code, stderr, listed } = await list("--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { assemble } from "../../src/skills/assemble.ts";
 import type { Root } from "../../src/skills/roots.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
+import { isSlug } from "../../src/skills/names.ts";
 import { found, foundSkill, record } from "./found-skills.ts";
 
 const first: Root = { path: "/one", origin: "project" };
@@ -10,6 +11,11 @@ const second: Root = { path: "/two", origin: "user" };
 
 function codes({ problems }: Snapshot): string[] {
   return problems.map(({ code, severity, file }) => `${severity} ${code} ${file}`);
+}
+
+/** Directory and slug of each, by slug. */
+function slugs({ skills }: Snapshot): string[] {
+  return skills.map(({ skill }) => `${skill.directory} ${skill.slug}`);
 }
 
 describe("assemble", () => {
@@ -54,7 +60,7 @@ describe("assemble", () => {
     expect(codes(snapshot)).toEqual(["warning skill-shadowed /two/a/SKILL.md"]);
   });
 
-  it("lets the skill of a root win a slug whose name it is as it stands, and reports the others", () => {
+  it("keeps the slug for the skill whose name it is as it stands, and offers the others under qualified ones", () => {
     const snapshot = assemble(
       found(
         foundSkill("/one/A", [first], "A"),
@@ -64,21 +70,67 @@ describe("assemble", () => {
         foundSkill("/two/a", [second], "a"),
       ),
     );
-    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/a"]);
-    const lost = snapshot.problems.filter(({ code }) => code === "slug-collision" || code === "skill-shadowed");
-    expect(lost.map(({ file }) => file)).toEqual([
-      "/one/b/SKILL.md",
-      "/one/A/SKILL.md",
-      "/one/Á/SKILL.md",
-      "/two/a/SKILL.md",
+    expect(
+      slugs(snapshot)
+        .map((line) => line.replace(/[0-9a-f]{8}$/, "…"))
+        .sort(),
+    ).toEqual(["/one/A a-…", "/one/a a", "/one/b b-a", "/one/Á a-…"]);
+    expect(codes(snapshot).filter((line) => /slug|shadowed/.test(line))).toEqual([
+      "warning slug-qualified /one/b/SKILL.md",
+      "warning slug-qualified /one/A/SKILL.md",
+      "warning slug-qualified /one/Á/SKILL.md",
+      "warning skill-shadowed /two/a/SKILL.md",
     ]);
-    for (const { message } of lost) expect(message).toContain("/one/a");
   });
 
-  it("lets the first path of a root win a slug where names are equally good", () => {
-    const snapshot = assemble(found(foundSkill("/one/x", [first], "a"), foundSkill("/one/y", [first], "a")));
-    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/x"]);
-    expect(codes(snapshot)).toContain("error slug-collision /one/y/SKILL.md");
+  it("keeps the slug for the shallowest, then the first by path, and qualifies by the nearest directory that tells apart", () => {
+    const places = ["/one/z/a", "/one/plugins/p/skills/a", "/one/plugins/q/skills/a", "/one/q/y/a", "/one/q/x/a"];
+    const snapshot = assemble(found(...places.map((path, index) => foundSkill(path, [first], "a", `1.0.${index}`))));
+    expect(slugs(snapshot)).toEqual([
+      "/one/z/a a",
+      "/one/plugins/p/skills/a p-a",
+      // Others lie below a directory q, too.
+      "/one/plugins/q/skills/a q-skills-a",
+      "/one/q/x/a x-a",
+      "/one/q/y/a y-a",
+    ]);
+    const offer = snapshot.skills.find(({ skill }) => skill.slug === "p-a");
+    expect(offer?.skill).toMatchObject({ name: "p-a", namespace: "p-a", description: "Does." });
+    expect(offer?.problems).toMatchObject([{ code: "slug-qualified", severity: "warning" }]);
+  });
+
+  it("takes copies for one skill in several places, and tells of them in notes", () => {
+    const content = "same";
+    const copies = ["/one/x/y/a", "/one/b/a", "/one/c/a"].map((path) => ({
+      ...foundSkill(path, [first], "a"),
+      content,
+    }));
+    const other = { ...foundSkill("/one/d/a", [first], "a"), content: "other" };
+    const snapshot = assemble(found(...copies, other, foundSkill("/one/e/a", [first], "a")));
+    expect(slugs(snapshot)).toEqual(["/one/b/a a", "/one/d/a d-a", "/one/e/a e-a"]);
+    expect(codes(snapshot).filter((line) => line.includes("copy"))).toEqual([
+      "note skill-copy /one/c/a/SKILL.md",
+      "note skill-copy /one/x/y/a/SKILL.md",
+    ]);
+  });
+
+  it("gives every different skill a slug of its own, the same whatever the order", () => {
+    const name = fc.constantFrom("a", "b", "a-b", "skills", "plugin", "x".repeat(70));
+    const place = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/one/${names.join("/")}`);
+    const tree = fc.uniqueArray(fc.tuple(place, fc.constantFrom("a", "b", "a-b", "A", "x".repeat(64))), {
+      selector: ([path]) => path,
+      maxLength: 30,
+    });
+    fc.assert(
+      fc.property(tree, (places) => {
+        const skills = places.map(([path, slug]) => foundSkill(path, [first], slug));
+        const offered = slugs(assemble(found(...skills)));
+        expect(offered).toHaveLength(skills.length);
+        expect(new Set(offered.map((line) => line.split(" ")[1])).size).toBe(skills.length);
+        for (const line of offered) expect(isSlug(line.split(" ")[1] ?? "")).toBe(true);
+        expect(slugs(assemble(found(...skills.toReversed())))).toEqual(offered);
+      }),
+    );
   });
 
   it("lets a malformed name of the first root win over a good one of the next", () => {
@@ -87,7 +139,7 @@ describe("assemble", () => {
     expect(codes(snapshot)).toContain("warning skill-shadowed /two/a/SKILL.md");
   });
 
-  it("lets the versions of a skill win or lose a slug together", () => {
+  it("lets the versions of a skill keep a slug, or get another, together", () => {
     const snapshot = assemble(
       found(
         foundSkill("/one/A/1.0.0", [first], "A", "1.0.0"),
@@ -96,12 +148,13 @@ describe("assemble", () => {
         foundSkill("/one/a/2.0.0", [first], "A", "2.0.0"),
       ),
     );
-    expect(snapshot.skills[0]?.versions.map(({ file }) => file)).toEqual([
-      "/one/a/2.0.0/SKILL.md",
-      "/one/a/1.0.0/SKILL.md",
+    expect(
+      snapshot.skills.map(({ versions }) => versions.map(({ slug, file }) => `${slug.slice(0, 2)} ${file}`)),
+    ).toEqual([
+      ["a /one/a/2.0.0/SKILL.md", "a /one/a/1.0.0/SKILL.md"],
+      ["a- /one/A/3.0.0/SKILL.md", "a- /one/A/1.0.0/SKILL.md"],
     ]);
-    const lost = snapshot.problems.filter(({ code }) => code === "slug-collision");
-    expect(lost.map(({ file }) => file)).toEqual(["/one/A/1.0.0/SKILL.md", "/one/A/3.0.0/SKILL.md"]);
+    expect(codes(snapshot).filter((line) => line.includes("qualified"))).toHaveLength(2);
   });
 
   it("keeps skills whose names differ, and does not let a broken one hide another", () => {

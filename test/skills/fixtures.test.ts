@@ -12,7 +12,9 @@ const headLength = 4096;
 /** Rules of the scanner, which finds them in directories and not in texts. */
 const scannerRules = [
   ..."unreadable not-a-regular-file dangling-symlink directory-loop skill-shadowed slug-collision".split(" "),
-  ..."skill-file-unused skill-file-misnamed manifest-alone skill-ignored ignored-unsearched".split(" "),
+  ..."slug-qualified skill-copy skill-file-unused skill-file-misnamed manifest-alone skill-ignored ignored-unsearched".split(
+    " ",
+  ),
   ..."too-deep too-many-directories manifest-unreadable not-read-in-time ignore-pattern-excessive".split(" "),
 ];
 

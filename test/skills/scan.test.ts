@@ -138,6 +138,32 @@ describe("scan", () => {
     ]);
   });
 
+  it("tells which skills of one slug are copies: equal in all they hold, below one root", async () => {
+    const files = tree("/s/x/a/SKILL.md", "/s/y/a/SKILL.md", "/s/z/a/SKILL.md", "/s/b/SKILL.md", "/t/a/SKILL.md");
+    for (const place of ["x", "y", "z"]) files.write(`/s/${place}/a/scripts/run.py`, "print()\n");
+    files.write("/s/z/a/scripts/run.py", "import os\n");
+    const roots = ["/s", "/t"].map((path) => ({ path, origin: "explicit" }) as const);
+    const scan = openScan({ roots, files });
+    const contents = async (): Promise<Map<string, string | undefined>> =>
+      new Map((await run(scan)).skills.map(({ record, content }) => [record.path, content]));
+    const before = await contents();
+    expect(before.get("/s/x/a")).toBeDefined();
+    expect(before.get("/s/y/a")).toBe(before.get("/s/x/a"));
+    expect(before.get("/s/z/a")).not.toBe(before.get("/s/x/a"));
+    expect(before.get("/s/b")).toBeUndefined();
+    expect(before.get("/t/a")).toBeUndefined();
+    files.write("/s/y/a/scripts/run.py", "import sys\n");
+    scan.markStale("/s/y/a/scripts", "run.py");
+    const after = await contents();
+    expect(after.get("/s/y/a")).not.toBe(after.get("/s/x/a"));
+    files.write("/s/y/a/scripts/run.py", "print()\n");
+    files.write("/s/x/a/large", Buffer.alloc(2 ** 20));
+    files.write("/s/y/a/large", Buffer.alloc(2 ** 20));
+    scan.markAllStale();
+    // What is too large to compare is no copy.
+    expect((await contents()).get("/s/x/a")).toBeUndefined();
+  });
+
   it("does not look into node_modules, .git and their like, but into other directories with a dot", async () => {
     const files = tree(
       "/s/node_modules/a/SKILL.md",

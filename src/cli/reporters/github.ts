@@ -6,7 +6,7 @@ import { shownPath } from "../shown-path.ts";
 export const githubReporter: Reporter = function* ({ problems }, { cwd }) {
   for (const { code, severity, file, line, column, message, fix } of problems) {
     const where = `file=${property(safeText(shownPath(file, cwd)))},line=${line},col=${column}`;
-    yield `::${severity} ${where},title=${property(code)}::${data(safeText(`${message}. ${fix}`))}\n`;
+    yield `::${severity === "note" ? "notice" : severity} ${where},title=${property(code)}::${data(safeText(`${message}. ${fix}`))}\n`;
   }
 };
 

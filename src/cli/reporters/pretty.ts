@@ -44,13 +44,15 @@ function prettyProblem(problem: Problem, { cwd, paint, columns, sourceLine }: Re
 
 function summary({ problems, checked, fixed }: CheckReport, { paint }: ReportContext): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
-  const warnings = problems.length - errors;
+  const warnings = problems.filter(({ severity }) => severity === "warning").length;
+  const notes = problems.length - errors - warnings;
   const found =
     problems.length === 0
       ? paint("green", "no problems")
       : [
           ...(errors > 0 ? [paint("red", counted(errors, "error"))] : []),
           ...(warnings > 0 ? [paint("yellow", counted(warnings, "warning"))] : []),
+          ...(notes > 0 ? [counted(notes, "note")] : []),
         ].join(", ");
   const repaired = fixed.reduce((sum, { codes }) => sum + codes.length, 0);
   return `${counted(checked, "skill")} checked: ${found}${repaired > 0 ? `, ${repaired} fixed` : ""}`;
