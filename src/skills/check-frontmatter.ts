@@ -3,6 +3,7 @@ import { nearest } from "../nearest.ts";
 import { maxFaultsOfRule } from "./fit-faults.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "./names.ts";
 import type { RuleCode } from "./rules.ts";
+import { isField, specificationFields } from "./specification-fields.ts";
 
 /** A rule broken by a value, before it is known where that value stands. */
 export interface ValueFault {
@@ -17,8 +18,6 @@ export interface ValueFault {
 
 export const maxDescriptionLength = 1024;
 export const maxCompatibilityLength = 500;
-
-const specificationFields = new Set(["name", "description", "license", "allowed-tools", "metadata", "compatibility"]);
 
 /** Checks a frontmatter's name against the specification and AvailableSkill; `directory` is the name it must match. */
 export function checkName(name: string, directory: string, report: (fault: ValueFault) => void): void {
@@ -85,7 +84,7 @@ function closestField(key: string, values: object): string | undefined {
   if (close === undefined || !Object.hasOwn(values, close)) return close;
   return nearest(
     key,
-    [...specificationFields].filter((field) => !Object.hasOwn(values, field)),
+    specificationFields.filter((field) => !Object.hasOwn(values, field)),
   )[0];
 }
 
@@ -96,7 +95,7 @@ const mostRemembered = 1000;
 export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
   let count = 0;
   for (const key of Object.keys(values)) {
-    if (specificationFields.has(key)) continue;
+    if (isField(key)) continue;
     const close = ++count > maxFaultsOfRule ? undefined : closestField(key, values);
     report({
       code: "field-unexpected",

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
+import { isMendable, mendBlock } from "./fix-candidates.ts";
+import type { FaultyBlock } from "./fix-candidates.ts";
 import { findFrontmatter, isYaml } from "./frontmatter.ts";
 import { isSlug, toSlug } from "./names.ts";
-import { withoutTabs } from "./recover-yaml.ts";
+import { maxFrontmatterBytes } from "./parse-skill.ts";
 import type { RuleCode } from "./rules.ts";
 import { splitYamlBlocks } from "./yaml-blocks.ts";
-import type { YamlBlock } from "./yaml-blocks.ts";
 import { readYaml } from "./yaml.ts";
-import type { Fault, YamlReading } from "./yaml.ts";
+import type { YamlReading } from "./yaml.ts";
 
 export interface FixedSkill {
   readonly text: string;
@@ -14,142 +15,155 @@ export interface FixedSkill {
   readonly fixed: readonly RuleCode[];
 }
 
-const mostRepairs = 100;
-/** The most characters read to find repairs, all attempts taken together. */
-const mostRead = 512 * 1024;
+/** How many times a text may be read in search of repairs, all attempts taken together; it takes about ten. */
+const mostReadings = 32;
+const attemptLength = 4096;
 
 /**
  * Repairs what can be repaired in one way only: it never changes what a reader understands, except for the case of a name
  * whose directory tells the right one. All other bytes, the body first, stay as they are. Fixing twice is fixing once.
- * Leave out `expectedName` where a manifest gives the name.
+ * Leave out `expectedName` where a manifest gives the name. Takes time proportional to the frontmatter's length.
  */
 export function fixSkill(text: string, { expectedName }: { expectedName?: string }): FixedSkill {
-  const fixed: RuleCode[] = [];
   const bytes = Buffer.from(text);
   const found = findFrontmatter(bytes, true);
-  if (found.kind !== "found" || !isYaml(found.language) || bytes.toString("utf8") !== text) return { text, fixed };
+  const unfixed: FixedSkill = { text, fixed: [] };
+  if (found.kind !== "found" || found.end > maxFrontmatterBytes || !isYaml(found.language)) return unfixed;
+  if (bytes.toString("utf8") !== text) return unfixed;
   const opening = bytes.toString("utf8", 0, found.start);
-  let source = bytes.toString("utf8", found.start, found.end);
+  const source = bytes.toString("utf8", found.start, found.end);
   const rest = bytes.toString("utf8", found.end);
-  if (found.byteOrderMark) fixed.push("byte-order-mark");
-  let left = mostRead;
-  const read = (candidate: string): YamlReading | undefined => {
-    left -= candidate.length;
-    return left < 0 ? undefined : readYaml(candidate);
+  const marks: RuleCode[] = found.byteOrderMark ? ["byte-order-mark"] : [];
+  const fence = opening.slice(found.byteOrderMark && opening.startsWith("\ufeff") ? 1 : 0, opening.indexOf("\n") + 1);
+  const repaired = repairAll(source, expectedName, opening.endsWith("\r\n") ? "\r\n" : "\n") ?? { source, fixed: [] };
+  return { text: fence + repaired.source + rest, fixed: [...marks, ...repaired.fixed] };
+}
+
+interface Repairs {
+  readonly source: string;
+  readonly fixed: readonly RuleCode[];
+}
+
+/** All repairs, one after the other; undefined where looking for them takes too long, for half of them is none. */
+function repairAll(source: string, expectedName: string | undefined, lineBreak: string): Repairs | undefined {
+  let left = mostReadings * source.length + mostReadings * attemptLength;
+  const read = (text: string): YamlReading => {
+    left -= text.length;
+    return left < 0 ? nothing : readYaml(text);
   };
-  const take = (repair: Repair | undefined): boolean => {
-    if (repair === undefined) return false;
-    source = repair.source;
-    fixed.push(repair.code);
-    return true;
-  };
+  let current = source;
+  const fixed: RuleCode[] = [];
   const takeAll = (): void => {
-    while (fixed.length < mostRepairs && take(nextRepair(source, read)));
+    for (let repair = nextRepairs(current, read); repair !== undefined; repair = nextRepairs(current, read)) {
+      current = repair.source;
+      fixed.push(...repair.fixed);
+    }
   };
   takeAll();
-  // Below a name, lines may be read that were not before.
-  if (take(withName(source, expectedName, opening.endsWith("\r\n") ? "\r\n" : "\n"))) takeAll();
-  return { text: opening.replace(/^\ufeff|\ufeff+$/g, "") + source + rest, fixed };
+  const named = withName(current, expectedName, lineBreak, read);
+  if (named !== undefined) {
+    current = named.source;
+    fixed.push(...named.fixed);
+    // Below a name, lines may be read that were not before.
+    takeAll();
+  }
+  return left < 0 ? undefined : { source: current, fixed };
 }
 
-interface Repair {
-  readonly source: string;
-  readonly code: RuleCode;
-}
+/** What is read once enough has been read: it says nothing, so that nothing is found in it to repair. */
+const nothing: YamlReading = { values: {}, faults: [], isClean: true };
+/** How many blocks are tried alone where they cannot be mended together. */
+const mostAlone = 8;
 
-/** The first fault that an edit removes without adding another or changing any value. */
-function nextRepair(source: string, read: (text: string) => YamlReading | undefined): Repair | undefined {
+/** Mends every block that can be mended, where the whole then has fewer faults and says the same. */
+function nextRepairs(source: string, read: (text: string) => YamlReading): Repairs | undefined {
   const before = read(source);
-  if (before === undefined || before.faults.length === 0) return undefined;
-  const blocks = splitYamlBlocks(source);
-  for (const fault of before.faults) {
-    const block = blocks.find(({ start, end }) => start <= fault.offset && fault.offset < end);
-    if (block === undefined) continue;
-    for (const candidate of candidates(source, blocks, block, fault)) {
-      const after = read(candidate);
-      if (after === undefined) return undefined;
-      if (isBetter(before, after)) return { source: candidate, code: fault.code };
-    }
+  if (before.faults.length === 0) return undefined;
+  const mended = new Map<FaultyBlock, string>();
+  for (const faulty of faultyBlocks(source, before)) {
+    const text = mendBlock(source, faulty, read);
+    if (text !== undefined) mended.set(faulty, text);
+  }
+  const all = [...mended];
+  for (const some of [all, ...(all.length > 1 ? all.slice(0, mostAlone).map((one) => [one]) : [])]) {
+    if (some.length === 0) continue;
+    const candidate = withBlocks(source, some);
+    const fixed = gain(before, read(candidate));
+    if (fixed !== undefined) return { source: candidate, fixed };
   }
   return undefined;
 }
 
-function isBetter(before: YamlReading, after: YamlReading): boolean {
-  if (after.faults.length >= before.faults.length || !isDeepStrictEqual(before.values, after.values)) return false;
-  const counts = new Map<RuleCode, number>();
-  for (const { code } of before.faults) counts.set(code, (counts.get(code) ?? 0) + 1);
-  for (const { code } of after.faults) counts.set(code, (counts.get(code) ?? 0) - 1);
-  return Array.from(counts.values()).every((spare) => spare >= 0);
-}
-
-function* candidates(
-  source: string,
-  blocks: readonly YamlBlock[],
-  { start, end, key, value }: YamlBlock,
-  fault: Fault,
-): Generator<string> {
-  const before = source.slice(0, value);
-  const raw = source.slice(value, end);
-  const after = source.slice(end);
-  switch (fault.code) {
-    case "yaml-unquoted-colon":
-      yield before + quoted(raw) + after;
-      return;
-    case "yaml-syntax":
-      if (source[fault.offset] === "\\") yield `${source.slice(0, fault.offset)}\\${source.slice(fault.offset)}`;
-      yield before + quoted(raw) + after;
-      yield before + quoted(raw.replace(/^["']/, "")) + after;
-      yield source.slice(0, start) + withoutTabs(source.slice(start, end)) + after;
-      return;
-    case "yaml-duplicate-key": {
-      const first = blocks.find((other) => other.key === key);
-      const same =
-        first !== undefined && first.start < start && source.slice(first.value, first.end).trim() === raw.trim();
-      if (same) yield source.slice(0, start) + after;
-      return;
+/** The blocks in which something is wrong, each with what it is. */
+function faultyBlocks(source: string, { values, faults }: YamlReading): FaultyBlock[] {
+  const waiting = faults.toSorted((a, b) => a.offset - b.offset);
+  const seen = new Set<string>();
+  const faulty: FaultyBlock[] = [];
+  let next = 0;
+  for (const block of splitYamlBlocks(source)) {
+    const own = [];
+    for (; next < waiting.length; next++) {
+      const fault = waiting[next];
+      if (fault === undefined || fault.offset >= block.end) break;
+      if (fault.offset >= block.start && isMendable(fault)) own.push(fault);
     }
-    case "yaml-tag":
-    case "yaml-alias-bomb":
-    case "yaml-not-strict":
-    case "frontmatter-not-a-mapping":
-      return;
+    const { key } = block;
+    const isRepeated = key !== undefined && seen.has(key);
+    if (key !== undefined) seen.add(key);
+    if (own.length > 0 && key !== undefined && Object.hasOwn(values, key)) {
+      faulty.push({ block, faults: own, value: values[key], isRepeated });
+    }
   }
+  return faulty;
 }
 
-/** A value in single quotes, which fold its lines as it was folded before. Blanks around it stay outside. */
-function quoted(raw: string): string {
-  const text = raw.trim();
-  const start = raw.indexOf(text);
-  return `${raw.slice(0, start)}'${text.replaceAll("'", "''")}'${raw.slice(start + text.length)}`;
+function withBlocks(source: string, mended: readonly (readonly [FaultyBlock, string])[]): string {
+  let result = "";
+  let from = 0;
+  for (const [{ block }, text] of mended) {
+    result += source.slice(from, block.start) + text;
+    from = block.end;
+  }
+  return result + source.slice(from);
+}
+
+/** The codes of the faults that are gone; undefined where none is, another came, or anything says something else. */
+function gain(before: YamlReading, after: YamlReading): RuleCode[] | undefined {
+  if (after.faults.length >= before.faults.length || !isDeepStrictEqual(before.values, after.values)) return undefined;
+  const gone: RuleCode[] = before.faults.map(({ code }) => code);
+  for (const { code } of after.faults) {
+    const place = gone.indexOf(code);
+    if (place < 0) return undefined;
+    gone.splice(place, 1);
+  }
+  return gone;
 }
 
 /** Adds the name, or spells it as its directory does, where the directory leaves no doubt. */
-function withName(source: string, expectedName: string | undefined, lineBreak: string): Repair | undefined {
+function withName(
+  source: string,
+  expectedName: string | undefined,
+  lineBreak: string,
+  read: (text: string) => YamlReading,
+): Repairs | undefined {
   if (expectedName === undefined || !isSlug(expectedName)) return undefined;
-  const before = readYaml(source);
+  const before = read(source);
+  const accepted = (candidate: string, code: RuleCode): Repairs | undefined => {
+    const after = read(candidate);
+    const isSound =
+      after.faults.length <= before.faults.length &&
+      isDeepStrictEqual(after.values, { ...before.values, name: expectedName });
+    return isSound ? { source: candidate, fixed: [code] } : undefined;
+  };
   const block = splitYamlBlocks(source).find(({ key }) => key === "name");
   if (block === undefined) {
     const isEmpty = Object.keys(before.values).length === 0;
-    return isEmpty
-      ? undefined
-      : accepted(`name: ${expectedName}${lineBreak}${source}`, before, expectedName, "name-missing");
+    return isEmpty ? undefined : accepted(`name: ${expectedName}${lineBreak}${source}`, "name-missing");
   }
   const name = typeof before.values.name === "string" ? before.values.name.trim() : "";
   if (name === "" || name === expectedName || toSlug(name) !== expectedName) return undefined;
   const raw = source.slice(block.value, block.end);
   if (!raw.includes(name)) return undefined;
   const renamed = source.slice(0, block.value) + raw.replace(name, () => expectedName) + source.slice(block.end);
-  return accepted(
-    renamed,
-    before,
-    expectedName,
-    name === name.toLowerCase() ? "name-invalid-characters" : "name-not-lowercase",
-  );
-}
-
-function accepted(source: string, before: YamlReading, name: string, code: RuleCode): Repair | undefined {
-  const after = readYaml(source);
-  const isSound =
-    after.faults.length <= before.faults.length && isDeepStrictEqual(after.values, { ...before.values, name });
-  return isSound ? { source, code } : undefined;
+  return accepted(renamed, name === name.toLowerCase() ? "name-invalid-characters" : "name-not-lowercase");
 }

@@ -1,7 +1,17 @@
 import { mostKeys } from "./plain-yaml.ts";
 import { recoverText } from "./recovered-text.ts";
-import { escapeFault, repeatedKey, strayLine, tabFault, toFault, tooManyKeys, unreadKey } from "./yaml-faults.ts";
-import { splitYamlBlocks } from "./yaml-blocks.ts";
+import {
+  escapeFault,
+  indentedKey,
+  repeatedKey,
+  strayLine,
+  tabFault,
+  toFault,
+  tooManyKeys,
+  unindentedText,
+  unreadKey,
+} from "./yaml-faults.ts";
+import { goesOnUnindented, splitYamlBlocks } from "./yaml-blocks.ts";
 import type { YamlBlock } from "./yaml-blocks.ts";
 import type { Fault, YamlAttempt, YamlFailure } from "./yaml.ts";
 
@@ -46,7 +56,11 @@ export function recoverYaml(
 
 function readBlock(text: string, block: YamlBlock, key: string, recovery: Recovery): void {
   const { values, faults, load, withoutAliases } = recovery;
-  const source = text.slice(block.start, block.end);
+  if (block.indent > 0) faults.push(indentedKey(key, block));
+  const found = text.slice(block.start, block.end);
+  const unindented = goesOnUnindented(text, block);
+  const source = unindented < 0 ? found : withIndent(found);
+  if (unindented >= 0) faults.push(unindentedText(key, unindented));
   const { attempt, repaired, repairs } = repair(source, block.start, load);
   if (!("reason" in attempt)) {
     faults.push(...repairs);
@@ -118,6 +132,11 @@ function ownValue(mapping: unknown, key: string): unknown {
   return typeof mapping === "object" && mapping !== null && Object.hasOwn(mapping, key)
     ? (mapping as Record<string, unknown>)[key]
     : undefined;
+}
+
+/** The same text with two blanks before each further line that has none. */
+export function withIndent(text: string): string {
+  return text.replace(/\n(?=[^\s])/g, "\n  ");
 }
 
 /** The same text with blanks for the tabs that indent it. */

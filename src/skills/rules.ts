@@ -32,6 +32,7 @@ export const rules = {
   "yaml-syntax": { title: "frontmatter is valid YAML", ...normalised },
   "yaml-duplicate-key": { title: "a key appears once", ...normalised },
   "yaml-unquoted-colon": { title: "a value that contains a colon and a blank is quoted", ...normalised },
+  "yaml-comment-in-value": { title: "no comment cuts an unquoted value short", ...remark },
   "yaml-tag": { title: "frontmatter has no YAML tags", ...normalised },
   "yaml-alias-bomb": { title: "frontmatter has few YAML aliases, in no circle", ...normalised },
   "yaml-not-strict": { title: "frontmatter has no flow collections, anchors or aliases", ...advice },

@@ -67,6 +67,25 @@ export function repeatedKey(key: string, { start }: YamlBlock): Fault {
   };
 }
 
+export function indentedKey(key: string, { start, indent }: YamlBlock): Fault {
+  return {
+    code: "yaml-syntax",
+    offset: start + indent,
+    message: `the key ${key} is indented, as if it went on from the line above`,
+    fix: `Remove the blanks before ${key}.`,
+  };
+}
+
+/** At a line of a value in quotes. */
+export function unindentedText(key: string, offset: number): Fault {
+  return {
+    code: "yaml-syntax",
+    offset,
+    message: `the value of ${key} goes on at the start of a line`,
+    fix: "Indent each line that goes on by two blanks.",
+  };
+}
+
 /** A value that is not plain, after as much of the text as is sensible has been parsed. */
 export function unreadKey(key: string, { start }: YamlBlock): Fault {
   return {

@@ -1,4 +1,5 @@
 import { FAILSAFE_SCHEMA, load, YAMLException } from "js-yaml";
+import { findCommentFaults } from "./comment-faults.ts";
 import { readPlainYaml } from "./plain-yaml.ts";
 import { recoverYaml } from "./recover-yaml.ts";
 import type { RuleCode } from "./rules.ts";
@@ -38,15 +39,15 @@ export function readYaml(text: string): YamlReading {
     return { values: plain, faults: text.includes(": [") ? strictFaults(text) : noFaults, isClean: true };
   }
   const whole = text.length > parsedLength ? tooMuch : loadYaml(text);
-  if (!("values" in whole)) {
-    const { values, faults } = recoverYaml(text, whole, openPartLoader());
-    const strict = whole.cause === "aliases" ? noFaults : strictFaults(text);
-    const [first] = strict;
-    const isNew = first !== undefined && faults.every(({ offset }) => offset !== first.offset);
-    return { values, faults: isNew ? [...faults, first] : faults, isClean: false };
+  if ("values" in whole) {
+    if (!isMapping(whole.values)) return { values: {}, faults: [notAMapping(whole.values)], isClean: true };
+    const faults = [...findCommentFaults(text, whole.values), ...strictFaults(text)];
+    return { values: whole.values, faults: faults.length === 0 ? noFaults : faults, isClean: false };
   }
-  if (!isMapping(whole.values)) return { values: {}, faults: [notAMapping(whole.values)], isClean: true };
-  return { values: whole.values, faults: strictFaults(text), isClean: false };
+  const { values, faults } = recoverYaml(text, whole, openPartLoader());
+  const strict = whole.cause === "aliases" ? noFaults : strictFaults(text);
+  const isNew = strict.filter(({ offset }) => faults.every((other) => other.offset !== offset));
+  return { values, faults: [...faults, ...findCommentFaults(text, values), ...isNew], isClean: false };
 }
 
 /** Why an attempt at YAML failed, and where. */
