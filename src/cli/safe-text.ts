@@ -10,7 +10,9 @@ export function safeText(text: string): string {
   const plain = unsafe.test(visible)
     ? visible.replace(/\r\n|[\n\r\t\u2028\u2029]/g, " ").replace(unsafeEach, toEscape)
     : visible;
-  return plain.replace(ciCommand, toEscape).replace(workflowCommand, toEscape);
+  return plain
+    .replace(ciCommand, toEscape)
+    .replace(workflowCommand, (_whole, blanks: string) => blanks + toEscape(":"));
 }
 
 function toEscape(character: string): string {
@@ -28,7 +30,7 @@ export function safeLines(text: string): string {
 /** The `#` of `##[error]`, `##vso[…]` and `##teamcity[…]`, which GitHub, Azure and TeamCity obey anywhere in a line. */
 const ciCommand = /#(?=#[a-z]*\[)/gi;
 /** The first colon of `::error::`, which GitHub obeys at the beginning of a line. */
-const workflowCommand = /(?<=^\s*):(?=:[a-z])/i;
+const workflowCommand = /^(\s*):(?=:[a-z])/i;
 /** Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, and the marks that turn the direction of text. */
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const unsafeEach = new RegExp(unsafe, "gu");

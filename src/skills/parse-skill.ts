@@ -31,6 +31,8 @@ export interface SkillText {
 /** What was read from the `skill.toml` beside it: no manifest where it cannot be used. */
 export interface ManifestReading {
   readonly manifest?: Manifest;
+  /** True where it is no manifest of ours, so that SKILL.md tells everything. */
+  readonly isForeign?: true;
   readonly findings: readonly Finding[];
 }
 
@@ -57,7 +59,7 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
   };
   const values = isClean ? found : found && cleanFields(found, report);
   const skill =
-    manifest === undefined
+    manifest === undefined || manifest.isForeign
       ? values && readAgentSkill(text, values, report)
       : manifest.manifest && readProtocolSkill(text, values ?? {}, manifest.manifest, report);
   if (faults.length === 0 && findings.length === 0) return { skill, findings: noFindings };

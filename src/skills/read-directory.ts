@@ -88,6 +88,11 @@ export function readDirectory(
     const parsed = readSkillFile(files, { directory, expectedName, entry, manifestEntry });
     if (parsed === needsManifestReader) return parsed;
     ({ skill } = parsed);
+    const entrypoint = skill?.manifest?.runtime?.entrypoint;
+    if (entrypoint !== undefined) {
+      const target = path.join(directory, entrypoint);
+      depend(draft, { target, watch: path.dirname(target) }, reading);
+    }
     if (parsed.findings.length > 0) findings.push(...parsed.findings);
   }
   return {

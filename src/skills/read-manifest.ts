@@ -38,6 +38,12 @@ export function readManifest(text: string, file: string): ManifestReading {
   } catch (error) {
     return { findings: [syntaxFinding(error, text, file)] };
   }
+  if (isForeign(data)) {
+    const position = openTomlPositions(text)(["skill"]);
+    const message = "skill.toml is none of the Skills Protocol, which has name, version and kind outside any table";
+    const fix = "Nothing, if another program reads it; else move the keys out of [skill].";
+    return { isForeign: true, findings: [{ code: "manifest-foreign", file, ...position, message, fix }] };
+  }
   const faults: { code: RuleCode; path: Path; message: string; fix: string }[] = [];
   const add: Add = (code, path, message, fix) => {
     faults.push({ code, path, message, fix });
@@ -160,6 +166,12 @@ function isTable(value: unknown): value is Record<string | number, unknown> {
 
 function isRule(code: unknown): code is RuleCode {
   return typeof code === "string" && Object.hasOwn(rules, code);
+}
+
+/** Whether a file of that name is another program's, which keeps what it knows in a table `[skill]`. */
+function isForeign(data: Record<string, unknown>): boolean {
+  const ours = ["name", "version", "kind", "description"];
+  return isTable(data.skill) && !Array.isArray(data.skill) && ours.every((key) => data[key] === undefined);
 }
 
 /** Why a document is not even looked at; the parser counts neither values nor the dots of a key. */

@@ -10,6 +10,7 @@ import type { Entry, SkillFiles } from "./skill-files.ts";
 import { isVersion } from "./skill-version.ts";
 import type { Skill } from "./skill.ts";
 import { openTextPositions } from "./text-positions.ts";
+import { openTomlPositions } from "./toml-positions.ts";
 
 const headBytes = 4096;
 const maxManifestBytes = 32 * 1024;
@@ -81,11 +82,40 @@ function readManifestFile(files: SkillFiles, { directory, entry, readManifest: r
     const { bytes, whole } = files.head(file, maxManifestBytes);
     if (!whole) return refuse("skill.toml has 32 KiB or more, which is not read", "Shorten it.");
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-    const reading = read(text, file);
+    const reading = withEntrypoint(files, directory, read(text, file), file, text);
     return isUtf8(bytes) ? reading : { ...reading, findings: [notUtf8(file, text), ...reading.findings] };
   } catch (error) {
     const { message, fix } = unreadable(file, error);
     return refuse(message, fix);
+  }
+}
+
+/** The reading, with what is wrong where the entrypoint is not there. */
+function withEntrypoint(
+  files: SkillFiles,
+  directory: string,
+  reading: ManifestReading,
+  file: string,
+  text: string,
+): ManifestReading {
+  const entrypoint = reading.manifest?.runtime?.entrypoint;
+  if (entrypoint === undefined || isThere(files, joinPath(directory, entrypoint))) return reading;
+  const finding: Finding = {
+    code: "manifest-entrypoint-missing",
+    file,
+    ...openTomlPositions(text)(["runtime", "entrypoint"]),
+    message: `the entrypoint ${entrypoint} is not there, so that the skill cannot run`,
+    fix: "Add the file, or correct its path, which starts at the skill's directory.",
+  };
+  return { ...reading, findings: [...reading.findings, finding] };
+}
+
+function isThere(files: SkillFiles, target: string): boolean {
+  try {
+    return files.resolve(target) !== undefined;
+  } catch {
+    // It may be there, behind a directory that may not be entered: whoever runs it says so.
+    return true;
   }
 }
 

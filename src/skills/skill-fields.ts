@@ -76,6 +76,7 @@ export function readOptional(values: Values, report: Report): OptionalFields {
       fix: "Write the license's name or the name of its file.",
     });
   }
+  reportLength("license", license, maxLicenseLength, report);
   const compatibility = nonBlank(values.compatibility);
   if (compatibility === undefined && isPresent(values.compatibility)) {
     report({
@@ -84,17 +85,8 @@ export function readOptional(values: Values, report: Report): OptionalFields {
       message: "compatibility is not a string; it is left out",
       fix: "Write it as one sentence.",
     });
-  } else if (compatibility !== undefined && compatibility.length > maxCompatibilityLength) {
-    const length = countCodePoints(compatibility);
-    if (length > maxCompatibilityLength) {
-      report({
-        code: "compatibility-too-long",
-        key: "compatibility",
-        message: `compatibility has ${length} characters, at most ${maxCompatibilityLength} count`,
-        fix: "Shorten it, and move the rest below the frontmatter.",
-      });
-    }
   }
+  reportLength("compatibility", compatibility, maxCompatibilityLength, report);
   const tools = values["allowed-tools"];
   const allowedTools = tools === undefined ? undefined : readAllowedTools(tools);
   if (tools !== undefined && allowedTools === undefined) {
@@ -106,10 +98,40 @@ export function readOptional(values: Values, report: Report): OptionalFields {
     });
   }
   return {
-    license,
+    license: license && cutCodePoints(license, maxLicenseLength),
     compatibility: compatibility && cutCodePoints(compatibility, maxCompatibilityLength),
-    allowedTools: allowedTools && Object.freeze(allowedTools.slice()),
+    allowedTools: allowedTools && Object.freeze(fitTools(allowedTools, report)),
   };
+}
+
+const maxLicenseLength = 500;
+const maxTools = 128;
+const maxToolLength = 256;
+
+function reportLength(key: "license" | "compatibility", text: string | undefined, most: number, report: Report): void {
+  if (text === undefined || text.length <= most) return;
+  const length = countCodePoints(text);
+  if (length <= most) return;
+  report({
+    code: `${key}-too-long`,
+    key,
+    message: `${key === "license" ? "the license" : key} has ${length} characters, at most ${most} count`,
+    fix: "Shorten it, and move the rest below the frontmatter.",
+  });
+}
+
+/** As many tools as are sent on; one that is too long is left out, for a part of it would allow something else. */
+function fitTools(tools: readonly string[], report: Report): string[] {
+  const fitting = tools.filter((tool) => tool.length <= maxToolLength).slice(0, maxTools);
+  if (fitting.length < tools.length) {
+    report({
+      code: "allowed-tools-too-long",
+      key: "allowed-tools",
+      message: `allowed-tools has more than ${maxTools} tools, or one of more than ${maxToolLength} characters; ${tools.length - fitting.length} of ${tools.length} are left out`,
+      fix: "Name fewer tools, or allow them with one pattern such as Bash(git *).",
+    });
+  }
+  return fitting;
 }
 
 /** Tags as a list, or as one string with commas. */

@@ -53,6 +53,23 @@ describe("catalog", () => {
     expect(catalog.find("constructor")).toBeUndefined();
   });
 
+  it("forgets that an entrypoint is missing when it comes, though its directory was there", async () => {
+    const manifest = 'name = "a"\nversion = "1.0.0"\ndescription = "Runs."\nkind = "action"\n';
+    const files = memorySkillFiles({
+      ...skill("a"),
+      "/s/a/skill.toml": `${manifest}[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"\n`,
+      "/s/a/code/other.py": "",
+    });
+    const watcher = memoryWatcher();
+    files.onTouch((directory, name) => watcher.touch(directory, name));
+    const { catalog, clock } = open({ files, openWatcher: watcher.open });
+    expect((await catalog.ready).problems.map(({ code }) => code)).toEqual(["manifest-entrypoint-missing"]);
+    files.write("/s/a/code/main.py", "");
+    clock.pass(60);
+    await turn();
+    expect(catalog.snapshot.problems).toEqual([]);
+  });
+
   it("reloads everything, tells a change once, and keeps the very snapshot when nothing changed", async () => {
     const files = memorySkillFiles({ ...skill("a"), ...skill("b") });
     const { catalog, changes } = open({ files });

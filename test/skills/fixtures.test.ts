@@ -16,6 +16,7 @@ const scannerRules = [
     " ",
   ),
   ..."too-deep too-many-directories manifest-unreadable not-read-in-time ignore-pattern-excessive".split(" "),
+  "manifest-entrypoint-missing",
 ];
 
 function read(folder: string) {
@@ -41,6 +42,7 @@ function read(folder: string) {
 /** Per folder: what is found, as code and place, and whether the skill is offered all the same. */
 const expected: Record<string, [findings: string[], offered: boolean]> = {
   "allowed-tools-invalid": [["allowed-tools-invalid SKILL.md:4:1"], true],
+  "allowed-tools-too-long": [["allowed-tools-too-long SKILL.md:4:16"], true],
   "byte-order-mark": [["byte-order-mark SKILL.md:1:1"], true],
   "compatibility-not-a-string": [["compatibility-not-a-string SKILL.md:4:1"], true],
   "compatibility-too-long": [["compatibility-too-long SKILL.md:4:16"], true],
@@ -62,6 +64,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "invalid-utf8": [["invalid-utf8 SKILL.md:3:23"], true],
   "invisible-characters": [["invisible-characters SKILL.md:3:22", "invisible-characters SKILL.md:4:13"], true],
   "license-not-a-string": [["license-not-a-string SKILL.md:4:1"], true],
+  "license-too-long": [["license-too-long SKILL.md:4:10"], true],
   "manifest-default-invalid": [
     ["manifest-default-invalid skill.toml:10:11", "manifest-default-invalid skill.toml:14:11"],
     true,
@@ -70,6 +73,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "manifest-entrypoint-outside": [["manifest-entrypoint-outside skill.toml:8:14"], false],
   "manifest-field-invalid": [["manifest-field-invalid skill.toml:2:11"], false],
   "manifest-field-missing": [["manifest-field-missing skill.toml:1:1"], false],
+  "manifest-foreign": [["manifest-foreign skill.toml:1:1"], true],
   "manifest-frontmatter-missing": [["manifest-frontmatter-missing SKILL.md:1:1"], true],
   "manifest-key-unknown": [["manifest-key-unknown skill.toml:8:11"], true],
   "manifest-name-too-long": [["manifest-name-too-long skill.toml:1:8"], false],
@@ -81,6 +85,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "manifest-syntax": [["manifest-syntax skill.toml:6:1"], false],
   "manifest-tags-too-many": [["manifest-tags-too-many skill.toml:5:8"], true],
   "metadata-nested-value": [["metadata-nested-value SKILL.md:6:3"], true],
+  "metadata-too-long": [["metadata-too-long SKILL.md:5:3"], true],
   "metadata-permission-invalid": [
     [
       "metadata-permission-invalid SKILL.md:5:3",

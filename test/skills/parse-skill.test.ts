@@ -304,3 +304,32 @@ test("whatever a file says, nothing that is sent holds a control character", () 
     { numRuns: 1000 },
   );
 });
+
+test("what is too long is cut where a part is worth something, and left out where a part would say something else", () => {
+  const text = [
+    "---",
+    "name: pdf",
+    "description: Fine.",
+    `license: ${"x".repeat(600)}`,
+    `allowed-tools: Read, Bash(${"y".repeat(300)})${", Edit".repeat(200)}`,
+    "metadata:",
+    `  acp-skills-network: https://a.example ${"https://b.example ".repeat(200)}`,
+    ...Array.from({ length: 80 }, (_, index) => `  k${index}: v`),
+    "---",
+  ].join("\n");
+  const parsed = parseSkill({
+    directory: "/pdf",
+    expectedName: "pdf",
+    file: "/pdf/SKILL.md",
+    head: Buffer.from(text),
+    whole: true,
+  });
+  expect(parsed.skill?.license).toHaveLength(500);
+  expect(parsed.skill?.allowedTools).toHaveLength(128);
+  expect(parsed.skill?.allowedTools?.slice(0, 2)).toEqual(["Read", "Edit"]);
+  expect(Object.keys(parsed.skill?.metadata ?? {})).toHaveLength(63);
+  expect(parsed.skill?.metadata).not.toHaveProperty("acp-skills-network");
+  expect(parsed.findings.map(({ code }) => code)).toEqual([
+    ...["license-too-long", "allowed-tools-too-long", "metadata-too-long", "metadata-too-long"],
+  ]);
+});

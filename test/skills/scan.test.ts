@@ -44,6 +44,24 @@ describe("scan", () => {
     expect(codes(found)).toEqual([]);
   });
 
+  it("reports an entrypoint that is not there, and offers the skill; one beside a foreign skill.toml is read from SKILL.md", async () => {
+    const action = 'version = "1.0.0"\ndescription = "Runs."\nkind = "action"\n\n[runtime]\nlanguage = "python"\n';
+    const files = memorySkillFiles({
+      "/s/a/SKILL.md": skillText("a", "Runs."),
+      "/s/a/skill.toml": `name = "a"\n${action}entrypoint = "code/main.py"\n`,
+      "/s/b/SKILL.md": skillText("b", "Runs."),
+      "/s/b/skill.toml": `name = "b"\n${action}entrypoint = "main.py"\n`,
+      "/s/b/main.py": "",
+      "/s/c/SKILL.md": skillText("c", "Is read."),
+      "/s/c/skill.toml": '[skill]\nname = "other"\n',
+    });
+    const found = await find(files);
+    expect(found.skills.map(({ record }) => record.skill?.kind)).toEqual(["action", "action", "instruction"]);
+    expect(codes(found)).toEqual(["manifest-entrypoint-missing /s/a/skill.toml", "manifest-foreign /s/c/skill.toml"]);
+    const [finding] = found.skills[0]?.record.findings ?? [];
+    expect(finding).toMatchObject({ line: 8, column: 14 });
+  });
+
   it("takes a root that is itself a skill", async () => {
     expect(places(await find(tree("/s/SKILL.md")))).toEqual(["/s /s"]);
   });
