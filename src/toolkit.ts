@@ -141,10 +141,21 @@ interface McpServers {
   readonly stdio: SocketServer;
 }
 
-async function loadMcp(door: McpDoor, clock: Clock): Promise<McpServers> {
+/** Loads what `openMcp` needs, ahead of its first call. */
+export async function loadMcpServers(): Promise<McpModules> {
   const [{ openLoopbackServer }, { openSocketServer }] = await Promise.all([
     import("./mcp/loopback-server.ts"),
     import("./mcp/socket-server.ts"),
   ]);
+  return { openLoopbackServer, openSocketServer };
+}
+
+interface McpModules {
+  readonly openLoopbackServer: (door: McpDoor) => LoopbackServer;
+  readonly openSocketServer: (door: McpDoor, clock: Clock) => SocketServer;
+}
+
+async function loadMcp(door: McpDoor, clock: Clock): Promise<McpServers> {
+  const { openLoopbackServer, openSocketServer } = await loadMcpServers();
   return { http: openLoopbackServer(door), stdio: openSocketServer(door, clock) };
 }

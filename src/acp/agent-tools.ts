@@ -42,6 +42,8 @@ export interface OpenedSession {
 /** The tools of one connection, to its editor and to its agent's model. */
 export interface AgentTools {
   readonly bridge: Bridge;
+  /** Loads what a session needs, ahead of the first: an agent takes its time to boot. Never throws. */
+  prepare(): void;
   /** Throws as the toolbox does. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
@@ -65,6 +67,8 @@ type ToolkitPart = Pick<Toolkit, "openMcp" | "close"> & { readonly toolbox: Pick
 
 /** What is needed of `toolkit.ts`. */
 export interface ToolkitModule {
+  /** Loads the MCP library. */
+  readonly loadMcpServers: () => Promise<unknown>;
   readonly openToolkit: (settings: Settings) => ToolkitPart;
   readonly ownerOf: typeof ownerOf;
 }
@@ -75,10 +79,7 @@ const ownBridge: Bridge = {
   args: [fileURLToPath(new URL("../cli/main.js", import.meta.url)), "mcp-bridge"],
 };
 
-/**
- * Loads the tools when they are needed for the first time, which is when the first session opens: they bring zod and the MCP library
- * with them, and an agent must start without delay.
- */
+/** Loads the tools when they are needed for the first time, or are said to be needed soon: they bring zod and the MCP library. */
 export function openAgentTools(
   settings: Settings,
   {
@@ -107,6 +108,10 @@ export function openAgentTools(
 
   return {
     bridge,
+    prepare() {
+      // What cannot be loaded is told when it is needed.
+      load().then(({ loadMcpServers }) => loadMcpServers()).catch(() => undefined);
+    },
     async call(name, args, { sessionId, agent, skills: { catalog, directory }, onPrint }, signal) {
       const { toolkit, ownerOf } = await opened();
       const context = {

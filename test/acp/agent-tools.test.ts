@@ -17,6 +17,7 @@ function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: st
   const callers: McpCaller[] = [];
   const events: string[] = [];
   const module: ToolkitModule = {
+    loadMcpServers: () => Promise.resolve(events.push("loaded")),
     ownerOf,
     openToolkit: () => {
       events.push("opened");

@@ -27,6 +27,7 @@ export function fakeTools(
     calls,
     servers,
     cancelled,
+    prepare: () => undefined,
     bridge: { command: "/bin/node", args: ["/cli.js", "mcp-bridge"] },
     async call(name, args, caller, signal) {
       const call = { name, args, caller, signal };

@@ -61,6 +61,7 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
   const logProblems = openProblemLog(log);
   let lastTicket = 0;
   let isOpen = true;
+  tools?.prepare();
 
   const calls =
     tools &&
