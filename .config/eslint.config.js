@@ -39,8 +39,11 @@ const mayImport = {
   // The door to the model is behind the one to the editor as well: the toolkit hands it through.
   "run-means.ts": ["sandbox", "secrets", "trust", "tools", "options.ts"],
   "toolkit.ts": ["skills", "blobs", "ledger", "tools", "options.ts", "run-means.ts", "mcp"],
-  "open-skills.ts": ["skills", "tools", "options.ts", "skillset.ts", "toolkit.ts"],
-  acp: ["skills", "tools", "wire", "options.ts", "skillset.ts", "toolkit.ts"],
+  threads: [],
+  "settings-data.ts": ["options.ts"],
+  "in-process": ["skills", "tools", "options.ts", "settings-data.ts", "skillset.ts", "toolkit.ts", "threads"],
+  "open-skills.ts": ["skills", "tools", "options.ts", "in-process"],
+  acp: ["skills", "tools", "wire", "options.ts", "settings-data.ts", "skillset.ts", "toolkit.ts", "threads"],
   cli: [
     "skills",
     "sandbox",

@@ -2,12 +2,9 @@ import { resolve } from "node:path";
 import { SkillsError } from "./errors.ts";
 import { readOptions } from "./options.ts";
 import type { OptionRule, SkillsOptions } from "./options.ts";
-import { logProblemsOf } from "./skills/log-problems.ts";
 import type { Skill } from "./skills/skill.ts";
-import { openSkillset } from "./skillset.ts";
 import type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
 import type { ServedToolName, ToolOutput } from "./tools/tool-output.ts";
-import type { ToolContext } from "./tools/tool.ts";
 
 export interface OpenSkillsOptions extends SkillsOptions {
   /** The project's directory, absolute or relative to the process's. Default: the process's own. */
@@ -46,51 +43,38 @@ export interface Skills {
 }
 
 /**
- * The tools for agent authors who call their model themselves. Resolves once the skills have been read. Throws INVALID_OPTIONS. What the
- * tools need is loaded here, not with the package.
+ * The tools for agent authors who call their model themselves, on a thread of their own: nothing that is read or run holds up the
+ * caller's. Resolves once the skills have been read. Throws INVALID_OPTIONS. What the tools need is loaded here, not with the package.
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, ownRules);
   const { additionalDirectories = [], visible } = options;
-  const cwd = resolve(options.cwd ?? process.cwd());
-  const [{ openToolkit, ownerOf }, { toolDefinitions }] = await Promise.all([
-    import("./toolkit.ts"),
+  const [{ openRemoteSkills }, { toolDefinitions }] = await Promise.all([
+    import("./in-process/remote-skills.ts"),
     import("./tools/tool-definitions.ts"),
   ]);
-  const skillset = openSkillset(settings);
-  const toolkit = openToolkit(settings);
-  const session = skillset.openSession({
-    cwd,
+  const remote = await openRemoteSkills(settings, {
+    cwd: resolve(options.cwd ?? process.cwd()),
     additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
+    visible,
   });
-  const { catalog } = session;
-  logProblemsOf(session, settings.log);
-  await catalog.ready;
-  let closing: Promise<void> | undefined;
-
-  function contextOf(options: SkillsCallOptions): ToolContext {
-    const { sessionId, owner = ownerOf(sessionId, { directory: cwd }), project = cwd, onPrint } = options;
-    return {
-      door: "in-process",
-      owner,
-      skills: catalog,
-      project: resolve(project),
-      ...(onPrint !== undefined && { onPrint }),
-      ...(sessionId !== undefined && { sessionId }),
-      ...(visible !== undefined && { visible }),
-    };
-  }
+  let isClosed = false;
 
   async function call(name: string, args?: unknown, callOptions: SkillsCallOptions = {}): Promise<unknown> {
-    if (closing !== undefined) throw new SkillsError("CLOSED", "The skills were closed.");
-    return await toolkit.toolbox.call(name, args, contextOf(callOptions), callOptions.signal);
+    if (isClosed) throw new SkillsError("CLOSED", "The skills were closed.");
+    const { sessionId, owner, project, signal, onPrint } = callOptions;
+    const directory = project === undefined ? undefined : resolve(project);
+    return await remote.call({ name, args, sessionId, owner, project: directory, signal, onPrint });
   }
 
   return {
     // The toolbox holds every answer to the tool's own schema.
     call,
     tools: (format) => toolDefinitions(format),
-    close: () => (closing ??= Promise.all([skillset.close(), toolkit.close()]).then(() => undefined)),
+    close() {
+      isClosed = true;
+      return remote.close();
+    },
   };
 }
 

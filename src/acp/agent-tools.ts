@@ -110,7 +110,9 @@ export function openAgentTools(
     bridge,
     prepare() {
       // What cannot be loaded is told when it is needed.
-      load().then(({ loadMcpServers }) => loadMcpServers()).catch(() => undefined);
+      load()
+        .then(({ loadMcpServers }) => loadMcpServers())
+        .catch(() => undefined);
     },
     async call(name, args, { sessionId, agent, skills: { catalog, directory }, onPrint }, signal) {
       const { toolkit, ownerOf } = await opened();

@@ -6,7 +6,7 @@ import { openAgentTools, type ToolkitModule } from "../../src/acp/agent-tools.ts
 import { readOptions } from "../../src/options.ts";
 import type { LoopbackAddress } from "../../src/mcp/loopback-server.ts";
 import type { McpCaller } from "../../src/mcp/mcp-door.ts";
-import { openToolkit, ownerOf } from "../../src/toolkit.ts";
+import { loadMcpServers, openToolkit, ownerOf } from "../../src/toolkit.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 
 const settings = readOptions({ dataDirectory: "/nowhere" });
@@ -107,7 +107,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   onTestFinished(() => {
     rmSync(dataDirectory, { recursive: true });
   });
-  const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf });
+  const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf, loadMcpServers });
   const tools = openAgentTools(readOptions({ dataDirectory }), { load });
   const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow });
   server.begin("s");

@@ -1,25 +1,12 @@
 import type { Settings } from "../../options.ts";
+import type { OpenChannel } from "../../threads/channel.ts";
 import type { FromService, ToService } from "./service-messages.ts";
 import type { ServiceConnection, ServiceOutlet, SkillService } from "./skill-service.ts";
 
 /** How long the other end has to release what it holds before it is ended. */
 const closingTime = 5_000;
 
-/** A way to the service, usually to another thread. */
-export interface ServiceChannel {
-  post(message: ToService): void;
-  /** Keeps the process alive until the other end has ended. */
-  hold(): void;
-  /** Ends the other end, whatever it is doing. */
-  end(): void;
-}
-
-/** Opens a channel. `ended` is called once, with the reason, when nothing more will come. */
-export type OpenChannel = (
-  settings: Settings,
-  received: (message: FromService) => void,
-  ended: (reason: string) => void,
-) => ServiceChannel;
+type OpenServiceChannel = OpenChannel<ToService, FromService>;
 
 /** One channel from its opening to its end. */
 interface Thread {
@@ -35,7 +22,7 @@ interface Thread {
  * The service at the other end of a channel: nothing that it reads or runs can hold up the thread that this is called on. A thread that
  * ends for a fault is told to the log; sessions that it served go on without skills, and the next one gets a new thread.
  */
-export function openRemoteService(settings: Settings, openChannel: OpenChannel): SkillService {
+export function openRemoteService(settings: Settings, openChannel: OpenServiceChannel): SkillService {
   const { log } = settings;
   let thread: Thread | undefined;
   let lastConnection = 0;
@@ -106,7 +93,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenChannel):
   };
 }
 
-function openThread(settings: Settings, openChannel: OpenChannel): Thread {
+function openThread(settings: Settings, openChannel: OpenServiceChannel): Thread {
   const { log, clock } = settings;
   const outlets = new Map<number, ServiceOutlet>();
   const asked = new Map<number, (value: unknown) => void>();
@@ -144,7 +131,7 @@ function openThread(settings: Settings, openChannel: OpenChannel): Thread {
     }
   }
 
-  const channel = openChannel(settings, receive, (reason) => {
+  const channel = openChannel(receive, (reason) => {
     if (!isAlive) return;
     isAlive = false;
     if (!isClosing) log("error", `Skills and tools have ended in the open sessions; chat goes on. ${reason}`);

@@ -1,4 +1,3 @@
-import type { Settings } from "../../options.ts";
 import type { Lesson, ServiceConnection, SessionKey } from "./skill-service.ts";
 
 /** What a connection is asked; each is a method of the port with its arguments. */
@@ -30,12 +29,3 @@ export type FromService =
       readonly lesson: Lesson | undefined;
     }
   | { readonly kind: "log"; readonly level: "info" | "warning" | "error"; readonly message: string };
-
-/** What a worker starts with: the settings without what is not data. */
-export type WorkerSettings = Omit<Settings, "log" | "clock">;
-
-/** The part of the settings that is data. */
-export function toWorkerSettings(settings: Settings): WorkerSettings {
-  const entries = Object.entries(settings).filter(([name]) => name !== "log" && name !== "clock");
-  return Object.fromEntries(entries) as unknown as WorkerSettings;
-}

@@ -1,15 +1,16 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../clock.ts";
+import type { SettingsData } from "../../settings-data.ts";
 import { servePort } from "./serve-port.ts";
-import type { FromService, WorkerSettings } from "./service-messages.ts";
+import type { FromService } from "./service-messages.ts";
 
 /** The entry of the thread that reads skills and runs tools. */
 
 const port = parentPort;
-if (port === null) throw new Error("worker.ts is the entry of a worker thread: worker-channel.ts starts it.");
+if (port === null) throw new Error("worker.ts is the entry of a worker thread: open-service.ts starts it.");
 
 servePort(port, {
-  ...(workerData as WorkerSettings),
+  ...(workerData as SettingsData),
   clock: systemClock,
   log(level, message) {
     const told: FromService = { kind: "log", level, message };

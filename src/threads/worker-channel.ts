@@ -1,23 +1,20 @@
 import { Worker } from "node:worker_threads";
-import type { OpenChannel } from "./remote-service.ts";
-import { type FromService, toWorkerSettings } from "./service-messages.ts";
+import type { OpenChannel } from "./channel.ts";
 
-/** A channel to a thread of its own, whose entry is this file. */
-export function workerChannel(entry: URL): OpenChannel {
-  return (settings, received, ended) => {
-    const workerData = toWorkerSettings(settings);
+/** A channel to a thread of its own, whose entry is this file and whose `workerData` is this. */
+export function workerChannel<To, From>(entry: URL, workerData: unknown): OpenChannel<To, From> {
+  return (received, ended) => {
     // What it prints by mistake must not reach our stdout, which belongs to the protocol.
     const worker = new Worker(entry, { workerData, stdout: true, name: "acp-skills" });
-    worker.on("message", (message: FromService) => {
+    worker.on("message", (message: From) => {
       received(message);
     });
     worker.on("error", (error: unknown) => {
       ended(error instanceof Error ? (error.stack ?? error.message) : String(error));
     });
     worker.on("exit", (code) => {
-      ended(`Their thread ended with code ${code}.`);
+      ended(`Its thread ended with code ${code}.`);
     });
-    // It keeps nobody's process alive: the connections do, as long as they are wanted.
     worker.unref();
     return {
       post(message) {
@@ -25,6 +22,9 @@ export function workerChannel(entry: URL): OpenChannel {
       },
       hold() {
         worker.ref();
+      },
+      letGo() {
+        worker.unref();
       },
       end() {
         void worker.terminate();

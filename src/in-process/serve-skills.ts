@@ -1,0 +1,125 @@
+import type { MessagePort } from "node:worker_threads";
+import { isSkillsError } from "../errors.ts";
+import type { Settings } from "../options.ts";
+import { logProblemsOf } from "../skills/log-problems.ts";
+import type { Skill, Snapshot } from "../skills/skill.ts";
+import { openSkillset } from "../skillset.ts";
+import { openToolkit, ownerOf } from "../toolkit.ts";
+import type { ToolContext } from "../tools/tool.ts";
+import type { FromSkills, Opening, PlainError, SkillNumber, ToSkills } from "./skills-messages.ts";
+
+/** Serves the tools over one set of directories to the other end of a port, until that end says that it closes. */
+export function serveSkills(port: MessagePort, settings: Settings, opening: Opening): void {
+  const { cwd, additionalDirectories, asksVisible } = opening;
+  const skillset = openSkillset(settings);
+  const toolkit = openToolkit(settings);
+  const session = skillset.openSession({ cwd, additionalDirectories });
+  const { catalog } = session;
+  const running = new Map<number, AbortController>();
+  const shown = openShown();
+  const asked = new Map<number, (hidden: readonly SkillNumber[]) => void>();
+  logProblemsOf(session, settings.log);
+  void catalog.ready.then(() => {
+    post({ kind: "opened" });
+  });
+
+  function post(message: FromSkills): void {
+    port.postMessage(message);
+  }
+
+  /** Which skills this caller sees, by what it says of each at this moment. */
+  async function askVisible(call: number): Promise<(skill: Skill) => boolean> {
+    const answered = new Promise<readonly SkillNumber[]>((resolve) => asked.set(call, resolve));
+    post({ kind: "see", call, ...shown.update(catalog.snapshot) });
+    const hidden = new Set(await answered);
+    return (skill) => {
+      const number = shown.numberOf(skill);
+      // What came only now was not asked about: it is seen with the next call.
+      return number !== undefined && !hidden.has(number);
+    };
+  }
+
+  async function call({ call, name, args, ...facts }: Extract<ToSkills, { kind: "call" }>): Promise<void> {
+    const controller = new AbortController();
+    running.set(call, controller);
+    const { sessionId, owner = ownerOf(sessionId, { directory: cwd }), project = cwd } = facts;
+    try {
+      const context: ToolContext = {
+        door: "in-process",
+        owner,
+        skills: catalog,
+        project,
+        onPrint(text) {
+          post({ kind: "print", call, text });
+        },
+        ...(sessionId !== undefined && { sessionId }),
+        ...(asksVisible && { visible: await askVisible(call) }),
+      };
+      post({ kind: "result", call, value: await toolkit.toolbox.call(name, args, context, controller.signal) });
+    } catch (error) {
+      post({ kind: "error", call, error: toPlainError(error) });
+    } finally {
+      running.delete(call);
+    }
+  }
+
+  port.on("message", (message: ToSkills) => {
+    switch (message.kind) {
+      case "call":
+        void call(message);
+        break;
+      case "abort":
+        running.get(message.call)?.abort();
+        break;
+      case "hidden":
+        asked.get(message.call)?.(message.numbers);
+        asked.delete(message.call);
+        break;
+      case "close":
+        void Promise.all([skillset.close(), toolkit.close()]).then(() => {
+          port.close();
+        });
+        break;
+    }
+  });
+}
+
+function toPlainError(error: unknown): PlainError {
+  if (!isSkillsError(error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { code: "INTERNAL", message, facts: {}, cause: undefined };
+  }
+  const { code, message, facts, cause } = error;
+  return { code, message, facts, cause: cause instanceof Error ? cause.message : undefined };
+}
+
+interface Shown {
+  /** What is new and what is gone since the last time. */
+  update(snapshot: Snapshot): {
+    readonly skills: readonly (readonly [SkillNumber, Skill])[];
+    readonly gone: readonly SkillNumber[];
+  };
+  numberOf(skill: Skill): SkillNumber | undefined;
+}
+
+/** The skills that the caller was shown. */
+function openShown(): Shown {
+  let numbers = new Map<Skill, SkillNumber>();
+  let last = 0;
+  return {
+    update({ skills }) {
+      const now = new Map<Skill, SkillNumber>();
+      const added: (readonly [SkillNumber, Skill])[] = [];
+      for (const skill of skills.flatMap(({ versions }) => versions)) {
+        const known = numbers.get(skill);
+        const number = known ?? ++last;
+        now.set(skill, number);
+        if (known === undefined) added.push([number, skill]);
+      }
+      const gone = [...numbers].filter(([skill]) => !now.has(skill)).map(([, number]) => number);
+      numbers = now;
+      return { skills: added, gone };
+    },
+    numberOf: (skill) => numbers.get(skill),
+  };
+}

@@ -1,0 +1,28 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { MessagePort } from "node:worker_threads";
+import type { Log } from "../log.ts";
+import type { OpenChannel } from "./channel.ts";
+import { sameThreadChannel } from "./same-thread-channel.ts";
+import { workerChannel } from "./worker-channel.ts";
+
+export interface Served {
+  /** The file that a worker starts with: `new URL("./worker.js", import.meta.url)`. */
+  readonly entry: URL;
+  readonly workerData: unknown;
+  /** Does on this thread what the worker does; loaded only where it is needed. */
+  readonly serve: (port: MessagePort) => Promise<void>;
+  readonly log: Log;
+}
+
+/**
+ * A channel to a thread of its own. Where its file is not there, as in a bundle, everything happens on this thread, and the log says
+ * which file is missing.
+ */
+export function chooseChannel<To, From>({ entry, workerData, serve, log }: Served): OpenChannel<To, From> {
+  if (existsSync(entry)) return workerChannel(entry, workerData);
+  // Sources have none either: only what is built does.
+  if (!import.meta.url.endsWith(".ts"))
+    log("info", `Skills are read on the thread that calls, because ${fileURLToPath(entry)} is missing (a bundle?).`);
+  return sameThreadChannel(serve);
+}

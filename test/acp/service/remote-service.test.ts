@@ -1,0 +1,180 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openInterceptor } from "../../../src/acp/interceptor.ts";
+import { openRemoteService } from "../../../src/acp/service/remote-service.ts";
+import type { FromService, ToService } from "../../../src/acp/service/service-messages.ts";
+import type { SkillService } from "../../../src/acp/service/skill-service.ts";
+import { readOptions, type Settings } from "../../../src/options.ts";
+import { toSettingsData } from "../../../src/settings-data.ts";
+import type { OpenChannel } from "../../../src/threads/channel.ts";
+import { sameThreadChannel } from "../../../src/threads/same-thread-channel.ts";
+import { workerChannel } from "../../../src/threads/worker-channel.ts";
+import { manualClock } from "../../manual-clock.ts";
+
+interface Sent {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: { readonly update?: { readonly availableCommands?: readonly { readonly name: string }[] } };
+  readonly result?: { readonly skills?: readonly { readonly name: string }[] };
+}
+
+function temporaryProject(): { project: string; settings: Settings; logged: string[] } {
+  const project = mkdtempSync(path.join(tmpdir(), "acp-skills-service-"));
+  onTestFinished(() => {
+    rmSync(project, { recursive: true, force: true });
+  });
+  write(project, "pdf");
+  const logged: string[] = [];
+  const settings = readOptions({
+    home: path.join(project, "home"),
+    dataDirectory: path.join(project, "data"),
+    log: (level: string, message: string) => logged.push(`${level}: ${message}`),
+  });
+  return { project, settings, logged };
+}
+
+function write(project: string, name: string): void {
+  const directory = path.join(project, ".agents/skills", name);
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path.join(directory, "SKILL.md"), `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo ${name}.\n`);
+}
+
+const channels: Record<string, (settings: Settings) => OpenChannel<ToService, FromService>> = {
+  "a thread of its own": (settings) =>
+    workerChannel(new URL("../../../dist/acp/service/worker.js", import.meta.url), toSettingsData(settings)),
+  "the same thread": (settings) =>
+    sameThreadChannel(async (port) => {
+      const { servePort } = await import("../../../src/acp/service/serve-port.ts");
+      servePort(port, settings);
+    }),
+};
+
+test.each(Object.keys(channels))(
+  "over %s, an editor is told of skills and edits, calls a tool, and uses a skill",
+  async (name) => {
+    const { project, settings, logged } = temporaryProject();
+    const service = openRemoteService(settings, channels[name]?.(settings) ?? fail());
+    const sent: Sent[] = [];
+    const interceptor = openInterceptor({
+      service,
+      settings,
+      send(line, written) {
+        sent.push(JSON.parse(Buffer.from(line).toString()) as Sent);
+        written();
+      },
+      reply: () => undefined,
+    });
+    const exchange = async (id: number, method: string, params: object, result: object): Promise<unknown> => {
+      const verdict = await interceptor.fromEditor({ id, method, params });
+      await interceptor.fromAgent({ id, result });
+      return verdict;
+    };
+    const commands = (): unknown =>
+      sent
+        .findLast(({ params }) => params?.update?.availableCommands)
+        ?.params?.update?.availableCommands?.map((command) => command.name);
+    await exchange(1, "initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: {} });
+    const opened = await exchange(2, "session/new", { cwd: project, mcpServers: [] }, { sessionId: "s" });
+    expect(opened).toMatchObject({ amendments: [{ insert: [{ name: "skills", command: process.execPath }] }] });
+    await vi.waitFor(() => {
+      expect(commands()).toEqual(["pdf"]);
+    }, 10_000);
+    write(project, "zip");
+    await vi.waitFor(() => {
+      expect(commands()).toEqual(["pdf", "zip"]);
+    }, 10_000);
+    await interceptor.fromEditor({ id: 3, method: "_acp-skills/list_skills", params: {} });
+    await vi.waitFor(() => {
+      expect(sent.find(({ id }) => id === 3)?.result?.skills).toHaveLength(3);
+    }, 10_000);
+    const prompt = [{ type: "text", text: "/pdf now" }];
+    const verdict = await interceptor.fromEditor({
+      id: 4,
+      method: "session/prompt",
+      params: { sessionId: "s", prompt },
+    });
+    expect(JSON.stringify(verdict)).toContain("Do pdf.");
+    interceptor.close();
+    await service.close();
+    expect(logged.filter((line) => !line.startsWith("info"))).toEqual([]);
+  },
+  30_000,
+);
+
+test("a service that is busy holds no message beyond its time, and none that does not concern it", async () => {
+  const clock = manualClock();
+  const settings = readOptions({ clock });
+  const service = openRemoteService(
+    settings,
+    workerChannel(new URL("../../threads/busy-worker.js", import.meta.url), undefined),
+  );
+  const { interceptor } = await openSession(service, settings, clock);
+  const chunk = {
+    method: "session/update",
+    params: { sessionId: "s", update: { sessionUpdate: "agent_message_chunk" } },
+  };
+  expect(interceptor.fromAgent(chunk)).toEqual({ forward: true });
+  const text = (words: string): object => ({ sessionId: "s", prompt: [{ type: "text", text: words }] });
+  const call = interceptor.fromEditor({ id: 9, method: "session/prompt", params: text("/pdf now") });
+  expect(call).toBeInstanceOf(Promise);
+  clock.pass(5_000);
+  expect(await call).toEqual({ forward: true });
+  expect(interceptor.fromEditor({ id: 10, method: "session/prompt", params: text("hello") })).toEqual({
+    forward: true,
+  });
+  expect(interceptor.fromEditor({ method: "session/cancel", params: { sessionId: "s" } })).toEqual({ forward: true });
+  const closing = service.close();
+  clock.pass(5_000);
+  await closing;
+});
+
+test("a thread that dies is told once; chat goes on, and the next session gets another", async () => {
+  const clock = manualClock();
+  const logged: string[] = [];
+  const settings = readOptions({ clock, log: (level: string, text: string) => logged.push(`${level}: ${text}`) });
+  let started = 0;
+  const open = workerChannel<ToService, FromService>(
+    new URL("../../threads/dying-worker.js", import.meta.url),
+    undefined,
+  );
+  const service = openRemoteService(settings, (received, ended) => {
+    started++;
+    return open(received, ended);
+  });
+  const { interceptor } = await openSession(service, settings, clock);
+  await vi.waitFor(() => {
+    expect(logged.filter((line) => line.includes("a fault in the thread"))).toHaveLength(1);
+  }, 10_000);
+  expect(logged[0]).toMatch(/^error: Skills and tools have ended in the open sessions; chat goes on\./);
+  const prompt = { sessionId: "s", prompt: [{ type: "text", text: "/pdf" }] };
+  expect(await interceptor.fromEditor({ id: 7, method: "session/prompt", params: prompt })).toEqual({ forward: true });
+  expect(started).toBe(1);
+  await interceptor.fromEditor({ id: 8, method: "session/new", params: { cwd: "/p" } });
+  expect(started).toBe(2);
+  const closing = service.close();
+  clock.pass(5_000);
+  await closing;
+});
+
+async function openSession(
+  service: SkillService,
+  settings: Settings,
+  clock: ReturnType<typeof manualClock>,
+): Promise<{ interceptor: ReturnType<typeof openInterceptor> }> {
+  const interceptor = openInterceptor({ service, settings, send: () => undefined, reply: () => undefined });
+  await interceptor.fromEditor({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
+  await interceptor.fromAgent({ id: 1, result: { protocolVersion: 1 } });
+  const opening = interceptor.fromEditor({ id: 2, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
+  // Whatever the service is asked while the session opens, it has this long to answer.
+  for (let round = 0; round < 10; round++) await Promise.resolve();
+  clock.pass(60_000);
+  expect(await opening).toEqual({ forward: true });
+  await interceptor.fromAgent({ id: 2, result: { sessionId: "s" } });
+  return { interceptor };
+}
+
+function fail(): never {
+  throw new Error("no such channel");
+}

@@ -1,0 +1,63 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import type * as acpSkills from "../../src/index.ts";
+import type { OpenSkillsOptions, Skills } from "../../src/index.ts";
+
+let directory = "";
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), "acp-skills-thread-"));
+  const skill = path.join(directory, ".agents/skills/pdf");
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(path.join(skill, "SKILL.md"), "---\nname: pdf\ndescription: Reads PDF files.\n---\n");
+  return () => {
+    rmSync(directory, { recursive: true, force: true });
+  };
+});
+
+/** The built package, whose tools run on a thread of their own. */
+async function open(options: OpenSkillsOptions = {}): Promise<Skills> {
+  const built = new URL("../../dist/index.js", import.meta.url).href;
+  const { openSkills } = (await import(built)) as typeof acpSkills;
+  const skills = await openSkills({
+    cwd: directory,
+    home: path.join(directory, "home"),
+    dataDirectory: path.join(directory, "data"),
+    ...options,
+  });
+  onTestFinished(() => skills.close());
+  return skills;
+}
+
+test("the tools answer from their own thread, with typed errors", async () => {
+  const skills = await open();
+  expect((await skills.call("list_skills")).skills.map(({ name }) => name)).toEqual(["pdf", "skills.protocol.guide"]);
+  await expect(skills.call("describe_skill", { name: "pfd" })).rejects.toMatchObject({
+    code: "SKILL_NOT_FOUND",
+    facts: { available: expect.arrayContaining(["pdf"]) as unknown },
+  });
+});
+
+test("whether a skill is visible is asked at each call", async () => {
+  let hidden = "pdf";
+  const skills = await open({ visible: ({ name }) => name !== hidden });
+  const names = async (): Promise<string[]> => (await skills.call("list_skills")).skills.map(({ name }) => name);
+  expect(await names()).toEqual(["skills.protocol.guide"]);
+  hidden = "";
+  expect(await names()).toEqual(["pdf", "skills.protocol.guide"]);
+});
+
+test("arguments that are no data are refused", async () => {
+  const skills = await open();
+  await expect(skills.call("list_skills", { limit: () => 1 })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+});
+
+test("a call that is given up while it waits rejects with the signal's reason", async () => {
+  const skills = await open();
+  const controller = new AbortController();
+  const reason = new Error("enough");
+  const call = skills.call("run_code", { language: "python", code: "def main():\n  while True: pass" }, controller);
+  controller.abort(reason);
+  await expect(call).rejects.toBe(reason);
+});
