@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import { readOptions } from "../options.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
 import { toWireError } from "../wire/error-table.ts";
+import { grantFault } from "./grant-fault.ts";
 import { onInterruption } from "./interruption.ts";
 import { jsonText } from "./json-text.ts";
 import { openListing } from "./open-listing.ts";
@@ -36,6 +37,8 @@ export async function runCall(
   if (isUsageFault(running)) return running;
   const { catalog, complete } = await openListing(options, terminal);
   if (!complete) return 2;
+  const ungranted = grantFault(options.grant, catalog);
+  if (ungranted !== undefined) return ungranted;
   const log = openProcessLog();
   const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...running }));
   const { signal, stop } = onInterruption();

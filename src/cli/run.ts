@@ -4,7 +4,10 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import { readOptions } from "../options.ts";
 import { localOwner, openToolkit } from "../toolkit.ts";
 import type { RunResult } from "../tools/runs/run-result.ts";
+import { maxTimeoutMs } from "../tools/runs/run-limits.ts";
 import { toMimeType } from "../tools/mime-type.ts";
+import { grantFault } from "./grant-fault.ts";
+import { inWordsOfRun } from "./in-words-of-run.ts";
 import { onInterruption } from "./interruption.ts";
 import { jsonText } from "./json-text.ts";
 import { openListing } from "./open-listing.ts";
@@ -40,13 +43,19 @@ export async function runRun(name: string, given: RunArguments, terminal: Termin
   if (unreadable !== undefined) return { usageFault: `--blob ${unreadable} is not a file that can be read` };
   const { catalog, complete } = await openListing(given, terminal);
   if (!complete) return 2;
+  const ungranted = grantFault(given.grant, catalog);
+  if (ungranted !== undefined) return ungranted;
+  if (timeout !== undefined && timeout.ms > maxTimeoutMs)
+    terminal.tell(`--timeout ${timeout.ms} is more than a run may take; it has ${maxTimeoutMs} ms`);
   const log = openProcessLog();
   const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...running }));
   const { signal, stop } = onInterruption();
   const printed = printLines((text) => void process.stderr.write(text));
   try {
     const blobs = await putAll(toolkit.blobs, given.blob ?? [], terminal.cwd, signal);
-    const args = withBlobs(input.value, blobs);
+    const args = withBlobs(input.value, blobs, (place) => {
+      terminal.tell(`${place} in --args would stand for a --blob that was not given; it is passed on as it is`);
+    });
     const call = {
       name,
       args,
@@ -67,6 +76,9 @@ export async function runRun(name: string, given: RunArguments, terminal: Termin
     }
     const called = toolkit.toolbox.call("execute_skill", call, context, signal).finally(printed.end);
     const result = (await called) as RunResult;
+    const { clamped, timeout_ms } = result.limits_applied;
+    if (clamped === true && timeout !== undefined && timeout.ms <= maxTimeoutMs)
+      terminal.tell(`--timeout ${timeout.ms} is more than the skill allows itself; it had ${timeout_ms} ms`);
     await terminal.print(given.json === true ? [jsonText(result, 2), "\n"] : describeResult(result));
     return result.status === "completed" ? 0 : 1;
   } catch (error) {
@@ -74,7 +86,7 @@ export async function runRun(name: string, given: RunArguments, terminal: Termin
       terminal.tell("interrupted; the run was ended");
       return 130;
     }
-    tellRefusal(error, given, { terminal, log });
+    tellRefusal(given.json === true ? error : inWordsOfRun(error, name), given, { terminal, log });
     return 1;
   } finally {
     stop();
@@ -130,10 +142,16 @@ async function putAll(
   return ids;
 }
 
-/** `@1` in an argument stands for the first blob. */
-function withBlobs(value: unknown, blobs: readonly string[]): unknown {
-  if (typeof value === "string") return blobs[Number(/^@([1-9]\d?)$/.exec(value)?.[1]) - 1] ?? value;
-  if (Array.isArray(value)) return value.map((inner) => withBlobs(inner, blobs));
+/** `@1` in an argument stands for the first blob; `onMissing` is told of one that stands for none. */
+function withBlobs(value: unknown, blobs: readonly string[], onMissing: (place: string) => void): unknown {
+  if (typeof value === "string") {
+    const [, number] = /^@([1-9]\d?)$/.exec(value) ?? [];
+    if (number === undefined) return value;
+    const blob = blobs[Number(number) - 1];
+    if (blob === undefined) onMissing(JSON.stringify(value));
+    return blob ?? value;
+  }
+  if (Array.isArray(value)) return value.map((inner) => withBlobs(inner, blobs, onMissing));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withBlobs(inner, blobs)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withBlobs(inner, blobs, onMissing)]));
 }

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { runCli, startCli } from "./run-cli.ts";
 import type { CliRun } from "./run-cli.ts";
-import { useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
+import { skillText, useTemporaryProject, writeSecretAction } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
@@ -60,7 +60,7 @@ describe("acp-skills run", () => {
     );
     const missing = await run("a.b");
     expect(missing.code).toBe(1);
-    for (const name of names.slice(0, 3)) expect(missing.stderr).toContain(`args/${name}: expected a string`);
+    for (const name of names.slice(0, 3)) expect(missing.stderr).toContain(`--args ${name}: expected a string`);
     const args = JSON.stringify(Object.fromEntries(names.map((name) => [name, `${name}!`])));
     const { stdout } = await run("a.b", "--args", args, "--json");
     expect((JSON.parse(stdout) as { output: unknown }).output).toEqual(
@@ -97,6 +97,53 @@ describe("acp-skills run", () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Available: a.b, ") as string });
   });
 
+  test.each<[string, string[]]>([
+    ["--args numbers: expected a whole number, got nothing.", ["a.b"]],
+    ['--args numbers: expected a whole number, got "x".', ["a.b", "--args", '{"numbers":"x","sheet":"@1"}']],
+    [
+      '--args sheet: expected a blob: give a file with --blob, and "@1" here for the first',
+      ["a.b", "--args", '{"numbers":1,"sheet":"@1"}'],
+    ],
+    ["--args nmbers: expected one of the skill's inputs: numbers, sheet", ["a.b", "--args", '{"nmbers":1}']],
+    ["Did you mean numbers?", ["a.b", "--args", '{"nmbers":1}']],
+    ["--args: expected an object", ["a.b", "--args", "[1]"]],
+    ["acp-skills show words tells what it is for; a file under scripts/ runs with --script PATH.", ["words"]],
+    ["acp-skills list shows which there are.", ["a.c"]],
+  ])("a refusal speaks of the command line, not of tools: %s", async (told, args) => {
+    writeAction(
+      "def main(args):\n    pass\n",
+      '[inputs.numbers]\ntype = "integer"\nrequired = true\n[inputs.sheet]\ntype = "blob"\n',
+    );
+    project.write("skills/words/SKILL.md", skillText("words"));
+    const { code, stdout, stderr } = await run(...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(told);
+    expect(stderr).not.toMatch(
+      /execute_skill|describe_skill|list_skills|create_blob|input_blobs|timeout_ms|violations/,
+    );
+  });
+
+  test('"@1" that stands for no --blob is told, and passed on as it is', async () => {
+    writeAction("def main(args):\n    return args\n");
+    const { code, stdout, stderr } = await run("a.b", "--args", '{"sheet":"@1","all":["@2","@x"]}', "--json");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ output: { sheet: "@1", all: ["@2", "@x"] } });
+    for (const place of ["@1", "@2"]) expect(stderr).toContain(`"${place}" in --args would stand for a --blob`);
+    expect(stderr).not.toContain("@x");
+  });
+
+  test("a time that is cut short is told", async () => {
+    writeAction("def main():\n    pass\n", "[limits]\ntimeout_ms = 5000\n");
+    const cut = await run("a.b", "--timeout", "9999999");
+    expect(cut).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("9999999 is more than a run may take") as string,
+    });
+    const own = await run("a.b", "--timeout", "6000");
+    expect(own.stderr).toBe("acp-skills: --timeout 6000 is more than the skill allows itself; it had 5000 ms\n");
+    expect((await run("a.b", "--timeout", "4000")).stderr).toBe("");
+  });
+
   test("--args - reads the arguments from stdin", async () => {
     writeAction("def main(args):\n    return args\n");
     const args = ["run", "a.b", "--dry-run", "--args", "-", ...only];
@@ -113,6 +160,7 @@ describe("acp-skills run", () => {
     [["--blob", "nothing.csv"], "--blob nothing.csv is not a file that can be read"],
     [["--blob", "skills"], "--blob skills is not a file that can be read"],
     [["--grant", "a.b:all"], "--grant needs NAME:PERMISSION"],
+    [["--grant", "a.bb:secrets"], "--grant a.bb:secrets: no skill is called a.bb; did you mean a.b?"],
   ])("%j is a fault of usage, and nothing runs", async (args, told) => {
     writeAction("def main():\n    pass\n");
     const { code, stdout, stderr } = await run("a.b", ...args);
