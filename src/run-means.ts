@@ -125,7 +125,9 @@ async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
 }
 
 function nothingIsolates(tiers: readonly TierReport[]): SkillsError {
-  const reasons = tiers.map(({ tier, reason = "unusable" }) => `${tier}: ${reason}`).join(" ");
+  const all = new Set(tiers.map(({ reason }) => reason));
+  const each = tiers.map(({ tier, reason = "unusable" }) => `${tier}: ${reason}`).join(" ");
+  const reasons = tiers.length > 1 && all.size === 1 ? (tiers[0]?.reason ?? each) : each;
   const hint = "acp-skills doctor tells how to mend that; without a sandbox nothing is run.";
   return new SkillsError("SANDBOX_UNAVAILABLE", `Nothing here can isolate code. ${reasons}`, { facts: { hint } });
 }

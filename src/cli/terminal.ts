@@ -44,7 +44,7 @@ export function openTerminal(): Terminal {
     },
     home: homedir(),
     paint: wantsColour(env, stdout.isTTY) ? colourPaint : plainPaint,
-    columns: stdout.isTTY ? stdout.columns : undefined,
+    columns: widthOf(stdout),
     readerGone: reader.signal,
     async print(pieces) {
       const write = openWriting(stdout);
@@ -68,6 +68,17 @@ export function openTerminal(): Terminal {
       stderr.write(`acp-skills: ${safeText(sentence)}\n`);
     },
   };
+}
+
+/** Undefined too for a terminal that does not know its own, such as one of a test, and says 0. */
+export function widthOf({
+  isTTY,
+  columns,
+}: {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}): number | undefined {
+  return isTTY === true && columns !== undefined && columns > 0 ? columns : undefined;
 }
 
 /** Writes text through one buffer, which is used again when the reader has taken what it held. */

@@ -5,6 +5,7 @@ import type { Log } from "../log.ts";
 import type { Egress } from "./processes/process-sandbox.ts";
 import { openBubblewrapTier, openLandlockTier } from "./processes/process-tiers.ts";
 import type { ProcessTierOptions } from "./processes/process-tiers.ts";
+import { missingOwnFiles } from "./own-files.ts";
 import { openPyodideTier } from "./pyodide/pyodide-tier.ts";
 import type { PyodideTierOptions } from "./pyodide/pyodide-tier.ts";
 import type { Explanation, Sandbox, Tier } from "./sandbox.ts";
@@ -63,6 +64,8 @@ export async function openSandbox(
 ): Promise<{ readonly sandbox?: Sandbox; readonly tiers: readonly TierReport[] }> {
   const { isolation = "auto", everyTier = false, log = silentLog } = options;
   const wanted = isolation === "auto" ? (tiersOf[process.platform] ?? []) : [isolation];
+  const missing = missingOwnFiles();
+  if (missing !== undefined) return { tiers: wanted.map((tier) => ({ tier, usable: false, reason: missing })) };
   const tiers: TierReport[] = [];
   let sandbox: Sandbox | undefined;
   for (const tier of wanted) {

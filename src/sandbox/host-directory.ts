@@ -13,10 +13,10 @@ import {
 import { copyFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { SkillsError } from "../errors.ts";
 import type { Python } from "./find-python.ts";
+import { ownFiles } from "./own-files.ts";
 import { removeTree } from "./remove-tree.ts";
 
 /** What this process keeps for all of its sandboxes; in it each of them gets a directory of its own. */
@@ -109,7 +109,7 @@ export function worldOfProcesses(): string {
 async function copyInside(target: string): Promise<void> {
   mkdirSync(target);
   chmodSync(target, 0o755);
-  const source = fileURLToPath(new URL("./inside/", import.meta.url));
+  const source = ownFiles.inside;
   for (const name of await readdir(source)) {
     if (!name.endsWith(".py")) continue;
     await copyFile(join(source, name), join(target, name));

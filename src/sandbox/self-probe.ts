@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { isSkillsError } from "../errors.ts";
-import { hostDirectoryPrefix } from "./host-directory.ts";
+import { describeOwner, hostDirectoryPrefix, ownerFile } from "./host-directory.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 
@@ -76,6 +76,8 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
     socket.destroy();
   });
   try {
+    // Whoever comes after us sees whose this was, should we be killed.
+    writeFileSync(join(outer, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
     // Open to everybody who knows its name: what keeps a sandbox out must be the sandbox.
     mkdirSync(directory);
     chmodSync(directory, 0o777);

@@ -43,11 +43,22 @@ function namesIn(directory: string): string[] {
 function isLeftover(path: string): boolean {
   try {
     const found = lstatSync(path);
-    if (!found.isDirectory() || found.uid !== process.getuid?.()) return false;
+    if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid())) return false;
     const owner = JSON.parse(readFileSync(join(path, ownerFile), "utf8")) as Owner;
-    return owner.world === worldOfProcesses() && owner.world !== "" && startOf(owner.pid) !== owner.started;
+    if (owner.world !== worldOfProcesses()) return false;
+    // Where nothing tells when a process started, only a number that nobody has is certain.
+    return owner.world === "" ? !exists(owner.pid) : startOf(owner.pid) !== owner.started;
   } catch {
     return isForgotten(path);
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describeOwner, ownerFile } from "../../src/sandbox/host-directory.ts";
 import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
 import type { MemoryStage } from "../../src/sandbox/memory-sandbox.ts";
 import { removeTree } from "../../src/sandbox/remove-tree.ts";
@@ -37,6 +38,15 @@ describe("the probe of a tier", () => {
   test("refuses one that leaks, and one in which something else ran", async () => {
     expect(await probe(({ nonce }) => ({ ran: nonce, found: { file: "x" } }))).toContain("file");
     expect(await probe(() => ({ ran: "something else", found: {} }))).toContain("not what was asked for");
+  });
+
+  test("says whose its directory is, so that what a kill leaves is removed at once", async () => {
+    let owner: unknown;
+    await probe(({ file = "" }) => {
+      owner = JSON.parse(readFileSync(join(dirname(dirname(file)), ownerFile), "utf8"));
+      return {};
+    });
+    expect(owner).toEqual(describeOwner(process.pid));
   });
 
   // There, everyone may make links, which we would follow when we tidy up.

@@ -27,9 +27,10 @@ describe.skipIf(process.platform !== "linux")("sweeping", () => {
   test("removes what dead processes left, and says so", async () => {
     leave("acp-skills-run-dead", dead);
     leave("acp-skills-run-reused", { ...own, started: "1" });
+    leave("acp-skills-run-probe-dead", dead);
     await sweep();
     expect(readdirSync(directory)).toEqual([]);
-    expect(told).toHaveLength(2);
+    expect(told).toHaveLength(3);
   });
 
   test("removes what nobody owns once nobody can be making it", async () => {

@@ -1,6 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { bubblewrapArguments, nodeInside, ownPlaces } from "./bubblewrap-arguments.ts";
 import { isWithin } from "../../is-within.ts";
 import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
@@ -8,11 +7,10 @@ import type { Python } from "../find-python.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { guardedProject } from "../guarded-names.ts";
+import { ownFiles } from "../own-files.ts";
 import type { Json, Sandbox } from "../sandbox.ts";
 import { showNode } from "../show-to-nobody.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
-
-const showProject = fileURLToPath(new URL("show_project.py", import.meta.url));
 
 export interface BubblewrapOptions extends ProcessSandboxOptions {
   readonly bubblewrap: string;
@@ -57,7 +55,11 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
         if (lent === undefined) return command;
         mkdirSync(place);
         const given = [String(user.id), lent.directory, place, command.file, ...command.arguments];
-        return { file: python.executable, arguments: ["-I", "-S", "-B", showProject, ...given], user: undefined };
+        return {
+          file: python.executable,
+          arguments: ["-I", "-S", "-B", ownFiles.showProject, ...given],
+          user: undefined,
+        };
       },
       surroundings: (_directory, shape) => ({
         tier: "bubblewrap",

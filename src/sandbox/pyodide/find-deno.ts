@@ -12,9 +12,6 @@ export interface DenoParts {
   readonly pyodide: string;
 }
 
-/** What to install, where something is missing. */
-export const denoRemedy = "npm install deno pyodide";
-
 const platforms: Readonly<Record<string, string>> = {
   "linux x64": "linux-x64-glibc",
   "linux arm64": "linux-arm64-glibc",

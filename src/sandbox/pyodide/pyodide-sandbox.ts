@@ -4,7 +4,6 @@ import { chmod, copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Clock } from "../../clock.ts";
 import { SkillsError } from "../../errors.ts";
@@ -18,6 +17,7 @@ import { filesOf } from "./pyodide-files.ts";
 import { startPyodide } from "./pyodide-process.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
+import { ownFiles } from "../own-files.ts";
 import { removeTree } from "../remove-tree.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 import { chooseUser } from "../sandbox-user.ts";
@@ -129,7 +129,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
 
 /** As root, children are others than we: what they cannot reach is shown to them in `directory`. */
 async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
-  const inside = realpathSync(fileURLToPath(new URL("../inside/", import.meta.url)));
+  const inside = realpathSync(ownFiles.inside);
   const parts = {
     deno: await showAt(join(directory, "deno"), deno),
     pyodide: await showAt(join(directory, "pyodide"), pyodide),

@@ -1,7 +1,8 @@
 import type { Clock } from "../../clock.ts";
 import type { Log } from "../../log.ts";
-import { denoRemedy, findDenoParts } from "./find-deno.ts";
+import { findDenoParts } from "./find-deno.ts";
 import { whereSandboxesReach } from "../host-directory.ts";
+import { installRemedy } from "../install-remedy.ts";
 import { openPyodideSandbox } from "./pyodide-sandbox.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { probeSandbox } from "../self-probe.ts";
@@ -25,7 +26,7 @@ export async function openPyodideTier(options: PyodideTierOptions): Promise<Sand
   const { peersFrom, cacheDirectory, pool, clock, log } = options;
   const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
   const parts = findDenoParts(peersFrom);
-  if (typeof parts === "string") return { reason: parts, fix: [denoRemedy] };
+  if (typeof parts === "string") return { reason: parts, fix: [installRemedy(["deno", "pyodide"])] };
   await sweepLeftovers(log, temporaryDirectory);
   const sandbox = await openPyodideSandbox({
     parts,

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { devNull } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findCommand } from "../find-command.ts";
+import { ownFiles } from "../own-files.ts";
 
 export type InstallerName = "uv" | "pip";
 
@@ -64,13 +64,11 @@ function toUvCommand(uv: string, plan: InstallPlan): InstallCommand {
   };
 }
 
-const pipWithoutPrograms = fileURLToPath(new URL("only_wheels.py", import.meta.url));
-
 function toPipCommand(python: string, { requirementsFile, target, wheels }: InstallPlan): InstallCommand {
   return {
     file: python,
     arguments: [
-      ...["-I", pipWithoutPrograms, "install", "--target", target, "--requirement", requirementsFile],
+      ...["-I", ownFiles.onlyWheels, "install", "--target", target, "--requirement", requirementsFile],
       ...onlyWheels,
       ...["--no-input", "--disable-pip-version-check", "--no-color", "--no-warn-script-location"],
       ...(wheels === undefined ? [] : ["--no-index", "--find-links", wheels]),

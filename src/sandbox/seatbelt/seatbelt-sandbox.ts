@@ -7,6 +7,7 @@ import { closableSandbox } from "../closable-sandbox.ts";
 import { driveRun } from "../drive-run.ts";
 import type { Python } from "../find-python.ts";
 import type { HostDirectory } from "../host-directory.ts";
+import { installRemedy } from "../install-remedy.ts";
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots } from "../lay-files.ts";
 import type { Sandbox, SandboxRun } from "../sandbox.ts";
 import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
@@ -36,7 +37,7 @@ export interface SeatbeltOptions {
   readonly log: Log;
 }
 
-export const seatbeltRemedy = "npm install @anthropic-ai/sandbox-runtime";
+export const seatbeltRemedy = (): string => installRemedy(["@anthropic-ai/sandbox-runtime"]);
 
 /** The runtime, from one of `directories`, whose `node_modules` are executed and must be trusted; `undefined` where there is none. */
 export async function loadSeatbeltRuntime(directories: readonly string[]): Promise<SeatbeltRuntime | undefined> {

@@ -8,6 +8,7 @@ import { removeTree } from "../remove-tree.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { loadSeatbeltRuntime, openSeatbeltSandbox, seatbeltRemedy } from "./seatbelt-sandbox.ts";
 import { probeSandbox } from "../self-probe.ts";
+import { sweepLeftovers } from "../sweep-leftovers.ts";
 
 export interface SeatbeltTierOptions {
   readonly python: string | undefined;
@@ -25,9 +26,10 @@ export async function openSeatbeltTier(options: SeatbeltTierOptions): Promise<Sa
   if (process.getuid?.() === 0) return { reason: "Seatbelt's runs cannot be kept from forking as root.", fix: [] };
   const runtime = await loadSeatbeltRuntime([fileURLToPath(new URL(".", import.meta.url)), ...peersFrom]);
   if (runtime === undefined)
-    return { reason: "@anthropic-ai/sandbox-runtime is not installed.", fix: [seatbeltRemedy] };
+    return { reason: "@anthropic-ai/sandbox-runtime is not installed.", fix: [seatbeltRemedy()] };
   const python = await findPython(options.python);
   if ("reason" in python) return { reason: python.reason, fix: ["xcode-select --install"] };
+  await sweepLeftovers(log, temporaryDirectory);
   const host = await makeHostDirectory(python, temporaryDirectory);
   let opened: Sandbox | undefined;
   let fault: string | undefined;

@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { SkillsError } from "../../errors.ts";
 import { memorySkillFiles } from "../../skills/memory-skill-files.ts";
 import type { Manifest } from "../../skills/manifest.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
@@ -64,12 +66,24 @@ export function openGuides(limits: ToolLimits): (tools: readonly ToolName[]) => 
     const key = tools.join(" ");
     let guide = guides.get(key);
     if (guide === undefined) {
-      template ??= readFileSync(new URL("./SKILL.md", import.meta.url), "utf8");
+      template ??= readTemplate();
       guide = toGuide(renderGuide(template, tools, limits));
       guides.set(key, guide);
     }
     return guide;
   };
+}
+
+function readTemplate(): string {
+  const file = fileURLToPath(new URL("./SKILL.md", import.meta.url));
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const message =
+      `The guide of acp-skills is missing. A bundler leaves it behind: keep acp-skills out of the bundle (external), ` +
+      `or copy dist/tools/guide/SKILL.md of the package to ${file}.`;
+    throw new SkillsError("UNREADABLE", message, { cause, facts: { path: file } });
+  }
 }
 
 /**

@@ -1,0 +1,10 @@
+/** As `engines` in package.json has it; a test keeps the two equal. */
+export const leastNode = "20.19.0";
+
+/** Why this package cannot run on that Node; undefined where it can. Everything here has to be readable for much older ones. */
+export function nodeFault(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = leastNode.split(".").map(Number);
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
+  return `acp-skills needs Node ${leastMajor}.${leastMinor} or newer; this is Node ${version}`;
+}
