@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { readSamples } from "./corpus.js";
 import { measureEdits } from "./edits.js";
+import { measureHostile } from "./hostile.js";
+import { measureLargeList } from "./large-list.js";
 import { measureListing } from "./list.js";
 import { measureMemory } from "./memory.js";
 import { measurePassThrough } from "./pass-through.js";
@@ -32,6 +34,8 @@ const figures = {
   list: measureListing,
   watch: measureWatching,
   edits: measureEdits,
+  "large-list": measureLargeList,
+  hostile: measureHostile,
   memory: measureMemory,
   "pass-through": measurePassThrough,
   start: measureStart,
