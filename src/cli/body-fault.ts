@@ -1,7 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, readSync } from "node:fs";
+import { findFrontmatter } from "../skills/frontmatter.ts";
+import { findInvisible, invisibleIn } from "../skills/invisible-characters.ts";
 import { openRegularFileSync } from "../skills/open-regular-file.ts";
 import type { Finding } from "../skills/rules.ts";
+import { openTextPositions } from "../skills/text-positions.ts";
+import type { TextPosition } from "../skills/text-positions.ts";
 
 /** However long a file is, no more of it is read. */
 const checkedBytes = 16 * 1024 * 1024;
@@ -9,53 +13,68 @@ const chunkSize = 256 * 1024;
 const lineFeed = 0x0a;
 
 /**
- * The first place of a file, frontmatter or body, that is not UTF-8: the specification's readers decode whole files. Looks
- * at the first 16 MiB. Undefined where all is well, and where the file cannot be read, which others report.
+ * What is wrong with the text of a file: the first place, frontmatter or body, that is not UTF-8, for the specification's readers
+ * decode whole files; and the first character of the body that cannot be seen. Looks at the first 16 MiB. Nothing where the
+ * file cannot be read, which others report.
  */
-export function findBodyFault(file: string): Finding | undefined {
-  const place = findInvalidUtf8(file);
-  if (place === undefined) return undefined;
-  return {
-    code: "invalid-utf8",
-    file,
-    ...place,
-    message: "the file is not valid UTF-8",
-    fix: "Save the file as UTF-8.",
-  };
-}
-
-function findInvalidUtf8(file: string): { line: number; column: number } | undefined {
+export function findBodyFaults(file: string): readonly Finding[] {
   let descriptor: number;
   try {
     descriptor = openRegularFileSync(file);
   } catch {
     // Whoever looked for skills has reported that this one cannot be opened, or is no file.
-    return undefined;
+    return [];
   }
   try {
-    return searchLines(descriptor);
+    return searchLines(descriptor).map((fault) => ({ ...fault, file }));
   } finally {
     closeSync(descriptor);
   }
 }
 
+type BodyFault = Omit<Finding, "file">;
+
 /** Goes through a file in blocks of whole lines, so that no character is cut in two. */
-function searchLines(descriptor: number): { line: number; column: number } | undefined {
+function searchLines(descriptor: number): BodyFault[] {
   let held = Buffer.alloc(0);
   let line = 1;
+  let hidden: BodyFault | undefined;
   for (let position = 0; position < checkedBytes;) {
     const chunk = Buffer.allocUnsafe(chunkSize);
     const length = readSync(descriptor, chunk, 0, chunkSize, position);
+    const frontmatter = position === 0 ? findFrontmatter(chunk.subarray(0, length), true) : undefined;
+    const bodyStart = frontmatter?.kind === "found" ? frontmatter.bodyStart : 0;
     position += length;
     const block = Buffer.concat([held, chunk.subarray(0, length)]);
     const end = length === 0 ? block.length : block.lastIndexOf(lineFeed) + 1;
     const lines = block.subarray(0, end);
-    if (!isUtf8(lines)) return invalidPlace(lines, line);
-    if (length === 0) return undefined;
+    hidden ??= findHidden(lines, Math.min(bodyStart, end), line);
+    if (!isUtf8(lines)) return [invalidUtf8(invalidPlace(lines, line)), ...(hidden ? [hidden] : [])];
+    if (length === 0) break;
     line += countLines(lines);
     held = block.subarray(end);
   }
-  return undefined;
+  return hidden === undefined ? [] : [hidden];
+}
+
+function invalidUtf8(place: TextPosition): BodyFault {
+  return { code: "invalid-utf8", ...place, message: "the file is not valid UTF-8", fix: "Save the file as UTF-8." };
+}
+
+/** The first character behind an offset that cannot be seen; `firstLine` is the number of the first line. */
+function findHidden(lines: Buffer, from: number, firstLine: number): BodyFault | undefined {
+  const text = lines.toString("utf8", from);
+  const found = findInvisible(text);
+  if (found === undefined) return undefined;
+  const { line, column } = openTextPositions(text)(found.offset);
+  const [message, fix] = invisibleIn("the text below the frontmatter", found);
+  return {
+    code: "invisible-characters",
+    line: firstLine + countLines(lines.subarray(0, from)) + line - 1,
+    column,
+    message,
+    fix,
+  };
 }
 
 function countLines(bytes: Uint8Array): number {
@@ -64,7 +83,7 @@ function countLines(bytes: Uint8Array): number {
   return lines;
 }
 
-function invalidPlace(bytes: Buffer, firstLine: number): { line: number; column: number } {
+function invalidPlace(bytes: Buffer, firstLine: number): TextPosition {
   let start = 0;
   for (let line = firstLine; ; line++) {
     const found = bytes.indexOf(lineFeed, start);

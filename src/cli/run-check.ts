@@ -11,7 +11,7 @@ import { countSkills } from "../skills/skill-counts.ts";
 import type { SkillCounts } from "../skills/skill-counts.ts";
 import type { SkillFiles } from "../skills/skill-files.ts";
 import { runInSlices } from "../slices.ts";
-import { findBodyFault } from "./body-fault.ts";
+import { findBodyFaults } from "./body-fault.ts";
 import type { CheckReport } from "./check-report.ts";
 import { isScopeFault, toCheckScope } from "./check-scope.ts";
 import type { CheckScope } from "./check-scope.ts";
@@ -59,7 +59,7 @@ export async function runCheckOnce(options: CheckOptions): Promise<CheckOutcome>
     if (repairs.fixed.length > 0) found = await search(scopes, options);
   }
   complaints.push(...found.emptyScopes.map((scope) => nothingThere(scope, cwd)));
-  const bodies = level === "spec" ? found.records.flatMap(bodyFault) : [];
+  const bodies = level === "spec" ? found.records.flatMap(bodyFaults) : [];
   const problems = [...toProblems([...found.findings, ...bodies], level), ...found.collisions].sort(byPlace);
   return {
     report: { problems, checked: found.counts.checked, counts: found.counts, fixed: repairs.fixed },
@@ -128,10 +128,9 @@ function toFixable(record: DirectoryRecord): FixableSkill {
   return { directory: record.path, expectedName: record.expectedName, file: skillFile(record) };
 }
 
-function bodyFault(record: DirectoryRecord): readonly Finding[] {
+function bodyFaults(record: DirectoryRecord): readonly Finding[] {
   if (record.findings.some(({ code }) => code === "invalid-utf8")) return [];
-  const fault = findBodyFault(skillFile(record));
-  return fault === undefined ? [] : [fault];
+  return findBodyFaults(skillFile(record));
 }
 
 /** The file of a skill, which need not be offered, nor be a file. */
