@@ -34,8 +34,8 @@ def prepare(alone: bool, wishes: list) -> Callable:
     )
     machine = os.uname().machine
     final = seccomp.rules_against_confining()
-    # Landlock is used for a run that is known, and only where it is the wall, or a second one around a project.
-    is_later = alone or (version > 0 and "project" in wishes)
+    # Landlock is for a run that is known: as the wall, or as a second one.
+    is_later = alone or version > 0
     _offer_to_the_oom_killer()
     seccomp.apply(seccomp.assemble(machine, refusals if is_later else [*refusals, *final]))
 

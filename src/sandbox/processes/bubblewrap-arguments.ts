@@ -1,13 +1,14 @@
-import { isWithin } from "../../is-within.ts";
-
 /** Everything that the arguments depend on. */
 export interface BubblewrapPlan {
-  /** Interpreter, and the directory it needs where it is not the system's. */
-  readonly python: { readonly executable: string; readonly prefix: string };
+  readonly python: { readonly executable: string };
+  /** Shown where they are: libraries, and what belongs to the interpreter. */
+  readonly shown: readonly string[];
+  /** Shown as `/usr/bin`. */
+  readonly programs: string;
   /** Bound where it is; absent where there is none to run scripts with. */
   readonly node: string | undefined;
-  /** Directories of the root that the system has, as links to elsewhere or as they are. */
-  readonly system: readonly { readonly name: string; readonly link?: string }[];
+  /** Links in the root, such as the system has. */
+  readonly system: readonly { readonly name: string; readonly link: string }[];
   /** Directories of `/proc` in which anybody could write, or root could by its name. */
   readonly settings: readonly string[];
   readonly inside: string;
@@ -41,11 +42,9 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"],
     ...["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL", "--clearenv"],
-    ...["--ro-bind", "/usr", "/usr"],
-    ...plan.system.flatMap(({ name, link }) =>
-      link === undefined ? ["--ro-bind", `/${name}`, `/${name}`] : ["--symlink", link, `/${name}`],
-    ),
-    ...(isWithin(python.prefix, "/usr") ? [] : ["--ro-bind", python.prefix, python.prefix]),
+    ...["--ro-bind", plan.programs, "/usr/bin"],
+    ...plan.shown.flatMap((place) => ["--ro-bind", place, place]),
+    ...plan.system.flatMap(({ name, link }) => ["--symlink", link, `/${name}`]),
     ...(node === undefined ? [] : ["--ro-bind", node, nodeInside]),
     ...["--ro-bind", plan.etc, "/etc"],
     ...["--proc", "/proc", ...plan.settings.flatMap((place) => ["--ro-bind", place, place])],

@@ -10,6 +10,7 @@ import { guardedProject } from "../guarded-names.ts";
 import { ownFiles } from "../own-files.ts";
 import type { Json, Sandbox } from "../sandbox.ts";
 import { showNode } from "../show-to-nobody.ts";
+import { makeProgramDirectory, shownToPython } from "./shown-programs.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
 
 export interface BubblewrapOptions extends ProcessSandboxOptions {
@@ -23,16 +24,21 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   const { bubblewrap, python, root, host } = options;
   const system = systemDirectories();
   const settings = ["/proc/sys", "/proc/pressure"].filter((place) => existsSync(place));
-  const isSystemNode = isWithin(process.execPath, "/usr");
-  const shown = isSystemNode ? undefined : showNode(host);
-  const node = isSystemNode ? process.execPath : nodeInside;
-  const path = ["/usr/local/bin", "/usr/bin", "/bin", ...(isSystemNode ? [] : ["/opt/node/bin"])].join(":");
+  const node = showNode(host);
+  const shown = shownToPython(python);
+  const programs = new Map<boolean, string>();
+  const programsFor = (tools: boolean): string => {
+    const made =
+      programs.get(tools) ?? makeProgramDirectory(join(host.path, tools ? "tools" : "python"), python, tools);
+    programs.set(tools, made);
+    return made;
+  };
   return openProcessSandbox(
     {
       tier: "bubblewrap",
       writable: [],
       refuses: ({ program }) =>
-        isSystemNode || shown !== undefined || program.type !== "script" || program.language !== "node"
+        node !== undefined || program.type !== "script" || program.language !== "node"
           ? undefined
           : `Scripts for Node cannot be run: ${process.execPath} can be reached by root only.`,
       command(directory, shape, wishes, user) {
@@ -43,7 +49,9 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           project: lent === undefined ? shape.project : { ...lent, directory: place },
           ...root,
           python,
-          node: shown,
+          shown,
+          programs: programsFor(shape.tools),
+          node: shape.tools ? node : undefined,
           system,
           settings,
           inside: host.inside,
@@ -72,10 +80,10 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           project: shape.project === undefined ? null : "/project",
           packages: shape.packages === undefined ? null : "/packages",
         },
-        confine: shape.project === undefined ? {} : { landlock: secondWall(shape.project.writable) },
-        interpreters: { python: python.executable, bash: "/bin/bash", node },
+        confine: { landlock: secondWall(shown, shape.project?.writable === true) },
+        interpreters: { python: python.executable, bash: "/bin/bash", node: nodeInside },
         environment: {
-          PATH: path,
+          PATH: "/usr/bin:/bin:/opt/node/bin",
           HOME: "/workspace",
           LANG: "C.UTF-8",
           TMPDIR: "/tmp",
@@ -88,13 +96,32 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 }
 
 /**
- * Pipes with names can be written to where nothing else can, and a project may have some: what reads them is outside. And what is mounted
- * to be written can be written everywhere.
+ * Of `/proc`, which says where on the host things lie, and which boot this is, only what says nothing of that kind. And pipes with
+ * names can be written to where nothing else can, and a project may have some: what reads them is outside.
  */
-function secondWall(isWritable: boolean): { readonly [key: string]: Json } {
-  const writable = ["/workspace", "/output", "/tmp", "/dev/shm", "/dev/null"];
-  return { readable: [], runnable: ["/"], writable, ...(isWritable && { guarded: guardedProject("/project") }) };
+function secondWall(shown: readonly string[], isWritable: boolean): { readonly [key: string]: Json } {
+  const own = [
+    "/usr",
+    "/opt",
+    "/etc",
+    "/dev",
+    "/inside",
+    "/skills",
+    "/blobs",
+    "/packages",
+    "/project",
+    ...writablePlaces,
+  ];
+  const readable = ["cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version"];
+  return {
+    readable: readable.map((name) => `/proc/${name}`),
+    runnable: [...own, ...shown],
+    writable: [...writablePlaces, "/dev/null"],
+    ...(isWritable && { guarded: guardedProject("/project") }),
+  };
 }
+
+const writablePlaces = ["/workspace", "/output", "/tmp", "/dev/shm"];
 
 /** Why bubblewrap cannot show this interpreter, if it cannot. */
 export function cannotShow({ executable, prefix }: Python): string | undefined {
@@ -102,13 +129,14 @@ export function cannotShow({ executable, prefix }: Python): string | undefined {
   return hidden === undefined ? undefined : `${executable} lies in ${prefix}, where a sandbox has files of its own.`;
 }
 
-/** What lies beside `/usr` in the root of a system, which is links into it on most. */
+/** What lies beside `/usr` in the root of a system is links into it on most; programs are always there. */
 function systemDirectories(): BubblewrapPlan["system"] {
-  return ["bin", "lib", "lib32", "lib64", "libx32", "sbin"].flatMap((name) => {
+  const libraries = ["lib", "lib32", "lib64", "libx32"].flatMap((name) => {
     try {
-      return lstatSync(`/${name}`).isSymbolicLink() ? [{ name, link: readlinkSync(`/${name}`) }] : [{ name }];
+      return lstatSync(`/${name}`).isSymbolicLink() ? [{ name, link: readlinkSync(`/${name}`) }] : [];
     } catch {
       return []; // This system has none.
     }
   });
+  return [...["bin", "sbin"].map((name) => ({ name, link: "usr/bin" })), ...libraries];
 }

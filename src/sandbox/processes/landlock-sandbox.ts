@@ -2,6 +2,7 @@ import type { Python } from "../find-python.ts";
 import { guardedProject } from "../guarded-names.ts";
 import { ownRoots, ownRootNames } from "../lay-files.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
+import { findScriptTools, programLoaders, shownToPython } from "./shown-programs.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { SandboxUser } from "../sandbox-user.ts";
 import type { Sandbox, SandboxRun } from "../sandbox.ts";
@@ -10,7 +11,6 @@ export interface LandlockOptions extends ProcessSandboxOptions {
   readonly python: Python;
 }
 
-const runnable = ["/usr", "/bin", "/lib", "/lib32", "/lib64", "/sbin"];
 const readable = [
   ...["/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives", "/etc/mime.types"],
   ...["/etc/ssl/openssl.cnf", "/etc/ssl/certs", "/etc/pki/tls/certs", "/dev/random", "/dev/urandom"],
@@ -24,6 +24,8 @@ const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import supervis
  */
 export function openLandlockSandbox(options: LandlockOptions): Sandbox {
   const { python, host } = options;
+  const shown = shownToPython(python);
+  const loaders = programLoaders();
   return openProcessSandbox(
     {
       tier: "landlock",
@@ -35,7 +37,7 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
         const all = ["landlock", ...(isSomebody ? ["owner"] : []), ...wishes];
         return { file: python.executable, arguments: ["-I", "-S", "-B", "-c", launch, host.inside, ...all] };
       },
-      surroundings(directory, { project, packages }) {
+      surroundings(directory, { project, packages, tools }) {
         const roots = {
           ...ownRoots(directory),
           project: project?.directory ?? null,
@@ -49,8 +51,8 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
           roots,
           confine: {
             landlock: {
-              readable: [...readable, host.inside, skills, blobs, ...packagesOf, ...projects],
-              runnable: [...runnable, python.prefix],
+              readable: [...readable, ...shown, host.inside, skills, blobs, ...packagesOf, ...projects],
+              runnable: [...loaders, python.executable, ...(tools ? findScriptTools().map(({ path }) => path) : [])],
               writable: [...writable, workspace, output, temporary],
               ...(project?.writable === true && { guarded: guardedProject(project.directory) }),
             },

@@ -26,6 +26,8 @@ interface Shape {
   readonly network: boolean;
   readonly project: SandboxRun["project"];
   readonly packages: string | undefined;
+  /** Programs that scripts use; other runs get Python alone. */
+  readonly tools: boolean;
 }
 
 /** How a tier makes sandboxes out of processes. */
@@ -68,12 +70,13 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   const packagesFor = showPackages(hostDirectory);
   let made = 0;
   /** What waits is of the shape of the last run that could wait. */
-  let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined };
+  let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined, tools: false };
   const pool = openWarmPool<Waiting>({
     ...options.pool,
     clock,
     make: (warm) => start(shapeOfPool, warm),
-    isAlive: ({ alive, shape }) => alive && shape.diskBytes === shapeOfPool.diskBytes,
+    isAlive: ({ alive, shape }) =>
+      alive && shape.diskBytes === shapeOfPool.diskBytes && shape.tools === shapeOfPool.tools,
     async discard(waiting) {
       await end(waiting);
       await bury(waiting);
@@ -134,7 +137,8 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   async function take(run: SandboxRun): Promise<Waiting> {
     const { network, project, limits } = run;
     const packages = run.packages && (await packagesFor(run.packages));
-    const shape = { diskBytes: limits.diskBytes, network: network.length > 0, project, packages };
+    const tools = run.program.type === "script";
+    const shape = { diskBytes: limits.diskBytes, network: network.length > 0, project, packages, tools };
     if (shape.network || project !== undefined || packages !== undefined) return start(shape, false);
     shapeOfPool = shape;
     return pool.take();

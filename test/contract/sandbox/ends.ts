@@ -92,7 +92,7 @@ export function describeEnds(trial: Trial): void {
       );
       ends(
         "while a child holds its output open",
-        "import subprocess\ndef main():\n    subprocess.Popen(['sleep', '600'])\n    return 1",
+        "import subprocess, sys\ndef main():\n    subprocess.Popen([sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)'])\n    return 1",
         [one],
         more,
       );
@@ -188,7 +188,11 @@ export function describeEnds(trial: Trial): void {
       ends("when it exits with a number", "import os\ndef main(): os._exit(7)", [crashed]);
       ends("when it kills itself", "import os\ndef main(): os.kill(os.getpid(), 9)", [crashed]);
       ends("when it reads where nothing is", "import ctypes\ndef main(): ctypes.string_at(0)", [crashed]);
-      ends("when it becomes another program", "import os\ndef main(): os.execv('/bin/true', ['true'])", [crashed]);
+      ends(
+        "when it becomes another program",
+        "import os, sys\ndef main(): os.execv(sys.executable, [sys.executable, '-I', '-S', '-c', 'pass'])",
+        [crashed],
+      );
     });
 
   it("a run that is cancelled again and again leaves the next one alone", async () => {

@@ -377,7 +377,7 @@ export function describeInside(trial: Trial): void {
                 os.rename(place + "/one", place + "/a/b/one")
             with open(os.devnull, "w") as file:
                 file.write("x")
-            shown = subprocess.run(["sh", "-c", "echo out > /dev/stdout"], capture_output=True)
+            shown = subprocess.run([sys.executable, "-I", "-S", "-c", "print('out', file=open('/dev/stdout', 'w'))"], capture_output=True)
             return [tried, shown.stdout.decode()]
       `;
       return trial

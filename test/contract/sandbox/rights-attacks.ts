@@ -40,6 +40,35 @@ export const rightsAttacks: readonly Attack[] = [
     `,
   },
   {
+    tries: "start programs of the host",
+    ofProcesses: true,
+    code: python`
+      import subprocess
+
+      def attack(bait):
+          for name in ("git", "gcc", "cc", "make", "gdb", "docker", "podman", "perf", "strace", "apt-get", "dpkg", "rpm", "systemctl",
+                       "ssh", "gpg", "node", "npm", "java", "bash", "sh", "perl", "curl", "cat"):
+              for directory in ("/usr/bin", "/usr/local/bin", "/bin", "/usr/sbin"):
+                  attempt(directory + "/" + name, lambda: subprocess.run([directory + "/" + name, "--version"], stdin=subprocess.DEVNULL))
+          for path in ("/usr/lib/git-core/git", "/usr/lib/gcc", "/usr/src", "/usr/include", "/usr/share/doc", "/usr/local/share"):
+              attempt(path, lambda: os.open(path, os.O_RDONLY))
+          program = "/workspace/own"
+          observe("a program of its own", lambda: write(program, "#!" + sys.executable + "\\nprint(1)\\n"))
+    `,
+  },
+  {
+    tries: "learn where on the host things lie, and which boot this is",
+    ofProcesses: true,
+    code: python`
+      def attack(bait):
+          for process in ("self", "thread-self", "1", str(os.getpid())):
+              for name in ("mountinfo", "mounts", "mountstats", "cgroup"):
+                  attempt("%s %s" % (process, name), lambda: read("/proc/%s/%s" % (process, name)))
+          for path in ("sys/kernel/random/boot_id", "mounts", "cmdline", "partitions", "locks", "net/unix", "sys/kernel/hostname"):
+              attempt(path, lambda: read("/proc/" + path))
+    `,
+  },
+  {
     tries: "gain rights by a setuid program",
     ofProcesses: true,
     code: python`
@@ -52,7 +81,7 @@ export const rightsAttacks: readonly Attack[] = [
               if program:
                   attempt(name, lambda: subprocess.run([program, *arguments], check=True, timeout=5, stdin=subprocess.DEVNULL))
           shell = "/workspace/shell"
-          shutil.copyfile("/bin/true", shell)
+          write(shell)
           for mode in (0o4755, 0o2755, 0o6755):
               attempt("chmod %o" % mode, lambda: os.chmod(shell, mode))
               attempt("open %o" % mode, lambda: os.close(os.open("%s-%o" % (shell, mode), os.O_CREAT | os.O_WRONLY, mode)))

@@ -8,6 +8,23 @@ export function describeScripts(trial: Trial): void {
   const stdin = "from outside\n".repeat(10_000);
 
   describe("scripts", trial.together, () => {
+    it("of bash find the tools that scripts use, and no others", () => {
+      const text = python`
+        set -e
+        printf 'b 2\na 1\n' > list
+        sort list | awk '{ print $2 $1 }' | sed 's/1a/x/' | grep -v 2 | tr x y | tee copy | wc -l
+        find . -name copy | xargs cat | head -1 | cut -c1
+        tar -cf all.tar list && gzip all.tar && ls all.tar.gz && basename /a/b && date +%Y | wc -c && python3 -c 'print(5)'
+        for name in git gcc cc ld gdb docker make apt-get dpkg strace perf su sudo mount ssh; do
+          if command -v $name; then exit 9; fi
+        done
+      `;
+      return trial.run(scriptRun("bash", text), ({ end, host }) => {
+        expect(host.stdout.replaceAll(/ +/g, "")).toBe("1\ny\nall.tar.gz\nb\n5\n5\n");
+        expect(end).toEqual({ type: "exited", exitCode: 0 });
+      });
+    });
+
     it.each([
       [
         "python",

@@ -4,9 +4,14 @@ import { bubblewrapArguments } from "../../../src/sandbox/processes/bubblewrap-a
 import type { BubblewrapPlan } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
 
 const plan: BubblewrapPlan = {
-  python: { executable: "/usr/bin/python3.11", prefix: "/usr" },
+  python: { executable: "/usr/bin/python3.11" },
+  shown: ["/usr/lib/python3.11", "/usr/lib/x86_64-linux-gnu"],
+  programs: "/base/python",
   node: "/opt/somewhere/node",
-  system: [{ name: "bin", link: "usr/bin" }, { name: "lib64" }],
+  system: [
+    { name: "bin", link: "usr/bin" },
+    { name: "lib64", link: "usr/lib64" },
+  ],
   settings: ["/proc/sys"],
   inside: "/base/inside",
   etc: "/base/etc",
@@ -52,7 +57,7 @@ test("Every namespace is the sandbox's own, without fallback, and no further one
 test("The root is made read-only last, and nothing is mounted below what others can write", () => {
   const made = mounts(bubblewrapArguments(plan));
   expect(made.at(-1)).toEqual(["--remount-ro", "/"]);
-  const foreign = ["/project", "/packages", "/skills", "/blobs", "/usr"];
+  const foreign = ["/project", "/packages", "/skills", "/blobs", "/usr/bin", "/usr/lib/python3.11"];
   for (const [option, place] of made) {
     expect(foreign.filter((tree) => place !== tree && isWithin(place, tree))).toEqual([]);
     if (option === "--bind") expect(place).toBe("/project");
@@ -75,10 +80,14 @@ test("A project is writable only when that was asked for, and absent otherwise",
   );
 });
 
-test("An interpreter of the user's own is shown where it is", () => {
-  const python = { executable: "/home/someone/py/bin/python3", prefix: "/home/someone/py" };
-  expect(mounts(bubblewrapArguments({ ...plan, python }))).toContainEqual(["--ro-bind", "/home/someone/py"]);
-  expect(mounts(bubblewrapArguments(plan)).map(([, place]) => place)).not.toContain("/home/someone/py");
+test("Of the system only the programs and libraries that were chosen are shown", () => {
+  const shown = mounts(bubblewrapArguments(plan)).filter(([, place]) => place.startsWith("/usr"));
+  expect(shown).toEqual([
+    ["--ro-bind", "/usr/bin"],
+    ["--ro-bind", "/usr/lib/python3.11"],
+    ["--ro-bind", "/usr/lib/x86_64-linux-gnu"],
+  ]);
+  expect(bubblewrapArguments(plan).join(" ")).toContain("--ro-bind /base/python /usr/bin");
 });
 
 test("Neither is the environment passed on nor the device of zeros", () => {

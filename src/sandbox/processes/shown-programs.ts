@@ -1,0 +1,107 @@
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  realpathSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Python } from "../find-python.ts";
+import { isWithin } from "../../is-within.ts";
+
+/** Programs that scripts of skills use. No compilers, debuggers, version control, package managers, containers. */
+const scriptTools = `
+  [ arch b2sum base32 base64 basename basenc cat chgrp chmod chown cksum comm cp csplit cut date dd df dir dircolors dirname du
+  echo env expand expr factor false fmt fold groups head hostid hostname id install join link ln logname ls md5sum mkdir mkfifo
+  mktemp mv nice nl nohup nproc numfmt od paste pathchk pr printenv printf ptx pwd readlink realpath rm rmdir seq sha1sum
+  sha224sum sha256sum sha384sum sha512sum shred shuf sleep sort split stat stdbuf stty sum sync tac tail tee test timeout touch
+  tr true truncate tsort tty uname unexpand uniq unlink uptime users vdir wc who whoami yes
+  bash dash sh awk gawk mawk sed grep egrep fgrep find xargs diff diff3 cmp sdiff patch perl bc dc jq file which tree getopt
+  column rev hexdump xxd iconv gzip gunzip zcat bzip2 bunzip2 bzcat xz unxz xzcat zstd tar zip unzip cpio
+  curl wget openssl ps pgrep kill
+`
+  .trim()
+  .split(/\s+/);
+const toolDirectories = ["/usr/bin", "/bin"];
+
+const architecture = process.arch === "arm64" ? "aarch64" : "x86_64";
+/** Of libraries; what lies beside them in `/usr/lib` are programs of packages. */
+const libraries = [
+  ...["/usr/lib64", "/usr/lib32", `/usr/lib/${architecture}-linux-gnu`, "/lib64", `/lib/${architecture}-linux-gnu`],
+  ...[
+    "/usr/lib/locale",
+    "/usr/lib/ssl",
+    "/usr/lib/file",
+    "/usr/share/zoneinfo",
+    "/usr/share/misc",
+    "/usr/share/terminfo",
+  ],
+  ...["/usr/share/ca-certificates", "/usr/share/perl", "/usr/share/perl5", "/usr/share/awk", "/usr/share/nodejs"],
+];
+/** Where a system keeps its libraries right in `/usr/lib`, as some do, all of that is shown. */
+const flatLibraries = ["/usr/lib/libc.so.6", "/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1"];
+
+/** Directories and files of the host that a program in Python needs, its own interpreter among them, as they lie there. */
+export function shownToPython(python: Python): string[] {
+  const { executable, prefix, version } = python;
+  const [major = "3", minor = "0"] = version.split(".");
+  const elsewhere = dirname(executable) === "/usr/bin" ? [] : [executable];
+  const own =
+    prefix === "/usr" || prefix === "/usr/local"
+      ? [`${prefix}/lib/python${major}.${minor}`, `${prefix}/lib/python${major}`, ...ownLibrary(prefix, major, minor)]
+      : [prefix];
+  const system = flatLibraries.some((file) => existsSync(file)) ? ["/usr/lib", "/lib", "/usr/lib64"] : libraries;
+  // What is only another name for a place is reached by a link in the root.
+  const real = system.filter((place) => existsSync(place) && realpathSync(place) === place);
+  const found = [...new Set([...own, ...elsewhere, ...real])].filter((place) => existsSync(place));
+  return found.filter((place) => !found.some((other) => other !== place && isWithin(place, other)));
+}
+
+function ownLibrary(prefix: string, major: string, minor: string): string[] {
+  if (prefix === "/usr") return [];
+  return [`libpython${major}.${minor}.so.1.0`, `libpython${major}.so`].map((name) => `${prefix}/lib/${name}`);
+}
+
+/** What loads programs: to start any, it must be allowed to run as well. */
+export function programLoaders(): string[] {
+  const names = ["ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1"];
+  const places = ["/lib64", "/lib"].flatMap((directory) => names.map((name) => join(directory, name)));
+  return [...new Set(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)))];
+}
+
+/** The tools that this machine has, where they are. */
+export function findScriptTools(): { readonly name: string; readonly path: string }[] {
+  return scriptTools.flatMap((name) => {
+    const path = toolDirectories.map((directory) => join(directory, name)).find((candidate) => existsSync(candidate));
+    return path === undefined ? [] : [{ name, path: realpathSync(path) }];
+  });
+}
+
+/**
+ * Makes a directory to be shown as `/usr/bin`: the interpreter, and with `tools` what scripts use. As further names of the same
+ * files where that can be had: one directory is shown at once, and a hundred files are not.
+ */
+export function makeProgramDirectory(directory: string, python: Python, tools: boolean): string {
+  mkdirSync(directory, { mode: 0o755 });
+  const add = (name: string, path: string): void => {
+    const target = join(directory, name);
+    try {
+      linkSync(path, target);
+    } catch {
+      copyFileSync(path, target, constants.COPYFILE_FICLONE);
+      chmodSync(target, 0o755);
+    }
+  };
+  if (tools) for (const { name, path } of findScriptTools()) add(name, path);
+  const isSystems = dirname(python.executable) === "/usr/bin";
+  const own = basename(python.executable);
+  if (isSystems) add(own, python.executable);
+  for (const name of ["python3", "python"]) {
+    if (name !== own) symlinkSync(isSystems ? own : python.executable, join(directory, name));
+  }
+  chmodSync(directory, 0o755);
+  return directory;
+}
