@@ -22,6 +22,7 @@ const mayImport = {
   "is-within.ts": [],
   "slices.ts": [],
   "peer-users.ts": [],
+  "spawn-process.ts": ["errors.ts"],
   "make-directories.ts": ["errors.ts"],
   "at-real-path.ts": ["errors.ts"],
   skills: [],
@@ -75,6 +76,7 @@ const foundation = [
   "slices.ts",
   "make-directories.ts",
   "peer-users.ts",
+  "spawn-process.ts",
   "at-real-path.ts",
 ];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {

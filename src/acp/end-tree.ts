@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
+import { runProgram } from "../spawn-process.ts";
 
 /**
  * Ends a process of Windows and all that it started. A `.cmd` shim runs its program as a child of cmd.exe, which would end
@@ -8,9 +9,5 @@ import { join } from "node:path";
 export function endTree(child: Pick<ChildProcess, "pid" | "kill">, signal: NodeJS.Signals): void {
   // By its full path: Windows looks for programs in the current directory first, which is the user's project.
   const taskkill = join(process.env["SystemRoot"] ?? "C:\\Windows", "System32", "taskkill.exe");
-  const killer = spawn(taskkill, ["/pid", String(child.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
-  killer.once("error", () => child.kill(signal));
-  killer.once("exit", (code) => {
-    if (code !== 0) child.kill(signal);
-  });
+  runProgram(taskkill, ["/pid", String(child.pid), "/T", "/F"], { windowsHide: true }).catch(() => child.kill(signal));
 }

@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
-import { SkillsError } from "../errors.ts";
+import type { Clock } from "../clock.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
+import { spawnProcess } from "../spawn-process.ts";
 import { endTree } from "./end-tree.ts";
+import { openProcessTree } from "./process-tree.ts";
 
 /** How a process ended. After death by signal `exitCode` is what a shell would report. */
 export interface ExitStatus {
@@ -22,7 +25,14 @@ export interface AgentProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly exited: Promise<ExitStatus>;
-  kill(signal: NodeJS.Signals): void;
+  /** Passes a signal on to the agent itself. */
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Signals the agent and all that it started. */
+  readonly killTree: (signal: NodeJS.Signals) => void;
+  /** Remembers what the agent has started: a launcher may end and leave its program behind. */
+  readonly look: () => void;
+  /** Ends what the agent has left behind. Never rejects. */
+  readonly endRest: (clock: Clock, hurry: Promise<void>) => Promise<void>;
 }
 
 /**
@@ -34,29 +44,34 @@ export async function startAgent(
   platform: NodeJS.Platform = process.platform,
 ): Promise<AgentProcess> {
   const isWindows = platform === "win32";
-  const { child } = isWindows ? await spawnWithExeca(agent) : spawnPlainly(agent);
+  const { child } = isWindows ? await spawnWithExeca(agent) : await spawnPlainly(agent);
   const { stdin, stdout } = child;
   const exited = new Promise<ExitStatus>((resolve) => {
     child.once("exit", (code, signal) => {
       resolve(toExitStatus(code, signal));
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    child.once("spawn", resolve);
-    child.on("error", (error) => {
-      reject(toSkillsError(agent, error));
-    });
-    if (child.pid !== undefined) resolve();
-  });
+  const tree = isWindows || child.pid === undefined ? undefined : openProcessTree(child.pid);
   if (stdin === null || stdout === null) throw new SkillsError("AGENT_NOT_EXECUTABLE", "The agent has no stdio.");
   return {
     stdin,
     stdout,
     exited,
     kill(signal) {
-      if (isWindows) endTree(child, signal);
-      else child.kill(signal);
+      if (tree === undefined) endTree(child, signal);
+      // While it lives, who belongs to it can be seen.
+      else void tree.look().then(() => child.kill(signal));
     },
+    killTree(signal) {
+      if (tree === undefined) endTree(child, signal);
+      else
+        void tree.look().then(() => {
+          child.kill(signal);
+          tree.signalBelow(signal);
+        });
+    },
+    look: () => void tree?.look(),
+    endRest: async (clock, hurry) => await tree?.endRest(clock, hurry),
   };
 }
 
@@ -65,11 +80,10 @@ interface Spawned {
   readonly child: Pick<ChildProcess, "stdin" | "stdout" | "pid" | "kill" | "once" | "on">;
 }
 
-function spawnPlainly({ command, args = [], cwd, env }: AgentCommand): Spawned {
+async function spawnPlainly({ command, args = [], cwd, env }: AgentCommand): Promise<Spawned> {
   try {
-    return { child: spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] }) };
+    return { child: await spawnProcess(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] }) };
   } catch (error) {
-    // Some faults are thrown instead of emitted: a NUL in an argument, EACCES on some systems.
     throw toSkillsError({ command, cwd }, error);
   }
 }
@@ -96,6 +110,7 @@ function toExitStatus(code: number | null, signal: NodeJS.Signals | null): ExitS
 }
 
 function toSkillsError({ command, cwd }: AgentCommand, error: unknown): SkillsError {
+  if (isSkillsError(error)) return new SkillsError("AGENT_NOT_EXECUTABLE", error.message, { cause: error });
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const facts = { command, reason: code };
   const where = cwd === undefined ? "" : ` (in ${cwd})`;

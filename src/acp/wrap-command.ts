@@ -120,7 +120,8 @@ async function connect(
     });
     const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
     const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
-    agent.stdout.off("readable", keep);
+    // By its first word, a launcher has started its program.
+    agent.stdout.off("readable", keep).once("data", agent.look);
     const ending = endWithEditor(agent, fromEditor, output, clock);
     void fromAgent.ended.then(async () => {
       // An agent that says no more has nothing to be asked, and its editor nothing to wait for.
@@ -135,7 +136,7 @@ async function connect(
     ended.agent = true;
     ending.stop();
     if (!ended.output) await passLastWords({ fromEditor, fromAgent, output, clock, enough: toldToGo });
-    await Promise.race([close(), toldToGo]);
+    await Promise.all([Promise.race([close(), toldToGo]), agent.endRest(clock, toldToGo)]);
     fromEditor.stop();
     fromAgent.stop();
     if (status.signal !== undefined) log("error", `The agent was ended by ${status.signal}.`);
@@ -162,11 +163,12 @@ function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable,
   const leave = (): void => {
     if (isLeaving) return;
     isLeaving = true;
+    agent.look();
     agent.stdin.end();
     stop = clock.after(gracePeriod, () => {
-      agent.kill("SIGTERM");
+      agent.killTree("SIGTERM");
       stop = clock.after(gracePeriod, () => {
-        agent.kill("SIGKILL");
+        agent.killTree("SIGKILL");
       });
     });
   };

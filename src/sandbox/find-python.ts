@@ -1,6 +1,6 @@
-import { execFile } from "node:child_process";
 import { homedir } from "node:os";
-import { promisify } from "node:util";
+import { isSkillsError } from "../errors.ts";
+import { runProgram } from "../spawn-process.ts";
 import { isWithin } from "../is-within.ts";
 import { findCommand } from "./find-command.ts";
 
@@ -44,9 +44,10 @@ async function ask(command: string): Promise<Python | { readonly reason: string 
   let answer: string;
   try {
     // Neither the user's site nor variables: what answers is what will run.
-    const options = { env: { PATH: "/usr/bin:/bin" }, cwd: "/", timeout: patienceMs, encoding: "utf8" } as const;
-    answer = (await promisify(execFile)(command, ["-I", "-S", "-c", question], options)).stdout;
-  } catch {
+    const options = { env: { PATH: "/usr/bin:/bin" }, cwd: "/", timeout: patienceMs };
+    answer = await runProgram(command, ["-I", "-S", "-c", question], options);
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
     return { reason: `${command} does not run, or lacks its standard library.` };
   }
   return readAnswer(command, answer);

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import {
   chmodSync,
   mkdirSync,
@@ -13,8 +12,8 @@ import {
 import { copyFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { SkillsError } from "../errors.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
+import { runProgram } from "../spawn-process.ts";
 import type { Python } from "./find-python.ts";
 import { ownFiles } from "./own-files.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -48,10 +47,11 @@ export async function makeHostDirectory(python: Python, temporaryDirectory: stri
     const inside = join(path, "inside");
     await copyInside(inside);
     // The code is ours and nobody else's; a sandbox only ever reads the result.
-    await promisify(execFile)(python.executable, ["-I", "-S", "-c", compile, inside], { env: {}, cwd: "/" });
+    await runProgram(python.executable, ["-I", "-S", "-c", compile, inside], { env: {}, cwd: "/" });
     return { path, inside };
   } catch (error) {
     if (path !== undefined) await removeTree(path);
+    if (isSkillsError(error)) throw error;
     throw new SkillsError("SANDBOX_UNAVAILABLE", "No private directory can be made for sandboxes.", { cause: error });
   }
 }

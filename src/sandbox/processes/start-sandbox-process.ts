@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import type { Server, Socket } from "node:net";
 import type { Readable } from "node:stream";
@@ -6,6 +5,7 @@ import type { Clock } from "../../clock.ts";
 import { SkillsError } from "../../errors.ts";
 import { readFrames } from "../frames.ts";
 import type { SandboxProcess } from "../sandbox-process.ts";
+import { spawnSandbox } from "../spawn-sandbox.ts";
 import { endGroup, signalGroup } from "./process-group.ts";
 
 export interface Command {
@@ -25,7 +25,7 @@ const mostWords = 2_000;
 
 /** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with what it said instead. */
 export async function startSandboxProcess(command: Command, clock: Clock): Promise<SandboxProcess> {
-  const child = spawn(command.file, command.arguments, {
+  const child = await spawnSandbox(command.file, command.arguments, {
     stdio: ["ignore", "ignore", ...Array<"pipe">(5).fill("pipe"), ...(command.network ? (["ipc"] as const) : [])],
     cwd: "/",
     env: command.environment,
@@ -79,11 +79,6 @@ function follow(child: ChildProcess): Followed {
       lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
       if (signal === null || group === undefined) resolve();
       else void endGroup(group).then(resolve);
-    });
-    child.once("error", (error) => {
-      lastWords = error.message;
-      // Never started: there is no exit to wait for.
-      if (child.pid === undefined) resolve();
     });
   });
   // A sandbox that is gone is noticed by its exit.

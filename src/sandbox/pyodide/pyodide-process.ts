@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
@@ -7,6 +6,7 @@ import { SkillsError } from "../../errors.ts";
 import type { DenoCommand } from "./deno-command.ts";
 import { readFrames } from "../frames.ts";
 import type { Frame, FrameReader } from "../frames.ts";
+import { spawnSandbox } from "../spawn-sandbox.ts";
 
 /** A child that was started, and said its first word. */
 export interface PyodideProcess {
@@ -39,7 +39,7 @@ export async function startPyodide(
   user: number | undefined,
   clock: Clock,
 ): Promise<PyodideProcess> {
-  const child = spawn(command.file, command.arguments, {
+  const child = await spawnSandbox(command.file, command.arguments, {
     stdio: ["pipe", "pipe", "pipe"],
     cwd: directory,
     env: command.environment,
@@ -82,11 +82,6 @@ function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
       verdict = verdicts.get(code ?? 0);
       lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
       resolve();
-    });
-    child.once("error", (error) => {
-      words = error.message;
-      // Never started: there is no exit to wait for.
-      if (child.pid === undefined) resolve();
     });
   });
   const exited = Promise.all([ended, silent]).then(() => {

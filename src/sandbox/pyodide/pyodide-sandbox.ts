@@ -1,12 +1,11 @@
-import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { chmod, copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
-import { promisify } from "node:util";
 import type { Clock } from "../../clock.ts";
-import { SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import { runProgram } from "../../spawn-process.ts";
 import type { Log } from "../../log.ts";
 import { denoCommand } from "./deno-command.ts";
 import { drivePyodideRun } from "./drive-pyodide-run.ts";
@@ -155,11 +154,9 @@ function refuses({ program, network, project, packages }: SandboxRun): string | 
 
 async function versionOf(deno: string): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(deno, ["--version"], {
-      env: { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
-    });
-    return stdout.trim();
+    return (await runProgram(deno, ["--version"], { env: { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" } })).trim();
   } catch (error) {
+    if (isSkillsError(error)) throw error;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `${deno} does not run.`, { cause: error });
   }
 }

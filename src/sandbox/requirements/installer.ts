@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
 import { devNull } from "node:os";
 import path from "node:path";
-import { promisify } from "node:util";
+import { isSkillsError } from "../../errors.ts";
+import { runProgram } from "../../spawn-process.ts";
 import { findCommand } from "../find-command.ts";
 import { ownFiles } from "../own-files.ts";
 
@@ -99,8 +99,9 @@ const patienceMs = 120_000;
 /** What a command prints; undefined where it fails: why is of no use, the caller says what to install. */
 async function ask(file: string, args: readonly string[]): Promise<string | undefined> {
   try {
-    return (await promisify(execFile)(file, [...args], { timeout: patienceMs })).stdout;
-  } catch {
+    return await runProgram(file, args, { timeout: patienceMs });
+  } catch (error) {
+    if (isSkillsError(error)) throw error;
     return undefined;
   }
 }

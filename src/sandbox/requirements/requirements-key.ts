@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { SkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import { runProgram } from "../../spawn-process.ts";
 
 /** What decides whether packages that were installed for one interpreter serve another. */
 export interface PythonBuild {
@@ -21,10 +20,11 @@ const patienceMs = 10_000;
 /** Asks an interpreter what it is. Throws SANDBOX_UNAVAILABLE where it does not answer. */
 export async function readPythonBuild(python: string): Promise<PythonBuild> {
   try {
-    const { stdout } = await promisify(execFile)(python, ["-I", "-S", "-c", question], { timeout: patienceMs });
+    const stdout = await runProgram(python, ["-I", "-S", "-c", question], { timeout: patienceMs });
     const [version = "", abi = "", platform = ""] = JSON.parse(stdout) as string[];
     return { version, abi, platform };
   } catch (error) {
+    if (isSkillsError(error)) throw error;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `The Python interpreter ${JSON.stringify(python)} does not run.`, {
       cause: error,
       facts: { python },

@@ -1,14 +1,14 @@
-import { execFile, spawn } from "node:child_process";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Duplex, Readable } from "node:stream";
-import { promisify } from "node:util";
 import type { Clock } from "../../clock.ts";
 import { collectOutput } from "./collect-output.ts";
 import { readFrames } from "../frames.ts";
 import type { Frame } from "../frames.ts";
+import { runProgram } from "../../spawn-process.ts";
 import type { SandboxProcess } from "../sandbox-process.ts";
+import { spawnSandbox } from "../spawn-sandbox.ts";
 
 export interface SeatbeltCommand {
   readonly argv: readonly string[];
@@ -30,9 +30,9 @@ const mostEntries = 20_000;
  * Starts the one process of a run and is its supervisor from outside: watches its memory and its files, ends it when it is told
  * to, and reports what it left. It cannot fork, so that there is nobody else to end.
  */
-export function startSeatbeltProcess(command: SeatbeltCommand, clock: Clock): SandboxProcess {
+export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Clock): Promise<SandboxProcess> {
   const [file = "", ...rest] = command.argv;
-  const child = spawn(file, rest, {
+  const child = await spawnSandbox(file, rest, {
     stdio: ["ignore", "pipe", "pipe", "ignore", "pipe"],
     cwd: "/",
     env: command.environment,
@@ -45,10 +45,6 @@ export function startSeatbeltProcess(command: SeatbeltCommand, clock: Clock): Sa
   let isOver = false;
   const kill = (): void => void child.kill("SIGKILL");
   const exited = new Promise<void>((resolve) => {
-    child.once("error", (error) => {
-      lastWords = error.message;
-      if (child.pid === undefined) resolve();
-    });
     child.once("exit", (code, signal) => {
       end = { exit_code: code ?? 128, ...end };
       lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
@@ -116,7 +112,7 @@ async function exceeded(
 
 async function residentBytes(pid: number): Promise<number> {
   try {
-    const { stdout } = await promisify(execFile)("/bin/ps", ["-o", "rss=", "-p", String(pid)], { env: {} });
+    const stdout = await runProgram("/bin/ps", ["-o", "rss=", "-p", String(pid)], { env: {} });
     return Number(stdout.trim()) * 1024;
   } catch {
     return 0; // It is over.

@@ -89,7 +89,7 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
         configurationFor({ readable, writable }),
       );
       const environment = { PATH: "/usr/bin:/bin", HOME: workspace, LANG: "C.UTF-8", TMPDIR: temporary };
-      const started = startSeatbeltProcess({ argv, environment, output, writable }, clock);
+      const started = await startSeatbeltProcess({ argv, environment, output, writable }, clock);
       const roots = { skills, blobs, workspace, output, temporary, project: null, packages };
       const interpreters = { python: python.executable, bash: "/bin/bash", node: process.execPath };
       const surroundings = {
