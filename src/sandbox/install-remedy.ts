@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { urlOf } from "../url-of.ts";
 
 /**
  * The command that installs packages where this one finds them, wherever it was installed itself: in a project, by npx, or globally.
@@ -8,7 +9,7 @@ import { fileURLToPath } from "node:url";
  */
 export function installRemedy(
   packages: readonly string[],
-  own: string = fileURLToPath(import.meta.url),
+  own: string = fileURLToPath(urlOf(import.meta)),
   { cwd = () => process.cwd(), exists = existsSync }: { cwd?: () => string; exists?: (file: string) => boolean } = {},
 ): string {
   const names = packages.join(" ");

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { urlOf } from "../url-of.ts";
 
-const place = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const place = (name: string): string => fileURLToPath(new URL(name, urlOf(import.meta)));
 
 /** What of this package runs elsewhere than in this process, as files: the inside of sandboxes, and small programs. */
 export const ownFiles = {

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findCommand } from "../find-command.ts";
+import { urlOf } from "../../url-of.ts";
 
 /** Where the portable tier's two parts lie. */
 export interface DenoParts {
@@ -20,7 +21,7 @@ const platforms: Readonly<Record<string, string>> = {
   "win32 x64": "win32-x64",
   "win32 arm64": "win32-arm64",
 };
-const ownDirectory = fileURLToPath(new URL(".", import.meta.url));
+const ownDirectory = fileURLToPath(new URL(".", urlOf(import.meta)));
 const program = process.platform === "win32" ? "deno.exe" : "deno";
 
 /**

@@ -9,6 +9,7 @@ import type { Explanation, Sandbox } from "../sandbox.ts";
 import { loadSeatbeltRuntime, openSeatbeltSandbox, seatbeltRemedy } from "./seatbelt-sandbox.ts";
 import { probeSandbox } from "../self-probe.ts";
 import { sweepLeftovers } from "../sweep-leftovers.ts";
+import { urlOf } from "../../url-of.ts";
 
 export interface SeatbeltTierOptions {
   readonly python: string | undefined;
@@ -24,7 +25,7 @@ export async function openSeatbeltTier(options: SeatbeltTierOptions): Promise<Sa
   const { peersFrom = [], temporaryDirectory = tmpdir(), clock, log } = options;
   if (process.platform !== "darwin") return { reason: "Seatbelt is a part of macOS.", fix: [] };
   if (process.getuid?.() === 0) return { reason: "Seatbelt's runs cannot be kept from forking as root.", fix: [] };
-  const runtime = await loadSeatbeltRuntime([fileURLToPath(new URL(".", import.meta.url)), ...peersFrom]);
+  const runtime = await loadSeatbeltRuntime([fileURLToPath(new URL(".", urlOf(import.meta))), ...peersFrom]);
   if (runtime === undefined)
     return { reason: "@anthropic-ai/sandbox-runtime is not installed.", fix: [seatbeltRemedy()] };
   const python = await findPython(options.python);

@@ -16,6 +16,7 @@ import { memorySkillBytes } from "../memory-skill-bytes.ts";
 import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../runs/run-limits.ts";
 import type { SkillSource } from "../skill-source.ts";
 import { toolNames, type ToolName } from "../tool-names.ts";
+import { urlOf } from "../../url-of.ts";
 
 const directory = "/skills.protocol.guide";
 
@@ -75,7 +76,7 @@ export function openGuides(limits: ToolLimits): (tools: readonly ToolName[]) => 
 }
 
 function readTemplate(): string {
-  const file = fileURLToPath(new URL("./SKILL.md", import.meta.url));
+  const file = fileURLToPath(new URL("./SKILL.md", urlOf(import.meta)));
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
