@@ -3,6 +3,7 @@ import type { SessionSkills } from "../skillset.ts";
 import type { Settings } from "../options.ts";
 import type { ownerOf, Toolkit } from "../toolkit.ts";
 import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";
+import { urlOf } from "../url-of.ts";
 
 type SessionCatalog = SessionSkills["catalog"];
 /** What a caller has: the skills, and the directory they are used in. */
@@ -76,7 +77,7 @@ export interface ToolkitModule {
 /** The bridge is the command line of this very package. */
 const ownBridge: Bridge = {
   command: process.execPath,
-  args: [fileURLToPath(new URL("../cli/main.js", import.meta.url)), "mcp-bridge"],
+  args: [fileURLToPath(new URL("../cli/main.js", urlOf(import.meta))), "mcp-bridge"],
 };
 
 /** Loads the tools when they are needed for the first time, or are said to be needed soon: they bring zod and the MCP library. */

@@ -5,6 +5,7 @@ import type { Skill } from "../skills/skill.ts";
 import type { Channel } from "../threads/channel.ts";
 import { chooseChannel } from "../threads/choose-channel.ts";
 import type { CallFacts, FromSkills, Opening, PlainError, SkillNumber, ToSkills } from "./skills-messages.ts";
+import { urlOf } from "../url-of.ts";
 
 export interface RemoteCall extends CallFacts {
   readonly name: string;
@@ -92,7 +93,7 @@ export async function openRemoteSkills(
   }
 
   const openChannel = chooseChannel<ToSkills, FromSkills>({
-    entry: new URL("./worker.js", import.meta.url),
+    entry: new URL("./worker.js", urlOf(import.meta)),
     workerData: { settings: toSettingsData(settings), opening },
     serve: async (port) => {
       const { serveSkills } = await import("./serve-skills.ts");

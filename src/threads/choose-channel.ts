@@ -5,6 +5,7 @@ import type { Log } from "../log.ts";
 import type { OpenChannel } from "./channel.ts";
 import { sameThreadChannel } from "./same-thread-channel.ts";
 import { workerChannel } from "./worker-channel.ts";
+import { urlOf } from "../url-of.ts";
 
 export interface Served {
   /** The file that a worker starts with: `new URL("./worker.js", import.meta.url)`. */
@@ -22,7 +23,7 @@ export interface Served {
 export function chooseChannel<To, From>({ entry, workerData, serve, log }: Served): OpenChannel<To, From> {
   if (existsSync(entry)) return workerChannel(entry, workerData);
   // Sources have none either: only what is built does.
-  if (!import.meta.url.endsWith(".ts"))
+  if (!urlOf(import.meta).endsWith(".ts"))
     log("info", `Skills are read on the thread that calls, because ${fileURLToPath(entry)} is missing (a bundle?).`);
   return sameThreadChannel(serve);
 }

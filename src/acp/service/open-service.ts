@@ -3,13 +3,14 @@ import { chooseChannel } from "../../threads/choose-channel.ts";
 import { toSettingsData } from "../../settings-data.ts";
 import { openRemoteService } from "./remote-service.ts";
 import type { SkillService } from "./skill-service.ts";
+import { urlOf } from "../../url-of.ts";
 
 /** Opens the service on a thread of its own, where there can be one. */
 export function openService(settings: Settings): SkillService {
   return openRemoteService(
     settings,
     chooseChannel({
-      entry: new URL("./worker.js", import.meta.url),
+      entry: new URL("./worker.js", urlOf(import.meta)),
       workerData: toSettingsData(settings),
       serve: async (port) => {
         const { servePort } = await import("./serve-port.ts");
