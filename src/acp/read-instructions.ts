@@ -1,5 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { openHandleAtRealPath } from "../at-real-path.ts";
+import { hasControls, withoutControls } from "../skills/control-characters.ts";
+import { hasInvisible, replaceInvisible } from "../skills/invisible-characters.ts";
 import { openRegularFile } from "../skills/open-regular-file.ts";
 import { isSkillFile, listSkillContents } from "../skills/skill-contents.ts";
 import type { Skill } from "../skills/skill.ts";
@@ -65,6 +67,12 @@ function cutAtCharacter(bytes: Buffer, limit: number): Buffer {
 /** Lists what lies beside SKILL.md. */
 async function listFiles(directory: string): Promise<Pick<Instructions, "files" | "moreFiles">> {
   const { paths, more } = await listSkillContents(directory, filesLimit + 1);
-  const files = paths.filter((name) => !isSkillFile({ name }));
+  const files = paths.filter((name) => !isSkillFile({ name })).map(toLine);
   return { files: files.slice(0, filesLimit), moreFiles: more || files.length > filesLimit };
+}
+
+/** A path as one line of a prompt: nothing in a file's name can pass for a line of instructions. */
+function toLine(path: string): string {
+  const isPlain = !/[\n\t]/.test(path) && !hasControls(path) && !hasInvisible(path);
+  return isPlain ? path : replaceInvisible(withoutControls(JSON.stringify(path)), () => "");
 }

@@ -110,7 +110,7 @@ describe.each(Object.entries(readers))("%s", (_reader, read) => {
   test.each(Object.entries(shapes))(
     "eight times as many %s do not take much more than eight times the work",
     (_name, shape) => {
-      const [small, large] = [toText(shape(size / 8)), toText(shape())];
+      const [small, large] = [toText(shape(size / 16)), toText(shape(size / 2))];
       // What is too little to be measured may grow as it likes, for a while; what another process disturbs is tried again.
       const growth = (): number =>
         milliseconds(() => read(large)) /
