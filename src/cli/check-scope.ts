@@ -49,7 +49,7 @@ export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFaul
   const places = projectPlaces.map((place) => path.join(directory, place));
   const present = places.filter((place) => statsOf(place)?.isDirectory() === true);
   const lookedIn = [target, ...projectPlaces.map((place) => path.join(target, place))];
-  return { given, roots: [rootOf(directory), ...present.map(explicitRoot)], lookedIn, within: directory, alone: false };
+  return { given, roots: [...present.map(explicitRoot), rootOf(directory)], lookedIn, within: directory, alone: false };
 }
 
 export function isScopeFault(value: CheckScope | ScopeFault): value is ScopeFault {

@@ -18,12 +18,16 @@ export async function printTable(
 ): Promise<void> {
   if (skills.length > 0) await terminal.print(skillTable(skills, terminal));
   else terminal.tell(`no skills found in ${roots.map((root) => shownPath(root.path, terminal.cwd)).join(", ")}`);
-  if (problems.length > 0) terminal.tell(sayProblems(problems, roots, terminal));
+  if (problems.length > 0) terminal.tell(sayProblems({ skills, problems }, roots, terminal));
   if (counts !== undefined) terminal.tell(sayCounts(counts));
 }
 
-/** How many problems there are, and what shows them. */
-function sayProblems(problems: readonly Problem[], roots: readonly Root[], { cwd }: Terminal): string {
+/** How many problems there are, and the command that shows them, with the roots whose skills hide others. */
+function sayProblems(
+  { skills, problems }: Pick<Snapshot, "skills" | "problems">,
+  roots: readonly Root[],
+  { cwd }: Pick<Terminal, "cwd">,
+): string {
   const count = (wanted: Problem["severity"]): number => problems.filter(({ severity }) => severity === wanted).length;
   const [errors, warnings, notes] = [count("error"), count("warning"), count("note")];
   const parts = [
@@ -31,9 +35,16 @@ function sayProblems(problems: readonly Problem[], roots: readonly Root[], { cwd
     ...(warnings > 0 ? [counted(warnings, "warning")] : []),
     ...(notes > 0 ? [counted(notes, "note")] : []),
   ];
-  const places = roots.filter(({ path }) => problems.some(({ file }) => isWithin(file, path)));
-  const shown = places.map(({ path }) => shownPath(path, cwd)).join(" ");
+  const isShadowed = problems.some(({ code }) => code === "skill-shadowed");
+  const used = new Set(isShadowed ? skills.flatMap(({ sources }) => sources) : []);
+  const places = roots.filter(({ path }) => used.has(path) || problems.some(({ file }) => isWithin(file, path)));
+  const shown = places.map(({ path }) => shellWord(shownPath(path, cwd))).join(" ");
   return `${parts.join(", ")}; see acp-skills check --level lenient ${shown}`.trimEnd();
+}
+
+/** A path as a shell takes it for one word. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function skillTable(skills: readonly OfferedSkill[], { cwd, home, paint, columns }: Terminal): Iterable<string> {

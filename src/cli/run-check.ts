@@ -81,32 +81,21 @@ interface Search {
   readonly emptyScopes: readonly CheckScope[];
 }
 
+/** Looks below all scopes at once, so that what lies in several of them is told as a catalog of these roots would tell it. */
 async function search(scopes: readonly CheckScope[], { files, onDirectory }: CheckOptions): Promise<Search> {
-  const records = new Map<string, DirectoryRecord>();
-  /** Those that no record of a skill has. */
-  const others = new Map<string, Finding>();
-  const collisions = new Map<string, Problem>();
-  const emptyScopes: CheckScope[] = [];
-  for (const scope of scopes) {
-    const scan = openScan({ roots: scope.roots, files, ...(onDirectory && { onDirectory }) });
-    const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
-    const ownSkills = found.skills.filter(({ record }) => counts(record.path, scope));
-    const own = ownSkills.map(({ record }) => record);
-    for (const record of own) records.set(record.path, record);
-    for (const finding of found.findings.filter(({ file }) => concerns(file, scope))) {
-      others.set(JSON.stringify(finding), finding);
-    }
-    for (const problem of findCollisions(ownSkills)) collisions.set(`${problem.code} ${problem.file}`, problem);
-    if (own.length === 0 && scope.within !== undefined) emptyScopes.push(scope);
-  }
-  const findings = new Map(others);
-  for (const finding of [...records.values()].flatMap(recordFindings)) findings.set(JSON.stringify(finding), finding);
+  const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
+  const scan = openScan({ roots: [...roots.values()], files, ...(onDirectory && { onDirectory }) });
+  const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
+  const skills = found.skills.filter(({ record }) => scopes.some((scope) => counts(record.path, scope)));
+  const others = found.findings.filter(({ file }) => scopes.some((scope) => concerns(file, scope)));
+  const records = skills.map(({ record }) => record);
+  const isEmpty = (scope: CheckScope): boolean => !records.some(({ path: directory }) => counts(directory, scope));
   return {
-    records: [...records.values()],
-    findings: [...findings.values()],
-    counts: countSkills([...records.values()], [...others.values()]),
-    collisions: [...collisions.values()],
-    emptyScopes,
+    records,
+    findings: [...others, ...records.flatMap(recordFindings)],
+    counts: countSkills(records, others),
+    collisions: findCollisions(skills),
+    emptyScopes: scopes.filter((scope) => scope.within !== undefined && isEmpty(scope)),
   };
 }
 

@@ -217,18 +217,18 @@ test("a PATH that does not exist or holds no skill exits 1", async () => {
   });
 });
 
-test("two skills with one slug are found in one root, not across projects", async () => {
+test("skills of one name are told as a catalog of the given directories would tell them", async () => {
   project.write("one/skills/pdf/SKILL.md", skillText("pdf"));
   project.write("two/skills/pdf/SKILL.md", skillText("pdf"));
-  expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 2, codes: [] });
-  project.write("two/skills/documents/pdf/SKILL.md", skillText("pdf", "Another."));
-  expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 3, codes: ["slug-qualified"] });
-  project.write("two/skills/copies/pdf/SKILL.md", skillText("pdf"));
   expect(await problemsOf(".")).toMatchObject({
     code: 0,
-    checked: 4,
-    problems: [{ code: "skill-copy", severity: "note" }, { code: "slug-qualified" }],
+    checked: 2,
+    problems: [{ code: "skill-copy", severity: "note" }],
   });
+  project.write("two/skills/documents/pdf/SKILL.md", skillText("pdf", "Another."));
+  expect(await problemsOf("one")).toMatchObject({ code: 0, checked: 1, codes: [] });
+  expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 3, codes: ["slug-qualified", "skill-copy"] });
+  expect(await problemsOf("one", "two")).toMatchObject({ checked: 3, codes: ["slug-qualified", "skill-shadowed"] });
 });
 
 test("text that is not UTF-8 is found in the body too", async () => {

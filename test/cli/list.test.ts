@@ -190,3 +190,28 @@ test("only roots with problems are named, not one whose path is the beginning of
   const { stderr } = await list("--no-default-roots", "--skills", "sk", "--skills", "sk2");
   expect(stderr).toMatch(/--level lenient sk2\nacp-skills: found 2, .*\n$/);
 });
+
+test("the command that list prints shows the very problems that list counts", async () => {
+  project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
+  project.write(".agents/skills/more/pdf/SKILL.md", skillText("pdf", "Another."));
+  project.write(".agents/skills/copy/pdf/SKILL.md", skillText("pdf"));
+  project.write(".agents/skills/broken/SKILL.md", "no frontmatter");
+  project.write(".claude/skills/pdf/SKILL.md", skillText("pdf", "Hidden."));
+  project.write(".claude/skills/late/SKILL.md", skillText("early").replace("---\n\n", "author: me\n---\n\n"));
+  project.write("it's here/pdf/SKILL.md", skillText("pdf", "First."));
+  const options = ["--skills", "it's here"];
+  const { problems } = (await list("--json", ...options)).listed();
+  const { stderr } = await list(...options);
+  const command = /see acp-skills (check --level lenient .*)/.exec(stderr)?.[1] ?? "";
+  const words = [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, quoted, plain]) =>
+    quoted === undefined ? String(plain) : quoted.replaceAll("'\\''", "'"),
+  );
+  expect(words.slice(0, 3)).toEqual(["check", "--level", "lenient"]);
+  const { stdout } = await runCli([...words, "--reporter", "json"], { cwd: project.directory });
+  const checked = (JSON.parse(stdout) as Listed).problems;
+  const sorted = (all: Listed["problems"]): string[] => all.map((problem) => JSON.stringify(problem)).sort();
+  expect(sorted(checked)).toEqual(sorted(problems));
+  const count = (severity: string): number => problems.filter((problem) => problem["severity"] === severity).length;
+  expect(count("warning")).toBeGreaterThan(3);
+  expect(stderr).toContain(`${count("warning")} warnings`);
+});
