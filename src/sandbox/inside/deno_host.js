@@ -72,6 +72,7 @@ async function run(pyodide, { program, limits, deadline_ms }, raw, told) {
     say(told, OVER);
   };
   connect(pyodide, program);
+  tellOfEnd(told);
   limitMemory(pyodide, limits.memory_bytes);
   endInTime(pyodide, told, deadline_ms, () => handOver({ stopped: "timeout" }));
   told[1] = Math.ceil(limits.memory_bytes / MEGABYTE) + ENGINE_MEGABYTES;
@@ -155,6 +156,21 @@ function connect(pyodide, program) {
       return part.length;
     },
   });
+}
+
+/** Whoever ends this thread ends the run: the first thread would otherwise wait until time is up. */
+function tellOfEnd(told) {
+  for (const [holder, name] of [
+    [Deno, "exit"],
+    [globalThis, "close"],
+  ]) {
+    const end = holder[name];
+    const value = (...given) => {
+      say(told, OVER);
+      return end.apply(holder, given);
+    };
+    Object.defineProperty(holder, name, { value, writable: false, configurable: false });
+  }
 }
 
 /** Beyond it Python sees a MemoryError. The first thread is what a program cannot get past. */

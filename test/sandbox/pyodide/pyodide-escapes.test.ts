@@ -55,6 +55,19 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
     if ("skip" in opened) skip(opened.skip);
   }
 
+  it.each([
+    "js.Deno.exit(3)",
+    "js.Deno.exit()",
+    "js.self.close()",
+    "js.globalThis.close()",
+    "js.eval('self.close(); for (;;);')",
+  ])("a run that ends its own thread by %s is over at once, as a crash", async (text) => {
+    if ("skip" in opened) return;
+    const code = `import js, time\ndef main():\n    ${text}\n    while True: time.sleep(1)\n`;
+    const end = await run(code, {}, { limits: { timeoutMs: 50_000 } });
+    expect(end).toMatchObject({ type: "crashed", detail: expect.stringMatching("without a word") as string });
+  });
+
   it("nothing of the host is read, listed, written, started, reached or asked", async (context) => {
     tell(context);
     const file = JSON.stringify(join(bait, "file"));
@@ -170,8 +183,7 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
 
   it.each([
     ["computes for ever", "for (;;);"],
-    ["ends its thread", "Deno.exit(0)"],
-    ["closes its thread", "self.close(); for (;;);"],
+
     ["reads what is meant for the program", "const b = new Uint8Array(9); for (;;) Deno.stdin.readSync(b);"],
   ])("a run that %s is ended in time", async (_what, code) => {
     if ("skip" in opened) return;
