@@ -89,13 +89,12 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
       liesIn(dataDirectory, directory) || liesIn(directory, dataDirectory)
         ? `${directory} cannot be a project: in it lies what acp-skills keeps for all skills, such as blobs and packages.`
         : undefined,
-    async findPackages(requirements) {
+    async findPackages(skill, requirements) {
       const python = await findPython();
       if ("reason" in python) return undefined;
-      const { findRequirements } = await import("./sandbox/requirements/install-requirements.ts");
-      const { readPythonBuild, toRequirementsKey } = await import("./sandbox/requirements/requirements-key.ts");
-      const key = toRequirementsKey(requirements, await readPythonBuild(python.executable));
-      return await findRequirements(packagesIn(dataDirectory), key);
+      const { findPackagesOf } = await import("./sandbox/requirements/install-requirements.ts");
+      const cache = packagesIn(dataDirectory);
+      return await findPackagesOf(skill.directory, { requirements, python: python.executable, cache });
     },
     clock,
     concurrency,

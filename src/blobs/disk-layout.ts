@@ -1,7 +1,7 @@
 import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { makeDirectories } from "../make-directories.ts";
+import { makeDirectories, ownershipFault } from "../make-directories.ts";
 import { PlaceFault } from "./place-fault.ts";
 
 export const fileMode = 0o600;
@@ -84,6 +84,11 @@ function checkPrivate(directory: string): void {
   if (uid !== process.getuid()) throw new PlaceFault("their directory belongs to another user");
   if ((mode & 0o022) !== 0) {
     throw new PlaceFault("others may write in their directory; take that right away (chmod go-w)");
+  }
+  if (ownershipFault(directory) !== undefined) {
+    throw new PlaceFault(
+      "another user can change the directory above theirs; take that right away (chown, chmod go-w)",
+    );
   }
 }
 

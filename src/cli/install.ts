@@ -66,6 +66,7 @@ export async function runInstall(
       python: python.executable,
       cache: packagesIn(readOptions({ home: terminal.home }).dataDirectory),
       log,
+      skill: offered.skill.directory,
       ...(wheels !== undefined && { wheels }),
       signal,
     });

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { makeDirectories } from "../make-directories.ts";
+import { makeOwnDirectories } from "../make-directories.ts";
 import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -37,7 +37,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
   let isTold = false;
   let isOpen = true;
   function openLast(): OpenFile {
-    makeDirectories(directory, 0o700);
+    makeOwnDirectories(directory, 0o700);
     const numbers = fileNumbers(directory);
     const highest = numbers.at(-1) ?? 1;
     let file = openFile(highest);

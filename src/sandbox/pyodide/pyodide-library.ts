@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeDirectories } from "../../make-directories.ts";
+import { makeOwnDirectories } from "../../make-directories.ts";
 import type { Frame } from "../frames.ts";
 
 /** What decides whether a compiled library may be used again. */
@@ -24,7 +24,7 @@ export async function ensureLibrary(directory: string, key: LibraryKey, make: ()
   const origin = await describeOrigin(key);
   const file = join(directory, `pyodide-${digest(origin).toString("hex").slice(0, 16)}.zip`);
   if (await isWhole(file, origin)) return file;
-  makeDirectories(directory, 0o700);
+  makeOwnDirectories(directory, 0o700);
   const bytes = await make();
   const unfinished = `${file}.${randomUUID()}`;
   try {

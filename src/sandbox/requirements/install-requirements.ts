@@ -1,16 +1,20 @@
 import { randomUUID } from "node:crypto";
-import { stat, mkdir, mkdtemp, readdir, rename, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { stat, mkdir, mkdtemp, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { SkillsError } from "../../errors.ts";
+import { systemClock } from "../../clock.ts";
+import type { Clock } from "../../clock.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import { makeDirectories } from "../../make-directories.ts";
+import { makeOwnDirectories, ownershipFault } from "../../make-directories.ts";
 import { removeTree } from "../remove-tree.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { toInstallCommand } from "./installer.ts";
 import type { InstallCommand, InstallerName } from "./installer.ts";
 import { parseRequirements } from "./parse-requirements.ts";
-import { readPythonBuild, toRequirementsKey } from "./requirements-key.ts";
+import { readPythonBuild, readWheelSource, toNoteName, toRequirementsKey } from "./requirements-key.ts";
 import { settleTree } from "./settle-tree.ts";
+import { usedBytes } from "./used-bytes.ts";
 
 export interface RequirementsOptions {
   /** The bytes of a skill's `requirements.txt`. */
@@ -24,8 +28,15 @@ export interface RequirementsOptions {
   readonly tool?: InstallerName;
   /** A directory of wheels to install from, and from nowhere else. */
   readonly wheels?: string;
+  /** The directory of the skill that this is installed for: what its runs are shown from now on. */
+  readonly skill?: string;
+  /** What packages may have, unpacked and with all that an installer needs. Default: 512 MiB. */
+  readonly maxBytes?: number;
+  readonly clock?: Clock;
   readonly signal?: AbortSignal;
 }
+
+const defaultMaxBytes = 512 * 1024 * 1024;
 
 /** Packages to be mounted as `SandboxRun.packages`. */
 export interface InstalledRequirements {
@@ -39,47 +50,92 @@ export interface InstalledRequirements {
  * and the reason of `signal` when that aborts.
  */
 export async function installRequirements(options: RequirementsOptions): Promise<InstalledRequirements> {
-  const { requirements, python, cache, signal } = options;
+  const { requirements, python, cache, wheels, skill, signal } = options;
   signal?.throwIfAborted();
   const { requirements: lines, faults } = parseRequirements(requirements);
   if (faults.length > 0) {
     const shown = faults.slice(0, 5).map(({ line, why }) => `line ${line}: ${why}`);
     throw notReady(`requirements.txt cannot be used: ${shown.join("; ")}.`, { faults });
   }
-  const key = toRequirementsKey(requirements, await readPythonBuild(python));
-  const done = await findRequirements(cache, key);
-  if (done !== undefined) return { directory: done, key };
+  const build = await readPythonBuild(python);
+  const key = toRequirementsKey(requirements, build, wheels === undefined ? "index" : await readWheelSource(wheels));
+  const directory = (await findRequirements(cache, key)) ?? (await installAnew(lines, key, options));
+  if (skill !== undefined) await takeNote(path.join(cache, noteName(skill, requirements, build)), key);
+  return { directory, key };
+}
+
+async function installAnew(lines: readonly string[], key: string, options: RequirementsOptions): Promise<string> {
+  const { cache } = options;
   const staging = await makeStaging(cache);
   try {
     const target = path.join(staging, "packages");
     await mkdir(target);
     if (lines.length > 0) await install(lines, { ...options, staging, target });
     await settleTree(target);
-    return { directory: await moveIntoPlace(target, cache, key), key };
+    return await moveIntoPlace(target, cache, key);
   } finally {
     await removeTree(staging);
   }
 }
 
-/** The environment of a key, if it was installed. */
+/** The environment of a key, if it was installed. Throws SKILL_NOT_READY where others could have put it there. */
 export async function findRequirements(cache: string, key: string): Promise<string | undefined> {
-  if (!/^[0-9a-f]{64}$/.test(key)) return undefined;
+  if (!isKey(key)) return undefined;
   const directory = path.join(cache, key);
   try {
-    return (await stat(directory)).isDirectory() ? directory : undefined;
+    if (!(await stat(directory)).isDirectory()) return undefined;
   } catch {
     return undefined; // Not installed, or not to be had: it is installed anew, which tells why not.
   }
+  const fault = ownershipFault(cache);
+  if (fault !== undefined) throw notReady(`Packages in ${cache} are not used: ${fault}.`);
+  return directory;
+}
+
+/**
+ * The environment that a person installed for the skill in a directory, else what its requirements come to from the person's own indexes.
+ * What was installed from a directory of wheels for one skill is shown to no other.
+ */
+export async function findPackagesOf(
+  skill: string,
+  { requirements, python, cache }: Pick<RequirementsOptions, "requirements" | "python" | "cache">,
+): Promise<string | undefined> {
+  if (!existsSync(cache)) return undefined;
+  // Whoever asks for a run learns no path of this machine.
+  if (ownershipFault(cache) !== undefined)
+    throw notReady(
+      "Another user can change the installed packages: they are not used. acp-skills install tells where.",
+    );
+  const build = await readPythonBuild(python);
+  const noted = await readFile(path.join(cache, noteName(skill, requirements, build)), "utf8").catch(() => undefined);
+  const own = noted === undefined ? undefined : await findRequirements(cache, noted);
+  return own ?? (await findRequirements(cache, toRequirementsKey(requirements, build, "index")));
+}
+
+function isKey(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
+function noteName(...of: Parameters<typeof toNoteName>): string {
+  return `for-${toNoteName(...of)}`;
+}
+
+/** Whole or not at all: others may read it meanwhile. */
+async function takeNote(file: string, key: string): Promise<void> {
+  const unfinished = `${file}.${randomUUID()}`;
+  await writeFile(unfinished, key, { mode: 0o600, flag: "wx" });
+  await rename(unfinished, file);
 }
 
 const stagingPrefix = ".staging-";
 
 async function makeStaging(cache: string): Promise<string> {
   try {
-    makeDirectories(cache, 0o755);
+    makeOwnDirectories(cache, 0o755);
     await removeAbandoned(cache);
     return await mkdtemp(path.join(cache, `${stagingPrefix}${process.pid}-`));
   } catch (error) {
+    if (isSkillsError(error)) throw notReady(error.message);
     throw notReady(`Packages cannot be kept in ${cache}: ${String(error)}.`);
   }
 }
@@ -88,26 +144,58 @@ async function install(
   lines: readonly string[],
   options: RequirementsOptions & { readonly staging: string; readonly target: string },
 ): Promise<void> {
-  const { staging, target, python, wheels, tool, log, signal } = options;
+  const { staging, target, python, wheels, tool, log, clock = systemClock, maxBytes = defaultMaxBytes } = options;
   const requirementsFile = path.join(staging, "requirements.txt");
   await writeFile(requirementsFile, `${lines.join("\n")}\n`);
-  const command = await toInstallCommand({ python, requirementsFile, target, scratch: staging, wheels }, tool);
+  const { signal = never } = options;
+  const plan = { python, requirementsFile, target, scratch: staging, wheels, signal };
+  const command = await toInstallCommand(plan, tool);
+  signal.throwIfAborted();
   if (command === undefined) {
     throw notReady(
       "Neither a recent uv nor pip can be had to install the requirements. Install uv 0.11.15 or later, or python3-venv, or python3-pip.",
     );
   }
   log("info", `Installing ${lines.length} requirements with ${path.basename(command.file)}.`);
-  const { succeeded, output } = await run(command, staging, signal);
-  signal?.throwIfAborted();
+  const watch = watchSize(staging, maxBytes, clock);
+  const { succeeded, output } = await run(command, staging, AbortSignal.any([signal, watch.tooLarge]));
+  watch.stop();
+  signal.throwIfAborted();
+  if (watch.tooLarge.aborted || (await usedBytes(staging, maxBytes)) > maxBytes) {
+    const shown = `${Math.floor(maxBytes / 1024 / 1024)} MiB`;
+    throw notReady(`The packages have more than ${shown} when they are unpacked; nothing was installed.`);
+  }
   if (!succeeded)
     throw notReady(`The requirements could not be installed: ${explainFailure(output)}`, { requirements: lines });
+}
+
+const never = new AbortController().signal;
+const lookEveryMs = 250;
+
+/** A wheel may be a thousand times as large as it looks: its installer is ended when it has filled too much. */
+function watchSize(directory: string, maxBytes: number, clock: Clock): { tooLarge: AbortSignal; stop: () => void } {
+  const controller = new AbortController();
+  let cancel = clock.after(lookEveryMs, look);
+  let isOver = false;
+  function look(): void {
+    void usedBytes(directory, maxBytes).then((used) => {
+      if (used > maxBytes) controller.abort();
+      else if (!isOver) cancel = clock.after(lookEveryMs, look);
+    });
+  }
+  return {
+    tooLarge: controller.signal,
+    stop() {
+      isOver = true;
+      cancel();
+    },
+  };
 }
 
 async function run(
   command: InstallCommand,
   directory: string,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<{ readonly succeeded: boolean; readonly output: string }> {
   const { execa } = await import("execa");
   const ended = await execa(command.file, command.arguments, {
@@ -119,7 +207,7 @@ async function run(
     maxBuffer: 8 * 1024 * 1024,
     forceKillAfterDelay: 2000,
     windowsHide: true,
-    ...(signal !== undefined && { cancelSignal: signal }),
+    cancelSignal: signal,
   });
   return { succeeded: !ended.failed, output: ended.all };
 }

@@ -12,6 +12,10 @@ export interface ParsedRequirements {
 }
 
 const greatestFile = 64 * 1024;
+/** Of a line with those that continue it; some packages have dozens of hashes. */
+const longestLine = 16 * 1024;
+/** Of a name with versions and a marker: what is held against patterns. */
+const longestRequirement = 1024;
 
 const extras = String.raw`\[ *[A-Za-z0-9._-]+(?: *, *[A-Za-z0-9._-]+)* *\]`;
 const version = String.raw`(?:===|==|~=|!=|<=|>=|<|>) *[A-Za-z0-9][A-Za-z0-9._*+!-]*`;
@@ -68,9 +72,12 @@ function* joinLines(text: string): Generator<{ line: number; content: string }> 
 }
 
 function parseLine(content: string): { readonly requirement: string } | { readonly why: string } {
-  const words = content.replaceAll("\t", " ").trim();
+  if (content.length > longestLine) return { why: `it is longer than ${longestLine} characters` };
+  // One blank for many: then no pattern has anything to try in more than one way.
+  const words = content.replaceAll(/[ \t]+/g, " ").trim();
   if (words === "") return { requirement: "" };
-  const [plain = "", ...options] = words.split(/ +(?=-)/);
+  const [plain = "", ...options] = words.split(/ (?=-)/);
+  if (plain.length > longestRequirement) return { why: `it is longer than ${longestRequirement} characters` };
   if (plain.startsWith("-")) return { why: "options are not allowed in the requirements of a skill" };
   const strange = options.find((option) => !hash.test(option.trim()));
   if (strange !== undefined) return { why: "only --hash=sha256:… may follow a requirement" };

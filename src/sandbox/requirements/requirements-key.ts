@@ -1,4 +1,7 @@
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import path from "node:path";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { runProgram } from "../../spawn-process.ts";
 
@@ -32,10 +35,40 @@ export async function readPythonBuild(python: string): Promise<PythonBuild> {
   }
 }
 
-/** Names the environment of a requirements file under an interpreter: the same for the same bytes and the same build. */
-export function toRequirementsKey(requirements: Uint8Array, { version, abi, platform }: PythonBuild): string {
-  const file = createHash("sha256").update(requirements).digest("hex");
+/** Names the environment of a requirements file: the same for the same bytes, the same build and the same source. */
+export function toRequirementsKey(
+  requirements: Uint8Array,
+  { version, abi, platform }: PythonBuild,
+  source: PackageSource,
+): string {
   return createHash("sha256")
-    .update(JSON.stringify([1, file, version, abi, platform]))
+    .update(JSON.stringify([2, hash("sha256", requirements), version, abi, platform, source]))
+    .digest("hex");
+}
+
+/** Where packages come from: the person's own indexes, or exactly these wheels. */
+export type PackageSource = "index" | `wheels:${string}`;
+
+/** A directory of wheels by what is in it, whatever it is called. */
+export async function readWheelSource(directory: string): Promise<PackageSource> {
+  const digest = createHash("sha256");
+  for (const name of (await readdir(directory)).sort()) {
+    const file = path.join(directory, name);
+    if (!(await stat(file)).isFile()) continue;
+    const content = createHash("sha256");
+    for await (const chunk of createReadStream(file)) content.update(chunk as Buffer);
+    digest.update(JSON.stringify([name, content.digest("hex")]));
+  }
+  return `wheels:${digest.digest("hex")}`;
+}
+
+/** Names the note of what a person installed for one skill, in the directory that it has, for one interpreter. */
+export function toNoteName(
+  skillDirectory: string,
+  requirements: Uint8Array,
+  { version, abi, platform }: PythonBuild,
+): string {
+  return createHash("sha256")
+    .update(JSON.stringify(["note", skillDirectory, hash("sha256", requirements), version, abi, platform]))
     .digest("hex");
 }

@@ -19,8 +19,8 @@ export interface RunMeans {
   readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
   /** Why no run may have a directory for its project; undefined where one may. */
   readonly refuseProject: (directory: string) => string | undefined;
-  /** Where the packages are that a requirements file asks for; undefined where they were not installed. */
-  readonly findPackages: (requirements: Uint8Array) => Promise<string | undefined>;
+  /** Where the packages are that a skill's requirements file asks for; undefined where they were not installed. */
+  readonly findPackages: (skill: Skill, requirements: Uint8Array) => Promise<string | undefined>;
 }
 
 /** The file whose packages `acp-skills install` builds. */
@@ -118,15 +118,16 @@ async function mountAll(skills: readonly Skill[], { sourceOf }: RunCaller): Prom
 }
 
 async function findPackages(
-  { name }: Skill,
+  skill: Skill,
   mounted: readonly MountedSkill[],
   means: RunMeans,
 ): Promise<string | undefined> {
+  const { name } = skill;
   const file = mounted.find((mount) => mount.name === name)?.files.find(({ path }) => path === requirementsFile);
   if (file === undefined) return undefined;
   const chunks: Uint8Array[] = [];
   for await (const chunk of file.read()) chunks.push(chunk);
-  const directory = await means.findPackages(Buffer.concat(chunks));
+  const directory = await means.findPackages(skill, Buffer.concat(chunks));
   if (directory !== undefined) return directory;
   const message = `The packages of the skill ${name} are not installed.`;
   throw new SkillsError("SKILL_NOT_READY", message, {

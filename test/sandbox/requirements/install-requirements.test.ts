@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -17,11 +19,16 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../../src/log.ts";
 import { findPython } from "../../../src/sandbox/find-python.ts";
-import { findRequirements, installRequirements } from "../../../src/sandbox/requirements/install-requirements.ts";
+import {
+  findPackagesOf,
+  findRequirements,
+  installRequirements,
+} from "../../../src/sandbox/requirements/install-requirements.ts";
 import type {
   InstalledRequirements,
   RequirementsOptions,
 } from "../../../src/sandbox/requirements/install-requirements.ts";
+import { manualClock } from "../../manual-clock.ts";
 import { writeSource, writeWheel } from "./wheels.ts";
 
 const found = await findPython();
@@ -103,6 +110,64 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect(readdirSync(cache)).toEqual([installed.key]);
     expect(await findRequirements(cache, installed.key)).toBe(installed.directory);
   });
+
+  test("what was installed from a directory of wheels for one skill is shown to no other", async () => {
+    const evil = path.join(directory, "evil");
+    writeWheel(evil, "first", { files: { "first.py": "evil = True\n" } });
+    writeWheel(wheels, "first");
+    const poisoned = await install("first\n", { wheels: evil, skill: "/skills/evil" });
+    const packagesOf = async (skill: string) =>
+      await findPackagesOf(skill, { requirements: Buffer.from("first\n"), python: python ?? "", cache });
+    expect(await packagesOf("/skills/evil")).toBe(poisoned.directory);
+    expect(await packagesOf("/skills/good")).toBeUndefined();
+    const good = await install("first\n", { skill: "/skills/good" });
+    expect(await packagesOf("/skills/good")).toBe(good.directory);
+    expect(readFileSync(path.join(good.directory, "first.py"), "utf8")).not.toContain("evil");
+    expect(await packagesOf("/skills/evil")).toBe(poisoned.directory);
+    // The same wheels under another name are the same source; other bytes under the same name are not.
+    const moved = path.join(directory, "moved");
+    renameSync(wheels, moved);
+    expect(await install("first\n", { wheels: moved })).toEqual(good);
+    writeWheel(moved, "first", { files: { "first.py": "other = True\n" } });
+    expect((await install("first\n", { wheels: moved })).key).not.toBe(good.key);
+  });
+
+  test("wheels that are larger than allowed once they are unpacked are refused, and nothing is left", async () => {
+    writeWheel(wheels, "first", { files: { "first.py": "", "first.bin": "\0".repeat(3 * 1024 * 1024) } });
+    const installing = install("first\n", { maxBytes: 2 * 1024 * 1024 });
+    await expect(installing).rejects.toMatchObject({
+      code: "SKILL_NOT_READY",
+      message: "The packages have more than 2 MiB when they are unpacked; nothing was installed.",
+    });
+    expect(readdirSync(cache)).toEqual([]);
+  });
+
+  test.runIf(process.getuid !== undefined)(
+    "a directory that others may write, or that is another's, is not used",
+    async () => {
+      const installed = await install("");
+      const find = () => findRequirements(cache, installed.key);
+      expect(await find()).toBe(installed.directory);
+      const refusals = async (sentence: string) => {
+        await expect(install("", { wheels: directory })).rejects.toThrow(sentence);
+        await expect(find()).rejects.toThrow(sentence);
+      };
+      chmodSync(cache, 0o777);
+      await refusals(`others may write in it; take that right away: chmod go-w ${cache}`);
+      chmodSync(cache, 0o755);
+      chmodSync(directory, 0o777);
+      await refusals(`others may write in ${directory}; take that right away: chmod go-w ${directory}`);
+      chmodSync(directory, 0o1777);
+      expect(await find()).toBe(installed.directory);
+      if (process.getuid?.() !== 0) return;
+      chmodSync(directory, 0o755);
+      chownSync(cache, 65_534, 65_534);
+      await refusals("it belongs to another user");
+      chownSync(cache, 0, 0);
+      chownSync(directory, 65_534, 65_534);
+      await refusals(`${directory} belongs to another user`);
+    },
+  );
 
   test("what is missing is named, and nothing is left", async () => {
     writeWheel(wheels, "first", { requires: ["nosuch>=3"] });
@@ -230,6 +295,20 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
     fakeUv("", version);
     await install("first\n", { tool: "uv" }).catch(() => undefined);
     expect(existsSync(path.join(directory, "arguments"))).toBe(asked);
+  });
+
+  test("an installer that fills the disk is ended while it does", async () => {
+    fakeUv("head -c 100000 /dev/zero > filled; exec sleep 600");
+    const clock = manualClock();
+    const installing = install("first\n", { tool: "uv", maxBytes: 50_000, clock });
+    const over = new AbortController();
+    installing.catch(() => over.abort());
+    while (!over.signal.aborted) {
+      clock.pass(250);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await expect(installing).rejects.toThrow("more than 0 MiB when they are unpacked");
+    expect(readdirSync(cache)).toEqual([]);
   });
 
   test("one that is stopped leaves nothing, and the reason is the caller's", async () => {

@@ -78,6 +78,18 @@ describe("parseRequirements", () => {
     expect(faults).toEqual([{ line: 2, why: expect.any(String) as string }]);
   });
 
+  test.each([
+    ["blanks", `a${" ".repeat(65_000)}b`],
+    ["blanks and a comment", `a${" ".repeat(65_000)}!#`],
+    ["tabs before an option", `a${"\t ".repeat(32_000)}-x`],
+    ["a name without an end", `${"a-".repeat(32_000)}!`],
+    ["extras without an end", `a[${"b,".repeat(32_000)}!`],
+    ["versions without an end", `a${"==1,".repeat(16_000)}!`],
+    ["lines that are continued", `a${"\\\n".repeat(32_000)}!`],
+  ])("reads %s in time that grows with its size only", (_what, text) => {
+    expect(parseRequirements(Buffer.from(text)).faults).toHaveLength(1);
+  });
+
   test("refuses what is hidden by a continued line, and says where it begins", () => {
     expect(parse("good\n\\\n--pre\n").faults).toMatchObject([{ line: 2 }]);
     expect(parse("good \\\n --pre\n").faults).toMatchObject([{ line: 1 }]);
