@@ -9,6 +9,7 @@ import { isUsageFault } from "./parse-arguments.ts";
 import type { UsageFault } from "./parse-arguments.ts";
 import { toRunningOptions } from "./running-options.ts";
 import type { RunningArguments } from "./running-options.ts";
+import { keepHeapsFlat } from "./small-heap.ts";
 
 /** What the wrapper is asked. */
 export interface WrapArguments extends RunningArguments {
@@ -27,6 +28,7 @@ export async function runWrap(
   args: readonly string[],
   given: WrapArguments,
 ): Promise<number | UsageFault> {
+  keepHeapsFlat();
   const running = toRunningOptions(given, currentDirectory);
   if (isUsageFault(running)) return running;
   const stderr = openProcessLog();

@@ -1,6 +1,7 @@
 /** A way to what runs at the other end, usually on another thread. */
 export interface Channel<Message> {
-  post(message: Message): void;
+  /** The other end gets what is transferred as it is, and it is gone here. */
+  post(message: Message, transferred?: ArrayBuffer[]): void;
   /** Keeps the process alive, until it is let go, for what the other end still has to say. */
   hold(): void;
   letGo(): void;

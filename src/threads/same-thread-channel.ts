@@ -21,8 +21,8 @@ export function sameThreadChannel<To, From>(serve: (port: MessagePort) => Promis
       },
     );
     return {
-      post(message) {
-        ours.postMessage(message);
+      post(message, transferred = []) {
+        ours.postMessage(message, transferred);
       },
       hold() {
         ours.ref();

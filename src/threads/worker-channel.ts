@@ -17,8 +17,8 @@ export function workerChannel<To, From>(entry: URL, workerData: unknown): OpenCh
     });
     worker.unref();
     return {
-      post(message) {
-        worker.postMessage(message);
+      post(message, transferred = []) {
+        worker.postMessage(message, transferred);
       },
       hold() {
         worker.ref();

@@ -112,7 +112,7 @@ function openThread(settings: Settings, openChannel: OpenServiceChannel): Thread
         break;
       case "line": {
         const written = (): void => {
-          if (isAlive) channel.post({ kind: "written", line: message.line });
+          if (isAlive) channel.post(...giveBack(message));
         };
         const outlet = outlets.get(message.connection);
         if (outlet === undefined) written();
@@ -165,4 +165,17 @@ function openThread(settings: Settings, openChannel: OpenServiceChannel): Thread
       stopTimer();
     },
   };
+}
+
+/** Shorter lines are not worth it. */
+const longLine = 64 * 1024;
+
+/**
+ * That a line was written. The memory of a long one goes back to the other end, whose garbage is collected often; here, where
+ * hardly anything is allocated, dozens of lists would pile up before it is.
+ */
+function giveBack({ line, bytes }: Extract<FromService, { kind: "line" }>): [ToService, ArrayBuffer[]?] {
+  const { buffer } = bytes;
+  if (bytes.length < longLine || !(buffer instanceof ArrayBuffer)) return [{ kind: "written", line }];
+  return [{ kind: "written", line, spent: bytes }, [buffer]];
 }

@@ -14,7 +14,7 @@ export type ToService =
       readonly call?: number;
     }
   /** A line was written. */
-  | { readonly kind: "written"; readonly line: number }
+  | { readonly kind: "written"; readonly line: number; readonly spent?: Uint8Array }
   | { readonly kind: "close" };
 
 /** From the service. */

@@ -158,6 +158,31 @@ test("a thread that dies is told once; chat goes on, and the next session gets a
   await closing;
 });
 
+test("the memory of a long line goes back to the other end once the line was written, and not before", () => {
+  const { settings } = temporaryProject();
+  const posted: { message: ToService; transferred: ArrayBuffer[] }[] = [];
+  let receive: (message: FromService) => void = () => undefined;
+  const service = openRemoteService(settings, (received) => {
+    receive = received;
+    const ignore = (): void => undefined;
+    const post = (message: ToService, transferred: ArrayBuffer[] = []): void => {
+      posted.push({ message, transferred });
+    };
+    return { post, hold: ignore, letGo: ignore, end: ignore };
+  });
+  const waiting: (() => void)[] = [];
+  const ignore = (): void => undefined;
+  service.connect({ send: (_line, written) => waiting.push(written), answered: ignore, lesson: ignore, log: ignore });
+  const [long, short] = [new Uint8Array(100_000), new Uint8Array(100)];
+  for (const [line, bytes] of [long, short].entries()) receive({ kind: "line", connection: 1, line, bytes });
+  expect(posted).toMatchObject([{ message: { kind: "connect" } }]);
+  for (const written of waiting) written();
+  expect(posted.slice(1)).toEqual([
+    { message: { kind: "written", line: 0, spent: long }, transferred: [long.buffer] },
+    { message: { kind: "written", line: 1 }, transferred: [] },
+  ]);
+});
+
 async function openSession(
   service: SkillService,
   settings: Settings,
