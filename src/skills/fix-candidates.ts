@@ -87,7 +87,7 @@ function* candidates(text: string, { head, faults, value }: Broken): Generator<s
   yield before + quoted(raw.replace(/^["']/, ""));
   yield before + quoted(raw.replace(/^["']/, "").replace(/["'](?=\s*$)/, ""));
   if (/(?:^|\n)[ \t]*#/.test(raw)) return;
-  const lineBreak = /[\t ]*(?:\r\n|\r|\n)?$/.exec(raw)?.[0] ?? "";
+  const lineBreak = raw.slice(raw.trimEnd().length);
   yield (
     before + (value.includes("\n") ? literal(value, raw.includes("\r\n") ? "\r\n" : "\n") : inQuotes(value) + lineBreak)
   );

@@ -144,9 +144,9 @@ test("what people write keeps its words through a fix, and what parsed before sa
         else expect(lettersOf(typeof after[key] === "string" ? after[key] : "")).toBe(lettersOf(uncommented(text)));
       }
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
-  expect(readable).toBeGreaterThan(150);
+  expect(readable).toBeGreaterThan(40);
 });
 
 test("keys that were indented by mistake are not drawn into the name above them", () => {
