@@ -94,6 +94,7 @@ export async function openRemoteSkills(
 
   const openChannel = chooseChannel<ToSkills, FromSkills>({
     entry: new URL("./worker.js", urlOf(import.meta)),
+    place: "in-process/worker.js",
     workerData: { settings: toSettingsData(settings), opening },
     serve: async (port) => {
       const { serveSkills } = await import("./serve-skills.ts");

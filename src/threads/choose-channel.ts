@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { MessagePort } from "node:worker_threads";
 import type { Log } from "../log.ts";
 import type { OpenChannel } from "./channel.ts";
@@ -10,6 +9,8 @@ import { urlOf } from "../url-of.ts";
 export interface Served {
   /** The file that a worker starts with: `new URL("./worker.js", import.meta.url)`. */
   readonly entry: URL;
+  /** Its path in the package. Elsewhere, such as beside a bundle, a file of that name is somebody else's. */
+  readonly place: string;
   readonly workerData: unknown;
   /** Does on this thread what the worker does; loaded only where it is needed. */
   readonly serve: (port: MessagePort) => Promise<void>;
@@ -17,13 +18,15 @@ export interface Served {
 }
 
 /**
- * A channel to a thread of its own. Where its file is not there, as in a bundle, everything happens on this thread, and the log says
- * which file is missing.
+ * A channel to a thread of its own. Where its file is not there, as in a bundle, everything happens on this thread, and the log says so.
  */
-export function chooseChannel<To, From>({ entry, workerData, serve, log }: Served): OpenChannel<To, From> {
-  if (existsSync(entry)) return workerChannel(entry, workerData);
+export function chooseChannel<To, From>({ entry, place, workerData, serve, log }: Served): OpenChannel<To, From> {
+  if (entry.pathname.endsWith(`/${place}`) && existsSync(entry)) return workerChannel(entry, workerData);
   // Sources have none either: only what is built does.
   if (!urlOf(import.meta).endsWith(".ts"))
-    log("info", `Skills are read on the thread that calls, because ${fileURLToPath(entry)} is missing (a bundle?).`);
+    log(
+      "info",
+      `Skills are read on the thread that calls, because ${place} of this package is not beside the code (a bundle?).`,
+    );
   return sameThreadChannel(serve);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { SkillsError } from "../../src/errors.ts";
+import type { Problem } from "../../src/skills/problem.ts";
 import { clients, converse, type Conversation, converseInSession, type Message } from "./conversation.ts";
 import { type FakeTools, fakeTools } from "./fake-tools.ts";
 
@@ -243,5 +244,53 @@ test("what code prints is told to the editor as it comes, and no more once the r
   expect(answers()).toMatchObject([
     { method: "_acp-skills/progress", params: { requestId: 7, message: "one\n" } },
     { id: 7, error: { code: -32800 } },
+  ]);
+});
+
+test("what code prints while the editor does not read is gathered into one message, of a limited length", async () => {
+  const tools = fakeTools(() => new Promise(() => undefined));
+  const { editor, answers, stopReading } = await inSession(tools);
+  await editor(call(7, "run_code", { language: "python", code: "" }));
+  await settled();
+  const print = tools.calls[0]?.caller.onPrint;
+  const goOn = stopReading();
+  print?.("first");
+  for (let count = 0; count < 1_000; count++) print?.("x".repeat(1_000));
+  print?.("last");
+  expect(answers()).toHaveLength(1);
+  goOn();
+  const messages = answers().map(({ params }) => (params as { message: string }).message);
+  expect(messages).toEqual(["first", expect.stringMatching(/^x{65532}last$/)]);
+});
+
+test("an editor that reads no answers can make so many calls and no more, until it reads", async () => {
+  const tools = fakeTools();
+  const { editor, answers, stopReading } = await inSession(tools);
+  const goOn = stopReading();
+  for (let id = 0; id < 130; id++) await editor(call(id, "read_blob"));
+  await settled();
+  expect(tools.calls).toHaveLength(128);
+  expect(answers().at(-1)).toMatchObject({ id: 129, error: { data: { code: "RUNTIME_BUSY", retryable: true } } });
+  goOn();
+  await editor(call(200, "read_blob"));
+  await settled();
+  expect(tools.calls).toHaveLength(129);
+});
+
+test("the problems of a session's skills come in pages", async () => {
+  const { editor, answers, skillset } = await inSession();
+  const problem = (line: number): Problem => ({
+    ...{ code: "name-missing", severity: "warning", file: "/a", line, column: 1, message: "m", fix: "f" },
+  });
+  skillset.set([], [problem(1), problem(2), problem(3)]);
+  answers().splice(0);
+  await editor(call(1, "list_problems", { sessionId: "s", limit: 2 }));
+  await editor(call(2, "list_problems", { offset: 2 }));
+  await editor(call(3, "list_problems", { limit: 0 }));
+  await settled();
+  expect(answers()).toMatchObject([
+    { id: 1, result: { problems: [{ line: 1 }, { line: 2 }], total: 3, next_offset: 2 } },
+    { id: 2, result: { problems: [{ line: 3 }], total: 3, next_offset: null } },
+    { id: 3, error: { code: -32602, data: { violations: [{ field: "/limit" }] } } },
   ]);
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { amendText } from "../../src/acp/amend-text.ts";
 import { amendValue } from "../../src/acp/amend.ts";
 import { findInvocation, type Instructions, rewritePrompt } from "../../src/acp/prompt.ts";
 
@@ -93,6 +94,17 @@ test("an agent that takes no resources gets text", () => {
     { type: "text", text: expect.stringMatching(/skill "pdf".*\n\n# How/) as string },
     { type: "text", text: "read x" },
   ]);
+});
+
+test("a block that calls a skill keeps the spelling of all but its text", () => {
+  const block = '{"type":"text","text":"/pdf read x","_meta":{"q":1e400,"n":12345678901234567890}}';
+  const line = `{"params":{"prompt":[${block}]}}`;
+  const { params } = JSON.parse(line) as { params: { prompt: unknown } };
+  const invocation = findInvocation(params.prompt);
+  if (invocation === undefined) throw new Error("no call");
+  const skill = { slug: "pdf", directory: "/skills/pdf", file: "/skills/pdf/SKILL.md", instructions };
+  const amended = amendText(line, rewritePrompt(invocation, skill, true));
+  expect(amended).toContain('"_meta":{"q":1e400,"n":12345678901234567890}');
 });
 
 test("a call without words asks to use the skill", () => {

@@ -69,9 +69,9 @@ export async function measureHostile({ folder, bin, say }) {
  * @param {RawEditor} attacked
  */
 async function worst(pinged, attacked) {
-  let goesOn = true;
+  const load = { goOn: true };
   const attacking = (async () => {
-    while (goesOn) await attack(attacked);
+    while (load.goOn) await attack(attacked);
   })();
   /** @type {number[]} */
   const times = [];
@@ -81,7 +81,7 @@ async function worst(pinged, attacked) {
     times.push(performance.now() - started);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  goesOn = false;
+  load.goOn = false;
   await attacking;
   return percentile(times, 0.99);
 }

@@ -11,6 +11,7 @@ export function openService(settings: Settings): SkillService {
     settings,
     chooseChannel({
       entry: new URL("./worker.js", urlOf(import.meta)),
+      place: "acp/service/worker.js",
       workerData: toSettingsData(settings),
       serve: async (port) => {
         const { servePort } = await import("./serve-port.ts");
