@@ -24,6 +24,8 @@ export interface Needles {
   readonly first: readonly (Node | undefined)[];
   /** Bytes of the shortest. */
   readonly shortest: number;
+  /** Where, from there on, a byte is the first of a needle; the length where none is. */
+  readonly nextStart: (bytes: Uint8Array, from: number) => number;
 }
 
 /** None may be empty. */
@@ -35,7 +37,18 @@ export function prepareNeedles(needles: readonly Uint8Array[]): Needles {
     node.longestEnd = needle.length;
   }
   const first = Array.from({ length: 256 }, (_unused, byte) => childOf(root, byte));
-  const all = { root, first, shortest: needles.reduce((shortest, { length }) => Math.min(shortest, length), Infinity) };
+  const starts = Uint8Array.from(first, (node) => (node === undefined ? 0 : 1));
+  const nextStart = (bytes: Uint8Array, from: number): number => {
+    let at = from;
+    while (at < bytes.length && starts[bytes[at] ?? 0] === 0) at += 1;
+    return at;
+  };
+  const all = {
+    root,
+    first,
+    nextStart,
+    shortest: needles.reduce((shortest, { length }) => Math.min(shortest, length), Infinity),
+  };
   linkSuffixes(all);
   return all;
 }

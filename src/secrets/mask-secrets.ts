@@ -204,8 +204,15 @@ function openStream(needles: Needles): MaskedStream & { readonly masked: boolean
   return {
     push(bytes) {
       kept = kept.length === 0 ? Buffer.from(bytes) : Buffer.concat([kept, bytes]);
-      for (const byte of bytes) {
+      for (let at = 0; at < bytes.length; at++) {
         const { begun } = finder;
+        if (begun === 0 && cut === 0) {
+          const next = needles.nextStart(bytes, at);
+          read += next - at;
+          at = next;
+        }
+        const byte = bytes[at];
+        if (byte === undefined) break;
         const found = finder.step(byte);
         read += 1;
         if (found > 0) mark(read - found, read);
