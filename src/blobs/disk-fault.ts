@@ -24,7 +24,7 @@ const reasons: Readonly<Record<string, { readonly reason: string; readonly hint:
 };
 
 /** A place that cannot be used. The message names no path of this machine: the caller of a tool may read it. */
-export function unusablePlace(
+function unusablePlace(
   doing: Doing,
   reason: string,
   { hint = mend, cause }: { hint?: string; cause?: unknown } = {},
