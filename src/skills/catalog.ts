@@ -7,6 +7,7 @@ import type { Problem } from "./problem.ts";
 import type { Root } from "./roots.ts";
 import { openScan } from "./scan.ts";
 import { openSettle } from "./settle.ts";
+import { openStarvation } from "./starvation.ts";
 import { countSkills } from "./skill-counts.ts";
 import type { SkillFiles } from "./skill-files.ts";
 import type { OpenSkillWatcher } from "./skill-watcher.ts";
@@ -84,9 +85,13 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
     },
     (message) => log("warning", message),
   );
+  const starvation = openStarvation(files, clock, () => {
+    scan.markAllStale();
+    lookSoon();
+  });
   const scan = openScan({
     roots,
-    files,
+    files: starvation.files,
     now: () => clock.now(),
     ...(watcher && {
       onDirectory: (directory: string) => watcher.add(directory),
@@ -117,6 +122,7 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
     } catch (error) {
       keepOld(error);
     }
+    starvation.afterLook();
   }
   function replaceBy(next: Snapshot): void {
     if (isClosed) return;
@@ -173,6 +179,7 @@ export function openCatalog({ roots, files, openWatcher, clock, log, slice = usu
       isClosed = true;
       listeners.clear();
       settle.close();
+      starvation.close();
       hold.close();
       await watcher?.close();
     },

@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/clock.ts";
+import { SkillsError } from "../../src/errors.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import type { CatalogOptions } from "../../src/skills/catalog.ts";
 import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
 import { memoryWatcher } from "../../src/skills/memory-watcher.ts";
 import { openNativeWatcher } from "../../src/skills/native-watcher.ts";
+import type { SkillFiles } from "../../src/skills/skill-files.ts";
 import type { Change } from "../../src/skills/skill.ts";
 import { diskTree } from "../contract/disk-tree.ts";
 import { listed, skillText, until } from "../contract/skill-watcher.ts";
@@ -37,6 +39,49 @@ describe("catalog", () => {
     expect(listed(first)).toEqual({ a: "Does." });
     expect(catalog.snapshot).toBe(first);
     expect(changes).toEqual([]);
+  });
+
+  it("reads again, ever more rarely, what could not be read for want of file descriptors", async () => {
+    const disk = memorySkillFiles(skill("a"));
+    let refusal: string | undefined = "EMFILE";
+    let lists = 0;
+    const refuse = (): void => {
+      if (refusal === undefined) return;
+      const cause = Object.assign(new Error(refusal), { code: refusal });
+      throw new SkillsError("UNREADABLE", `/s cannot be read: ${refusal}.`, { cause });
+    };
+    const files: SkillFiles = {
+      ...disk,
+      list(directory) {
+        lists += 1;
+        refuse();
+        return disk.list(directory);
+      },
+    };
+    const { catalog, clock, changes } = open({ files });
+    expect(listed(await catalog.ready)).toEqual({});
+    expect(catalog.snapshot.problems).toMatchObject([{ code: "unreadable" }]);
+    for (const wait of [250, 500, 1_000]) {
+      clock.pass(wait - 1);
+      await turn();
+      const before = lists;
+      clock.pass(1);
+      await turn();
+      expect(lists).toBe(before + 1);
+    }
+    refusal = undefined;
+    clock.pass(2_000);
+    await turn();
+    expect(listed(catalog.snapshot)).toEqual({ a: "Does." });
+    expect([catalog.snapshot.problems, changes.length, clock.pending]).toEqual([[], 1, 0]);
+    refusal = "EACCES";
+    await catalog.reload();
+    expect(clock.pending).toBe(0);
+    refusal = "ENFILE";
+    await catalog.reload();
+    expect(clock.pending).toBe(1);
+    await catalog.close();
+    expect(clock.pending).toBe(0);
   });
 
   it("finds by slug and by canonical name", async () => {
