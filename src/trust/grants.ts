@@ -4,7 +4,7 @@ export const permissionNames = ["network", "secrets", "project-read", "project-w
 export type Permission = (typeof permissionNames)[number];
 
 /** What a skill's manifest asks for. */
-export interface Asked {
+interface Asked {
   readonly network: readonly string[];
   readonly secrets: readonly string[];
   readonly project: "none" | "read" | "write";
