@@ -30,14 +30,24 @@ export interface EditorCaller {
   readonly onPrint?: (text: string) => void;
 }
 
+/** One call, as far as it tells an editor's calls apart. */
+interface FollowedCall {
+  /** The id by which the agent's editor knows it, where the agent says so. */
+  readonly toolCallId: string | undefined;
+  readonly tool: string;
+  readonly input: unknown;
+}
+
 export interface OpenedSession {
   readonly sessionId: string | undefined;
   /** What the session's agent calls itself. */
   readonly agent: string;
   /** How its agent reaches the server. */
   readonly transport: Transport;
-  /** For a call that the session's editor knows by this id: what is to be told what it prints. */
-  readonly follow: (toolCallId: string) => (text: string) => void;
+  /** What is to be told what a call prints, where the session's editor knows that call. */
+  readonly follow: (call: FollowedCall) => ((text: string) => void) | undefined;
+  /** The agent has asked for the tools, so that its model has them. */
+  readonly onReached: () => void;
 }
 
 /** The tools of one connection, to its editor and to its agent's model. */
@@ -61,6 +71,7 @@ interface SessionCaller {
   readonly project?: string;
   readonly turn: () => AbortSignal;
   readonly follow: OpenedSession["follow"];
+  readonly onReached: () => void;
 }
 
 /** What is needed of a toolkit. */
@@ -127,7 +138,7 @@ export function openAgentTools(
       } as const;
       return await toolkit.toolbox.call(name, args, context, signal);
     },
-    async openServer({ catalog, directory }, { sessionId, agent, transport, follow }) {
+    async openServer({ catalog, directory }, { sessionId, agent, transport, follow, onReached }) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
       const caller: SessionCaller = {
@@ -136,6 +147,7 @@ export function openAgentTools(
         ...(directory !== undefined && { project: directory }),
         turn: () => turn.signal,
         follow,
+        onReached,
       };
       const begin = (id: string): void => {
         caller.sessionId = id;

@@ -37,6 +37,8 @@ export interface AgentFacts {
   readonly listsSkills: boolean;
   /** Other users of the machine can read what it is given as configuration. */
   readonly leaksConfiguration: boolean;
+  /** A request for permission is the first that its editor hears of a call. */
+  readonly asksFirst: boolean;
   /** Whether it asks the editor before a tool runs code, as it comes; undefined where it is not known. */
   readonly asksBeforeCode: boolean | undefined;
 }
@@ -78,7 +80,7 @@ const claude = ".claude/skills";
 const rows: readonly Row[] = [
   {
     // 0.100.0: tool_call has `name` and `_meta.claudeCode.toolName`; the system prompt lists skills of .claude only; `ps` shows mcpServers.
-    agent: /^@(?:agentclientprotocol|zed-industries)\/claude-(?:agent|code)-acp$/,
+    agent: /\bclaude\b/i,
     label: "Claude",
     tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
     hasMcpTools: true,
@@ -86,6 +88,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [claude], home: [claude] },
     listsSkills: true,
+    asksFirst: false,
     leaksConfiguration: true,
     asksBeforeCode: true,
   },
@@ -99,6 +102,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [agents, claude], home: [agents, claude] },
     listsSkills: true,
+    asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: false,
   },
@@ -116,6 +120,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [agents], home: [agents] },
     listsSkills: true,
+    asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: false,
   },
@@ -133,6 +138,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [agents], home: [agents] },
     listsSkills: false,
+    asksFirst: true,
     leaksConfiguration: false,
     asksBeforeCode: true,
   },
@@ -146,6 +152,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [agents], home: [agents] },
     listsSkills: true,
+    asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: true,
   },
@@ -159,6 +166,7 @@ const rows: readonly Row[] = [
     passesResources: false,
     reads: { project: [agents, claude], home: [agents] },
     listsSkills: true,
+    asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: true,
   },
@@ -172,6 +180,7 @@ const rows: readonly Row[] = [
     passesResources: false,
     reads: { project: [agents], home: [agents] },
     listsSkills: true,
+    asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: undefined,
   },
@@ -186,7 +195,8 @@ const unknownAgent: AgentFacts = {
   passesResources: true,
   reads: undefined,
   listsSkills: true,
-  leaksConfiguration: true,
+  asksFirst: false,
+  leaksConfiguration: false,
   asksBeforeCode: undefined,
 };
 

@@ -1,5 +1,7 @@
+import { sessionUpdate, toolCall as toolCallKind } from "../wire/methods.ts";
 import type { Amendment, Path } from "./amend.ts";
 import { describeCall } from "./describe-call.ts";
+import type { Notification } from "./emission.ts";
 import { isRecord, type JsonRecord } from "./raw-message.ts";
 import type { OwnCall } from "./recognise-call.ts";
 import { servedTools } from "./served-tools.ts";
@@ -28,4 +30,10 @@ export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[
   if (servedTools.get(tool)?.executes !== true || !Array.isArray(options)) return [];
   const kept = (options as unknown[]).filter((option) => !(isRecord(option) && option["kind"] === "allow_always"));
   return kept.length === options.length ? [] : [{ path: ["params", "options"], value: kept }];
+}
+
+/** Tells the editor of a call of which it would have heard first by a request that we have answered. */
+export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCall): Notification {
+  const update = { ...toolCall, ...describeCall(call.tool, call.input), sessionUpdate: toolCallKind };
+  return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
 }

@@ -4,7 +4,7 @@ import { toCommandFacts } from "../wire/command-facts.ts";
 import { metaKey } from "../wire/methods.ts";
 import { type JsonRecord, isRecord } from "./raw-message.ts";
 import { projectSkill } from "./projection.ts";
-import { placeInAgentList, shownNames, type ShownSkills } from "./shown-skills.ts";
+import { placeInAgentList, type Shown, shownNames, type ShownSkills } from "./shown-skills.ts";
 
 /** How commands are spelt for one editor. */
 export interface CommandDialect {
@@ -20,12 +20,19 @@ export interface MergedCommands {
   readonly added: readonly JsonRecord[];
 }
 
+/** What is known of the skills that the agent shows itself. */
+export interface HowShown {
+  /** Whether a command is a skill that was edited since the agent read it. */
+  readonly isOutdated: ShownSkills["isOutdated"];
+  readonly how: (offered: OfferedSkill) => Shown;
+}
+
 /** Merges skills into the agent's own commands, which keep their place and win a name. */
 export function mergeCommands(
   commands: readonly unknown[],
   skills: readonly OfferedSkill[],
   dialect: CommandDialect,
-  isOutdated: ShownSkills["isOutdated"],
+  { isOutdated, how }: HowShown,
 ): MergedCommands {
   const annotated = new Map<number, JsonRecord>();
   const added: JsonRecord[] = [];
@@ -37,9 +44,12 @@ export function mergeCommands(
       added.push(toCommand(offered, dialect));
       continue;
     }
+    const kind = how(offered);
+    // Another command of the agent's: what is shown under the name is what runs.
+    if (kind === "as-other") continue;
     const command = commands[place];
     const { description } = offered.skill;
-    const fields = isOutdated(command, offered.skill) ? { description } : {};
+    const fields = kind === "as-copy" || isOutdated(command, offered.skill) ? { description } : {};
     const shown = isRecord(command) ? { ...command, ...fields } : fields;
     annotated.set(place, { ...fields, _meta: toMeta(offered, dialect, shown) });
   }

@@ -2,7 +2,10 @@ import type { Settings } from "../options.ts";
 import { openToldOnce } from "../told-once.ts";
 import * as methods from "../wire/methods.ts";
 import { factsOf } from "./agents.ts";
-import { approve } from "./approval.ts";
+import { approve, toolCallIn } from "./approval.ts";
+import { callAsked, describeToPerson, withoutAlways } from "./call-cards.ts";
+import type { Notification } from "./emission.ts";
+import { encodeMessage } from "./encode-message.ts";
 import { agentInterest, editorInterest, type Interest } from "./interests.ts";
 import { advertise, chooseForms, negotiate, type Negotiation } from "./negotiation.ts";
 import { openOpenings, type Opening } from "./openings.ts";
@@ -12,6 +15,7 @@ import { isExactId, isRecord, type JsonRecord, readMessage, recordAt } from "./r
 import { servedTools } from "./served-tools.ts";
 import type { SkillService } from "./service/skill-service.ts";
 import { type Agreed, openSessions } from "./sessions.ts";
+import { restoreSessionTitles } from "./told-again.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 
 /**
@@ -51,7 +55,8 @@ export interface InterceptorOptions {
 type Pending =
   | { readonly kind: "initialize"; readonly params: JsonRecord }
   | Opening
-  | { readonly kind: "end"; readonly sessionId: string };
+  | { readonly kind: "end"; readonly sessionId: string }
+  | { readonly kind: "list" };
 
 const pendingLimit = 256;
 
@@ -80,6 +85,7 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
     release: (opening) => {
       openings.release(opening);
     },
+    tell,
   });
   const pending = openPendingRequests<Pending>(pendingLimit, release);
   const lookAtPrompt = openPrompts({ service, clock, teach });
@@ -91,6 +97,13 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
   const answered = new Promise<void>((resolve) => {
     whenNegotiated = resolve;
   });
+
+  /** Behind the message that is looked at. */
+  function tell(message: Notification): void {
+    queueMicrotask(() => {
+      if (isOpen) send(encodeMessage(message), () => undefined);
+    });
+  }
 
   async function awaitNegotiation(): Promise<Negotiation | undefined> {
     if (isAsked) await answered;
@@ -115,6 +128,9 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
       case methods.sessionLoad:
       case methods.sessionResume:
         return openingAsked(id, sessionId, params);
+      case methods.sessionList:
+        pending.add(id, { kind: "list" });
+        return untouched;
       case methods.sessionClose:
       case methods.sessionDelete:
         if (sessionId !== undefined) pending.add(id, { kind: "end", sessionId });
@@ -148,6 +164,7 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
   ): Verdict | Promise<Verdict> {
     const opening = openings.open(params, sessionId);
     pending.add(id, opening);
+    if (sessionId !== undefined) sessions.loads(sessionId, opening);
     const equipped = openings.equip(opening, params);
     return equipped === undefined ? untouched : equipped.then(toVerdict);
   }
@@ -159,15 +176,28 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
     return amendments instanceof Promise ? amendments.then(toVerdict, failed) : toVerdict(amendments);
   }
 
-  /** Answers in the editor's place where we may (A-13). */
+  /** Answers in the editor's place where we may (A-13); else says to the person what is asked. */
   function permissionAsked(id: string | number, params: JsonRecord): Verdict {
-    const server = approveReadOnly && isExactId(id) ? sessions.find(params)?.opening.server : undefined;
-    const facts = factsOf({ name: negotiated?.negotiation.agent ?? "", version: "" });
-    const approval = server && approve(params, { server, facts, known: undefined });
-    if (approval === undefined) return untouched;
+    const opening = sessions.find(params)?.opening;
+    const toolCall = toolCallIn(params);
+    if (opening?.server === undefined || opening.calls === undefined || toolCall === undefined) return untouched;
+    const { server, calls } = opening;
+    const { agent = "", agentVersion = "" } = negotiated?.negotiation ?? {};
+    const facts = factsOf({ name: agent, version: agentVersion });
+    const known = calls.find(toolCall["toolCallId"]);
+    const approval = approveReadOnly && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
+    const call = calls.learn(toolCall);
+    if (call === undefined) return untouched;
+    sessions.noteCall(opening, toolCall, call);
+    if (approval === undefined) {
+      const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
+      return toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
+    }
     const { tool, optionId } = approval;
-    log("info", `Allowed the agent to call ${tool} once: it only reads.`);
+    log("info", `Allowed the agent to call ${tool} once: it changes nothing in the project.`);
     reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
+    // Of some calls the request is the first that the editor would have heard.
+    if (known === undefined && facts.asksFirst) tell(callAsked(params["sessionId"], toolCall, call));
     return kept;
   }
 
@@ -194,6 +224,8 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
         else sessions.begin(id, request, negotiated, result);
         return untouched;
       }
+      case "list":
+        return toVerdict(restoreSessionTitles(result));
       case "end":
         sessions.end(request.sessionId);
         return untouched;
@@ -272,7 +304,7 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
       if (!isOpen) return [];
       if (negotiated === undefined) return "everything";
       const awaits = !pending.isEmpty || calls.size > 0;
-      return agentInterest({ approves: servesTools && approveReadOnly, awaits });
+      return agentInterest({ servesTools, awaits });
     },
     close,
   };

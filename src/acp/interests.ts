@@ -14,23 +14,24 @@ export function editorInterest({ servesTools }: { readonly servesTools: boolean 
 
 /**
  * A piece of `available_commands_update`: with a first letter that is rare in text, and of fewer letters than a search takes a
- * table for, it is found many times as fast as the whole. What has it by chance is parsed and passed on.
+ * table for, it is found many times as fast as the whole. What has it by chance is parsed and passed on. Likewise of
+ * `user_message_chunk`, by which prompts are told again, and of `session_info_update`, which tells titles.
  */
-const lists: Interest = ["_comma"];
-/** Likewise, of `session/request_permission`. */
-const listsAndPermissions: Interest = [...lists, "_perm"];
+const updates: Interest = ["_comma", "user_m", "_info_"];
+/** Likewise, of `session/request_permission`, and of the names of our tools. */
+const updatesAndCalls: Interest = [...updates, "_perm", "_skil", "_blob", "_code"];
 const responses: Interest = ['"result"', '"error"'];
-const listsAndResponses: Interest = [...lists, ...responses];
-const everyKind: Interest = [...listsAndPermissions, ...responses];
+const updatesAndResponses: Interest = [...updates, ...responses];
+const everyKind: Interest = [...updatesAndCalls, ...responses];
 
-/** The same of its agent's: whether we answer requests for permission, and whether a response is awaited that we look at. */
+/** The same of its agent's: more, where tools are served, and where a response is awaited that we look at. */
 export function agentInterest({
-  approves,
+  servesTools,
   awaits,
 }: {
-  readonly approves: boolean;
+  readonly servesTools: boolean;
   readonly awaits: boolean;
 }): Interest {
-  if (approves) return awaits ? everyKind : listsAndPermissions;
-  return awaits ? listsAndResponses : lists;
+  if (servesTools) return awaits ? everyKind : updatesAndCalls;
+  return awaits ? updatesAndResponses : updates;
 }

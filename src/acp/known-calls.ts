@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { AgentFacts } from "./agents.ts";
 import { type JsonRecord, recordAt } from "./raw-message.ts";
 import { type KnownServer, type OwnCall, recogniseCall, toldInput } from "./recognise-call.ts";
@@ -8,49 +7,33 @@ export interface KnownCalls {
   /** Learns from a tool call, or an update of one; returns what is known of it by now. Undefined where it is not ours. */
   learn(toolCall: JsonRecord): OwnCall | undefined;
   find(toolCallId: unknown): OwnCall | undefined;
-  /** The id of the call that a request to our server belongs to: the oldest under way that has this input. Each is found once. */
-  claim(tool: string, input: unknown): string | undefined;
-}
-
-interface Entry {
-  readonly call: OwnCall;
-  readonly isClaimed: boolean;
 }
 
 /** So many calls of a session are remembered. */
 const limit = 256;
 
 export function openKnownCalls(server: KnownServer, facts: AgentFacts): KnownCalls {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, OwnCall>();
   return {
     learn(toolCall) {
       const { toolCallId, status } = toolCall;
       if (typeof toolCallId !== "string") return undefined;
       const told = recogniseCall(toolCall, server, facts);
       const entry = told === undefined && namesSomething(toolCall) ? undefined : entries.get(toolCallId);
-      const tool = told?.tool ?? entry?.call.tool;
+      const tool = told?.tool ?? entry?.tool;
       if (tool === undefined) {
         entries.delete(toolCallId);
         return undefined;
       }
-      const before = entry?.call.tool === tool ? entry : undefined;
-      const call = { tool, input: told?.input ?? toldInput(toolCall) ?? before?.call.input };
+      const before = entry?.tool === tool ? entry : undefined;
+      const call = { tool, input: told?.input ?? toldInput(toolCall) ?? before?.input };
       if (status === "completed" || status === "failed") entries.delete(toolCallId);
-      else entries.set(toolCallId, { call, isClaimed: before?.isClaimed ?? false });
+      else entries.set(toolCallId, call);
       const [oldest] = entries.keys();
       if (entries.size > limit && oldest !== undefined) entries.delete(oldest);
       return call;
     },
-    find: (toolCallId) => (typeof toolCallId === "string" ? entries.get(toolCallId)?.call : undefined),
-    claim(tool, input) {
-      for (const [id, entry] of entries) {
-        if (entry.isClaimed || entry.call.tool !== tool) continue;
-        if (entry.call.input !== undefined && !isDeepStrictEqual(entry.call.input, input ?? {})) continue;
-        entries.set(id, { ...entry, isClaimed: true });
-        return id;
-      }
-      return undefined;
-    },
+    find: (toolCallId) => (typeof toolCallId === "string" ? entries.get(toolCallId) : undefined),
   };
 }
 

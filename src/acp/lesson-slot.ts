@@ -7,6 +7,8 @@ export interface LessonSlot {
   readonly isReady: boolean;
   readonly next: Lesson | undefined;
   prepared(lesson: Lesson | undefined): void;
+  /** The session's history holds the lesson with this label; `told` is called when that is the one to be told. */
+  heard(label: string, told: (ticket: number) => void): void;
   /** The model is told what is in the slot, which is empty then. */
   take(told: (ticket: number) => void): void;
 }
@@ -18,6 +20,12 @@ export function openLessonSlot(): LessonSlot {
   const ready = new Promise<void>((resolve) => {
     resolveReady = resolve;
   });
+  let inHistory: { readonly label: string; readonly told: (ticket: number) => void } | undefined;
+  function skipHeard(): void {
+    if (next === undefined || next.label !== inHistory?.label) return;
+    inHistory.told(next.ticket);
+    next = undefined;
+  }
   return {
     ready,
     get isReady() {
@@ -28,12 +36,18 @@ export function openLessonSlot(): LessonSlot {
     },
     prepared(lesson) {
       next = lesson;
+      skipHeard();
       isReady = true;
       resolveReady();
+    },
+    heard(label, told) {
+      inHistory = { label, told };
+      skipHeard();
     },
     take(told) {
       const lesson = next;
       next = undefined;
+      inHistory = undefined;
       if (lesson !== undefined) told(lesson.ticket);
     },
   };

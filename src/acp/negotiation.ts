@@ -7,8 +7,8 @@ import {
   sessionUpdate,
   skillsNotification,
 } from "../wire/methods.ts";
+import { type AgentIdentity, factsOf } from "./agents.ts";
 import type { Amendment } from "./amend.ts";
-import { leaksConfiguration } from "./leaking-agents.ts";
 import { canTellPeerUsers } from "../peer-users.ts";
 import { isRecord, type JsonRecord, recordAt } from "./raw-message.ts";
 import type { Transport } from "./server-entry.ts";
@@ -21,14 +21,15 @@ export interface Negotiation {
   readonly jetbrains: boolean;
   /** The client shows `notice` updates. */
   readonly notices: boolean;
-  /** The agent takes embedded resources in prompts. */
-  readonly embeddedContext: boolean;
   /** How the agent can reach MCP servers. In v1 every agent starts programs. */
   readonly transports: readonly Transport[];
   /** The agent takes additions to its system prompt. */
   readonly systemPrompt: boolean;
   /** What the agent calls itself. */
   readonly agent: string;
+  readonly agentVersion: string;
+  /** The text of embedded resources gets to its model. */
+  readonly takesResources: boolean;
   /** The agent carries this package itself. */
   readonly alreadyServed: boolean;
 }
@@ -67,19 +68,18 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   const protocol = isRecord(result) && Number(result["protocolVersion"]) >= 2 ? 2 : 1;
   const ofClient = [recordAt(params, "clientCapabilities"), recordAt(params, "capabilities")];
   const ofAgent = agentCapabilities(result);
+  const { name, version } = identityOf(recordAt(result, "agentInfo") ?? recordAt(result, "info"));
+  const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
   return {
     protocol,
     optIn: optInOf(ofClient),
     jetbrains: ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"])),
     notices: protocol === 2 || ofClient.some((capabilities) => Boolean(recordAt(capabilities, "session")?.["notices"])),
-    embeddedContext: Boolean(
-      protocol === 2
-        ? recordAt(ofAgent, "session", "prompt")?.["embeddedContext"]
-        : recordAt(ofAgent, "promptCapabilities")?.["embeddedContext"],
-    ),
     transports: transportsOf(protocol, ofAgent),
     systemPrompt: Boolean(recordAt(ofAgent, protocol === 2 ? "session" : "sessionCapabilities")?.["systemPrompt"]),
-    agent: nameOf(recordAt(result, "agentInfo") ?? recordAt(result, "info")),
+    agent: name,
+    agentVersion: version,
+    takesResources: Boolean(ofPrompts?.["embeddedContext"]) && factsOf({ name, version }).passesResources,
     alreadyServed: Boolean(recordAt(ofAgent, "_meta")?.[metaKey]),
   };
 }
@@ -124,10 +124,12 @@ export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): F
  * cannot be told which user calls.
  */
 export function chooseTransport(
-  { transports, agent }: Pick<Negotiation, "transports" | "agent">,
+  { transports, agent, agentVersion }: Pick<Negotiation, "transports" | "agent" | "agentVersion">,
   tools: ToolForm,
   canTellUsers: boolean = canTellPeerUsers(),
 ): Transport | undefined {
+  const { hasMcpTools, leaksConfiguration } = factsOf({ name: agent, version: agentVersion });
+  if (!hasMcpTools) return undefined;
   const stdio = transports.find((transport) => transport === "stdio");
   switch (tools) {
     case "none":
@@ -135,7 +137,7 @@ export function chooseTransport(
     case "stdio":
       return stdio;
     case "auto":
-      return (leaksConfiguration(agent) || !canTellUsers ? stdio : undefined) ?? transports[0];
+      return (leaksConfiguration || !canTellUsers ? stdio : undefined) ?? transports[0];
   }
 }
 
@@ -145,9 +147,9 @@ function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly Transport[] {
   return (["http", "stdio"] as const).filter((transport) => Boolean(mcp?.[transport]));
 }
 
-function nameOf(implementation: unknown): string {
-  const name = isRecord(implementation) ? implementation["name"] : undefined;
-  return typeof name === "string" ? name : "";
+function identityOf(implementation: unknown): AgentIdentity {
+  const { name, version } = isRecord(implementation) ? implementation : {};
+  return { name: typeof name === "string" ? name : "", version: typeof version === "string" ? version : "" };
 }
 
 /** Amends an initialize response so that it says what will be sent; everything already there stays. */

@@ -2,6 +2,8 @@ import type { Settings } from "../options.ts";
 import type { ToldOnce } from "../told-once.ts";
 import type { Amendment } from "./amend.ts";
 import type { KnownServer } from "./recognise-call.ts";
+import { factsOf } from "./agents.ts";
+import { type KnownCalls, openKnownCalls } from "./known-calls.ts";
 import { openLessonSlot, type LessonSlot } from "./lesson-slot.ts";
 import { chooseTransport, type Negotiation } from "./negotiation.ts";
 import type { JsonRecord } from "./raw-message.ts";
@@ -18,6 +20,10 @@ export interface Opening {
   readonly sessionId: string | undefined;
   /** Our MCP server, once the agent is told of it. */
   server: KnownServer | undefined;
+  /** The calls of its tools that the editor was told of. */
+  calls: KnownCalls | undefined;
+  /** Its model is told of skills. */
+  isTaught: boolean;
   readonly lesson: LessonSlot;
   /** The session was opened or refused: what is settled later comes too late. */
   isOver: boolean;
@@ -57,20 +63,26 @@ export function openOpenings({ service, settings, negotiation, tellOnce }: Openi
     const agreed = await withinTime(negotiation(), clock, answerTime);
     if (isOver(opening)) return [];
     const transport = agreed && chooseTransport(agreed, settings.tools);
+    const name = chooseServerName(params["mcpServers"]);
+    const { key, sessionId } = opening;
     if (agreed === undefined || transport === undefined) {
       const why = agreed === undefined ? "its agent did not say what it takes" : "its agent takes none";
       tellOnce("info", `The session has no MCP server of ours: ${why}.`);
+      // What its model can do is read files.
+      opening.isTaught = agreed !== undefined;
+      if (agreed !== undefined) await service.equip(key, { sessionId, negotiation: agreed, transport, name });
       return [];
     }
     // Where there is no list, there is no place for a server.
     if (!takesServer(params)) return [];
-    const name = chooseServerName(params["mcpServers"]);
-    const { key, sessionId } = opening;
     const asked = Promise.resolve(service.equip(key, { sessionId, negotiation: agreed, transport, name }));
     const entry = await withinTime(asked, clock, equippingTime);
     if (entry === undefined || isOver(opening)) return [];
     const added = addServer(params, entry);
+    const facts = factsOf({ name: agreed.agent, version: agreed.agentVersion });
     opening.server = { name, others: serverNames(params["mcpServers"]) };
+    opening.calls = openKnownCalls(opening.server, facts);
+    opening.isTaught = true;
     const taught = teach && agreed.systemPrompt ? await teachAtOnce(opening, params) : undefined;
     return taught === undefined ? [added] : [added, taught];
   }
@@ -93,6 +105,8 @@ export function openOpenings({ service, settings, negotiation, tellOnce }: Openi
         key,
         sessionId,
         server: undefined,
+        calls: undefined,
+        isTaught: false,
         lesson: openLessonSlot(),
         isOver: false,
       };

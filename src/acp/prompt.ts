@@ -1,6 +1,6 @@
-import { pathToFileURL } from "node:url";
 import type { Amendment } from "./amend.ts";
-import { isRecord, type JsonRecord } from "./raw-message.ts";
+import { insertedUri, toInserted, toSentence } from "./inserted.ts";
+import { isRecord } from "./raw-message.ts";
 import type { InvokedSkill } from "./service/skill-service.ts";
 
 /** A skill's text, read at the moment it is used. */
@@ -24,13 +24,14 @@ export interface Invocation {
   /** As the user wrote it: a slug or a dotted name. */
   readonly name: string;
   readonly sigil: "/" | "$";
+  /** The call as the user wrote it, without the words: `/pdf`, `$pdf`, `/skill:pdf`. */
+  readonly typed: string;
   /** What follows the name. */
   readonly words: string;
-  readonly block: JsonRecord;
 }
 
 /** Agents trim a prompt before they look for a command, and so do we. */
-const call = /^\s*([/$])([a-z0-9]+(?:[.-][a-z0-9]+)*)(?:\s+|$)/;
+const call = /^\s*([/$])(?:skill:)?([a-z0-9]+(?:[.-][a-z0-9]+)*)(?:\s+|$)/;
 
 /** Finds `/name` or `$name` at the start of the first text block of a prompt (A-9). */
 export function findInvocation(prompt: unknown): Invocation | undefined {
@@ -41,25 +42,35 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
   const match = call.exec(block["text"]);
   const name = match?.[2];
   if (match === null || name === undefined) return undefined;
-  return { place, name, sigil: match[1] === "$" ? "$" : "/", words: block["text"].slice(match[0].length), block };
+  const words = block["text"].slice(match[0].length);
+  return { place, name, sigil: match[1] === "$" ? "$" : "/", typed: match[0].trim(), words };
 }
 
-/** Puts a skill's instructions before the user's own words; every other block stays, and of this one all but its text. */
+/**
+ * Says in the user's place which skill to use, in a sentence with the user's own words, and puts the skill's instructions behind it; every
+ * other block stays, and of this one all but its text. Agents that join blocks as they are get a line break between them.
+ */
 export function rewritePrompt(
   { place, words }: Invocation,
   { slug, directory, file, instructions }: InvokedSkill,
-  embeddedContext: boolean,
+  takesResources: boolean,
 ): Amendment[] {
-  const text = toText(directory, file, instructions);
-  const uri = pathToFileURL(file).href;
-  const given = embeddedContext
-    ? { type: "resource", resource: { uri, mimeType: "text/markdown", text }, annotations: { audience: ["assistant"] } }
-    : { type: "text", text: `Instructions of the skill "${slug}" (${file}):\n\n${text}` };
-  const said = words.trim() === "" ? `Use the skill "${slug}".` : words;
+  const text = toInserted("skill", slug, toText(directory, file, instructions));
+  const annotations = { audience: ["assistant"] };
+  const given = takesResources
+    ? { type: "resource", resource: { uri: insertedUri(slug), mimeType: "text/markdown", text }, annotations }
+    : { type: "text", text: `${text}\n\n`, annotations };
   return [
-    { path: ["params", "prompt", place, "text"], value: said },
-    { path: ["params", "prompt"], at: place, remove: 0, insert: [given] },
+    { path: ["params", "prompt", place, "text"], value: `${toSentence(slug, words.trimEnd())}\n\n` },
+    { path: ["params", "prompt"], at: place + 1, remove: 0, insert: [given] },
   ];
+}
+
+/** Calls a skill by the command under which the agent itself shows it: `$name`, `skill:name`. Nothing where it is called so already. */
+export function callByCommand({ place, words, typed }: Invocation, command: string): Amendment[] {
+  const native = command.startsWith("$") ? command : `/${command}`;
+  if (typed === native) return [];
+  return [{ path: ["params", "prompt", place, "text"], value: words === "" ? native : `${native} ${words}` }];
 }
 
 function toText(directory: string, file: string, { body, truncated, files, moreFiles }: Instructions): string {

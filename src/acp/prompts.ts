@@ -1,9 +1,9 @@
 import type { Clock } from "../clock.ts";
 import { sessionPrompt } from "../wire/methods.ts";
 import type { Amendment } from "./amend.ts";
-import { findInvocation, type Invocation, rewritePrompt } from "./prompt.ts";
+import { callByCommand, findInvocation, type Invocation, rewritePrompt } from "./prompt.ts";
 import type { JsonRecord } from "./raw-message.ts";
-import type { InvokedSkill, ServiceConnection } from "./service/skill-service.ts";
+import type { InvokedSkill, MaybePromise, NativeSkill, ServiceConnection } from "./service/skill-service.ts";
 import type { OpenedSession } from "./sessions.ts";
 import { addBlock, toBlock } from "./teaching.ts";
 import { withinTime } from "./within-time.ts";
@@ -20,7 +20,7 @@ export type LookAtPrompt = (
   session: OpenedSession,
   method: string,
   params: JsonRecord,
-  agent: { readonly embeddedContext: boolean },
+  agent: { readonly takesResources: boolean },
 ) => readonly Amendment[] | Promise<readonly Amendment[]>;
 
 /** How long a prompt that calls a skill waits for its text before it is sent on as it is. */
@@ -31,39 +31,40 @@ const readingTime = 2_000;
 /** Puts a skill in the place of its call, and what is new to the model behind a prompt. */
 export function openPrompts({ service, clock, teach }: PromptsOptions): LookAtPrompt {
   async function invoke(
-    invoked: InvokedSkill | undefined | Promise<InvokedSkill | undefined>,
+    invoked: MaybePromise<InvokedSkill | NativeSkill | undefined>,
     invocation: Invocation,
-    embeddedContext: boolean,
+    takesResources: boolean,
   ): Promise<readonly Amendment[]> {
     const skill = await withinTime(Promise.resolve(invoked), clock, invokingTime);
-    return skill === undefined ? [] : rewritePrompt(invocation, skill, embeddedContext);
+    if (skill === undefined) return [];
+    if ("command" in skill) return callByCommand(invocation, skill.command);
+    return rewritePrompt(invocation, skill, takesResources);
   }
 
-  /** Ahead of the rewriting, because its place is told by the prompt as it came. */
   function withLesson(
     { opening: { key, lesson } }: OpenedSession,
     prompt: unknown,
     rewritten: readonly Amendment[],
-    embeddedContext: boolean,
   ): readonly Amendment[] {
-    const added = lesson.next && addBlock(prompt, toBlock(lesson.next.text, embeddedContext), rewritten.length > 0);
-    if (added === undefined) return rewritten;
+    if (lesson.next === undefined) return rewritten;
+    const amended = addBlock(prompt, toBlock(lesson.next.text, lesson.next.label), rewritten);
+    if (amended === undefined) return rewritten;
     lesson.take((ticket) => {
       service.taught(key, ticket);
     });
-    return [added, ...rewritten];
+    return amended;
   }
 
-  return (session, method, { prompt }, { embeddedContext }) => {
-    const { key, lesson, server } = session.opening;
+  return (session, method, { prompt }, { takesResources }) => {
+    const { key, lesson, isTaught } = session.opening;
     const invocation = findInvocation(prompt);
     // What steers a turn does not begin one.
-    const teaches = teach && server !== undefined && method === sessionPrompt;
+    const teaches = teach && isTaught && method === sessionPrompt;
     const amend = (rewritten: readonly Amendment[]): readonly Amendment[] =>
-      teaches ? withLesson(session, prompt, rewritten, embeddedContext) : rewritten;
+      teaches ? withLesson(session, prompt, rewritten) : rewritten;
     if (invocation !== undefined) {
       const { name, sigil } = invocation;
-      return invoke(service.invoke(key, name, sigil), invocation, embeddedContext).then(amend);
+      return invoke(service.invoke(key, name, sigil), invocation, takesResources).then(amend);
     }
     if (!teaches || lesson.isReady || session.hasWaited) return amend([]);
     session.hasWaited = true;

@@ -65,12 +65,14 @@ function unwrap(rawInput: unknown): {
 }
 
 /** The input of a call, however it comes: as an object, wrapped, or as the one text in which an agent shows it. Empty ones say nothing. */
-export function toldInput({ rawInput, content }: JsonRecord): JsonRecord | undefined {
+export function toldInput({ rawInput, content, status }: JsonRecord): JsonRecord | undefined {
   if (isTold(rawInput)) {
     const { input } = unwrap(rawInput);
     if (input !== undefined) return input;
     return isRecord(rawInput) && Object.keys(rawInput).length > 0 ? rawInput : undefined;
   }
+  // What stands in the content of a call that runs, or has ended, is what came of it.
+  if (isTold(status) && status !== "pending") return undefined;
   const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
   const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
   if (typeof text !== "string" || !text.startsWith("{") || text.length > longestInput) return undefined;

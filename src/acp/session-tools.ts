@@ -1,9 +1,10 @@
 import type { Clock } from "../clock.ts";
 import type { SessionSkills } from "../skillset.ts";
-import type { AgentTools, SessionServer } from "./agent-tools.ts";
+import type { AgentTools, OpenedSession, SessionServer } from "./agent-tools.ts";
+import type { ClaimedCalls } from "./claimed-calls.ts";
 import type { Notification } from "./emission.ts";
 import type { JsonRecord } from "./raw-message.ts";
-import { toServerEntry } from "./server-entry.ts";
+import { toServerEntry, type Transport } from "./server-entry.ts";
 import type { EquipRequest } from "./service/skill-service.ts";
 import { followCall } from "./tool-call-messages.ts";
 import { withinTime } from "./within-time.ts";
@@ -21,6 +22,10 @@ export interface SessionTools {
 export interface EquipOptions {
   readonly tools: AgentTools;
   readonly skills: SessionSkills;
+  /** The calls that the editor was told of. */
+  readonly calls: Pick<ClaimedCalls, "claim">;
+  /** Called when the agent asks for the tools. */
+  readonly onReached: () => void;
   readonly clock: Clock;
   /** Puts a message of ours on its way to the editor; `written` is called once it has left, or never will. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -31,14 +36,19 @@ const openingTime = 5_000;
 
 /** Opens our MCP server for the session that a request asks for (A-11). Rejects where the server cannot be opened in time. */
 export async function equipSession(
-  { sessionId, negotiation, transport, name }: EquipRequest,
-  { tools, skills, clock, send }: EquipOptions,
+  { sessionId, negotiation, transport, name }: EquipRequest & { readonly transport: Transport },
+  { tools, skills, calls, onReached, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
-  const follow = (toolCallId: string): ((text: string) => void) =>
-    id === undefined ? () => undefined : followCall({ sessionId: id, toolCallId }, send);
-  const server = await openInTime(tools.openServer(skills, { sessionId, agent, transport, follow }), clock);
+  const follow: OpenedSession["follow"] = ({ toolCallId, tool, input }) => {
+    const followed = toolCallId ?? calls.claim(tool, input);
+    return id === undefined || followed === undefined
+      ? undefined
+      : followCall({ sessionId: id, toolCallId: followed }, send);
+  };
+  const session = { sessionId, agent, transport, follow, onReached };
+  const server = await openInTime(tools.openServer(skills, session), clock);
   return {
     entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),
     begin(known) {

@@ -4,6 +4,7 @@ import type { Problem } from "../skills/problem.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import type { ToldOnce } from "../told-once.ts";
 import type { AvailableSkill } from "../wire/available-skill.ts";
+import { factsOf, readsItself } from "./agents.ts";
 import { mergeCommands, toCommand, toCommandList } from "./command-list.ts";
 import {
   commandsNotification,
@@ -17,9 +18,9 @@ import { encodeItems } from "./encode-message.ts";
 import { describeFailure } from "./failure.ts";
 import { countProblems, type ProblemCounts } from "./problem-counts.ts";
 import { isSameList, projectSkill } from "./projection.ts";
-import type { JsonRecord } from "./raw-message.ts";
+import { type JsonRecord, recordAt } from "./raw-message.ts";
 import type { BeginRequest, ListAmendments } from "./service/skill-service.ts";
-import type { Shown, ShownSkills } from "./shown-skills.ts";
+import { placeInAgentList, type Shown, type ShownSkills } from "./shown-skills.ts";
 
 /** Editors drop updates of a session they have just been told of (A-8). */
 const settlingTime = 50;
@@ -29,6 +30,8 @@ const listingTime = 1_500;
 export interface SessionContext extends BeginRequest {
   readonly skills: SessionSkills;
   readonly shown: ShownSkills;
+  /** The home directory. */
+  readonly home: string;
   readonly clock: Clock;
   /** Puts a message on its way to the editor; `written` is called once it has left this process, or never will. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -53,13 +56,16 @@ export interface Session {
   heard(isPrompt: boolean): void;
   /** How the agent shows a skill itself. */
   how(offered: OfferedSkill): Shown;
+  /** The command under which the agent shows a skill's name. */
+  commandOf(offered: OfferedSkill): string | undefined;
   close(): void;
 }
 
 /** Opens a session whose response is on its way to the editor. */
 export function openSession(context: SessionContext): Session {
-  const { sessionId: id, skills, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
+  const { sessionId: id, skills, home, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
   const { catalog } = skills;
+  const facts = factsOf({ name: negotiation.agent, version: negotiation.agentVersion });
   const optedIn = negotiation.optIn !== undefined;
   let { agentCommands } = context;
   let isOpen = true;
@@ -94,6 +100,10 @@ export function openSession(context: SessionContext): Session {
     });
   }
 
+  function howShown(offered: OfferedSkill): Shown {
+    return shown.how(agentCommands, offered, readsItself(facts, offered.sources, home) !== false);
+  }
+
   function toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
     return offered.map((skill) => toCommand(skill, negotiation));
   }
@@ -115,7 +125,10 @@ export function openSession(context: SessionContext): Session {
     const skillCommands = toCommands(offered);
     if (isSameList(toldCommands, skillCommands)) return;
     toldCommands = skillCommands;
-    const commands = toCommandList(agentCommands, mergeCommands(agentCommands, offered, negotiation, shown.isOutdated));
+    const commands = toCommandList(
+      agentCommands,
+      mergeCommands(agentCommands, offered, negotiation, { isOutdated: shown.isOutdated, how: howShown }),
+    );
     post(commandsNotification(id, commands, offered.length));
   }
 
@@ -187,7 +200,10 @@ export function openSession(context: SessionContext): Session {
       if (!forms.commands || offered.length === 0) return undefined;
       toldCommands = toCommands(offered);
       if (!isKnown) maybeMissed = true;
-      const { annotated, added } = mergeCommands(commands, offered, negotiation, shown.isOutdated);
+      const { annotated, added } = mergeCommands(commands, offered, negotiation, {
+        isOutdated: shown.isOutdated,
+        how: howShown,
+      });
       return { annotated: [...annotated], added: encodeItems(added), skills: offered.length };
     },
     listPassed() {
@@ -206,7 +222,11 @@ export function openSession(context: SessionContext): Session {
       }
       tell();
     },
-    how: (offered) => shown.how(agentCommands, offered),
+    how: howShown,
+    commandOf(offered) {
+      const name = recordAt(agentCommands[placeInAgentList(agentCommands, offered)])?.["name"];
+      return typeof name === "string" ? name : undefined;
+    },
     close() {
       isOpen = false;
       stopTimer();

@@ -1,18 +1,31 @@
 import type { Clock } from "../clock.ts";
-import { availableCommandsUpdate } from "../wire/methods.ts";
+import {
+  availableCommandsUpdate,
+  sessionInfoUpdate,
+  sessionUpdate,
+  toolCall,
+  toolCallUpdate,
+  userMessageChunk,
+} from "../wire/methods.ts";
+import { describeToPerson } from "./call-cards.ts";
 import { openEarlyCommands } from "./early-commands.ts";
-import { commandsAmendments } from "./emission.ts";
+import { commandsAmendments, type Notification } from "./emission.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import type { Opening } from "./openings.ts";
 import { type JsonRecord, recordAt } from "./raw-message.ts";
+import type { OwnCall } from "./recognise-call.ts";
+import { servedTools } from "./served-tools.ts";
 import type { ListAmendments, ServiceConnection } from "./service/skill-service.ts";
-import { toVerdict, untouched, type Verdict } from "./verdict.ts";
+import { openPromptsToldAgain, restoreTitleTold } from "./told-again.ts";
+import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 import { withinTime } from "./within-time.ts";
 
 export interface SessionsOptions {
   readonly service: ServiceConnection;
   readonly clock: Clock;
   readonly release: (opening: Opening) => void;
+  /** Puts a message of ours on its way to the editor, behind the one that is looked at. */
+  readonly tell: (message: Notification) => void;
 }
 
 /** A session as the relay knows it, from the response that opened it until it ends. */
@@ -33,6 +46,10 @@ export interface Sessions {
   find(params: JsonRecord): OpenedSession | undefined;
   /** The agent answered a request that opens a session. One that is opened again takes the place of the first. */
   begin(id: string, opening: Opening, agreed: Agreed, result: unknown): void;
+  /** A session is about to be loaded. */
+  loads(id: string, opening: Opening): void;
+  /** The editor knows of a call of ours. */
+  noteCall(opening: Opening, toolCall: JsonRecord, call: OwnCall): void;
   end(id: string): void;
   /** The agent told something of a session, maybe its commands, and maybe before the session is known. */
   agentTold(message: unknown, params: JsonRecord): Verdict | Promise<Verdict>;
@@ -56,14 +73,38 @@ export interface Agreed {
 /** How long an agent's list of commands waits for ours to be added; without them it passes as it came, and is sent again. */
 const mergingTime = 100;
 
-export function openSessions({ service, clock, release }: SessionsOptions): Sessions {
+export function openSessions({ service, clock, release, tell }: SessionsOptions): Sessions {
   const byId = new Map<string, OpenedSession>();
   /** The request that each session's latest turn began with. */
   const turns = new Map<string, string | number>();
   const listedEarly = openEarlyCommands();
+  const toldAgain = openPromptsToldAgain();
+  /** Sessions that are being loaded: their history is told before the response that opens them. */
+  const loading = new Map<string, Opening>();
 
   function find({ sessionId }: JsonRecord): OpenedSession | undefined {
     return typeof sessionId === "string" ? byId.get(sessionId) : undefined;
+  }
+
+  /** Something that only looked like the beginning of what is ours: the person typed it. */
+  function tellHeldBack(sessionId: string): void {
+    const text = toldAgain.other(sessionId);
+    if (text === "") return;
+    const update = { sessionUpdate: userMessageChunk, content: { type: "text", text } };
+    tell({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
+  }
+
+  function callTold(sessionId: string, update: JsonRecord): Verdict {
+    const opening = byId.get(sessionId)?.opening ?? loading.get(sessionId);
+    const call = opening?.calls?.learn(update);
+    if (opening === undefined || call === undefined) return untouched;
+    noteCall(opening, update, call);
+    return toVerdict(describeToPerson(update, ["params", "update"], call));
+  }
+
+  function noteCall({ key }: Opening, { toolCallId, status }: JsonRecord, { tool, input }: OwnCall): void {
+    if (typeof toolCallId !== "string" || servedTools.get(tool)?.executes !== true) return;
+    service.callTold(key, { toolCallId, tool, input, isOver: status === "completed" || status === "failed" });
   }
 
   function cancelTurn(session: OpenedSession | undefined): void {
@@ -87,6 +128,10 @@ export function openSessions({ service, clock, release }: SessionsOptions): Sess
 
   return {
     find,
+    loads(id, opening) {
+      loading.set(id, opening);
+    },
+    noteCall,
     begin(id, opening, agreed, result) {
       opening.isOver = true;
       const before = byId.get(id);
@@ -95,6 +140,13 @@ export function openSessions({ service, clock, release }: SessionsOptions): Sess
       const agentCommands = Array.isArray(inResponse)
         ? (inResponse as unknown[])
         : (early ?? before?.agentCommands ?? []);
+      loading.delete(id);
+      tellHeldBack(id);
+      const lesson = toldAgain.takeLesson(id);
+      if (lesson !== undefined)
+        opening.lesson.heard(lesson, (ticket) => {
+          service.taught(opening.key, ticket);
+        });
       service.begin(opening.key, { sessionId: id, ...agreed, agentCommands });
       if (before !== undefined) release(before.opening);
       byId.set(id, { opening, agentCommands, isKnown: false, isPrompted: false, hasWaited: false });
@@ -104,13 +156,22 @@ export function openSessions({ service, clock, release }: SessionsOptions): Sess
       if (session !== undefined) release(session.opening);
       byId.delete(id);
       turns.delete(id);
+      toldAgain.end(id);
     },
     agentTold(message, params) {
       const { sessionId } = params;
       const update = recordAt(params, "update");
       const commands = update?.["availableCommands"];
-      const isList = update?.["sessionUpdate"] === availableCommandsUpdate && Array.isArray(commands);
-      if (!isList || typeof sessionId !== "string") return untouched;
+      if (typeof sessionId !== "string" || update === undefined) return untouched;
+      const kind = update["sessionUpdate"];
+      if (kind === userMessageChunk) {
+        const told = toldAgain.chunk(sessionId, update);
+        return told.shown ? toVerdict(told.amendments) : kept;
+      }
+      tellHeldBack(sessionId);
+      if (kind === sessionInfoUpdate) return toVerdict(restoreTitleTold(update));
+      if (kind === toolCall || kind === toolCallUpdate) return callTold(sessionId, update);
+      if (kind !== availableCommandsUpdate || !Array.isArray(commands)) return untouched;
       const session = byId.get(sessionId);
       if (session === undefined) {
         listedEarly.add(sessionId, commands);
@@ -139,6 +200,7 @@ export function openSessions({ service, clock, release }: SessionsOptions): Sess
     },
     close() {
       byId.clear();
+      loading.clear();
       turns.clear();
       listedEarly.clear();
     },

@@ -2,16 +2,17 @@ import type { OfferedSkill, Skill } from "../skills/skill.ts";
 import { isRecord } from "./raw-message.ts";
 
 /**
- * What stands in the agent's own list under a skill's name (A-7): nothing, that very skill, or a command that only happens
- * to have the name.
+ * What stands in the agent's own list under a skill's name (A-7): nothing, that very skill, a skill with that description which the
+ * agent read elsewhere, or a command that only happens to have the name.
  */
-export type Shown = "not" | "as-skill" | "as-other";
+export type Shown = "not" | "as-skill" | "as-copy" | "as-other";
 
 /** What one connection knows of the skills that its agent shows itself. */
 export interface ShownSkills {
   /** Learns from a list. A skill once recognised stays so, for agents go on showing what they read before an edit. */
   readonly learn: (commands: readonly unknown[], skills: readonly OfferedSkill[]) => void;
-  readonly how: (commands: readonly unknown[], offered: OfferedSkill) => Shown;
+  /** `isOwn` where the agent may have read the very files that we did. */
+  readonly how: (commands: readonly unknown[], offered: OfferedSkill, isOwn: boolean) => Shown;
   /** The agent of this connection sent a list of commands. */
   readonly listed: () => void;
   /** Whether an agent can be expected to list commands of its own: it has done so, or is known to. */
@@ -49,9 +50,10 @@ export function openShownSkills(): ShownSkills {
         if (shownNames(skill).some((name) => isSkill(byName.get(name), skill))) recognised.add(skill.slug);
       }
     },
-    how(commands, offered) {
+    how(commands, offered, isOwn) {
       if (placeInAgentList(commands, offered) === -1) return "not";
-      return recognised.has(offered.skill.slug) ? "as-skill" : "as-other";
+      if (!recognised.has(offered.skill.slug)) return "as-other";
+      return isOwn ? "as-skill" : "as-copy";
     },
     isOutdated: (command, skill) => recognised.has(skill.slug) && !hasDescription(command, skill),
   };

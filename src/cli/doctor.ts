@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { knownAgents } from "../acp/agents.ts";
 import { readOptions } from "../options.ts";
 import { openRunMeans } from "../run-means.ts";
 import { findCommand } from "../sandbox/find-command.ts";
@@ -129,6 +130,16 @@ function* describeReport(report: Report, { paint, home }: Pick<Terminal, "paint"
     yield line("grant", reason === undefined ? grant : `${grant}  (${reason})`);
   yield line("agents", report.agents.length === 0 ? "none of those known by name is on PATH" : "");
   for (const agent of report.agents) yield line(`  ${agent.name}`, shown(agent.path, home));
+  yield line("  ask first", `${toList(askingAgents(true))}: the editor is asked before a tool runs code`);
+  yield line("  do not", `${toList(askingAgents(false))}, as they come: see their settings`);
+}
+
+function askingAgents(asks: boolean): readonly string[] {
+  return knownAgents().flatMap(({ label, asksBeforeCode }) => (asksBeforeCode === asks ? [label] : []));
+}
+
+function toList(names: readonly string[]): string {
+  return names.join(", ");
 }
 
 function shown(file: string, home: string): string {

@@ -15,12 +15,22 @@ export interface McpDoor {
   readonly version: string;
 }
 
+/** One call, as far as it tells an editor's calls apart. */
+export interface FollowedCall {
+  /** The id by which the client's editor knows it, where the client says so. */
+  readonly toolCallId: string | undefined;
+  readonly tool: string;
+  readonly input: unknown;
+}
+
 /** Who calls through the door. Everything but the door's own name, and how to hear of a change. */
 export interface McpCaller extends Omit<ToolContext, "door" | "skills" | "onPrint"> {
   /** Aborted when the turn is cancelled in which a call is made; the next turn has another. */
   readonly turn?: () => AbortSignal;
-  /** Where a client says by which id its editor knows a call: what is to be told what it prints while it runs. */
-  readonly follow?: (toolCallId: string) => (text: string) => void;
+  /** What is to be told what a call prints while it runs, where its editor knows that call. */
+  readonly follow?: (call: FollowedCall) => ((text: string) => void) | undefined;
+  /** A client has asked for the tools, so that its model has them. */
+  readonly onReached?: () => void;
   readonly skills: ToolContext["skills"] & {
     /** Calls back after the skills changed; the returned function ends that. A catalog has it. */
     readonly onChange?: (listener: () => void) => () => void;

@@ -50,9 +50,12 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     }
   }
 
-  function followed(meta: Readonly<Record<string, unknown>> | undefined): ToolContext["onPrint"] {
-    const toolCallId = toolCallIdIn(meta);
-    return toolCallId === undefined ? undefined : caller.follow?.(toolCallId);
+  function followed(
+    tool: string,
+    input: unknown,
+    meta: Readonly<Record<string, unknown>> | undefined,
+  ): ToolContext["onPrint"] {
+    return caller.follow?.({ toolCallId: toolCallIdIn(meta), tool, input });
   }
 
   return ({ tellsChanges, asksForSkills }) => {
@@ -60,11 +63,17 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     const capabilities = { tools: { listChanged: false }, ...(skills && { resources: { listChanged } }) };
     const server = new McpServer({ name: "acp-skills", version }, { capabilities });
     // Not `registerTool`: it would check input a second time, with words of its own.
-    server.server.setRequestHandler("tools/list", () => ({ tools }));
+    server.server.setRequestHandler("tools/list", () => {
+      caller.onReached?.();
+      return { tools };
+    });
     server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
       call(params.name, params.arguments, {
         signal: mcpReq.signal,
-        onPrint: toBoth(tellProgress(params._meta?.progressToken, mcpReq.notify, log), followed(params._meta)),
+        onPrint: toBoth(
+          tellProgress(params._meta?.progressToken, mcpReq.notify, log),
+          followed(params.name, params.arguments, params._meta),
+        ),
       }),
     );
     skills?.attach(server);

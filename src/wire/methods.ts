@@ -5,6 +5,7 @@ export const sessionNew = "session/new";
 export const sessionLoad = "session/load";
 export const sessionResume = "session/resume";
 export const sessionFork = "session/fork";
+export const sessionList = "session/list";
 export const sessionClose = "session/close";
 export const sessionDelete = "session/delete";
 export const sessionPrompt = "session/prompt";
@@ -23,6 +24,8 @@ export const extensionSkillsUpdate = "_available_skills_update";
 export const notice = "notice";
 export const toolCall = "tool_call";
 export const toolCallUpdate = "tool_call_update";
+export const userMessageChunk = "user_message_chunk";
+export const sessionInfoUpdate = "session_info_update";
 
 /** Our key in every `_meta`, and the prefix of our extension methods. */
 export const metaKey = "acp-skills";

@@ -42,6 +42,7 @@ const skills = { catalog, directory: "/project" };
 const agent = "an-agent";
 const transport = "http";
 const follow = () => () => undefined;
+const onReached = (): void => undefined;
 
 test("the tools are loaded once, when they are needed for the first time", async () => {
   const { module, events } = fakeModule();
@@ -51,7 +52,7 @@ test("the tools are loaded once, when they are needed for the first time", async
   const caller = { sessionId: "s", agent, skills };
   await Promise.all([
     tools.call("a", {}, caller, AbortSignal.any([])),
-    tools.openServer(skills, { sessionId: undefined, agent, transport, follow }),
+    tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached }),
   ]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
@@ -60,14 +61,18 @@ test("what cannot be loaded is tried again with the next call", async () => {
   const { module } = fakeModule();
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(settings, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
-  await expect(tools.openServer(skills, { sessionId: "s", agent, transport, follow })).rejects.toThrow("no memory");
-  await expect(tools.openServer(skills, { sessionId: "s", agent, transport, follow })).resolves.toBeDefined();
+  await expect(tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached })).rejects.toThrow(
+    "no memory",
+  );
+  await expect(
+    tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached }),
+  ).resolves.toBeDefined();
 });
 
 test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow });
+  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached });
   const [caller] = callers;
   expect(caller?.sessionId).toBeUndefined();
   expect(caller?.owner).toMatch(/^opening:/);
@@ -93,12 +98,14 @@ test("agents that give the same id to their sessions, or sessions elsewhere, do 
 test("closing closes what was opened, and nothing is opened after it", async () => {
   const { module, events } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  await tools.openServer(skills, { sessionId: "s", agent, transport, follow });
+  await tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
   const unused = openAgentTools(settings, { load: () => Promise.resolve(module) });
   await unused.close();
-  await expect(unused.openServer(skills, { sessionId: "s", agent, transport, follow })).rejects.toThrow("closed");
+  await expect(unused.openServer(skills, { sessionId: "s", agent, transport, follow, onReached })).rejects.toThrow(
+    "closed",
+  );
   expect(events).toEqual(["opened", "closed"]);
 });
 
@@ -109,7 +116,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   });
   const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf, loadMcpServers });
   const tools = openAgentTools(readOptions({ dataDirectory }), { load });
-  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow });
+  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached });
   server.begin("s");
   const { url, headers: secrets } = server.address as LoopbackAddress;
   const call = {
@@ -136,7 +143,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
 test("a cancelled turn ends the calls of that turn, and none of the next", async () => {
   const { module, callers } = fakeModule();
   const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow });
+  const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached });
   const [caller] = callers;
   const first = caller?.turn?.();
   server.cancel();

@@ -18,7 +18,7 @@ test("seven agents are known by the names they give themselves, whatever their v
   expect(knownAgents().map(({ label }) => label)).toEqual(labels);
 });
 
-test.each(["", "someone", "claude", "not-gemini-cli", "constructor"])("of %j nothing is assumed", (name) => {
+test.each(["", "someone", "not-gemini-cli", "constructor"])("of %j nothing is assumed", (name) => {
   expect(factsOf({ name, version: "1.0.0" })).toMatchObject({ label: "", tools: undefined, reads: undefined });
 });
 

@@ -10,10 +10,7 @@ const merge = (
   skills = [pdf],
   dialect: { protocol: 1 | 2; jetbrains: boolean } = v1,
 ): readonly unknown[] =>
-  toCommandList(
-    commands,
-    mergeCommands(commands, skills, dialect, () => false),
-  );
+  toCommandList(commands, mergeCommands(commands, skills, dialect, { isOutdated: () => false, how: () => "as-skill" }));
 
 test("a skill is one command, after the agent's own", () => {
   expect(merge([own("init")])).toEqual([
@@ -65,7 +62,7 @@ test("an agent's own words for JetBrains stay", () => {
 test("a skill that was edited since the agent read it is shown as it is now", () => {
   const merged = toCommandList(
     [own("pdf")],
-    mergeCommands([own("pdf")], [pdf], v1, () => true),
+    mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how: () => "as-skill" }),
   );
   expect(merged).toMatchObject([{ name: "pdf", description: "What pdf does." }]);
 });
@@ -92,4 +89,19 @@ test.each([
   ],
 ] as const)("the hint comes from what the skill declares: %j", (facts, hint) => {
   expect(merge([], [offer("a", facts)])).toMatchObject([{ input: { hint } }]);
+});
+
+test("a command of the agent's that only has a skill's name stays as it is, and the skill is not listed beside it", () => {
+  const how = () => "as-other" as const;
+  expect(toCommandList([own("pdf")], mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how }))).toEqual([
+    own("pdf"),
+  ]);
+});
+
+test("of a skill that the agent read elsewhere, what is shown is what we run", () => {
+  const how = () => "as-copy" as const;
+  const merged = mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => false, how });
+  expect(toCommandList([own("pdf")], merged)).toMatchObject([
+    { description: "What pdf does.", _meta: { "acp-skills": {} } },
+  ]);
 });

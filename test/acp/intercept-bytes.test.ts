@@ -243,16 +243,16 @@ test("calls of our tools are taken out from between other lines, cut anywhere, a
   expect(answered).toEqual([]);
 });
 
-test("a request for permission that is ours to answer is taken out; all others keep their bytes", async () => {
+test("a request for permission that is ours to answer is taken out; of others only the words change", async () => {
   const { fromEditor, fromAgent, answered, sent } = wire(undefined, undefined, fakeTools());
   await fromEditor(initialize);
   await fromAgent(initialized);
   await fromEditor(newSession);
   await fromAgent(session);
   const asking = (tool: string): string =>
-    `{"jsonrpc":"2.0","id":4,"method":"session\\/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"1","name":"mcp__skills__${tool}"},"options":[{"optionId":"o","kind":"allow_once","name":"Yes"}]}}\n`;
-  expect(await fromAgent(asking("create_blob") + asking("describe_skill") + asking("x"))).toBe(
-    asking("create_blob") + asking("x"),
+    `{"jsonrpc":"2.0","id":4,"method":"session\\/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"${tool}","name":"mcp__skills__${tool}"},"options":[{"optionId":"o","kind":"allow_once","name":"Yes"}]}}\n`;
+  expect(await fromAgent(asking("run_code") + asking("describe_skill") + asking("x"))).toBe(
+    asking("run_code").replace('run_code"}', 'run_code","title":"Run Python code","kind":"execute"}') + asking("x"),
   );
   expect(answered.map((line) => JSON.parse(line) as unknown)).toEqual([
     { jsonrpc: "2.0", id: 4, result: { outcome: { outcome: "selected", optionId: "o" } } },

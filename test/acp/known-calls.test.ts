@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { factsOf } from "../../src/acp/agents.ts";
 import { describeToPerson, withoutAlways } from "../../src/acp/call-cards.ts";
+import { openClaimedCalls } from "../../src/acp/claimed-calls.ts";
 import { openKnownCalls } from "../../src/acp/known-calls.ts";
 
 const server = { name: "skills", others: [] };
@@ -138,14 +139,16 @@ const recorded: readonly [string, readonly object[]][] = [
 ];
 
 test.each(recorded)("a call that %s tells of is known, and found for what our server is asked", (agent, messages) => {
+  const claims = openClaimedCalls();
   const calls = open(agent);
-  const learnt = messages.map((message) => calls.learn(message as Record<string, unknown>));
-  expect(learnt.at(-1)).toEqual({ tool: "execute_skill", input: { name: "rows.clean" } });
   const { toolCallId } = messages[0] as { toolCallId: string };
-  expect(calls.claim("execute_skill", { name: "other" })).toBeUndefined();
-  expect(calls.claim("run_code", { name: "rows.clean" })).toBeUndefined();
-  expect(calls.claim("execute_skill", { name: "rows.clean" })).toBe(toolCallId);
-  expect(calls.claim("execute_skill", { name: "rows.clean" })).toBeUndefined();
+  const learnt = messages.map((message) => calls.learn(message as Record<string, unknown>));
+  for (const call of learnt) if (call !== undefined) claims.told({ ...call, toolCallId, isOver: false });
+  expect(learnt.at(-1)).toEqual({ tool: "execute_skill", input: { name: "rows.clean" } });
+  expect(claims.claim("execute_skill", { name: "other" })).toBeUndefined();
+  expect(claims.claim("run_code", { name: "rows.clean" })).toBeUndefined();
+  expect(claims.claim("execute_skill", { name: "rows.clean" })).toBe(toolCallId);
+  expect(claims.claim("execute_skill", { name: "rows.clean" })).toBeUndefined();
 });
 
 test.each(recorded)(
@@ -180,6 +183,26 @@ test("a shell command that is worded like our tool is not ours", () => {
   const shell = { sessionUpdate: "tool_call", toolCallId: "1", title: "skills_list_skills", kind: "execute" };
   expect(calls.learn(shell)).toBeUndefined();
   expect(calls.learn({ ...shell, rawInput: { command: "skills_list_skills" } })).toBeUndefined();
+});
+
+test("what came of a call is never taken for what it was asked", () => {
+  const calls = open("gemini-cli");
+  const [, [asked]] = recorded[3] as [string, [Record<string, unknown>]];
+  calls.learn(asked);
+  const text = JSON.stringify({ status: "completed", output: 7 });
+  const ended = { ...asked, status: "completed", content: [{ type: "content", content: { type: "text", text } }] };
+  expect(calls.learn(ended)?.input).toEqual({ name: "rows.clean" });
+});
+
+test("a call that is over is not found any more, and a later one with the same input is", () => {
+  const claims = openClaimedCalls();
+  const call = { tool: "run_code", input: { code: "1" } };
+  claims.told({ ...call, toolCallId: "1", isOver: false });
+  claims.told({ ...call, toolCallId: "1", isOver: true });
+  expect(claims.claim("run_code", call.input)).toBeUndefined();
+  claims.told({ ...call, toolCallId: "2", isOver: false });
+  claims.told({ ...call, toolCallId: "3", isOver: false });
+  expect([claims.claim("run_code", call.input), claims.claim("run_code", call.input)]).toEqual(["2", "3"]);
 });
 
 test("only so many calls are remembered", () => {

@@ -7,11 +7,17 @@ const asked = { notification: false, deltas: false, commands: true };
 const v1 = { protocolVersion: 1, agentCapabilities: {} };
 const v2 = { protocolVersion: 2, capabilities: {} };
 
+test("an agent that keeps resources from its model takes none, whatever it says", () => {
+  const agentCapabilities = { promptCapabilities: { embeddedContext: true } };
+  const agentInfo = { name: "Copilot", version: "1.0.102" };
+  expect(negotiate({}, { protocolVersion: 1, agentCapabilities, agentInfo }).takesResources).toBe(false);
+});
+
 test.each([
   ["the version in the response counts", { protocolVersion: 2 }, v1, { protocol: 1 }],
   ["a v2 response", { protocolVersion: 2 }, v2, { protocol: 2, notices: true }],
   ["no version at all", {}, {}, { protocol: 1 }],
-  ["no params", undefined, null, { protocol: 1, optIn: undefined, notices: false, embeddedContext: false }],
+  ["no params", undefined, null, { protocol: 1, optIn: undefined, notices: false, takesResources: false }],
   ["opt-in by true", { clientCapabilities: { _meta: { "acp-skills": true } } }, v1, { optIn: asked }],
   ["opt-in by an object", { clientCapabilities: { _meta: { "acp-skills": {} } } }, v1, { optIn: asked }],
   ["refusal by false", { clientCapabilities: { _meta: { "acp-skills": false } } }, v1, { optIn: undefined }],
@@ -24,13 +30,13 @@ test.each([
     "embedded context in v1",
     {},
     { protocolVersion: 1, agentCapabilities: { promptCapabilities: { embeddedContext: true } } },
-    { embeddedContext: true },
+    { takesResources: true },
   ],
   [
     "embedded context in v2",
     {},
     { protocolVersion: 2, capabilities: { session: { prompt: { embeddedContext: {} } } } },
-    { embeddedContext: true },
+    { takesResources: true },
   ],
   [
     "an agent that has us already",
@@ -80,7 +86,7 @@ test.each([
 ] as const)(
   "%s of %j for %s with --tools %s, where users can be told apart: %s",
   (expected, transports, agent, tools, canTell) => {
-    expect(chooseTransport({ transports, agent }, tools, canTell)).toBe(expected);
+    expect(chooseTransport({ transports, agent, agentVersion: "1.0.0" }, tools, canTell)).toBe(expected);
   },
 );
 

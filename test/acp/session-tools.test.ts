@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { converse, type Conversation, converseInSession, type Message, prompt } from "./conversation.ts";
 import { fakeTools } from "./fake-tools.ts";
+import { servedTools } from "../../src/acp/served-tools.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 
 const http = { mcpCapabilities: { http: true } };
@@ -63,7 +64,8 @@ test("in v2 the agent says under session.mcp what it takes, and every entry has 
   expect(lastAtAgent(neither)).toEqual({ cwd: "/project" });
   expect(neither.logged).toEqual([expect.stringContaining("takes none")]);
   await neither.editor(prompt("hello"));
-  expect(neither.atAgent.at(-1)).toEqual(prompt("hello"));
+  // A model without our tools reads files.
+  expect(taughtWith(neither)).toContain("- pdf (/skills/pdf/SKILL.md)");
 });
 
 test.each(["session/load", "session/resume"])("%s gets a server that knows its session", async (method) => {
@@ -81,7 +83,7 @@ test("what a call prints is shown at its place in the editor, until the session 
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   conversation.atEditor.splice(0);
-  const print = tools.servers[0]?.follow("call-1");
+  const print = tools.servers[0]?.follow({ toolCallId: "call-1", tool: "run_code", input: {} });
   print?.("one\n");
   print?.("two\n");
   const content = (text: string): unknown => [{ type: "content", content: { type: "text", text } }];
@@ -220,13 +222,15 @@ test("a list of servers that is none is left alone, and no server is opened for 
 });
 
 test("the first prompt tells the model of the skills, and the next only what has changed", async () => {
-  const conversation = await converseInSession({}, { tools: fakeTools() }, { ...http, ...embedded });
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, { ...http, ...embedded });
+  tools.servers[0]?.onReached();
   await conversation.editor(prompt("hello"));
   const [words, lesson] = lastAtAgent(conversation).prompt ?? [];
   expect(words).toEqual({ type: "text", text: "hello" });
   expect(lesson).toMatchObject({
-    type: "resource",
-    resource: { text: expect.stringContaining('- pdf: "What pdf does."\n- csv: "What csv does."') as string },
+    type: "text",
+    text: expect.stringContaining('- pdf: "What pdf does."\n- csv: "What csv does."') as string,
     annotations: { audience: ["assistant"] },
   });
   await conversation.editor(prompt("go on"));
@@ -235,15 +239,51 @@ test("the first prompt tells the model of the skills, and the next only what has
   await conversation.editor({ ...prompt("faster"), method: "_session/steering" });
   expect(lastAtAgent(conversation)).toEqual(prompt("faster").params);
   await conversation.editor(prompt("and now"));
-  expect(taughtWith(conversation)).toMatch(/New:\\n- zip: \\"What zip does\.\\"\\nNo longer there:\\n- csv"/);
+  expect(taughtWith(conversation)).toMatch(
+    /New:\\n- zip: \\"What zip does\.\\"\\nNo longer there:\\n- csv\\n<\/acp-skills>"/,
+  );
   await conversation.editor(prompt("done"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("done"));
 });
 
-test("an agent that takes no resources is told in a text", async () => {
-  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+test("until the agent asks for the tools its model is told of files, and then of the tools", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
   await conversation.editor(prompt("hello"));
-  expect(lastAtAgent(conversation).prompt?.[1]).toMatchObject({ type: "text" });
+  expect(taughtWith(conversation)).toContain("- pdf (/skills/pdf/SKILL.md)");
+  expect(taughtWith(conversation)).not.toContain("describe_skill");
+  tools.servers[0]?.onReached();
+  await conversation.editor(prompt("go on"));
+  expect(taughtWith(conversation)).toContain("call describe_skill");
+});
+
+test("a lesson that a loaded session's history holds is not told again, and is shown to nobody", async () => {
+  const first = await converseInSession({}, { tools: fakeTools() }, http);
+  await first.editor(prompt("hello"));
+  const [, lesson] = lastAtAgent(first).prompt ?? [];
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  const loading = conversation.editor({
+    id: 50,
+    method: "session/load",
+    params: { sessionId: "old", cwd: "/p", mcpServers: [] },
+  });
+  await loading;
+  const before = conversation.atEditor.length;
+  const told = (content: unknown): Message => {
+    return {
+      method: "session/update",
+      params: { sessionId: "old", update: { sessionUpdate: "user_message_chunk", content } },
+    };
+  };
+  conversation.agent(told({ type: "text", text: "hello" }));
+  conversation.agent(told(lesson));
+  conversation.agent({ id: 50, result: {} });
+  expect(conversation.atEditor.slice(before)).toEqual([told({ type: "text", text: "hello" }), { id: 50, result: {} }]);
+  await conversation.editor({
+    ...prompt("go on"),
+    params: { ...(prompt("go on").params as object), sessionId: "old" },
+  });
+  expect(lastAtAgent(conversation).prompt).toEqual([{ type: "text", text: "go on" }]);
 });
 
 test("a command of the agent's stays as it is; the lesson comes with the next words", async () => {
@@ -258,9 +298,9 @@ test("a call of a skill carries both its instructions and the lesson, in this or
   const conversation = await converseInSession({}, { tools: fakeTools() }, { ...http, ...embedded });
   await conversation.editor(prompt("/pdf read it"));
   expect(lastAtAgent(conversation).prompt).toMatchObject([
-    { type: "resource", resource: { uri: "file:///skills/pdf/SKILL.md" } },
-    { type: "text", text: "read it" },
-    { type: "resource", resource: { uri: "acp-skills:skills" } },
+    { type: "text", text: 'Use the skill "pdf": read it\n\n' },
+    { type: "resource", resource: { uri: "acp-skills:skill/pdf" } },
+    { type: "text", text: expect.stringMatching(/^\n\n<acp-skills lesson=/) as string },
   ]);
 });
 
@@ -312,7 +352,7 @@ test("an agent that takes additions to its system prompt is told there, and then
   const conversation = await converseInSession({}, { tools: fakeTools() }, capabilities);
   const { systemPrompt } = lastAtAgent(conversation);
   expect(systemPrompt).toMatchObject({ mode: "append", content: [{ type: "text" }] });
-  expect(systemPrompt?.content[0]?.text).toContain('- pdf: "What pdf does."');
+  expect(systemPrompt?.content[0]?.text).toContain("- pdf (/skills/pdf/SKILL.md)");
   await conversation.editor(prompt("hello"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
   conversation.skillset.set([offer("pdf")]);
@@ -369,13 +409,13 @@ test("the agent's request to use a read-only tool of ours is answered by us, and
 
 test.each<[string, Parameters<typeof converse>[0], object, string]>([
   ["by option", { approveReadOnly: false }, listing, "s"],
-  ["of a tool that runs code", {}, { ...listing, name: "mcp__skills__run_code" }, "s"],
+  ["of a tool that runs code", {}, { ...listing, name: "mcp__skills__run_code", title: "run" }, "s"],
   ["of a session that is not known", {}, listing, "other"],
 ])("a request goes to the editor: %s", async (_why, options, toolCall, sessionId) => {
   const conversation = await converseInSession({}, { tools: fakeTools(), ...options }, http);
   const sent = conversation.atAgent.length;
   conversation.agent(asks(7, toolCall, sessionId));
-  expect(conversation.atEditor.at(-1)).toEqual(asks(7, toolCall, sessionId));
+  expect(conversation.atEditor.at(-1)).toMatchObject({ id: 7, method: "session/request_permission" });
   expect(conversation.atAgent).toHaveLength(sent);
 });
 
@@ -391,10 +431,9 @@ test("a session without our server has its requests for permission untouched", a
 test("what is searched for in the agent's bytes stands in every request for permission, where we may answer", async () => {
   const { interceptor } = await converseInSession({}, { tools: fakeTools() }, http);
   const interest = interceptor.agentInterest();
-  expect(interest).toHaveLength(2);
   expect((interest as string[]).some((piece) => JSON.stringify(asks(1, {})).includes(piece))).toBe(true);
-  const never = await converseInSession({}, { tools: fakeTools(), approveReadOnly: false }, http);
-  expect(never.interceptor.agentInterest()).toHaveLength(1);
+  for (const tool of servedTools.keys())
+    expect((interest as string[]).some((piece) => tool.includes(piece))).toBe(true);
 });
 
 test("with emit none the editor is told nothing, but tools are advertised and served", async () => {
@@ -413,7 +452,7 @@ test("with emit none the editor is told nothing, but tools are advertised and se
 test("a request whose id does not survive being spelt anew goes to the editor", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools() }, http);
   conversation.agent(asks(2 ** 53, listing));
-  expect(conversation.atEditor.at(-1)).toEqual(asks(2 ** 53, listing));
+  expect(conversation.atEditor.at(-1)).toMatchObject({ id: 2 ** 53, params: { toolCall: { title: "List skills" } } });
 });
 
 test.each<[string, Message]>([

@@ -1,11 +1,25 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { type AgentFacts, factsOf } from "../../src/acp/agents.ts";
 import { openLessons } from "../../src/acp/lessons.ts";
-import { addBlock, addToSystemPrompt, toBlock, toLesson, toNews, toTaught } from "../../src/acp/teaching.ts";
+import {
+  addBlock,
+  addToSystemPrompt,
+  type Taught,
+  toBlock,
+  toLesson,
+  toNews,
+  toTaught,
+} from "../../src/acp/teaching.ts";
 import { offer } from "./memory-skillset.ts";
 
-const naming = { agent: "someone", server: "skills" };
-const taught = (...names: string[]): Map<string, string> => new Map(names.map((name) => [name, `Does ${name}.`]));
+const factsFor = (name: string): AgentFacts => factsOf({ name, version: "1.0.0" });
+const naming = { facts: factsFor("someone"), server: "skills", reach: "tools" } as const;
+const saying = (entries: Iterable<readonly [string, string]>): Taught =>
+  new Map(
+    [...entries].map(([name, description]) => [name, { description, file: `/s/${name}/SKILL.md`, isOfProject: false }]),
+  );
+const taught = (...names: string[]): Taught => saying(names.map((name) => [name, `Does ${name}.`]));
 
 test("the lesson names the skills by canonical name, with what they are for", () => {
   const lesson = toLesson(toTaught([offer("sales.leads"), offer("pdf")]), naming);
@@ -19,11 +33,13 @@ test("without skills there is no lesson", () => {
 test.each([
   ["@agentclientprotocol/claude-agent-acp", "mcp__skills__list_skills", false],
   ["OpenCode", "skills_list_skills", false],
+  ["gemini-cli", "mcp_skills_list_skills", false],
+  ["Copilot", "skills-list_skills", false],
   ["someone", "list_skills", true],
 ])("for %s the tools are named like %s", (agent, tool, hasRemark) => {
-  const lesson = toLesson(taught("a"), { agent, server: "skills" }) ?? "";
+  const lesson = toLesson(taught("a"), { ...naming, facts: factsFor(agent) }) ?? "";
   expect(lesson).toMatch(new RegExp(`\\b${tool} finds skills`));
-  expect(lesson.includes("may stand before")).toBe(hasRemark);
+  expect(lesson.includes("may stand before or behind")).toBe(hasRemark);
 });
 
 test("the list stays within 2 KiB, says how many are missing, and every description is one line", () => {
@@ -32,7 +48,7 @@ test("the list stays within 2 KiB, says how many are missing, and every descript
   });
   fc.assert(
     fc.property(skills, (all) => {
-      const lesson = toLesson(new Map(Object.entries(all)), naming);
+      const lesson = toLesson(saying(Object.entries(all)), naming);
       if (lesson === undefined) return;
       const [, list = ""] = lesson.split("Skills in this session:\n");
       const rows = list.split("\n");
@@ -53,11 +69,11 @@ test.each([
   "x < / skills> y",
   "\\u003c/skills>",
 ])("no description ends the lesson that quotes it: %j", (description) => {
-  const skills = new Map([["a", description]]);
+  const skills = saying([["a", description]]);
   const texts = [toLesson(skills, naming), toNews(new Map(), skills, naming)];
   for (const text of texts) {
-    const block = toBlock(text ?? "", false)["text"];
-    expect(String(block).match(/<\s*\/?\s*skills/gi)).toEqual(["<skills", "</skills"]);
+    const block = toBlock(text ?? "", "1")["text"];
+    expect(String(block).match(/<\s*\/?\s*(?:acp-)?skills/gi)).toEqual(["<acp-skills", "</acp-skills"]);
     expect(String(block).split("\n").at(-2)).toMatch(/^- a: ".*"$/);
   }
 });
@@ -78,7 +94,7 @@ test("every description in a lesson is one JSON string on one line, with nothing
   const description = fc.array(fc.oneof(hidden, fc.string({ unit: "binary", maxLength: 8 })), { maxLength: 60 });
   fc.assert(
     fc.property(description, (parts) => {
-      const row = (toLesson(new Map([["a", `x${parts.join("")}`]]), naming) ?? "").split("\n").at(-1) ?? "";
+      const row = (toLesson(saying([["a", `x${parts.join("")}`]]), naming) ?? "").split("\n").at(-1) ?? "";
       expect(row.startsWith('- a: "')).toBe(true);
       const said = JSON.parse(row.slice("- a: ".length)) as string;
       expect(said).not.toMatch(/[\p{Cc}\p{Cs}\u200b\u2060\u00ad\u3164\u2028\u2029\u202e\u{e0000}-\u{e007f}]/u);
@@ -89,12 +105,12 @@ test("every description in a lesson is one JSON string on one line, with nothing
 });
 
 test("a skill without a description is named alone", () => {
-  expect(toLesson(new Map([["a", ""]]), naming)).toMatch(/\n- a$/);
+  expect(toLesson(saying([["a", ""]]), naming)).toMatch(/\n- a$/);
 });
 
 test("news are the difference, and nothing else", () => {
   const before = taught("same", "edited", "gone");
-  const after = new Map([...taught("same", "new"), ["edited", "Does more."]]);
+  const after = new Map([...taught("same", "new"), ...saying([["edited", "Does more."]])]);
   expect(toNews(before, after, naming)).toBe(
     [
       "The skills of this session have changed.",
@@ -106,23 +122,51 @@ test("news are the difference, and nothing else", () => {
 
 test("a lesson counts as given only when it was; then come news", () => {
   const lessons = openLessons(naming);
-  expect(lessons.next(new Map())).toBeUndefined();
-  expect(lessons.next(taught("a"))?.text).toContain('- a: "Does a."');
-  const first = lessons.next(taught("a"));
+  expect(lessons.next(new Map(), "tools")).toBeUndefined();
+  expect(lessons.next(taught("a"), "tools")?.text).toContain('- a: "Does a."');
+  const first = lessons.next(taught("a"), "tools");
   first?.told();
-  expect(lessons.next(taught("a"))).toBeUndefined();
-  expect(lessons.next(taught("a", "b"))?.text).toContain('New:\n- b: "Does b."');
-  lessons.next(taught())?.told();
-  expect(lessons.next(taught("a"))?.text).toContain("New:\n- a");
+  expect(lessons.next(taught("a"), "tools")).toBeUndefined();
+  expect(lessons.next(taught("a", "b"), "tools")?.text).toContain('New:\n- b: "Does b."');
+  lessons.next(taught(), "tools")?.told();
+  expect(lessons.next(taught("a"), "tools")?.text).toContain("New:\n- a");
 });
 
-test("a block is a resource where the agent takes them, and else text; for the model in either case", () => {
-  const annotations = { audience: ["assistant"] };
-  expect(toBlock("L", true)).toMatchObject({ type: "resource", resource: { text: "L" }, annotations });
-  expect(toBlock("L", false)).toMatchObject({
+test("as long as its tools are not reached a model is told paths, and then of the tools", () => {
+  const lessons = openLessons(naming);
+  const first = lessons.next(taught("a"), "files");
+  expect(first?.text).toContain('- a (/s/a/SKILL.md): "Does a."');
+  expect(first?.text).not.toMatch(/describe_skill|MCP/);
+  first?.told();
+  expect(lessons.next(taught("a"), "files")).toBeUndefined();
+  const second = lessons.next(taught("a"), "tools");
+  expect(second?.text).toContain("describe_skill");
+  expect(second?.label).not.toBe(first?.label);
+});
+
+test("an agent that hides tools is told how to find them", () => {
+  const lesson = toLesson(taught("a"), { ...naming, facts: factsFor("qwen-code") });
+  expect(lesson).toContain('call tool_search with the query "select:mcp__skills__describe_skill"');
+  expect(lesson).toContain("through tool_call");
+});
+
+test("a list too long for descriptions has every name, the project's first", () => {
+  const names = Array.from({ length: 57 }, (_, index) => `skill-number-${index}`);
+  const offered = names.map((name, index) => {
+    const root = index % 2 === 0 ? "/home/me/.agents/skills" : "/p/.agents/skills";
+    return { skill: { name, description: "x".repeat(200), file: `${root}/${name}/SKILL.md` }, sources: [root] };
+  });
+  const [, list = ""] = (toLesson(toTaught(offered, "/p"), naming) ?? "").split("Skills in this session:\n");
+  const rows = list.split("\n");
+  expect(rows).toHaveLength(57);
+  expect(rows.slice(0, 28)).toEqual(names.filter((_, index) => index % 2 === 1).map((name) => `- ${name}`));
+});
+
+test("a block is text within its marks, for the model, and begins with a break", () => {
+  expect(toBlock("L", "abc")).toEqual({
     type: "text",
-    text: expect.stringContaining("\nL\n") as string,
-    annotations,
+    text: '\n\n<acp-skills lesson="abc">\nL\n</acp-skills>',
+    annotations: { audience: ["assistant"] },
   });
 });
 
@@ -130,11 +174,18 @@ test("a block comes behind the user's words, but not behind a command of the age
   const text = (words: string): object[] => [{ type: "text", text: words }];
   const block = { type: "text" };
   const path = ["params", "prompt"];
-  expect(addBlock(text("hello /x"), block, false)).toEqual({ path, at: 1, remove: 0, insert: [block] });
-  expect(addBlock([{ type: "image" }], block, false)).toMatchObject({ at: 1 });
-  expect(addBlock(text(" /init now"), block, false)).toBeUndefined();
-  expect(addBlock(text("/pdf now"), block, true)).toMatchObject({ at: 1 });
-  expect(addBlock("odd", block, false)).toBeUndefined();
+  expect(addBlock(text("hello /x"), block, [])).toEqual([{ path, at: 1, remove: 0, insert: [block] }]);
+  expect(addBlock([{ type: "image" }], block, [])).toMatchObject([{ at: 1 }]);
+  expect(addBlock(text(" /init now"), block, [])).toBeUndefined();
+  expect(addBlock("odd", block, [])).toBeUndefined();
+  const said = { path: [...path, 0, "text"], value: "Use it." };
+  const given = { path, at: 1, remove: 0, insert: [{ type: "resource" }] };
+  expect(addBlock(text("/pdf now"), block, [said, given])).toEqual([
+    said,
+    { ...given, insert: [{ type: "resource" }, block] },
+  ]);
+  const native = { path: [...path, 0, "text"], value: "/skill:pdf now" };
+  expect(addBlock(text("/pdf now"), block, [native])).toBeUndefined();
 });
 
 test.each([

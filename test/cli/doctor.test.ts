@@ -43,3 +43,9 @@ test("the doctor says which grants are for nobody", async () => {
   expect(stdout).toMatch(/^grant +known:network$/m);
   expect(stdout).toMatch(/^grant +unknown:secrets {2}\(no skill is called unknown; did you mean known\?\)$/m);
 });
+
+test("the doctor says which agents ask before a tool runs code", async () => {
+  const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
+  expect(stdout).toMatch(/ask first +Claude, Gemini CLI, qwen-code, Copilot: /);
+  expect(stdout).toMatch(/do not +opencode, Codex/);
+});

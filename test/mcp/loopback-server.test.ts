@@ -1,6 +1,7 @@
 import { connect, Server } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../src/mcp/loopback-server.ts";
+import type { FollowedCall } from "../../src/mcp/mcp-door.ts";
 import { maxBodyBytes } from "../../src/mcp/read-body.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
 import { openDoor } from "./open-door.ts";
@@ -52,7 +53,8 @@ describe("what a call prints while it runs", () => {
 
   it("is told to whoever asked, and to whoever follows the call that the client names", async () => {
     const followed: string[] = [];
-    const follow = (toolCallId: string) => (text: string) => void followed.push(`${toolCallId} ${text}`);
+    const follow = ({ toolCallId }: FollowedCall) =>
+      toolCallId === undefined ? undefined : (text: string) => void followed.push(`${toolCallId} ${text}`);
     const door = await openDoor(undefined, { wrap: printing });
     opened.push(door);
     const address = await door.server.open({ ...door.caller, follow });

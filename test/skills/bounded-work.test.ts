@@ -1,5 +1,6 @@
 import { load } from "js-yaml";
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { factsOf } from "../../src/acp/agents.ts";
 import { findInvocation } from "../../src/acp/prompt.ts";
 import { toLesson } from "../../src/acp/teaching.ts";
 import { safeText } from "../../src/cli/safe-text.ts";
@@ -102,7 +103,12 @@ const readers: Record<string, (text: string) => unknown> = {
   "the reader of typed values": (text) => typedFrontmatter(Buffer.from(text)),
   "the repairer": (text) => fixSkill(text, { expectedName: "pdf" }),
   "the printer of text for terminals": safeText,
-  "the lesson": (text) => toLesson(new Map([["pdf", text]]), { agent: "", server: "" }),
+  "the lesson": (text) =>
+    toLesson(new Map([["pdf", { description: text, file: "/pdf/SKILL.md", isOfProject: true }]]), {
+      facts: factsOf({ name: "", version: "" }),
+      server: "",
+      reach: "tools",
+    }),
   "the finder of commands in prompts": (text) => findInvocation([{ type: "text", text: `/pdf${text}` }]),
 };
 

@@ -68,6 +68,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       agentListed: ask("agentListed"),
       listPassed: tell("listPassed"),
       invoke: ask("invoke"),
+      callTold: tell("callTold"),
       taught: tell("taught"),
       ask: tell("ask", { begins: true }),
       giveUp: tell("giveUp"),

@@ -4,6 +4,8 @@ import { openProblemLog } from "../../skills/log-problems.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { ToldOnce } from "../../told-once.ts";
 import type { AgentTools } from "../agent-tools.ts";
+import { type AgentFacts, factsOf, readsItself } from "../agents.ts";
+import { type ClaimedCalls, openClaimedCalls } from "../claimed-calls.ts";
 import { openEditorCalls, type Response } from "../editor-calls.ts";
 import type { Notification } from "../emission.ts";
 import { encodeMessage } from "../encode-message.ts";
@@ -11,6 +13,7 @@ import { type Lessons, openLessons } from "../lessons.ts";
 import type { Instructions } from "../prompt.ts";
 import { openSession, type Session } from "../session.ts";
 import { equipSession, type SessionTools } from "../session-tools.ts";
+import type { Transport } from "../server-entry.ts";
 import { openShownSkills } from "../shown-skills.ts";
 import { toTaught } from "../teaching.ts";
 import { withinTime } from "../within-time.ts";
@@ -18,6 +21,8 @@ import type {
   Directories,
   EquipRequest,
   InvokedSkill,
+  Lesson,
+  NativeSkill,
   ServiceConnection,
   ServiceOutlet,
   SessionKey,
@@ -30,7 +35,7 @@ export interface ServiceConnectionOptions {
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
   /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
   readonly startedAt: number;
-  readonly settings: Pick<Settings, "clock" | "teach">;
+  readonly settings: Pick<Settings, "clock" | "home" | "teach">;
   readonly outlet: ServiceOutlet;
   readonly tellOnce: ToldOnce["tellOnce"];
 }
@@ -44,8 +49,16 @@ interface Entry {
   tools: SessionTools | undefined;
   lessons: Lessons | undefined;
   /** The number of the lesson that is ready, and how to note that the model was told it. */
-  lesson: { readonly ticket: number; readonly text: string; readonly told: () => void } | undefined;
+  lesson: (Lesson & { readonly told: () => void }) | undefined;
+  /** What is known of its agent. */
+  facts: AgentFacts | undefined;
+  /** Its model has our tools, as far as can be known. */
+  hasTools: boolean;
+  /** The disk was read, so that it is known whether there are skills. */
+  isRead: boolean;
   session: Session | undefined;
+  /** The calls that its editor was told of. */
+  readonly calls: ClaimedCalls;
   stopLessons: () => void;
   isOpen: boolean;
 }
@@ -53,7 +66,7 @@ interface Entry {
 /** The skills and tools of one ACP connection. */
 export function openServiceConnection(options: ServiceConnectionOptions): ServiceConnection {
   const { openSkills, tools, readInstructions, startedAt, settings, outlet, tellOnce } = options;
-  const { clock, teach } = settings;
+  const { clock, home, teach } = settings;
   const { log } = outlet;
   const entries = new Map<SessionKey, Entry>();
   const bySessionId = new Map<string, Session>();
@@ -86,43 +99,73 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
 
   /** Tells the relay what the model is to be told next, whenever that changes. */
   function prepareLesson(key: SessionKey, entry: Entry): void {
-    if (!entry.isOpen) return;
+    if (!entry.isOpen || !entry.isRead) return;
     try {
-      const next = entry.lessons?.next(toTaught(entry.skills.catalog.snapshot.skills));
+      const next = nextLesson(entry);
       if (next !== undefined && next.text === entry.lesson?.text) return;
       entry.lesson = next && { ...next, ticket: ++lastTicket };
-      outlet.lesson(key, entry.lesson && { ticket: entry.lesson.ticket, text: entry.lesson.text });
+      const { lesson } = entry;
+      outlet.lesson(key, lesson && { ticket: lesson.ticket, text: lesson.text, label: lesson.label });
     } catch (error) {
       failed(error);
     }
   }
 
+  /** What the agent tells its model itself is left out. */
+  function nextLesson({ facts, hasTools, lessons, session, skills }: Entry): ReturnType<Lessons["next"]> {
+    if (facts === undefined) return undefined;
+    const untaught = skills.catalog.snapshot.skills.filter((offered) => {
+      if (readsItself(facts, offered.sources, home) !== true) return true;
+      return facts.listsSkills && session !== undefined && session.how(offered) !== "as-skill";
+    });
+    return lessons?.next(toTaught(untaught, skills.directory), hasTools ? "tools" : "files");
+  }
+
+  function teachSession(key: SessionKey, entry: Entry, { negotiation, name, transport }: EquipRequest): void {
+    const facts = factsOf({ name: negotiation.agent, version: negotiation.agentVersion });
+    entry.facts = facts;
+    // What stands in a system prompt is told before an agent can have asked for the tools.
+    entry.hasTools ||= transport !== undefined && negotiation.systemPrompt && facts.tools !== undefined;
+    if (!teach) return;
+    const prepare = (): void => {
+      prepareLesson(key, entry);
+    };
+    const { catalog } = entry.skills;
+    entry.lessons = openLessons({ facts, server: name });
+    entry.stopLessons = catalog.onChange(prepare);
+    catalog.ready.then(() => {
+      entry.isRead = true;
+      prepare();
+    }, failed);
+  }
+
   async function equip(
     key: SessionKey,
     entry: Entry,
-    request: EquipRequest,
+    request: EquipRequest & { readonly transport: Transport },
     served: AgentTools,
   ): Promise<SessionTools> {
-    const equipped = await equipSession(request, { tools: served, skills: entry.skills, clock, send });
+    const onReached = (): void => {
+      if (entry.hasTools) return;
+      entry.hasTools = true;
+      prepareLesson(key, entry);
+    };
+    const { skills, calls } = entry;
+    const equipped = await equipSession(request, { tools: served, skills, calls, onReached, clock, send });
     if (!entry.isOpen) {
       equipped.close();
       throw new Error("the session is closed");
     }
     entry.tools = equipped;
-    if (teach) {
-      const { catalog } = entry.skills;
-      entry.lessons = openLessons({ agent: request.negotiation.agent, server: request.name });
-      entry.stopLessons = catalog.onChange(() => {
-        prepareLesson(key, entry);
-      });
-      catalog.ready.then(() => {
-        prepareLesson(key, entry);
-      }, failed);
-    }
+    teachSession(key, entry, request);
     return equipped;
   }
 
-  async function invoke({ session, skills }: Entry, name: string, sigil: "/" | "$"): Promise<InvokedSkill | undefined> {
+  async function invoke(
+    { session, skills }: Entry,
+    name: string,
+    sigil: "/" | "$",
+  ): Promise<InvokedSkill | NativeSkill | undefined> {
     const { catalog } = skills;
     await withinTime(catalog.ready, clock, readingTime);
     const offered = catalog.find(name);
@@ -134,7 +177,9 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
     try {
       const instructions = await readInstructions(offered.skill);
       // What the agent shows is its own to run, unless it may have read it before an edit.
-      if (how === "as-skill" && instructions.changedAt <= startedAt) return undefined;
+      const command =
+        how === "as-skill" && instructions.changedAt <= startedAt ? session.commandOf(offered) : undefined;
+      if (command !== undefined) return { command };
       return { slug, directory, file, instructions };
     } catch (error) {
       log("warning", `The skill ${slug} could not be read: ${String(error)}. The prompt is sent as it is.`);
@@ -162,6 +207,10 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
         tools: undefined,
         lessons: undefined,
         lesson: undefined,
+        facts: undefined,
+        hasTools: false,
+        isRead: false,
+        calls: openClaimedCalls(),
         session: undefined,
         stopLessons: () => undefined,
         isOpen: true,
@@ -170,8 +219,13 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
     async equip(key, request) {
       const entry = entries.get(key);
       if (entry === undefined || tools === undefined) return undefined;
+      const { transport } = request;
+      if (transport === undefined) {
+        teachSession(key, entry, request);
+        return undefined;
+      }
       try {
-        const { entry: server } = await equip(key, entry, request, tools);
+        const { entry: server } = await equip(key, entry, { ...request, transport }, tools);
         return server;
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
@@ -184,16 +238,20 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
       if (entry === undefined) return;
       entry.tools?.begin(request.sessionId);
       const { skills } = entry;
-      const context = { ...request, skills, shown, clock, send, tellOnce, logProblems, fault: failed };
+      const context = { ...request, skills, home, shown, clock, send, tellOnce, logProblems, fault: failed };
       entry.session = openSession(context);
       bySessionId.set(request.sessionId, entry.session);
+      prepareLesson(key, entry);
     },
     heard(key, isPrompt) {
       entries.get(key)?.session?.heard(isPrompt);
     },
     agentListed(key, commands) {
       try {
-        return entries.get(key)?.session?.agentListed(commands);
+        const entry = entries.get(key);
+        const amendments = entry?.session?.agentListed(commands);
+        if (entry !== undefined) prepareLesson(key, entry);
+        return amendments;
       } catch (error) {
         failed(error);
         return undefined;
@@ -205,6 +263,9 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
     invoke(key, name, sigil) {
       const entry = entries.get(key);
       return entry && invoke(entry, name, sigil);
+    },
+    callTold(key, call) {
+      entries.get(key)?.calls.told(call);
     },
     taught(key, ticket) {
       const entry = entries.get(key);

@@ -36,6 +36,8 @@ export type SessionKey = number;
 export interface Lesson {
   readonly ticket: number;
   readonly text: string;
+  /** Stands in its marks, so that it is known again in a session's history. */
+  readonly label: string;
 }
 
 /** Where a session looks for skills: fields of the request that opens it. */
@@ -49,7 +51,8 @@ export interface EquipRequest {
   /** Undefined where the agent chooses it. */
   readonly sessionId: string | undefined;
   readonly negotiation: Negotiation;
-  readonly transport: Transport;
+  /** Undefined where its agent takes no servers: its model is taught without them. */
+  readonly transport: Transport | undefined;
   /** The name of our server in this session. */
   readonly name: string;
 }
@@ -69,6 +72,21 @@ export interface InvokedSkill {
   readonly directory: string;
   readonly file: string;
   readonly instructions: Instructions;
+}
+
+/** A skill that the user called by name, and that the agent runs itself. */
+export interface NativeSkill {
+  /** The command under which the agent shows it. */
+  readonly command: string;
+}
+
+/** A call of a tool of ours that the agent has told its editor of. */
+export interface ToldCall {
+  readonly toolCallId: string;
+  readonly tool: string;
+  /** Undefined where the agent has not told it. */
+  readonly input: JsonRecord | undefined;
+  readonly isOver: boolean;
 }
 
 /** How the agent's list of commands is to be amended. */
@@ -102,8 +120,10 @@ export interface ServiceConnection {
   agentListed(key: SessionKey, commands: readonly unknown[]): MaybePromise<ListAmendments | undefined>;
   /** The list went to the editor without our amendments: it is to be sent again with them. */
   listPassed(key: SessionKey): void;
-  /** Reads a skill by what the user wrote. Undefined where there is none, or where its agent is to run it. */
-  invoke(key: SessionKey, name: string, sigil: "/" | "$"): MaybePromise<InvokedSkill | undefined>;
+  /** Reads a skill by what the user wrote, unless its agent is to run it. Undefined where there is none. */
+  invoke(key: SessionKey, name: string, sigil: "/" | "$"): MaybePromise<InvokedSkill | NativeSkill | undefined>;
+  /** The agent told its editor of a call: what that prints is told under the same id. */
+  callTold(key: SessionKey, call: ToldCall): void;
   /** The model was told the lesson with this ticket. */
   taught(key: SessionKey, ticket: number): void;
   /** Runs a call of the editor's; the answer is sent. */
