@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FoundSkill } from "./found.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
-import type { Root } from "./roots.ts";
 import { joinPath } from "./real-paths.ts";
 import { isSkillFileName } from "./skill-file-names.ts";
 import type { SkillFiles } from "./skill-files.ts";
@@ -80,10 +79,10 @@ export function openCopyFinder({ files, recall }: CopyFinderOptions): CopyFinder
   return {
     *compare(skills) {
       const contentsOf = new Map<FoundSkill, string | undefined>();
-      for (const rivals of groupsOf(
-        skills,
-        ({ roots, record }) => record.skill && slugIn(roots[0], record.skill.slug),
-      )) {
+      const [root] = skills[0]?.roots ?? [];
+      const slugInRoot = ({ roots, record: { skill } }: FoundSkill): string | undefined =>
+        roots[0] === root ? skill?.slug : skill && `${skill.slug} ${roots[0]?.path ?? ""}`;
+      for (const rivals of groupsOf(skills, slugInRoot)) {
         yield undefined;
         for (const equals of groupsOf(rivals, ({ record }) => textOf(record))) {
           for (const found of equals) contentsOf.set(found, yield* contentOf(found.record));
@@ -96,10 +95,6 @@ export function openCopyFinder({ files, recall }: CopyFinderOptions): CopyFinder
       });
     },
   };
-}
-
-function slugIn(root: Root | undefined, slug: string): string {
-  return `${slug} ${root?.path ?? ""}`;
 }
 
 /** Those that share a key with another; what has none is left out. */
