@@ -36,6 +36,7 @@ def prepare(alone: bool, wishes: list) -> Callable:
     final = seccomp.rules_against_confining()
     # Landlock is for a run that is known: as the wall, or as a second one.
     is_later = alone or version > 0
+    last = seccomp.assemble(machine, final)
     _offer_to_the_oom_killer()
     seccomp.apply(seccomp.assemble(machine, refusals if is_later else [*refusals, *final]))
 
@@ -48,7 +49,7 @@ def prepare(alone: bool, wishes: list) -> Callable:
             landlock.restrict(
                 version, alone, rules["readable"], rules["runnable"], rules["writable"], rules.get("guarded")
             )
-            seccomp.apply(seccomp.assemble(machine, final))
+            seccomp.apply(last)
 
     return apply
 
