@@ -35,7 +35,7 @@ export interface Negotiation {
 }
 
 /** What a client that asked for skills said about how it wants them (A-6). */
-export interface OptIn {
+interface OptIn {
   /** As the extension notification `_acp-skills/skills_update`, which typed SDK clients of v1 deliver. */
   readonly notification: boolean;
   /** After the first list, only what changed. */

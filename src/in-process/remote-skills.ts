@@ -7,7 +7,7 @@ import { chooseChannel } from "../threads/choose-channel.ts";
 import type { CallFacts, FromSkills, Opening, PlainError, SkillNumber, ToSkills } from "./skills-messages.ts";
 import { urlOf } from "../url-of.ts";
 
-export interface RemoteCall extends CallFacts {
+interface RemoteCall extends CallFacts {
   readonly name: string;
   readonly args: unknown;
   readonly signal: AbortSignal | undefined;

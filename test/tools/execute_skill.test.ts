@@ -389,7 +389,8 @@ test("packages that are not installed are told, with the command that installs t
     actionSkill("a.b", "", files),
     { name: "a.b" },
     {
-      findPackages: (_skill: unknown, bytes: Uint8Array) => Promise.resolve(`/cache/${Buffer.from(bytes).toString().trim()}`),
+      findPackages: (_skill: unknown, bytes: Uint8Array) =>
+        Promise.resolve(`/cache/${Buffer.from(bytes).toString().trim()}`),
     },
   );
   expect(run.packages).toBe("/cache/left-pad==1.0");
