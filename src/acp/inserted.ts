@@ -79,8 +79,14 @@ function withoutFrames(text: string): string {
 
 /** The same for a title, which agents make from the beginning of a prompt, on one line, and cut anywhere. */
 export function restoreTitle(title: string): string {
-  const typed = restoreTyped(withoutCutMark(title));
+  const typed = restoreTyped(withoutAddress(withoutCutMark(title)));
   return typed.replace(cutSentence, "/$1$2");
+}
+
+/** On one line, the address of an insertion ends what the person typed. */
+function withoutAddress(title: string): string {
+  const start = title.search(/ (?:\[@?[^\] ]{0,200}\]?\(?|@|\[)?acp-skills?:?/);
+  return start === -1 || !title.includes(sentenceStart) ? title : title.slice(0, start);
 }
 
 /** Without the beginning of a mark at which a title was cut; of less than `<acp` nothing is known. */

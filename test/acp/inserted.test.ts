@@ -86,6 +86,8 @@ test.each([
   ["hello there\n\n<acp-sk", "hello there"],
   ["hello there <acp-skills…", "hello there"],
   [`${said} ${skill.slice(0, 20)}`, "/outside about parsers"],
+  [`${said} ${uri} <context ref="${uri}">`, "/outside about parsers"],
+  [`${said} acp-skills:sk…`, "/outside about parsers"],
   ['Use the skill "outside": about par…', "/outside about par…"],
   ['Use the skill "outs…', "/outs…"],
   ['Use the skill "outside".', "/outside"],

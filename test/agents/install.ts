@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 /** Too big for the project's dependencies, so they live here; delete the folder to get them anew. */
@@ -21,10 +21,15 @@ const packages = {
   node: `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@24`,
 } as const;
 
+/** Where a package is installed, whether or not it is there yet. */
+export function modulesOf(name: keyof typeof packages): string {
+  return join(cache, packages[name].replaceAll("/", "+"), "node_modules");
+}
+
 /** Installs a package, or several, into the cache unless it is there; returns its `node_modules`. */
 export async function install(name: keyof typeof packages): Promise<string> {
-  const folder = join(cache, packages[name].replaceAll("/", "+"));
-  const modules = join(folder, "node_modules");
+  const modules = modulesOf(name);
+  const folder = dirname(modules);
   if (existsSync(modules)) return modules;
   await mkdir(cache, { recursive: true });
   // Renamed into place when whole, so that an install cut short is never taken for a good one.

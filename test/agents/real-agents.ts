@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { install, modernNode } from "./install.ts";
+import { delimiter, dirname, join } from "node:path";
+import { install, modernNode, modulesOf } from "./install.ts";
 
 /** How to start a real agent so that it knows no model but the mock, and no home but the given one. */
 export interface RealAgent {
@@ -181,7 +181,17 @@ export const pi: RealAgent = {
   endOfGivenUp: "cancelled",
   tellsProgress: false,
   command: async () => [await modernNode(), join(await install("pi"), "pi-acp/dist/index.js")],
-  environment: () => ({ PI_OFFLINE: "1", PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" }),
+  environment: () => ({
+    PI_OFFLINE: "1",
+    PI_SKIP_VERSION_CHECK: "1",
+    PI_TELEMETRY: "0",
+    // The program behind the adapter has no other way to be found, nor to a Node that is new enough.
+    PATH: [
+      join(modulesOf("pi"), ".bin"),
+      join(modulesOf("node"), `node-${process.platform}-${process.arch}`, "bin"),
+      process.env["PATH"],
+    ].join(delimiter),
+  }),
   files: ({ modelUrl }) => ({
     ".pi/agent/models.json": JSON.stringify({
       providers: {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { ndJsonStream } from "@agentclientprotocol/sdk";
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 import type { Playground } from "./playground.ts";
-import type { RealAgent } from "./real-agents.ts";
+import { prepareHome, type RealAgent } from "./real-agents.ts";
 
 /** The wrapper around a real agent, as the process an editor would start. */
 export interface WrappedProcess {
@@ -36,6 +36,7 @@ export async function startWrapped(
   { home, project, explicitSkills, temporary }: Playground,
   { modelUrl, options = [] }: { modelUrl: string; options?: readonly string[] },
 ): Promise<WrappedProcess> {
+  await prepareHome(agent, { modelUrl, home });
   const args = [wrapper, "--skills", explicitSkills, ...options, "--", ...(await agent.command())];
   const child = spawn(process.execPath, args, {
     cwd: project,

@@ -1,0 +1,50 @@
+import { methods } from "@agentclientprotocol/sdk";
+import { expect, onTestFinished, test } from "vitest";
+import { openMockModel, questions } from "./mock-model.ts";
+import { openEditor } from "./open-editor.ts";
+import { makePlayground, writeSkill } from "./playground.ts";
+import { claude, codex, copilot, gemini, opencode, pi, qwen } from "./real-agents.ts";
+
+const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
+
+test.each([claude, opencode, codex, gemini, qwen, copilot, pi].map((agent) => [agent.name, agent] as const))(
+  "%s: the words and the skill reach the model, and nothing of ours reaches the person",
+  async (_name, agent) => {
+    try {
+      await agent.command();
+    } catch (error) {
+      console.warn(`${agent.name} is skipped, because it cannot be installed: ${String(error)}`);
+      return;
+    }
+    const playground = await makePlayground();
+    onTestFinished(playground.remove);
+    await writeSkill(playground.explicitSkills, skill);
+    const model = await openMockModel();
+    onTestFinished(model.close);
+    const editor = await openEditor(agent, playground, { modelUrl: model.url });
+    onTestFinished(async () => {
+      await editor.close();
+    });
+    const sessionId = await editor.openSession();
+    await editor.until("the skill as a command", () => {
+      return editor.commands(sessionId).some(({ name }) => name === skill.name);
+    });
+
+    await editor.prompt(sessionId, `/${skill.name} about parsers`);
+    const asked = questions(model).map(({ body }) => JSON.stringify(body));
+    const invoked = asked.find((body) => body.includes(skill.instructions)) ?? "";
+    expect(invoked).toContain('Use the skill \\"outside-the-project\\": about parsers\\n');
+    // A lesson comes once for each way to reach skills: an agent may ask for the tools only after the first prompt.
+    await editor.prompt(sessionId, "And now?");
+    const last = JSON.stringify(questions(model).at(-1)?.body);
+    expect(last.split("<acp-skills lesson=").length).toBeLessThanOrEqual(3);
+
+    const { agentCapabilities } = editor.initialized;
+    if (agentCapabilities?.sessionCapabilities?.list) {
+      const { sessions } = await editor.agent.request(methods.agent.session.list, { cwd: playground.project });
+      for (const { title } of sessions) expect(title ?? "").not.toMatch(/acp-skills|Use the skill|RHYME/);
+    }
+    const told = editor.received.filter((message) => "method" in message && message.method === "session/update");
+    expect(JSON.stringify(told)).not.toMatch(/<acp-skills|RHYME/);
+  },
+);
