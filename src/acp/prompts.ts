@@ -3,7 +3,7 @@ import { sessionPrompt } from "../wire/methods.ts";
 import type { Amendment } from "./amend.ts";
 import { callByCommand, findInvocation, type Invocation, rewritePrompt } from "./prompt.ts";
 import type { JsonRecord } from "./raw-message.ts";
-import type { InvokedSkill, MaybePromise, NativeSkill, ServiceConnection } from "./service/skill-service.ts";
+import type { ServiceConnection } from "./service/skill-service.ts";
 import type { OpenedSession } from "./sessions.ts";
 import { addBlock, toBlock } from "./teaching.ts";
 import { withinTime } from "./within-time.ts";
@@ -31,7 +31,7 @@ const readingTime = 2_000;
 /** Puts a skill in the place of its call, and what is new to the model behind a prompt. */
 export function openPrompts({ service, clock, teach }: PromptsOptions): LookAtPrompt {
   async function invoke(
-    invoked: MaybePromise<InvokedSkill | NativeSkill | undefined>,
+    invoked: ReturnType<ServiceConnection["invoke"]>,
     invocation: Invocation,
     takesResources: boolean,
   ): Promise<readonly Amendment[]> {
