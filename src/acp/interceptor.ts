@@ -60,6 +60,13 @@ type Pending =
 
 const pendingLimit = 256;
 
+/** The answer to calls of ours that ended with the thread that ran them; what happened is on the log (CONTRACT C-2.3). */
+const serviceEnded = {
+  code: -32000,
+  message: "Skills and tools have ended for a fault, which is on the log of acp-skills. A new session gets them again.",
+  data: { code: "RUNTIME_BUSY", retryable: true },
+} as const;
+
 /** Opens an interceptor for one connection. */
 export function openInterceptor({ service: skills, settings, send, reply }: InterceptorOptions): Interceptor {
   const { emit, version, log, clock, approveReadOnly, teach } = settings;
@@ -73,6 +80,10 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
       else written();
     },
     answered: (id) => calls.delete(id),
+    ended() {
+      for (const id of calls) send(encodeMessage({ jsonrpc: "2.0", id, error: serviceEnded }), () => undefined);
+      calls.clear();
+    },
     lesson(key, lesson) {
       openings.prepared(key, lesson);
     },

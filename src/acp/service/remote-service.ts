@@ -138,6 +138,8 @@ function openThread(settings: Settings, openChannel: OpenServiceChannel): Thread
     if (!isClosing) log("error", `Skills and tools have ended in the open sessions; chat goes on. ${reason}`);
     for (const answer of asked.values()) answer(undefined);
     asked.clear();
+    for (const outlet of outlets.values()) outlet.ended();
+    outlets.clear();
     end();
   });
   return {

@@ -32,6 +32,8 @@ export function servePort(port: MessagePort, settings: Settings): void {
       lesson(key, lesson) {
         post({ kind: "lesson", connection, key, lesson });
       },
+      // The other end sees for itself when this one ends.
+      ended: () => undefined,
       log,
     });
   }

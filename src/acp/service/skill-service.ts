@@ -24,6 +24,8 @@ export interface ServiceOutlet {
   readonly send: (line: Uint8Array, written: () => void) => void;
   /** One of the editor's own calls has its answer. */
   readonly answered: (id: string | number) => void;
+  /** The service has ended for a fault: what was asked and is not answered never will be. */
+  readonly ended: () => void;
   /** What the model is to be told at its next turn; undefined: nothing. First called once the skills were read. */
   readonly lesson: (key: SessionKey, lesson: Lesson | undefined) => void;
   readonly log: Log;
@@ -137,4 +139,4 @@ export interface ServiceConnection {
   close(): Promise<void>;
 }
 
-type MaybePromise<Value> = Value | Promise<Value>;
+export type MaybePromise<Value> = Value | Promise<Value>;

@@ -143,7 +143,7 @@ test("a thread that dies is told once; chat goes on, and the next session gets a
     started++;
     return open(received, ended);
   });
-  const { interceptor } = await openSession(service, settings, clock);
+  const { interceptor, sent } = await openSession(service, settings, clock);
   await vi.waitFor(() => {
     expect(logged.filter((line) => line.includes("a fault in the thread"))).toHaveLength(1);
   }, 10_000);
@@ -151,8 +151,12 @@ test("a thread that dies is told once; chat goes on, and the next session gets a
   const prompt = { sessionId: "s", prompt: [{ type: "text", text: "/pdf" }] };
   expect(await interceptor.fromEditor({ id: 7, method: "session/prompt", params: prompt })).toEqual({ forward: true });
   expect(started).toBe(1);
+  await interceptor.fromEditor({ id: 70, method: "_acp-skills/list_skills", params: {} });
+  await vi.waitFor(() => {
+    expect(sent).toMatchObject([{ id: 70, error: { code: -32000, data: { code: "RUNTIME_BUSY" } } }]);
+  }, 10_000);
   await interceptor.fromEditor({ id: 8, method: "session/new", params: { cwd: "/p" } });
-  expect(started).toBe(2);
+  expect(started).toBe(3);
   const closing = service.close();
   clock.pass(5_000);
   await closing;
@@ -172,7 +176,13 @@ test("the memory of a long line goes back to the other end once the line was wri
   });
   const waiting: (() => void)[] = [];
   const ignore = (): void => undefined;
-  service.connect({ send: (_line, written) => waiting.push(written), answered: ignore, lesson: ignore, log: ignore });
+  service.connect({
+    send: (_line, written) => waiting.push(written),
+    answered: ignore,
+    ended: ignore,
+    lesson: ignore,
+    log: ignore,
+  });
   const [long, short] = [new Uint8Array(100_000), new Uint8Array(100)];
   for (const [line, bytes] of [long, short].entries()) receive({ kind: "line", connection: 1, line, bytes });
   expect(posted).toMatchObject([{ message: { kind: "connect" } }]);
@@ -187,8 +197,10 @@ async function openSession(
   service: SkillService,
   settings: Settings,
   clock: ReturnType<typeof manualClock>,
-): Promise<{ interceptor: ReturnType<typeof openInterceptor> }> {
-  const interceptor = openInterceptor({ service, settings, send: () => undefined, reply: () => undefined });
+): Promise<{ interceptor: ReturnType<typeof openInterceptor>; sent: Sent[] }> {
+  const sent: Sent[] = [];
+  const send = (line: Uint8Array): void => void sent.push(JSON.parse(Buffer.from(line).toString()) as Sent);
+  const interceptor = openInterceptor({ service, settings, send, reply: () => undefined });
   await interceptor.fromEditor({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
   await interceptor.fromAgent({ id: 1, result: { protocolVersion: 1 } });
   const opening = interceptor.fromEditor({ id: 2, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
@@ -197,7 +209,7 @@ async function openSession(
   clock.pass(60_000);
   expect(await opening).toEqual({ forward: true });
   await interceptor.fromAgent({ id: 2, result: { sessionId: "s" } });
-  return { interceptor };
+  return { interceptor, sent };
 }
 
 function fail(): never {
