@@ -169,7 +169,7 @@ test("with --tools none the agent gets no server, and the editor's calls are the
 });
 
 test("the model is told of the skills, but not with --no-teach", async () => {
-  const lesson = String.raw`- pdf: \\\"Reads PDF files.\\\"`;
+  const lesson = String.raw`/pdf/SKILL.md): \\\"Reads PDF files.\\\"`;
   expect(await converse("echo", [], [])).toContain(lesson);
   expect(await converse("echo", ["--no-teach"], [])).not.toContain(lesson);
 });

@@ -73,12 +73,12 @@ export function openTracedConversation(manner: readonly string[] = []): TracedCo
   };
 }
 
-/** A message as a person would tell it: paths made equal everywhere, the long lists shortened to their names. */
+/** A message as a person would tell it: paths and marks made equal everywhere, the long lists shortened to their names. */
 function summarise(line: string, project: string): string {
-  const message = JSON.parse(line.replaceAll(project, "/project"), (key: string, value: unknown) => {
+  const plain = line.replaceAll(project, "/project").replace(/(lesson=[\\"]+)[0-9a-f]+/g, "$1mark");
+  const message = JSON.parse(plain, (key: string, value: unknown) => {
     if (key === "jsonrpc" || key === "description" || key === "input") return undefined;
     if (key === "availableSkills") return (value as { name: string }[]).map(({ name }) => name).join(" ");
-    if (key === "acp-skills" && typeof value === "object" && value !== null && "name" in value) return "AvailableSkill";
     return value;
   }) as object;
   return JSON.stringify(message);
