@@ -13,9 +13,8 @@ export function editorInterest({ servesTools }: { readonly servesTools: boolean 
 }
 
 /**
- * A piece of `available_commands_update`: with a first letter that is rare in text, and of fewer letters than a search takes a
- * table for, it is found many times as fast as the whole. What has it by chance is parsed and passed on. Likewise of
- * `user_message_chunk`, by which prompts are told again, and of `session_info_update`, which tells titles.
+ * Pieces of `available_commands_update`, of `user_message_chunk`, by which prompts are told again, and of `session_info_update`, which
+ * tells titles. Each has an underscore, so that all are found in one pass. What has one by chance is parsed and passed on.
  */
 const updates: Interest = ["_comma", "user_m", "_info_"];
 /** Likewise, of `session/request_permission`, and of the names of our tools. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { amendText } from "./amend-text.ts";
+import { type FindTexts, openFindTexts } from "./find-texts.ts";
 import type { Interest } from "./interests.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -102,19 +103,11 @@ function lineStart(block: Buffer, inside: number, start: number): number {
   return Math.max(block.lastIndexOf(newline, inside) + 1, start);
 }
 
+/** Interests are a few constant lists: what finds each is made once. */
+const finders = new WeakMap<readonly string[], FindTexts>();
+
 function firstOf(block: Buffer, start: number, texts: readonly string[]): number {
-  let first = -1;
-  for (const text of texts) {
-    const found = block.indexOf(toNeedle(text), start);
-    if (found !== -1 && (first === -1 || found < first)) first = found;
-  }
-  return first;
-}
-
-const needles = new Map<string, Buffer>();
-
-function toNeedle(text: string): Buffer {
-  const needle = needles.get(text) ?? Buffer.from(text);
-  needles.set(text, needle);
-  return needle;
+  const find = finders.get(texts) ?? openFindTexts(texts);
+  finders.set(texts, find);
+  return find(block, start);
 }
