@@ -98,18 +98,22 @@ try {
   note("a removed skill goes", removed.holds, removed.detail);
 
   const answer = await editor.prompt("/greet Ada");
-  const [instructions = -1, words = -1] = ["Say hello, warmly.", "text: Ada\n"].map((text) => answer.indexOf(text));
-  const invoked = instructions >= 0 && words > instructions;
-  note("/greet Ada brings the skill's instructions to the agent", invoked, "as an embedded resource, then the words");
-  const isTold = answer.indexOf("list_skills") > words && answer.includes("csv-summary");
-  note("the model is told which skills there are", isTold, "behind the first prompt's words");
+  const places = ['Use the skill "greet": Ada', "Say hello, warmly.", "csv-summary"].map((text) =>
+    answer.indexOf(text),
+  );
+  const [words = -1, instructions = -1, taught = -1] = places;
+  const invoked = words >= 0 && instructions > words;
+  note("/greet Ada brings the skill's instructions to the agent", invoked, "the words, then the instructions");
+  note("the model is told which skills there are", taught > instructions, "behind the first prompt's words");
   const plain = await editor.prompt("just chatting about /etc/hosts");
   note("ordinary words pass untouched", plain === "text: just chatting about /etc/hosts\n", plain.trim());
 
   const found = await editor.call("list_skills", { detail: "summary", limit: 1 });
   note("the editor calls a tool without the model", JSON.stringify(found).includes("commit-message"), "list_skills");
 
-  await cp(join(here, "actions", "rows.clean"), join(skillsFolder, "rows.clean"), { recursive: true });
+  const action = join(sandbox, "action");
+  await cp(join(here, "actions", "rows.clean"), action, { recursive: true });
+  await rename(action, join(skillsFolder, "rows.clean"));
   await editor.until(() => names().includes("rows-clean"));
   const ran = await runSkill();
   note("a skill runs in a sandbox, and prints while it runs", ran.holds, ran.detail);
