@@ -1,4 +1,4 @@
-import type { Json, RunLimits, SandboxRun } from "./sandbox.ts";
+import type { RunLimits, SandboxRun } from "./sandbox.ts";
 
 /** Where things lie, as the inside sees them. */
 interface Roots {
@@ -15,7 +15,6 @@ interface Roots {
 export interface Surroundings {
   readonly tier: "bubblewrap" | "landlock" | "seatbelt";
   readonly roots: Roots;
-  readonly confine: { readonly [key: string]: Json };
   readonly interpreters: { readonly python: string; readonly bash: string; readonly node: string };
   readonly environment: Readonly<Record<string, string>>;
   readonly proxyPort: number | undefined;
@@ -53,7 +52,7 @@ export function startFrame({ limits }: SandboxRun, { tier, roots }: Surroundings
 /** Tells the program what to run. */
 export function runFrame(run: SandboxRun, surroundings: Surroundings): Frame {
   const { program, limits } = run;
-  const { roots, confine, interpreters } = surroundings;
+  const { roots, interpreters } = surroundings;
   const isNode = program.type === "script" && program.language === "node";
   return {
     type: "run",
@@ -77,7 +76,6 @@ export function runFrame(run: SandboxRun, surroundings: Surroundings): Frame {
       data_bytes: limits.memoryBytes + (isNode ? nodeMargin : memoryMargin),
       address_bytes: isNode ? nodeAddresses : limits.memoryBytes + addressMargin,
     },
-    confine,
     network: surroundings.proxyPort !== undefined,
   };
 }

@@ -13,17 +13,18 @@ if TYPE_CHECKING:
     from typing import Callable
 
 
-def prepare(alone: bool, wishes: list) -> Callable:
+def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
     """
     Gives up what can be given up before the run is known, in the process that will run it: nothing that it does until the
-    user's code begins needs a call that the filter refuses. The function that is returned takes the header of the `run` frame
-    and gives up the rest: `run["limits"]` become limits of this process and of all it starts. Both raise `OSError` when the
-    kernel refuses: then nothing of the user's may run. `alone`: there are no namespaces, and `run["confine"]["landlock"]`
-    says `{"readable", "runnable", "writable": [path], "guarded"?}`; elsewhere it may, for kernels that have it. `wishes` are the
-    supervisor's.
+    user's code begins needs what is refused. The function that is returned takes the header of the `run` frame and gives up
+    the rest: `run["limits"]` become limits of this process and of all it starts. Both raise `OSError` when the kernel
+    refuses: then nothing of the user's may run. `walls`: the paths that Landlock leaves, `{"readable", "runnable",
+    "writable": [path], "guarded"?}`. `alone`: there are no namespaces, and it is the only wall; elsewhere it is a second one, on
+    kernels that have it. `wishes` are the supervisor's.
     """
     owner = "owner" in wishes
     version = landlock.abi()
+    machine = os.uname().machine
     refusals = seccomp.rules(
         network="network" in wishes,
         project="project" in wishes,
@@ -32,24 +33,24 @@ def prepare(alone: bool, wishes: list) -> Callable:
         landlock_abi=version,
         pid=os.getpid(),
     )
-    machine = os.uname().machine
     final = seccomp.rules_against_confining()
-    # Landlock is for a run that is known: as the wall, or as a second one.
-    is_later = alone or version > 0
-    last = seccomp.assemble(machine, final)
+    if walls.get("guarded") and version == 0:
+        raise OSError("This kernel has no Landlock, without which nothing guards what git and editors run in a project.")
     _offer_to_the_oom_killer()
-    seccomp.apply(seccomp.assemble(machine, refusals if is_later else [*refusals, *final]))
+    if not alone:
+        if version > 0:
+            landlock.enforce(landlock.make_ruleset(version, alone, **walls))
+        seccomp.apply(seccomp.assemble(machine, [*refusals, *final]))
+        return lambda run: _limit(run["limits"], owner)
+    # Behind this wall nobody can count the user's tasks, which is done when the run begins.
+    ruleset = landlock.make_ruleset(version, alone, **walls)
+    last = seccomp.assemble(machine, final)
+    seccomp.apply(seccomp.assemble(machine, refusals))
 
     def apply(run: dict) -> None:
         _limit(run["limits"], owner)
-        rules = run["confine"].get("landlock")
-        if rules is not None and rules.get("guarded") and not is_later:
-            raise OSError("This kernel has no Landlock, without which nothing guards what git and editors run in a project.")
-        if is_later:
-            landlock.restrict(
-                version, alone, rules["readable"], rules["runnable"], rules["writable"], rules.get("guarded")
-            )
-            seccomp.apply(last)
+        landlock.enforce(ruleset)
+        seccomp.apply(last)
 
     return apply
 

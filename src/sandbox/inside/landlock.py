@@ -44,12 +44,12 @@ def rights_on_files(version: int) -> int:
     return (1 << known) - 1
 
 
-def restrict(version: int, alone: bool, readable: list, runnable: list, writable: list, guarded: dict | None = None) -> None:
+def make_ruleset(version: int, alone: bool, readable: list, runnable: list, writable: list, guarded: dict | None = None) -> int:
     """
-    From here on this process and all it starts reach only what lies below these paths; what does not exist is left out.
+    A descriptor, for `enforce`, of the promise to reach only what lies below these paths; what does not exist is left out.
     `guarded`: `{"path", "names", "depth", "directories"}`, a directory whose parts can be changed, but for those of these names.
     `version` is that of this kernel. `alone`: there are no namespaces, so that connections and signals are refused too, as
-    far as it can. Raises `OSError` when it guards nothing.
+    far as it can. Raises `OSError` where there is no Landlock.
     """
     files = rights_on_files(version)
     attributes = struct.pack("<Q", files)
@@ -58,17 +58,20 @@ def restrict(version: int, alone: bool, readable: list, runnable: list, writable
     if alone and version >= 6:
         attributes += struct.pack("<Q", 0b11)
     ruleset = kernel.call(_CREATE_RULESET, attributes, len(attributes), 0)
-    try:
-        everything = files & ~(MAKE_CHARACTER_DEVICE | MAKE_BLOCK_DEVICE | MAKE_SOCKET)
-        for rights, paths in ((READ, readable), (RUN, runnable), (everything, writable)):
-            for path in paths:
-                _allow(ruleset, path, rights & files)
-        if guarded is not None:
-            _allow_parts(ruleset, guarded, everything & files)
-        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-        kernel.call(_RESTRICT_SELF, ruleset, 0)
-    finally:
-        os.close(ruleset)
+    everything = files & ~(MAKE_CHARACTER_DEVICE | MAKE_BLOCK_DEVICE | MAKE_SOCKET)
+    for rights, paths in ((READ, readable), (RUN, runnable), (everything, writable)):
+        for path in paths:
+            _allow(ruleset, path, rights & files)
+    if guarded is not None:
+        _allow_parts(ruleset, guarded, everything & files)
+    return ruleset
+
+
+def enforce(ruleset: int) -> None:
+    """From here on it holds for this process and all it starts. Closes the ruleset. Raises `OSError` when it guards nothing."""
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    kernel.call(_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

@@ -14,18 +14,18 @@ from program import serve
 SETUP_FAILED = 70
 
 
-def run_program(descriptor: int, confine) -> None:
+def run_program(descriptor: int, prepare_to_confine) -> None:
     """
-    Is the program process from here on, and never returns. `descriptor` is the program channel; `confine(run)` is
-    called with the header of the run frame once everything is in place and before any code of the user, and must give
-    up rights for good.
+    Is the program process from here on, and never returns. `descriptor` is the program channel, and all that is left open.
+    `prepare_to_confine()` is called at once and answers a function, which is called with the header of the run frame once
+    everything is in place and before any code of the user: by then rights must be given up for good.
     """
     status = SETUP_FAILED
     try:
         os.set_inheritable(descriptor, False)
         _close_all_but(descriptor)
         _reset_signals()
-        status = serve(_open_channel(descriptor), confine, prepare=_prepare, execute=_execute)
+        status = serve(_open_channel(descriptor), prepare_to_confine(), prepare=_prepare, execute=_execute)
     except BaseException as error:
         _say(f"The program could not be set up: {type(error).__name__}: {error}\n")
     finally:

@@ -23,4 +23,4 @@ def confine(run: dict) -> None:
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    run_program(4, confine)
+    run_program(4, lambda: confine)

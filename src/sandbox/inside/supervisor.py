@@ -3,15 +3,16 @@ The first process inside a sandbox. It forks the program while nobody waits, wat
 out what it left. It never runs a line of the user's, and the user's code can neither read nor signal it. Modules that it needs do
 not import `typing`: that alone would take a tenth of a start.
 
-Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER [network] [project] [owner] [warm]`, with
+Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER WALLS [network] [project] [owner] [warm]`, with
 the control channel as descriptor 3, the program's as 4, what it prints as 5 and 6, and with `network` the channel for a
 listener as 7.
-`warm`: there is time now. Nobody else holds 5 and 6, so that they end with the last process of the run.
+`WALLS` is JSON for `confine.prepare`. `warm`: there is time now. Nobody else holds 5 and 6, so that they end with the last process of the run.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import os
 import select
 import signal
@@ -33,7 +34,7 @@ PAUSES_MS = (2, 5, 10, 20)
 
 
 def main() -> None:
-    tier, wishes = sys.argv[1], sys.argv[2:]
+    tier, walls, *wishes = sys.argv[1:]
     alone = tier == "landlock"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for descriptor in (CONTROL, PROGRAM, STDOUT, STDERR):
@@ -50,7 +51,7 @@ def main() -> None:
     gc.freeze()
     child = os.fork()
     if child == 0:
-        _be_the_program(alone, wishes)
+        _be_the_program(alone, json.loads(walls), wishes)
     for descriptor in (PROGRAM, STDOUT, STDERR):
         os.close(descriptor)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
@@ -67,7 +68,7 @@ def main() -> None:
         os._exit(0)
 
 
-def _be_the_program(alone: bool, wishes: list) -> None:
+def _be_the_program(alone: bool, walls: dict, wishes: list) -> None:
     """In the child, for the rest of its life."""
     try:
         os.close(CONTROL)
@@ -79,7 +80,7 @@ def _be_the_program(alone: bool, wishes: list) -> None:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         # A session of its own: schedulers share out by session, and whoever watches must have a turn too.
         os.setsid()
-        program_process.run_program(PROGRAM, confine.prepare(alone, wishes))
+        program_process.run_program(PROGRAM, lambda: confine.prepare(alone, walls, wishes))
     except BaseException as error:
         os.write(2, f"The program cannot be confined: {error!r}\n".encode())
     finally:

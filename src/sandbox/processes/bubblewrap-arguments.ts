@@ -1,3 +1,5 @@
+import type { Json } from "../sandbox.ts";
+
 /** Everything that the arguments depend on. */
 export interface BubblewrapPlan {
   readonly python: { readonly executable: string };
@@ -20,6 +22,8 @@ export interface BubblewrapPlan {
   readonly project: { readonly directory: string; readonly writable: boolean } | undefined;
   readonly packages: string | undefined;
   readonly diskBytes: number;
+  /** What Landlock leaves of all this, as `confine.py` takes it. */
+  readonly walls: Json;
   readonly wishes: readonly string[];
 }
 
@@ -54,7 +58,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...(project === undefined ? [] : [project.writable ? "--bind" : "--ro-bind", project.directory, "/project"]),
     ...(packages === undefined ? [] : ["--ro-bind", packages, "/packages"]),
     ...["--remount-ro", "/", "--chdir", "/workspace"],
-    ...["--", python.executable, "-I", "-S", "-B", "-c", launch, "bubblewrap", ...plan.wishes],
+    ...["--", python.executable, "-I", "-S", "-B", "-c", launch, "bubblewrap", JSON.stringify(plan.walls), ...plan.wishes],
   ];
 }
 

@@ -57,6 +57,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           inside: host.inside,
           skills: directory.skills,
           blobs: directory.blobs,
+          walls: secondWall(shown, shape.project?.writable === true),
           wishes,
         };
         const command = { file: bubblewrap, arguments: bubblewrapArguments(plan) };
@@ -80,7 +81,6 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           project: shape.project === undefined ? null : "/project",
           packages: shape.packages === undefined ? null : "/packages",
         },
-        confine: { landlock: secondWall(shown, shape.project?.writable === true) },
         interpreters: { python: python.executable, bash: "/bin/bash", node: nodeInside },
         environment: {
           PATH: "/usr/bin:/bin:/opt/node/bin",

@@ -31,38 +31,32 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
       tier: "landlock",
       writable: ownRootNames,
       refuses,
-      command(_directory, { project }, wishes) {
+      command(directory, { project, packages, tools }, wishes) {
         // Who runs as somebody real shares the id with everything of theirs.
         const isSomebody = process.getuid?.() !== 0 || project !== undefined;
-        const all = ["landlock", ...(isSomebody ? ["owner"] : []), ...wishes];
-        return { file: python.executable, arguments: ["-I", "-S", "-B", "-c", launch, host.inside, ...all] };
-      },
-      surroundings(directory, { project, packages, tools }) {
-        const roots = {
-          ...ownRoots(directory),
-          project: project?.directory ?? null,
-          packages: packages ?? null,
-        };
-        const { workspace, output, temporary, skills, blobs } = roots;
+        const { workspace, output, temporary, skills, blobs } = ownRoots(directory);
         const projects = project === undefined ? [] : [project.directory];
         const packagesOf = packages === undefined ? [] : [packages];
+        const walls = {
+          readable: [...readable, ...shown, host.inside, skills, blobs, ...packagesOf, ...projects],
+          runnable: [...loaders, python.executable, ...(tools ? findScriptTools().map(({ path }) => path) : [])],
+          writable: [...writable, workspace, output, temporary],
+          ...(project?.writable === true && { guarded: guardedProject(project.directory) }),
+        };
+        const all = ["landlock", JSON.stringify(walls), ...(isSomebody ? ["owner"] : []), ...wishes];
+        return { file: python.executable, arguments: ["-I", "-S", "-B", "-c", launch, host.inside, ...all] };
+      },
+      surroundings(directory, { project, packages }) {
+        const roots = ownRoots(directory);
         return {
           tier: "landlock",
-          roots,
-          confine: {
-            landlock: {
-              readable: [...readable, ...shown, host.inside, skills, blobs, ...packagesOf, ...projects],
-              runnable: [...loaders, python.executable, ...(tools ? findScriptTools().map(({ path }) => path) : [])],
-              writable: [...writable, workspace, output, temporary],
-              ...(project?.writable === true && { guarded: guardedProject(project.directory) }),
-            },
-          },
+          roots: { ...roots, project: project?.directory ?? null, packages: packages ?? null },
           interpreters: { python: python.executable, bash: "/bin/bash", node: process.execPath },
           environment: {
             PATH: "/usr/local/bin:/usr/bin:/bin",
-            HOME: workspace,
+            HOME: roots.workspace,
             LANG: "C.UTF-8",
-            TMPDIR: temporary,
+            TMPDIR: roots.temporary,
             PYTHONDONTWRITEBYTECODE: "1",
           },
         };

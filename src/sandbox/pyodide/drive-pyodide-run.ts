@@ -209,7 +209,6 @@ function runFrame(run: SandboxRun): { type: string; [key: string]: unknown } {
       output_files: limits.outputFiles,
       result_bytes: limits.resultBytes,
     },
-    confine: {},
     network: false,
   };
 }

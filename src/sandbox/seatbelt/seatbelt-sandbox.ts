@@ -95,7 +95,6 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
       const surroundings = {
         tier: "seatbelt",
         roots,
-        confine: {},
         interpreters,
         environment,
         proxyPort: undefined,

@@ -88,7 +88,6 @@ def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None
             "environment": {"PATH": "/usr/bin:/bin", "HOME": "/workspace", "LANG": "C.UTF-8"},
             "roots": {**roots, "project": None, "packages": None},
             "limits": {"result_bytes": result_bytes},
-            "confine": {"seccomp": False, "landlock": False},
             "network": False,
         }
         ended = _drive(header, answer, confine)
@@ -104,7 +103,7 @@ def run_program_without_run():
     child = os.fork()
     if child == 0:
         host.close()
-        program_process.run_program(inside.fileno(), lambda run: None)
+        program_process.run_program(inside.fileno(), lambda: lambda run: None)
     host.close()
     inside.close()
     return os.waitpid(child, 0)[1]
@@ -124,7 +123,7 @@ def _drive(header, answer, confine):
         sys.stdin = sys.__stdin__ = open(0, closefd=False)
         sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
         sys.stderr = sys.__stderr__ = open(2, "w", closefd=False)
-        program_process.run_program(descriptor, confine or (lambda run: None))
+        program_process.run_program(descriptor, lambda: confine or (lambda run: None))
     inside.close()
     printed = {}
     readers = []

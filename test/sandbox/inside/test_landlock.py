@@ -44,7 +44,10 @@ class Restricted(unittest.TestCase):
                 return True
             return False
 
-        landlock.restrict(landlock.abi(), True, [place("readable")], [], [place("writable"), place("absent")])
+        ruleset = landlock.make_ruleset(landlock.abi(), True, [place("readable")], [], [place("writable"), place("absent")])
+        with open(place("neither/file")):
+            pass  # Nothing is refused yet.
+        landlock.enforce(ruleset)
         with open(place("readable/file")) as file, open(place("writable/file"), "w") as written:
             written.write(file.read())
         attempts = [

@@ -21,6 +21,7 @@ const plan: BubblewrapPlan = {
   project: { directory: "/home/someone/work", writable: true },
   packages: "/cache/packages",
   diskBytes: 1_000_000,
+  walls: { readable: [], runnable: ["/usr"], writable: ["/tmp"] },
   wishes: ["warm"],
 };
 
