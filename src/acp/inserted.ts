@@ -5,6 +5,8 @@
 
 const opening = "<acp-skills";
 const closing = "</acp-skills>";
+/** The longest that begins with `opening`, with room to spare. */
+const longestMark = 256;
 
 /** A text of ours within its marks, which nothing inside can end. `label` has no quotes or angle brackets. */
 export function toInserted(kind: "lesson" | "skill", label: string, text: string): string {
@@ -36,7 +38,14 @@ export function restoreTyped(text: string): string {
   const without = text.includes(opening) || text.includes("acp-skills:") ? withoutInsertions(text) : text;
   const [match, slug = "", words = ""] = sentence.exec(without) ?? [];
   if (match === undefined) return without;
-  return words.trim() === "" ? `/${slug}` : `/${slug} ${words.replace(/\n+$/, "")}`;
+  return words.trim() === "" ? `/${slug}` : `/${slug} ${withoutLastBreaks(words)}`;
+}
+
+/** An expression would look for the end again at every line break. */
+function withoutLastBreaks(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "\n") end--;
+  return text.slice(0, end);
 }
 
 /** Works through a text from its beginning once, because it holds up every other message. */
@@ -44,6 +53,11 @@ function withoutInsertions(text: string): string {
   let kept = "";
   let rest = text;
   for (let start = rest.indexOf(opening); start !== -1; start = rest.indexOf(opening)) {
+    if (rest.length - start >= longestMark && !rest.slice(start, start + longestMark).includes(">")) {
+      kept += rest.slice(0, start + opening.length);
+      rest = rest.slice(start + opening.length);
+      continue;
+    }
     kept += rest.slice(0, start).trimEnd();
     const end = rest.indexOf(closing, start);
     rest = end === -1 ? "" : rest.slice(end + closing.length);
@@ -68,13 +82,16 @@ const longestFrame = 256;
 
 function withoutFrames(text: string): string {
   let kept = text;
-  for (const frame of frames) {
-    const trimmed = kept.trim();
-    if (trimmed.endsWith(frame)) kept = trimmed.slice(0, -frame.length);
-    else if (trimmed.startsWith(frame)) kept = trimmed.slice(frame.length);
-  }
   // Frames stand within frames.
-  return kept === text ? text : withoutFrames(kept.trimEnd());
+  for (let before: string | undefined; before !== kept; ) {
+    before = kept;
+    for (const frame of frames) {
+      const trimmed = kept.trim();
+      if (trimmed.endsWith(frame)) kept = trimmed.slice(0, -frame.length).trimEnd();
+      else if (trimmed.startsWith(frame)) kept = trimmed.slice(frame.length).trimEnd();
+    }
+  }
+  return kept;
 }
 
 /** The same for a title, which agents make from the beginning of a prompt, on one line, and cut anywhere. */
@@ -132,7 +149,13 @@ export function openRetelling(heard: (label: string) => void): Retelling {
         held = kept;
         return shown;
       }
-      const mark = held.indexOf(">", start);
+      const mark = held.slice(start, start + 2 * longestMark).indexOf(">");
+      if (mark === -1 && held.length - start >= 2 * longestMark) {
+        // No mark of ours is as long: the person typed it.
+        shown += held.slice(0, start + opening.length);
+        held = held.slice(start + opening.length);
+        continue;
+      }
       shown += held.slice(0, start).trimEnd();
       held = held.slice(start);
       if (mark === -1) return shown;

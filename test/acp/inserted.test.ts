@@ -124,9 +124,26 @@ test.each([
   ["@acp-skills:skill/x ".repeat(2_000)],
   ["acp-skills:".repeat(20_000)],
   ["<acp-skills".repeat(20_000)],
+  ["</context>".repeat(20_000)],
+  [`${"\n".repeat(200_000)}x`],
 ])("however long a text that is told again, reading it takes no more than its length", (long) => {
   const before = process.cpuUsage().user;
   restoreTitle(`hello${long}<acp-skills acp-skills:skill/x${long}`);
+  restoreTitle(`Use the skill "x": acp-skills:${long}`);
   retell([`hello${long}<acp-skills acp-skills:skill/x${long}`]);
   expect(process.cpuUsage().user - before).toBeLessThan(2_000_000);
+});
+
+test("the beginning of a mark that never ends holds back no more than a mark is long", () => {
+  const retelling = openRetelling(() => undefined);
+  const typed = `<acp-skills lesson="${"x".repeat(2_000_000)}`;
+  let [shown, longest] = ["", 0];
+  const before = process.cpuUsage().user;
+  for (let start = 0; start < typed.length; start += 50) {
+    shown += retelling.read(typed.slice(start, start + 50));
+    longest = Math.max(longest, start + 50 - shown.length);
+  }
+  expect(process.cpuUsage().user - before).toBeLessThan(4_000_000);
+  expect(longest).toBeLessThan(1_000);
+  expect(shown + retelling.end()).toBe(typed);
 });
