@@ -83,7 +83,7 @@ const longestFrame = 256;
 function withoutFrames(text: string): string {
   let kept = text;
   // Frames stand within frames.
-  for (let before: string | undefined; before !== kept; ) {
+  for (let before: string | undefined; before !== kept;) {
     before = kept;
     for (const frame of frames) {
       const trimmed = kept.trim();

@@ -122,7 +122,10 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
   }
 
   function release(request: Pending): void {
-    if (request.kind === "open") openings.release(request);
+    if (request.kind === "open") {
+      sessions.forget(request);
+      openings.release(request);
+    }
     if (request.kind === "initialize") whenNegotiated();
   }
 
@@ -184,7 +187,7 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
     const session = sessions.find(params);
     if (session === undefined || negotiated === undefined) return untouched;
     const amendments = lookAtPrompt(session, method, params, negotiated.negotiation);
-    return amendments instanceof Promise ? amendments.then(toVerdict, failed) : toVerdict(amendments);
+    return amendments instanceof Promise ? amendments.then(toVerdict) : toVerdict(amendments);
   }
 
   /** Answers in the editor's place where we may; else says to the person what is asked. */
@@ -259,8 +262,18 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
 
   function called(id: string | number, method: string, params: unknown): Verdict {
     calls.add(id);
-    service.ask({ id, method, params });
+    try {
+      service.ask({ id, method, params });
+    } catch (error) {
+      calls.delete(id);
+      throw error;
+    }
     return kept;
+  }
+
+  /** A message whose verdict never comes would hold up all that follow. */
+  function guard(verdict: Verdict | Promise<Verdict>): Verdict | Promise<Verdict> {
+    return verdict instanceof Promise ? verdict.catch(failed) : verdict;
   }
 
   return {
@@ -277,7 +290,7 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
         }
         const session = sessions.find(read.params);
         if (session !== undefined) sessions.editorNamed(session, read.method === methods.sessionPrompt);
-        if (read.kind === "request") return editorAsked(read.id, read.method, read.params);
+        if (read.kind === "request") return guard(editorAsked(read.id, read.method, read.params));
         return editorTold(read.method, read.params);
       } catch (error) {
         return failed(error);
@@ -289,7 +302,7 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
         const read = readMessage(message);
         switch (read.kind) {
           case "notification":
-            return read.method === methods.sessionUpdate ? sessions.agentTold(message, read.params) : untouched;
+            return read.method === methods.sessionUpdate ? guard(sessions.agentTold(message, read.params)) : untouched;
           case "request":
             return read.method === methods.requestPermission ? permissionAsked(read.id, read.params) : untouched;
           case "response": {

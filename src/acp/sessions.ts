@@ -48,6 +48,8 @@ export interface Sessions {
   begin(id: string, opening: Opening, agreed: Agreed, result: unknown): void;
   /** A session is about to be loaded. */
   loads(id: string, opening: Opening): void;
+  /** It was not. */
+  forget(opening: Opening): void;
   /** The editor knows of a call of ours. */
   noteCall(opening: Opening, toolCall: JsonRecord, call: OwnCall): void;
   end(id: string): void;
@@ -130,6 +132,9 @@ export function openSessions({ service, clock, release, tell }: SessionsOptions)
     find,
     loads(id, opening) {
       loading.set(id, opening);
+    },
+    forget(opening) {
+      for (const [id, loaded] of loading) if (loaded === opening) loading.delete(id);
     },
     noteCall,
     begin(id, opening, agreed, result) {

@@ -68,16 +68,31 @@ export async function openRemoteSkills(
         settle(message.call)?.reject(toSkillsError(message.error));
         break;
       case "print":
-        waiting.get(message.call)?.onPrint?.(message.text);
+        callBack(message.call, () => waiting.get(message.call)?.onPrint?.(message.text));
         break;
       case "see":
         for (const number of message.gone) seen.delete(number);
         for (const [number, skill] of message.skills) seen.set(number, skill);
-        channel.post({ kind: "hidden", call: message.call, numbers: hiddenNow() });
+        channel.post({
+          kind: "hidden",
+          call: message.call,
+          numbers: callBack(message.call, hiddenNow) ?? [...seen.keys()],
+        });
         break;
       case "log":
         settings.log(message.level, message.message);
         break;
+    }
+  }
+
+  /** Calls a function of the caller's; what it throws ends the call that it belongs to, and not this process. */
+  function callBack<Value>(call: number, ask: () => Value): Value | undefined {
+    try {
+      return ask();
+    } catch (error) {
+      channel.post({ kind: "abort", call });
+      settle(call)?.reject(error);
+      return undefined;
     }
   }
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentTools } from "../../src/acp/agent-tools.ts";
 import { type ByteInterceptor, interceptBytes } from "../../src/acp/intercept-bytes.ts";
+import type { ServiceConnection, SkillService } from "../../src/acp/service/skill-service.ts";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { openLineBlocks } from "../../src/acp/line-blocks.ts";
 import { readOptions } from "../../src/options.ts";
@@ -258,4 +259,115 @@ test("a request for permission that is ours to answer is taken out; of others on
     { jsonrpc: "2.0", id: 4, result: { outcome: { outcome: "selected", optionId: "o" } } },
   ]);
   expect(sent).toEqual([]);
+});
+
+test("a session that could not be loaded is forgotten", async () => {
+  const { fromEditor, fromAgent } = wire(undefined, undefined, fakeTools());
+  await fromEditor(initialize);
+  await fromAgent(initialized);
+  await fromEditor('{"id":3,"method":"session/load","params":{"sessionId":"x","cwd":"/p","mcpServers":[]}}\n');
+  const told = (name: string): string =>
+    `{"method":"session/update","params":{"sessionId":"x","update":{"sessionUpdate":"tool_call","toolCallId":"${name}","name":"mcp__skills__run_code"}}}\n`;
+  expect(await fromAgent(told("a"))).not.toBe(told("a"));
+  await fromAgent('{"id":3,"error":{"code":-32602,"message":"There is no such session"}}\n');
+  expect(await fromAgent(told("b"))).toBe(told("b"));
+});
+
+/** A service whose answers come as a test says. */
+function oddService(answer: () => Promise<undefined>): SkillService {
+  const ignore = (): void => undefined;
+  const connection: ServiceConnection = {
+    open: ignore,
+    equip: answer,
+    begin: ignore,
+    heard: ignore,
+    agentListed: answer,
+    listPassed: ignore,
+    invoke: answer,
+    callTold: ignore,
+    taught: ignore,
+    ask: ignore,
+    giveUp: ignore,
+    cancelTurn: ignore,
+    release: ignore,
+    close: () => Promise.resolve(),
+  };
+  return { connect: () => connection, close: () => Promise.resolve() };
+}
+
+const answers = ["at once", "late", "never", "rejects", "throws"] as const;
+
+test("whatever is asked of a service that answers late, never or with a fault, bytes pass unchanged and in order", async () => {
+  const fromEither = {
+    editor: [
+      newSession,
+      '{"id":5,"method":"session/load","params":{"sessionId":"s","cwd":"/p","mcpServers":[]}}\n',
+      '{"id":6,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"/pdf x"}]}}\n',
+      '{"id":7,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hello"}]}}\n',
+      '{"id":8,"method":"session/close","params":{"sessionId":"s"}}\n',
+      '{"method":"session/cancel","params":{"sessionId":"s"}}\n',
+    ],
+    agent: [
+      session,
+      '{"id":5,"result":{}}\n',
+      '{"id":8,"result":{}}\n',
+      '{"id":6,"result":{"stopReason":"end_turn"}}\n',
+      '{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"init"}]}}}\n',
+      '{"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}}\n',
+    ],
+  };
+  const step = fc.oneof(
+    fc.record({ from: fc.constant("editor" as const), line: fc.constantFrom(...fromEither.editor) }),
+    fc.record({ from: fc.constant("agent" as const), line: fc.constantFrom(...fromEither.agent) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 12 }),
+      fc.infiniteStream(fc.constantFrom(...answers)),
+      async (steps, how) => {
+        const clock = manualClock();
+        const settings = readOptions({ clock });
+        const service = oddService(() => {
+          switch (how.next().value) {
+            case "late":
+              return new Promise((resolve) => clock.after(3_000, () => resolve(undefined)));
+            case "never":
+              return new Promise(() => undefined);
+            case "rejects":
+              return Promise.reject(new Error("a fault"));
+            case "throws":
+              throw new Error("a fault");
+            default:
+              return Promise.resolve(undefined);
+          }
+        });
+        const bytes = interceptBytes(service, settings, { toEditor: () => undefined, toAgent: () => undefined });
+        const out = { editor: "", agent: "" };
+        const pass = async (from: "editor" | "agent", text: string): Promise<void> => {
+          const look = from === "editor" ? bytes.passFromEditor : bytes.passFromAgent;
+          const keep = (pieces: readonly Buffer[]): void => {
+            out[from] += Buffer.concat(pieces).toString();
+          };
+          keep(await look(Buffer.from(text), keep));
+        };
+        await pass("editor", initialize);
+        await pass("agent", '{"id":0,"error":{"code":-32603,"message":"not now"}}\n');
+        await pass("editor", initialize);
+        await pass("agent", initialized);
+        out.editor = out.agent = "";
+        const of = (from: "editor" | "agent"): string =>
+          steps.flatMap((one) => (one.from === from ? [one.line] : [])).join("");
+        // Each direction waits for itself only.
+        const passing = Promise.all([pass("editor", of("editor")), pass("agent", of("agent"))]);
+        const state = { isOver: false };
+        void passing.finally(() => (state.isOver = true));
+        while (!state.isOver) {
+          await new Promise(setImmediate);
+          clock.pass(60_000);
+        }
+        await passing;
+        expect(out).toEqual({ editor: of("editor"), agent: of("agent") });
+      },
+    ),
+  );
 });

@@ -61,3 +61,17 @@ test("a call that is given up while it waits rejects with the signal's reason", 
   controller.abort(reason);
   await expect(call).rejects.toBe(reason);
 });
+
+test("what a caller's own function throws ends its call, and nothing else", async () => {
+  let isBroken = true;
+  const fault = new Error("a fault of the caller's");
+  const skills = await open({
+    visible() {
+      if (isBroken) throw fault;
+      return true;
+    },
+  });
+  await expect(skills.call("list_skills")).rejects.toBe(fault);
+  isBroken = false;
+  expect((await skills.call("list_skills")).skills).toHaveLength(2);
+});

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { openInterceptor } from "../../../src/acp/interceptor.ts";
 import { openRemoteService } from "../../../src/acp/service/remote-service.ts";
 import type { FromService, ToService } from "../../../src/acp/service/service-messages.ts";
-import type { SkillService } from "../../../src/acp/service/skill-service.ts";
+import type { ServiceOutlet, SkillService } from "../../../src/acp/service/skill-service.ts";
 import { readOptions, type Settings } from "../../../src/options.ts";
 import { toSettingsData } from "../../../src/settings-data.ts";
 import type { OpenChannel } from "../../../src/threads/channel.ts";
@@ -191,6 +191,61 @@ test("the memory of a long line goes back to the other end once the line was wri
     { message: { kind: "written", line: 0, spent: long }, transferred: [long.buffer] },
     { message: { kind: "written", line: 1 }, transferred: [] },
   ]);
+});
+
+interface Lines {
+  readonly sent: unknown[];
+  readonly endings: string[];
+  readonly outlet: ServiceOutlet;
+}
+
+function keepLines(): Lines {
+  const sent: unknown[] = [];
+  const endings: string[] = [];
+  const outlet: ServiceOutlet = {
+    send(line, written) {
+      sent.push(JSON.parse(Buffer.from(line).toString()));
+      written();
+    },
+    answered: () => undefined,
+    ended: () => endings.push("ended"),
+    lesson: () => undefined,
+    log: () => undefined,
+  };
+  return { sent, endings, outlet };
+}
+
+const nothing = (): void => undefined;
+
+test("where no thread can be started, chat goes on, and calls are answered", async () => {
+  const { settings, logged } = temporaryProject();
+  const service = openRemoteService(settings, () => {
+    throw new Error("too many open files");
+  });
+  const { sent, endings, outlet } = keepLines();
+  const connection = service.connect(outlet);
+  connection.open(1, { cwd: "/p", additionalDirectories: [] });
+  expect(await connection.agentListed(1, [])).toBeUndefined();
+  connection.ask({ id: 1, method: "_acp-skills/list_skills", params: {} });
+  expect([endings, sent]).toEqual([["ended"], []]);
+  expect(logged[0]).toContain("too many open files");
+  await connection.close();
+  await service.close();
+});
+
+test("what cannot cross to another thread crosses as a wire would carry it", () => {
+  const { settings } = temporaryProject();
+  const posted: unknown[] = [];
+  const service = openRemoteService(settings, () => ({
+    post: (message) => posted.push(structuredClone(message)),
+    hold: nothing,
+    letGo: nothing,
+    end: nothing,
+  }));
+  const connection = service.connect(keepLines().outlet);
+  connection.ask({ id: 1, method: "_acp-skills/list_skills", params: { limit: 1, callback: nothing } });
+  void connection.agentListed(1, [{ name: "x", run: nothing }]);
+  expect(posted.slice(1)).toMatchObject([{ args: [{ id: 1, params: { limit: 1 } }] }, { args: [1, [{ name: "x" }]] }]);
 });
 
 async function openSession(
