@@ -35,6 +35,8 @@ export interface AgentFacts {
   readonly reads: { readonly project: readonly string[]; readonly home: readonly string[] } | undefined;
   /** It lists its own skills as commands; what it does not list, it does not know. */
   readonly listsSkills: boolean;
+  /** It lists commands of its own after each session has been opened, so that a list of ours can wait for its. */
+  readonly listsCommands: boolean;
   /** Other users of the machine can read what it is given as configuration. */
   readonly leaksConfiguration: boolean;
   /** A request for permission is the first that its editor hears of a call. */
@@ -88,6 +90,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [claude], home: [claude] },
     listsSkills: true,
+    listsCommands: true,
     asksFirst: false,
     leaksConfiguration: true,
     asksBeforeCode: true,
@@ -102,6 +105,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [agents, claude], home: [agents, claude] },
     listsSkills: true,
+    listsCommands: true,
     asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: false,
@@ -120,6 +124,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [agents], home: [agents] },
     listsSkills: true,
+    listsCommands: true,
     asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: false,
@@ -138,6 +143,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [agents], home: [agents] },
     listsSkills: false,
+    listsCommands: true,
     asksFirst: true,
     leaksConfiguration: false,
     asksBeforeCode: true,
@@ -152,6 +158,7 @@ const rows: readonly Row[] = [
     passesResources: true,
     reads: { project: [agents], home: [agents] },
     listsSkills: true,
+    listsCommands: true,
     asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: true,
@@ -166,6 +173,7 @@ const rows: readonly Row[] = [
     passesResources: false,
     reads: { project: [agents, claude], home: [agents] },
     listsSkills: true,
+    listsCommands: true,
     asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: true,
@@ -180,6 +188,7 @@ const rows: readonly Row[] = [
     passesResources: false,
     reads: { project: [agents], home: [agents] },
     listsSkills: true,
+    listsCommands: true,
     asksFirst: false,
     leaksConfiguration: false,
     asksBeforeCode: undefined,
@@ -195,6 +204,7 @@ const unknownAgent: AgentFacts = {
   passesResources: true,
   reads: undefined,
   listsSkills: true,
+  listsCommands: false,
   asksFirst: false,
   leaksConfiguration: false,
   asksBeforeCode: undefined,

@@ -6,7 +6,7 @@ import type { Notification } from "./emission.ts";
 import type { JsonRecord } from "./raw-message.ts";
 import { toServerEntry, type Transport } from "./server-entry.ts";
 import type { EquipRequest } from "./service/skill-service.ts";
-import { followCall } from "./tool-call-messages.ts";
+import { followCall, longestPrinted } from "./tool-call-messages.ts";
 import { withinTime } from "./within-time.ts";
 
 /** What one session's model has of our tools. */
@@ -42,10 +42,19 @@ export async function equipSession(
   const { protocol, agent } = negotiation;
   let id = sessionId;
   const follow: OpenedSession["follow"] = ({ toolCallId, tool, input }) => {
-    const followed = toolCallId ?? calls.claim(tool, input);
-    return id === undefined || followed === undefined
-      ? undefined
-      : followCall({ sessionId: id, toolCallId: followed }, send);
+    const claim = (): string | undefined => toolCallId ?? calls.claim(tool, input);
+    let call = claim();
+    let early = "";
+    let show: ((text: string) => void) | undefined;
+    return (text) => {
+      // The program that calls us may be faster than the one that tells the editor of the call.
+      call ??= claim();
+      if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);
+      early = `${early}${text}`.slice(-longestPrinted);
+      if (show === undefined) return;
+      show(early);
+      early = "";
+    };
   };
   const session = { sessionId, agent, transport, follow, onReached };
   const server = await openInTime(tools.openServer(skills, session), clock);

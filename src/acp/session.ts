@@ -78,7 +78,7 @@ export function openSession(context: SessionContext): Session {
   /** Something was sent that the editor may have dropped. */
   let maybeMissed = false;
   /** The agent's own list is still waited for. */
-  let isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.agent);
+  let isListAwaited = agentCommands.length === 0 && shown.isListExpected(facts);
   let revision = 0;
   /** Who asked for skills is told also that there are none; to others an empty list is no news. */
   let toldSkills: readonly AvailableSkill[] | undefined = optedIn ? undefined : [];

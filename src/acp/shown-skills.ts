@@ -1,4 +1,5 @@
 import type { OfferedSkill, Skill } from "../skills/skill.ts";
+import type { AgentFacts } from "./agents.ts";
 import { isRecord } from "./raw-message.ts";
 
 /**
@@ -16,7 +17,7 @@ export interface ShownSkills {
   /** The agent of this connection sent a list of commands. */
   readonly listed: () => void;
   /** Whether an agent can be expected to list commands of its own: it has done so, or is known to. */
-  readonly isListExpected: (agent: string) => boolean;
+  readonly isListExpected: (facts: AgentFacts) => boolean;
   /** Whether a command is a skill that was edited since the agent read it. */
   readonly isOutdated: (command: unknown, skill: Skill) => boolean;
 }
@@ -32,9 +33,6 @@ export function shownNames({ slug, name }: Skill): readonly string[] {
   return [slug, `$${slug}`, `skill:${slug}`, name];
 }
 
-/** Agents that were seen to list their own commands after each session has been opened. */
-const listsCommands = /claude|opencode|codex|gemini|qwen|copilot|pi-acp/i;
-
 export function openShownSkills(): ShownSkills {
   const recognised = new Set<string>();
   let hasListed = false;
@@ -42,7 +40,7 @@ export function openShownSkills(): ShownSkills {
     listed() {
       hasListed = true;
     },
-    isListExpected: (agent) => hasListed || listsCommands.test(agent),
+    isListExpected: ({ listsCommands }) => hasListed || listsCommands,
     learn(commands, skills) {
       if (commands.length === 0) return;
       const byName = new Map(commands.map((command) => [isRecord(command) ? command["name"] : undefined, command]));

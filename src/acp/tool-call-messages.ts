@@ -68,7 +68,8 @@ export function followCall(
   };
 }
 
-const longestPrinted = 4_096;
+/** So many of the last characters that a call has printed are shown. */
+export const longestPrinted = 4_096;
 
 /** What a call has printed by now. */
 function callPrinted(call: CallOfEditor, text: string): Notification {

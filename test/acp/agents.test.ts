@@ -18,6 +18,11 @@ test("seven agents are known by the names they give themselves, whatever their v
   expect(knownAgents().map(({ label }) => label)).toEqual(labels);
 });
 
+test("a list of commands is waited for from the seven only", () => {
+  for (const name of names) expect(factsOf({ name, version: "" }).listsCommands).toBe(true);
+  for (const name of ["", "someone"]) expect(factsOf({ name, version: "" }).listsCommands).toBe(false);
+});
+
 test.each(["", "someone", "not-gemini-cli", "constructor"])("of %j nothing is assumed", (name) => {
   expect(factsOf({ name, version: "1.0.0" })).toMatchObject({ label: "", tools: undefined, reads: undefined });
 });

@@ -103,6 +103,34 @@ test("what a call prints is shown at its place in the editor, until the session 
   expect(conversation.atEditor).toHaveLength(3);
 });
 
+test("what a call prints is shown too where the editor hears of the call only after our server was asked", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  const input = { name: "rows.clean" };
+  const print = tools.servers[0]?.follow({ toolCallId: undefined, tool: "execute_skill", input });
+  print?.("one\n");
+  const update = {
+    sessionUpdate: "tool_call",
+    toolCallId: "call-1",
+    title: "mcp__skills__execute_skill",
+    kind: "other",
+  };
+  conversation.agent({ method: "session/update", params: { sessionId: "s", update: { ...update, rawInput: input } } });
+  await new Promise(setImmediate);
+  conversation.atEditor.splice(0);
+  print?.("two\n");
+  print?.("three\n");
+  const shown = conversation.atEditor.map(({ params }) => (params as { update: object }).update);
+  expect(shown).toEqual(
+    ["one\ntwo\n", "one\ntwo\nthree\n"].map((text) => ({
+      sessionUpdate: "tool_call_update",
+      toolCallId: "call-1",
+      status: "in_progress",
+      content: [{ type: "content", content: { type: "text", text } }],
+    })),
+  );
+});
+
 test("editor and model call in the name of the same agent", async () => {
   const tools = fakeTools();
   const conversation = converse({ tools });
