@@ -58,7 +58,7 @@ test("over protocol v2, Claude's client is told of skills, of their edits, and i
     return updates.some((update) => update.sessionUpdate === "state_update" && update.state === "idle");
   });
   const invoked = questions(model).find((question) => lastUserParts(question).join("\n").includes(skill.instructions));
-  expect(invoked && lastUserParts(invoked)).toContain("about parsers");
+  expect(invoked && lastUserParts(invoked).join("\n")).toContain(`Use the skill "${skill.name}": about parsers`);
 
   expect(await wrapped.close()).toBe(0);
 });

@@ -167,7 +167,7 @@ function nap(
 }
 
 function isSleeper({ command }: RunningProcess): boolean {
-  return command === sleeper;
+  return command.endsWith(sleeper);
 }
 
 /** Waits until the skill runs; returns all that runs below the wrapper then. */

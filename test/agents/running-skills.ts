@@ -30,15 +30,18 @@ const lines = {
   "line-count/scripts/count.py": 'import sys\nprint("lines:", len(sys.stdin.readlines()), *sys.argv[1:])\n',
 };
 
-/** The process that `nap.long` starts, as it is seen from outside. */
-export const sleeper = "sleep 86400";
+const longSleep = "import time; time.sleep(86400)";
+
+/** How the command line of the process that `nap.long` starts ends, as it is seen from outside. */
+export const sleeper = ` -c ${longSleep}`;
 
 /** Sleeps for longer than any test. */
 const nap = action("nap.long", {
   code: `
-import subprocess
+import subprocess, sys
 def main():
-    subprocess.run(${JSON.stringify(sleeper)}.split())
+    # A run finds few programs besides its own interpreter.
+    subprocess.run([sys.executable, "-c", ${JSON.stringify(longSleep)}])
 `,
 });
 

@@ -194,11 +194,11 @@ export function describeWrappedAgent(agent: RealAgent): void {
     expect(file).toContain(instructions);
     expect(created).toMatch(/blob:/);
     expect(read).toContain("kept for later");
-    expect(JSON.stringify(questions(model).map(({ body }) => body))).toContain(`- ${name}: ${description}`);
+    const asked = JSON.stringify(questions(model).map(({ body }) => body));
+    expect(asked).toMatch(new RegExp(String.raw`- ${name}(?: \([^)]+\))?: \\"${description}\\"`));
     expect(said(editor, sessionId)).toContain(reply);
-    // Both agents ask for every tool of ours; the editor hears of the one that writes.
-    expect(editor.permissions).toHaveLength(1);
-    expect(JSON.stringify(editor.permissions)).toMatch(/skills_+create_blob/);
+    // Both agents ask for every tool of ours; none of these reaches beyond our own store, so the editor is not asked.
+    expect(editor.permissions).toEqual([]);
     expect(await editor.agent.request("_acp-skills/list_skills", { sessionId })).toMatchObject({
       skills: expect.arrayContaining([expect.objectContaining({ name })]) as unknown[],
     });
@@ -247,9 +247,10 @@ const explicitSkill = {
   instructions: "OUTSIDE-THE-PROJECT: answer in rhyme.",
 };
 
-/** The AvailableSkill that we attached to a command, if any. */
+/** What is told of a skill by its command, and by what we attached to it, which repeats nothing; undefined for what is no skill's. */
 function skillOf(command: AvailableCommand | undefined): { name?: string; description?: string } | undefined {
-  return command?._meta?.["acp-skills"] as { name?: string; description?: string } | undefined;
+  const attached = command?._meta?.["acp-skills"] as { name?: string; description?: string } | undefined;
+  return command && attached && { name: command.name, description: command.description, ...attached };
 }
 
 const toolNames = [
