@@ -6,8 +6,10 @@ import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vite
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { interceptStream } from "../../src/acp/intercept-stream.ts";
 import { type EmitForm, readOptions } from "../../src/options.ts";
+import { skillsOptIn } from "../../src/client/advertisement.ts";
 import { readSkillsUpdate } from "../../src/client/skills-update.ts";
 import { toAvailableSkill } from "../../src/wire/to-available-skill.ts";
+import type { Problem } from "../../src/skills/problem.ts";
 import { manualClock } from "../manual-clock.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 import { streamPair } from "./stream-pair.ts";
@@ -23,22 +25,30 @@ interface Editor {
   readonly prompt: () => Promise<unknown>;
 }
 
-type OpenEditor = (stream: stable.Stream, optsIn: boolean, received: (params: Params) => void) => Editor;
+/** What a client puts into its `_meta`, which may be nothing. */
+type Meta = Readonly<Record<string, unknown>>;
+type OpenEditor = (stream: stable.Stream, _meta: Meta | undefined, received: (params: Params) => void) => Editor;
 
 const skillsMeta = { "acp-skills": true };
+const skillsUpdate = "_acp-skills/skills_update";
+/** Params are taken as they come. */
+const asTheyCome = { parse: (params: unknown) => params as Params };
 const words = { type: "text", text: "hello" } as const;
 
 /** The two entry points have types of their own, but one and the same client. */
 function appOf({ client }: Pick<typeof stable, "client">): OpenEditor {
-  return (stream, optsIn, received) => {
+  return (stream, _meta, received) => {
     const { agent } = client({ name: "editor" })
       .onNotification("session/update", ({ params }) => {
+        received(params);
+      })
+      .onNotification(skillsUpdate, asTheyCome, ({ params }) => {
         received(params);
       })
       .connect(stream);
     return {
       async open() {
-        const clientCapabilities = optsIn ? { _meta: skillsMeta } : {};
+        const clientCapabilities = _meta === undefined ? {} : { _meta };
         await agent.request("initialize", { protocolVersion: 1, clientCapabilities });
         await agent.request("session/new", { cwd: "/p", mcpServers: [] });
       },
@@ -47,16 +57,19 @@ function appOf({ client }: Pick<typeof stable, "client">): OpenEditor {
   };
 }
 
-const openV2: OpenEditor = (stream, optsIn, received) => {
+const openV2: OpenEditor = (stream, _meta, received) => {
   const { agent } = v2
     .client({ name: "editor" })
     .onNotification("session/update", ({ params }) => {
       received(params);
     })
+    .onNotification(skillsUpdate, asTheyCome, ({ params }) => {
+      received(params);
+    })
     .connect(stream);
   return {
     async open() {
-      const capabilities = optsIn ? { _meta: skillsMeta } : {};
+      const capabilities = _meta === undefined ? {} : { _meta };
       await agent.request("initialize", { protocolVersion: 2, info: { name: "editor", version: "1" }, capabilities });
       await agent.request("session/new", { cwd: "/p", mcpServers: [] });
     },
@@ -64,11 +77,16 @@ const openV2: OpenEditor = (stream, optsIn, received) => {
   };
 };
 
-const openOld: OpenEditor = (stream, optsIn, received) => {
+const openOld: OpenEditor = (stream, _meta, received) => {
   const editor = new old.ClientSideConnection(
     () => ({
       sessionUpdate(params) {
         received(params);
+        return Promise.resolve();
+      },
+      extNotification(method, params) {
+        // This generation takes the underscore off.
+        if (`_${method}` === skillsUpdate) received(params as unknown as Params);
         return Promise.resolve();
       },
       requestPermission: () => Promise.resolve({ outcome: { outcome: "cancelled" } }),
@@ -77,7 +95,7 @@ const openOld: OpenEditor = (stream, optsIn, received) => {
   );
   return {
     async open() {
-      const clientCapabilities = optsIn ? { _meta: skillsMeta } : {};
+      const clientCapabilities = _meta === undefined ? {} : { _meta };
       await editor.initialize({ protocolVersion: 1, clientCapabilities });
       await editor.newSession({ cwd: "/p", mcpServers: [] });
     },
@@ -121,8 +139,12 @@ afterEach(() => {
   errors.mockRestore();
 });
 
+const problem: Problem = {
+  ...{ code: "name-missing", severity: "warning", file: "/a", line: 1, column: 1, message: "m", fix: "f" },
+};
+
 /** Opens a session, lets its skills arrive, changes them, and has a turn; returns all updates the client delivered. */
-async function talk(name: keyof typeof editors, optsIn: boolean, emit: EmitForm): Promise<Params[]> {
+async function talk(name: keyof typeof editors, _meta: Meta | undefined, emit: EmitForm): Promise<Params[]> {
   const { open, protocol } = editors[name];
   const [editorSide, agentSide] = streamPair();
   const skillset = memorySkillset([offer("pdf", { license: "MIT" })]);
@@ -130,11 +152,11 @@ async function talk(name: keyof typeof editors, optsIn: boolean, emit: EmitForm)
   const settings = readOptions({ clock, emit });
   void serve(interceptStream(agentSide, openLocalService(settings, { skillset }), settings), protocol);
   const received: Params[] = [];
-  const editor = open(editorSide, optsIn, (params) => received.push(params));
+  const editor = open(editorSide, _meta, (params) => received.push(params));
   await editor.open();
   clock.pass(50);
   await new Promise(setImmediate);
-  skillset.set([offer("pdf", { license: "MIT" }), offer("csv")]);
+  skillset.set([offer("pdf", { license: "MIT" }), offer("csv")], [problem]);
   await editor.prompt();
   await new Promise(setImmediate);
   return received;
@@ -153,7 +175,7 @@ const cases = (Object.keys(editors) as (keyof typeof editors)[]).flatMap((name) 
 test.each(cases)(
   "a client of $name is whole after every form: opt-in $optsIn, emit $emit",
   async ({ name, optsIn, emit }) => {
-    const received = await talk(name, optsIn, emit);
+    const received = await talk(name, optsIn ? skillsMeta : undefined, emit);
     const { protocol, delivers } = editors[name];
     const bare = optsIn || emit === "rfd" ? "available_skills_update" : "_available_skills_update";
     const isSent = emit === "rfd" || (emit === "auto" && (optsIn || protocol === 2));
@@ -170,8 +192,21 @@ test.each(cases)(
 test.each(Object.keys(editors) as (keyof typeof editors)[])(
   "a client of %s finds the whole list in a command list",
   async (name) => {
-    const [first] = await talk(name, false, "commands");
+    const [first] = await talk(name, undefined, "commands");
     const found = readSkillsUpdate(first && { sessionId: "s", ...first });
     expect(found?.skills).toEqual([toAvailableSkill(offer("pdf", { license: "MIT" }))]);
+  },
+);
+
+test.each(Object.keys(editors) as (keyof typeof editors)[])(
+  "a client of %s that opts in as the README says is told of skills, and logs no error",
+  async (name) => {
+    const received = await talk(name, skillsOptIn, "auto");
+    const lists = received.filter(({ update }) => update.sessionUpdate === "available_skills_update");
+    expect(lists.map(({ update }) => update["availableSkills"])).toMatchObject([
+      [{ name: "pdf" }],
+      [{ name: "pdf" }, { name: "csv" }],
+    ]);
+    expect(errors.mock.calls).toEqual([]);
   },
 );
