@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readlinkSync, r
 import type { Dirent } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
+import path from "node:path";
 import { SkillsError } from "./errors.ts";
 
 /*
@@ -75,12 +76,23 @@ export function holdDirectory(real: string): HeldDirectory {
 export function listAtRealPath(real: string): Dirent[] {
   const held = holdDirectory(real);
   try {
-    const entries = readdirSync(held.path, { withFileTypes: true });
-    if (descriptors === undefined && realpathSync.native(real) !== real) throw replaced(real);
-    return entries;
+    return listHeld(held, real);
   } finally {
     held.close();
   }
+}
+
+/** What a directory holds that was held by its real path. */
+export function listHeld(held: HeldDirectory, real: string): Dirent[] {
+  const entries = readdirSync(held.path, { withFileTypes: true });
+  if (descriptors === undefined && realpathSync.native(real) !== real) throw replaced(real);
+  return entries;
+}
+
+/** Opens a file in it for reading: nothing but this name is looked up, so that it need not be asked where it lies. */
+export function openInHeld(held: HeldDirectory, name: string): number {
+  const file = `${held.path}/${name}`;
+  return descriptors === undefined ? openAtRealPath(path.normalize(file)) : openSync(file, plainFlags);
 }
 
 /** What the kernel puts after the name of what is there no more. */

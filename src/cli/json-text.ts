@@ -5,9 +5,9 @@ import { replaceInvisible } from "../skills/invisible-characters.ts";
  * be seen, is escaped as JSON escapes.
  */
 export function jsonText(value: unknown, indent?: number): string {
-  const json = replaceInvisible(JSON.stringify(value, null, indent), toEscape);
-  const safe = unsafe.test(json) ? json.replace(unsafeEach, toEscape) : json;
-  return safe.replace(ciCommand, toEscape);
+  const json = JSON.stringify(value, null, indent);
+  const safe = unusual.test(json) ? replaceInvisible(json, toEscape).replace(unsafe, toEscape) : json;
+  return safe.includes("##") ? safe.replace(ciCommand, toEscape) : safe;
 }
 
 function toEscape(character: string): string {
@@ -19,5 +19,6 @@ function toEscape(character: string): string {
 
 /** As `safeText` has it; no line of JSON begins with `::`. */
 const ciCommand = /#(?=#[a-z]*\[)/gi;
-const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
-const unsafeEach = new RegExp(unsafe, "g");
+const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** Most text has none, and then this one look is all. */
+const unusual = /[^\0-\u007e]/;

@@ -1,7 +1,8 @@
 import { closeSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import path from "node:path";
-import { listAtRealPath } from "../at-real-path.ts";
+import { holdDirectory, listHeld, openInHeld } from "../at-real-path.ts";
+import type { HeldDirectory } from "../at-real-path.ts";
 import { SkillsError } from "../errors.ts";
 import { openRegularFileSync } from "./open-regular-file.ts";
 import type { Entry, Head, SkillFiles } from "./skill-files.ts";
@@ -12,24 +13,58 @@ const skillEntry: Entry = Object.freeze({ name: "SKILL.md", kind: "file", link: 
 /** Skills on disk. The bytes of a head are valid until the next one is read: they lie in one buffer that is used again. */
 export function diskSkillFiles(): SkillFiles {
   let buffer = Buffer.allocUnsafeSlow(4096);
-  /** The directory just listed, if its SKILL.md is a regular file: it is not asked again what it is. */
+  /** The directory just listed, if its SKILL.md is a regular file: that is opened there, and not asked what it is. */
   let listed: string | undefined;
+  let held: HeldDirectory | undefined;
+  let isToBeLetGo = false;
+
+  function letGo(): void {
+    held?.close();
+    held = listed = undefined;
+  }
+  /** Until the next one is listed, or this stretch of work ends. */
+  function keep(directory: string, holding: HeldDirectory): void {
+    [listed, held] = [directory, holding];
+    if (isToBeLetGo) return;
+    isToBeLetGo = true;
+    queueMicrotask(() => {
+      isToBeLetGo = false;
+      letGo();
+    });
+  }
+  function open(file: string): number {
+    if (held === undefined || listed === undefined || !isSkillFileOf(listed, file)) return openRegularFileSync(file);
+    try {
+      return openInHeld(held, skillEntry.name);
+    } catch {
+      return openRegularFileSync(file);
+    } finally {
+      letGo();
+    }
+  }
+
   return {
     list(directory) {
+      letGo();
       try {
-        const entries = listAtRealPath(directory).map((entry) => toEntry(directory, entry));
-        listed = entries.includes(skillEntry) ? directory : undefined;
-        return entries;
+        const holding = holdDirectory(directory);
+        let hasSkill = false;
+        try {
+          const entries = listHeld(holding, directory).map((entry) => toEntry(directory, entry));
+          hasSkill = entries.includes(skillEntry);
+          return entries;
+        } finally {
+          if (hasSkill) keep(directory, holding);
+          else holding.close();
+        }
       } catch (error) {
         throw error instanceof SkillsError ? error : unreadable(directory, error);
       }
     },
     head(file, limit) {
       if (buffer.length < limit) buffer = Buffer.allocUnsafeSlow(limit);
-      const isRegular = listed !== undefined && isSkillFileOf(listed, file);
-      listed = undefined;
       try {
-        return readHead(file, limit, { buffer, isRegular });
+        return readHead(open(file), limit, buffer);
       } catch (error) {
         throw error instanceof SkillsError ? error : unreadable(file, error);
       }
@@ -45,8 +80,7 @@ export function diskSkillFiles(): SkillFiles {
   };
 }
 
-function readHead(file: string, limit: number, { buffer, isRegular }: { buffer: Buffer; isRegular: boolean }): Head {
-  const descriptor = openRegularFileSync(file, { isRegular });
+function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
   try {
     let length = 0;
     while (length < limit) {

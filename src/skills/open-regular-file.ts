@@ -23,10 +23,9 @@ export async function openRegularFile(file: string): Promise<FileHandle> {
   return handle;
 }
 
-/** The same at once, as a descriptor. `isRegular` spares a question where the answer is known. */
-export function openRegularFileSync(file: string, { isRegular = false }: { isRegular?: boolean } = {}): number {
+/** The same at once, as a descriptor. */
+export function openRegularFileSync(file: string): number {
   const descriptor = openSync(file);
-  if (isRegular) return descriptor;
   try {
     if (!fstatSync(descriptor).isFile()) throw notRegular(file);
   } catch (error) {

@@ -104,7 +104,7 @@ export function readDirectory(
     ignored: tellers.length === 0 ? none : orNone(readIgnoreFiles(files, directory, draft)),
     findings: orNone(findings),
     children: orNone(children),
-    strays: orNone(findStrays(files, directory, { ...draft, chosen: entry })),
+    strays: orNone(findStrays(files, directory, draft, entry)),
     dangling: orNone(dangling),
     elsewhere: orNone(draft.elsewhere),
   };

@@ -71,7 +71,9 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
     const { line, column } = positionOf(offset);
     add(code, message, fix, line, column);
   }
-  return { values, isClean: isClean && !hasInvisible(source), source, positionOf, findings };
+  // Every character beyond ASCII takes more bytes than units; what stands for a byte that is no UTF-8 can be seen.
+  const isAscii = source.length === frontmatter.end - frontmatter.start;
+  return { values, isClean: isClean && (isAscii || !hasInvisible(source)), source, positionOf, findings };
 }
 
 function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCode, message: string, fix: string] {

@@ -9,14 +9,19 @@ interface Listed {
   readonly tellers: readonly Entry[];
   /** Files whose name is nearly that of a skill's. */
   readonly near: readonly string[];
-  /** The file that is read as its SKILL.md. */
-  readonly chosen: Entry | undefined;
 }
 
 const headBytes = 4096;
+const none: readonly never[] = Object.freeze([]);
 
-/** What a person may take for a skill, and is none. */
-export function findStrays(files: SkillFiles, directory: string, { tellers, near, chosen }: Listed): Finding[] {
+/** What a person may take for a skill, and is none; `chosen` is the file that is read as its SKILL.md. */
+export function findStrays(
+  files: SkillFiles,
+  directory: string,
+  { tellers, near }: Listed,
+  chosen: Entry | undefined,
+): readonly Finding[] {
+  if (tellers.length <= 1 && near.length === 0 && tellers[0] === chosen) return none;
   if (chosen === undefined) {
     const manifest = tellers.find(({ name, kind }) => name === "skill.toml" && kind === "file");
     return [
@@ -27,7 +32,6 @@ export function findStrays(files: SkillFiles, directory: string, { tellers, near
         .map(misnamedFile),
     ];
   }
-  if (tellers.length === 1) return [];
   return tellers
     .filter((entry) => entry !== chosen && entry.kind === "file" && isSkillFileName(entry.name))
     .map(({ name }) => unusedFile(joinPath(directory, name), chosen.name));

@@ -3,6 +3,7 @@ import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -37,6 +38,21 @@ describeSkillFiles("disk", () => {
     close: () => rmSync(root, { recursive: true, force: true }),
   };
 });
+
+it.skipIf(process.platform !== "linux")(
+  "holds no directory that was listed and whose SKILL.md was never read",
+  async () => {
+    const root = makeRoot();
+    writeFileSync(path.join(root, "SKILL.md"), "");
+    const before = readdirSync("/proc/self/fd").length;
+    const files = diskSkillFiles();
+    for (let time = 0; time < 20; time++) files.list(root);
+    expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before + 1);
+    await Promise.resolve();
+    expect(readdirSync("/proc/self/fd")).toHaveLength(before);
+    rmSync(root, { recursive: true });
+  },
+);
 
 describe("disk skill files", () => {
   let root = "";
