@@ -26,6 +26,7 @@ const mayImport = {
   "spawn-process.ts": ["errors.ts"],
   "make-directories.ts": ["errors.ts"],
   "at-real-path.ts": ["errors.ts"],
+  "directory-identity.ts": [],
   skills: [],
   blobs: [],
   ledger: [],
@@ -80,6 +81,7 @@ const foundation = [
   "peer-users.ts",
   "spawn-process.ts",
   "at-real-path.ts",
+  "directory-identity.ts",
 ];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {
   const allowed = [place, ...(mayImport[place] ?? []), ...(foundation.includes(place) ? [] : foundation)];

@@ -1,4 +1,6 @@
 import { isAbsolute } from "node:path";
+import { pinDirectory } from "./directory-identity.ts";
+import type { DirectoryIdentity } from "./directory-identity.ts";
 import type { Settings } from "./options.ts";
 import { type Catalog, openCatalog } from "./skills/catalog.ts";
 import { diskSkillFiles } from "./skills/disk-skill-files.ts";
@@ -17,6 +19,8 @@ type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 export interface SessionSkills {
   /** The session's own directory, absolute; undefined without one. */
   readonly directory: string | undefined;
+  /** Which directory that was when the session was opened. */
+  readonly identity?: DirectoryIdentity | undefined;
   readonly catalog: SessionCatalog;
   /** Sentences for people about directories that could not be used. */
   readonly problems: readonly string[];
@@ -67,13 +71,17 @@ export function openSkillset(settings: Settings, open: OpenRoots = rootsOnDisk()
       entry.users += 1;
       shared.set(key, entry);
       let isOpen = true;
+      const directory = cwd !== undefined && isAbsolute(cwd) ? cwd : undefined;
+      const pinned = directory === undefined ? undefined : pinDirectory(directory);
       return {
-        directory: cwd !== undefined && isAbsolute(cwd) ? cwd : undefined,
+        directory,
+        identity: pinned?.identity,
         catalog: entry.catalog,
         problems,
         close() {
           if (!isOpen) return;
           isOpen = false;
+          pinned?.release();
           release(key);
         },
       };

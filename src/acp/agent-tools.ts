@@ -7,7 +7,7 @@ import { urlOf } from "../url-of.ts";
 
 type SessionCatalog = SessionSkills["catalog"];
 /** What a caller has: the skills, and the directory they are used in. */
-type CallerSkills = Pick<SessionSkills, "catalog" | "directory">;
+type CallerSkills = Pick<SessionSkills, "catalog" | "directory" | "identity">;
 
 /** An MCP server of ours, for the session that is being opened. */
 export interface SessionServer {
@@ -126,25 +126,25 @@ export function openAgentTools(
         .then(({ loadMcpServers }) => loadMcpServers())
         .catch(() => undefined);
     },
-    async call(name, args, { sessionId, agent, skills: { catalog, directory }, onPrint }, signal) {
+    async call(name, args, { sessionId, agent, skills: { catalog, directory, identity }, onPrint }, signal) {
       const { toolkit, ownerOf } = await opened();
       const context = {
         ...(sessionId !== undefined && { sessionId }),
         owner: ownerOf(sessionId, { agent, directory }),
         door: "acp",
         skills: catalog,
-        ...(directory !== undefined && { project: directory }),
+        ...(directory !== undefined && { project: directory, projectIdentity: identity }),
         ...(onPrint !== undefined && { onPrint }),
       } as const;
       return await toolkit.toolbox.call(name, args, context, signal);
     },
-    async openServer({ catalog, directory }, { sessionId, agent, transport, follow, onReached }) {
+    async openServer({ catalog, directory, identity }, { sessionId, agent, transport, follow, onReached }) {
       const { toolkit, ownerOf } = await opened();
       let turn = new AbortController();
       const caller: SessionCaller = {
         owner: `opening:${crypto.randomUUID()}`,
         skills: catalog,
-        ...(directory !== undefined && { project: directory }),
+        ...(directory !== undefined && { project: directory, projectIdentity: identity }),
         turn: () => turn.signal,
         follow,
         onReached,

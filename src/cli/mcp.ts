@@ -47,7 +47,8 @@ export async function runMcp(given: McpArguments): Promise<number | UsageFault> 
       clock,
       gone: AbortSignal.any([gone.signal, signal]),
     };
-    await serveMcp(toolkit, { owner: localOwner, skills: session.catalog, project: directory }, streams);
+    const project = { project: directory, projectIdentity: session.identity };
+    await serveMcp(toolkit, { owner: localOwner, skills: session.catalog, ...project }, streams);
   } finally {
     stopLooking();
     stop();

@@ -49,6 +49,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
         owner,
         skills: catalog,
         project,
+        ...(project === cwd && { projectIdentity: session.identity }),
         onPrint(text) {
           post({ kind: "print", call, text });
         },

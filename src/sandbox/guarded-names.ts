@@ -1,3 +1,5 @@
+import type { Json, SandboxProject } from "./sandbox.ts";
+
 /**
  * Names at the top of a project that programs outside of every sandbox obey: what git runs, what agents and editors are set up with, what is
  * run for whoever enters the directory or pushes it. No run changes what lies below them, or makes them. Lower case; compared without it.
@@ -37,12 +39,11 @@ export const guardedNames: readonly string[] = [
 const guardedDepth = 3;
 const guardedDirectories = 2_000;
 
-/** What the inside is told of a project that may be written. */
-export function guardedProject(path: string): {
-  path: string;
-  names: readonly string[];
-  depth: number;
-  directories: number;
-} {
-  return { path, names: guardedNames, depth: guardedDepth, directories: guardedDirectories };
+/** What the inside is told of a project. `path` is where it lies there. */
+export function wallsOfProject(
+  path: string,
+  { writable, identity, kept = [] }: SandboxProject,
+): { readonly [key: string]: Json } {
+  const guarded = { path, names: guardedNames, kept, depth: guardedDepth, directories: guardedDirectories };
+  return { project: { path, ...identity }, ...(writable && { guarded }) };
 }

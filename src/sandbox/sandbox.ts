@@ -1,3 +1,5 @@
+import type { DirectoryIdentity } from "../directory-identity.ts";
+
 /** What isolates a run. `none` is not among them: it is no sandbox. */
 export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory";
 
@@ -67,6 +69,15 @@ export interface RunLimits {
   readonly outputFiles: number;
 }
 
+export interface SandboxProject {
+  readonly directory: string;
+  readonly writable: boolean;
+  /** A run that would be given another directory than this one is ended before any code of it runs. */
+  readonly identity?: DirectoryIdentity | undefined;
+  /** Directories in it that stay as they are, however writable it is: relative, `/` between the names, no links. */
+  readonly kept?: readonly string[];
+}
+
 /** One run, as plain data and readers. */
 export interface SandboxRun {
   readonly runId: string;
@@ -79,7 +90,7 @@ export interface SandboxRun {
   /** What the egress proxy lets through, such as `https://*.example.org`; empty: no network at all, name resolution included. */
   readonly network: readonly string[];
   /** The session's directory, as `/project`. */
-  readonly project?: { readonly directory: string; readonly writable: boolean };
+  readonly project?: SandboxProject;
   /** A directory of installed Python packages, mounted read-only and imported from. */
   readonly packages?: string;
   readonly limits: RunLimits;

@@ -5,9 +5,11 @@ import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { holdDirectory, openHandleAtRealPath } from "../at-real-path.ts";
+import { identityOf, isSameDirectory } from "../directory-identity.ts";
+import type { DirectoryIdentity } from "../directory-identity.ts";
 import { SkillsError } from "../errors.ts";
 import { isWithin } from "../is-within.ts";
-import { fileTaken, notInProject, refusalOfDisk, tooLarge } from "./project-refusal.ts";
+import { fileTaken, notInProject, projectReplaced, refusalOfDisk, tooLarge } from "./project-refusal.ts";
 import { projectPathFault } from "./project-path.ts";
 
 /** The files of a session's project, as the tools reach them (CONTRACT C-4.2, C-4.3). Refusals name paths as the caller gave them. */
@@ -27,15 +29,20 @@ const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
 const createMode = 0o666;
 
+interface ProjectLimits {
+  /** Which directory the project is. */
+  readonly identity?: DirectoryIdentity | undefined;
+  /** A directory whose files are not the project's. */
+  readonly keepOut?: string | undefined;
+}
+
 /**
  * Links inside the project are followed where they lead to something that could be named itself. Another process may change what a path
  * leads to at any moment: what is opened is asked afterwards where it lies, and files are made in a directory that is held.
  */
-export function projectFiles(
-  project: string,
-  { keepOut }: { readonly keepOut?: string | undefined } = {},
-): ProjectFiles {
+export function projectFiles(project: string, { identity, keepOut }: ProjectLimits = {}): ProjectFiles {
   const root = realPathOf(project, ".");
+  if (identity !== undefined && !isSameDirectory(identityOf(root), identity)) throw projectReplaced(project);
 
   /** Where a path of the project really leads. */
   function locate(path: string, use: "read" | "written", asked = path): string {

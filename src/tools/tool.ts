@@ -1,5 +1,6 @@
 import type * as z from "zod";
 import type { BlobStore } from "../blobs/blob-store.ts";
+import type { DirectoryIdentity } from "../directory-identity.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { HashedSkill } from "./hash-skill.ts";
@@ -26,6 +27,8 @@ export interface ToolContext {
   readonly tools?: readonly ToolName[];
   /** The session's directory: what a skill with permission for the project works on. */
   readonly project?: string;
+  /** Which directory that was when the session was opened. Absent: whichever it is when it is used. */
+  readonly projectIdentity?: DirectoryIdentity | undefined;
   /** Told what code prints while it runs, as text. Must not throw. */
   readonly onPrint?: (text: string) => void;
 }
@@ -45,6 +48,7 @@ export interface RunContext {
   /** Undefined where nothing is executed. */
   readonly runs: Runs | undefined;
   readonly project: string | undefined;
+  readonly projectIdentity: DirectoryIdentity | undefined;
   /** Throws PERMISSION_DENIED where the call belongs to no project. */
   readonly projectFiles: () => ProjectFiles;
   readonly onPrint: ((text: string) => void) | undefined;

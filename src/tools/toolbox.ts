@@ -75,7 +75,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const guideFor = openGuides(limits);
 
   function toRunContext(context: ToolContext): RunContext {
-    const { owner, skills, visible, tools: names, project, onPrint } = context;
+    const { owner, skills, visible, tools: names, project, projectIdentity, onPrint } = context;
     const { snapshot } = skills;
     const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
     let seen: SkillSource | undefined;
@@ -92,8 +92,10 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
         hasher.hash(sourceOf(skill), skill.directory, signal, { maxBytes: maxMountedBytes }),
       runs,
       project,
+      projectIdentity,
       projectFiles: () => {
-        if (project !== undefined) return projectFiles(project, { keepOut: options.dataDirectory });
+        if (project !== undefined)
+          return projectFiles(project, { identity: projectIdentity, keepOut: options.dataDirectory });
         const hint = "Call it in a session that has a directory.";
         throw new SkillsError("PERMISSION_DENIED", "This call belongs to no project.", { facts: { hint } });
       },

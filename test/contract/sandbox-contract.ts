@@ -7,6 +7,7 @@ import { describeEnds } from "./sandbox/ends.ts";
 import { filesystemAttacks } from "./sandbox/filesystem-attacks.ts";
 import { describeForging } from "./sandbox/forging.ts";
 import { describeGuardedProject } from "./sandbox/guarded-project.ts";
+import { describeSwappedProject } from "./sandbox/swapped-project.ts";
 import { describeInside } from "./sandbox/inside.ts";
 import { kernelAttacks } from "./sandbox/kernel-attacks.ts";
 import { describeAfterwards, describeLeftovers } from "./sandbox/leftovers.ts";
@@ -30,6 +31,7 @@ export function describeSandbox(name: string, tier: Tier): void {
     describeResults(trial);
     describeInside(trial);
     describeGuardedProject(trial);
+    describeSwappedProject(trial);
     describeBlobs(trial);
     describeBrokered(trial);
     describeScripts(trial);

@@ -20,6 +20,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { projectFiles } from "../../src/tools/project-files.ts";
 import { projectPathFault } from "../../src/tools/project-path.ts";
 import { gather, streamOf } from "../blobs/gather.ts";
+import { identityOf } from "../../src/directory-identity.ts";
 import { startSwapping } from "../swapping.ts";
 import { openTools, refusal } from "./open-tools.ts";
 import type { OpenTools } from "./open-tools.ts";
@@ -193,6 +194,15 @@ describe("read_blob to a file of the project", () => {
     await expect(writing).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     expect(readFileSync(at("new.txt"), "utf8")).toBe("theirs");
   });
+});
+
+test("a project in whose place another directory was put is refused", () => {
+  const identity = identityOf(project);
+  expect(() => projectFiles(project, { identity })).not.toThrow();
+  renameSync(project, `${project}.before`);
+  symlinkSync(path.join(directory, "outside"), project);
+  const refused = expect.objectContaining({ code: "PERMISSION_DENIED" }) as Error;
+  expect(() => projectFiles(project, { identity })).toThrow(refused);
 });
 
 describe.runIf(process.platform === "linux")("a directory that somebody swaps for a link, all the time", () => {

@@ -19,7 +19,8 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
     user's code begins needs what is refused. The function that is returned takes the header of the `run` frame and gives up
     the rest: `run["limits"]` become limits of this process and of all it starts. Both raise `OSError` when the kernel
     refuses: then nothing of the user's may run. `walls`: the paths that Landlock leaves, `{"readable", "runnable",
-    "writable": [path], "guarded"?}`. `alone`: there are no namespaces, and it is the only wall; elsewhere it is a second one, on
+    "writable": [path], "guarded"?, "project"?}`; `{"path", "device"?, "inode"?}` is a path in them, and which directory it must be.
+    `alone`: there are no namespaces, and it is the only wall; elsewhere it is a second one, on
     kernels that have it. `wishes` are the supervisor's.
     """
     owner = "owner" in wishes
@@ -37,13 +38,13 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
     if walls.get("guarded") and version == 0:
         raise OSError("This kernel has no Landlock, without which nothing guards what git and editors run in a project.")
     _offer_to_the_oom_killer()
+    ruleset = _make_ruleset(version, alone, walls)
     if not alone:
         if version > 0:
-            landlock.enforce(landlock.make_ruleset(version, alone, **walls))
+            landlock.enforce(ruleset)
         seccomp.apply(seccomp.assemble(machine, [*refusals, *final]))
         return lambda run: _limit(run["limits"], owner)
     # Behind this wall nobody can count the user's tasks, which is done when the run begins.
-    ruleset = landlock.make_ruleset(version, alone, **walls)
     last = seccomp.assemble(machine, final)
     seccomp.apply(seccomp.assemble(machine, refusals))
 
@@ -53,6 +54,30 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
         seccomp.apply(last)
 
     return apply
+
+
+def _make_ruleset(version: int, alone: bool, walls: dict) -> int:
+    """
+    The project is opened once, looked at, and used by its descriptor: whoever may write in the directory that it lies in can put
+    another in its place at any moment. Raises `OSError` where it is not the one that the host means.
+    """
+    paths = {name: walls[name] for name in ("readable", "runnable", "writable")}
+    project, guarded = walls.get("project"), walls.get("guarded")
+    if project is None:
+        return landlock.make_ruleset(version, alone, **paths) if alone or version > 0 else -1
+    held = os.open(project["path"], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        found = os.fstat(held)
+        if "inode" in project and (str(found.st_dev), str(found.st_ino)) != (project["device"], project["inode"]):
+            raise OSError("Another directory was put in the place of the project.")
+        if not alone and version == 0:
+            return -1
+        by_descriptor = {
+            name: [held if path == project["path"] else path for path in listed] for name, listed in paths.items()
+        }
+        return landlock.make_ruleset(version, alone, **by_descriptor, guarded=guarded and {**guarded, "path": held})
+    finally:
+        os.close(held)
 
 
 def _limit(limits: dict, owner: bool) -> None:

@@ -47,7 +47,8 @@ def rights_on_files(version: int) -> int:
 def make_ruleset(version: int, alone: bool, readable: list, runnable: list, writable: list, guarded: dict | None = None) -> int:
     """
     A descriptor, for `enforce`, of the promise to reach only what lies below these paths; what does not exist is left out.
-    `guarded`: `{"path", "names", "depth", "directories"}`, a directory whose parts can be changed, but for those of these names.
+    `guarded`: `{"path", "names", "kept", "depth", "directories"}`, a directory whose parts can be changed, but for those of these
+    names, and what lies at the paths of `kept`, relative to it. Instead of any path the directory itself will do, as a descriptor.
     `version` is that of this kernel. `alone`: there are no namespaces, so that connections and signals are refused too, as
     far as it can. Raises `OSError` where there is no Landlock.
     """
@@ -74,13 +75,17 @@ def enforce(ruleset: int) -> None:
     os.close(ruleset)
 
 
-def _allow(ruleset: int, path: str, rights: int) -> None:
+def _open(path: str | int, flags: int) -> int:
+    return os.open(".", flags, dir_fd=path) if isinstance(path, int) else os.open(path, flags)
+
+
+def _allow(ruleset: int, path: str | int, rights: int) -> None:
     try:
-        below = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        below = _open(path, os.O_PATH | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     try:
-        if not os.path.isdir(path):
+        if not stat.S_ISDIR(os.fstat(below).st_mode):
             rights &= _OF_A_FILE
         _add_rule(ruleset, below, rights)
     finally:
@@ -107,27 +112,29 @@ def _allow_parts(ruleset: int, guarded: dict, rights: int) -> None:
         finally:
             os.close(below)
 
-    def is_free(parent: int, name: str, depth: int) -> bool:
+    def is_free(parent: int, name: str, places: list, depth: int) -> bool:
         """Whether nothing in a directory is guarded; if something is, rights to all else in it are given here."""
         nonlocal left
         left -= 1
-        if depth > guarded["depth"] or left < 0 or name == "node_modules":
+        if not places and (depth > guarded["depth"] or left < 0 or name == "node_modules"):
             return True
         try:
             directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
         except OSError:
-            return True  # Removed meanwhile, or one that nobody can look into.
+            return not places  # Removed meanwhile, or one that nobody can look into.
         try:
-            return allow(directory, {".git"}, depth)
+            return allow(directory, {".git"}, places, depth)
         finally:
             os.close(directory)
 
-    def allow(directory: int, kept: set, depth: int) -> bool:
+    def allow(directory: int, kept: set, places: list, depth: int) -> bool:
+        """`places`: paths of what is kept in it, as lists of names."""
         with os.scandir(directory) as entries:
             found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
-        parts = [name for name in found if name.lower() not in kept]
-        free = [name for name in parts if not found[name] or is_free(directory, name, depth + 1)]
-        if depth > 0 and len(free) == len(found):
+        below = {name: [rest for first, *rest in places if first == name] for name in found}
+        parts = [name for name in found if name.lower() not in kept and [] not in below[name]]
+        free = [name for name in parts if not found[name] or is_free(directory, name, below[name], depth + 1)]
+        if depth > 0 and not places and len(free) == len(found):
             return True
         for name in free:
             try:
@@ -136,8 +143,8 @@ def _allow_parts(ruleset: int, guarded: dict, rights: int) -> None:
                 pass  # Removed meanwhile.
         return False
 
-    top = os.open(guarded["path"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    top = _open(guarded["path"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        allow(top, names, 0)
+        allow(top, names, [place.split("/") for place in guarded["kept"]], 0)
     finally:
         os.close(top)

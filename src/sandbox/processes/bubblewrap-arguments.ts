@@ -1,4 +1,4 @@
-import type { Json } from "../sandbox.ts";
+import type { Json, SandboxProject } from "../sandbox.ts";
 
 /** Everything that the arguments depend on. */
 export interface BubblewrapPlan {
@@ -19,7 +19,7 @@ export interface BubblewrapPlan {
   readonly zeros: string;
   readonly skills: string;
   readonly blobs: string;
-  readonly project: { readonly directory: string; readonly writable: boolean } | undefined;
+  readonly project: Pick<SandboxProject, "directory" | "writable"> | undefined;
   readonly packages: string | undefined;
   readonly diskBytes: number;
   /** What Landlock leaves of all this, as `confine.py` takes it. */
@@ -58,7 +58,18 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...(project === undefined ? [] : [project.writable ? "--bind" : "--ro-bind", project.directory, "/project"]),
     ...(packages === undefined ? [] : ["--ro-bind", packages, "/packages"]),
     ...["--remount-ro", "/", "--chdir", "/workspace"],
-    ...["--", python.executable, "-I", "-S", "-B", "-c", launch, "bubblewrap", JSON.stringify(plan.walls), ...plan.wishes],
+    ...[
+      "--",
+      python.executable,
+      "-I",
+      "-S",
+      "-B",
+      "-c",
+      launch,
+      "bubblewrap",
+      JSON.stringify(plan.walls),
+      ...plan.wishes,
+    ],
   ];
 }
 

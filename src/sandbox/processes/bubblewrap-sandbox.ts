@@ -6,9 +6,9 @@ import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
 import type { Python } from "../find-python.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import { guardedProject } from "../guarded-names.ts";
+import { wallsOfProject } from "../guarded-names.ts";
 import { ownFiles } from "../own-files.ts";
-import type { Json, Sandbox } from "../sandbox.ts";
+import type { Json, Sandbox, SandboxRun } from "../sandbox.ts";
 import { showNode } from "../show-to-nobody.ts";
 import { makeProgramDirectory, shownToPython } from "./shown-programs.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
@@ -57,7 +57,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           inside: host.inside,
           skills: directory.skills,
           blobs: directory.blobs,
-          walls: secondWall(shown, shape.project?.writable === true),
+          walls: secondWall(shown, shape.project),
           wishes,
         };
         const command = { file: bubblewrap, arguments: bubblewrapArguments(plan) };
@@ -99,7 +99,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
  * Of `/proc`, which says where on the host things lie, and which boot this is, only what says nothing of that kind. And pipes with
  * names can be written to where nothing else can, and a project may have some: what reads them is outside.
  */
-function secondWall(shown: readonly string[], isWritable: boolean): { readonly [key: string]: Json } {
+function secondWall(shown: readonly string[], project: SandboxRun["project"]): { readonly [key: string]: Json } {
   const own = [
     "/usr",
     "/opt",
@@ -117,7 +117,7 @@ function secondWall(shown: readonly string[], isWritable: boolean): { readonly [
     readable: readable.map((name) => `/proc/${name}`),
     runnable: [...own, ...shown],
     writable: [...writablePlaces, "/dev/null"],
-    ...(isWritable && { guarded: guardedProject("/project") }),
+    ...(project && wallsOfProject("/project", project)),
   };
 }
 

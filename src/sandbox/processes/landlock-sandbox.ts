@@ -1,5 +1,5 @@
 import type { Python } from "../find-python.ts";
-import { guardedProject } from "../guarded-names.ts";
+import { wallsOfProject } from "../guarded-names.ts";
 import { ownRoots, ownRootNames } from "../lay-files.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import { findScriptTools, programLoaders, shownToPython } from "./shown-programs.ts";
@@ -41,7 +41,7 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
           readable: [...readable, ...shown, host.inside, skills, blobs, ...packagesOf, ...projects],
           runnable: [...loaders, python.executable, ...(tools ? findScriptTools().map(({ path }) => path) : [])],
           writable: [...writable, workspace, output, temporary],
-          ...(project?.writable === true && { guarded: guardedProject(project.directory) }),
+          ...(project && wallsOfProject(project.directory, project)),
         };
         const all = ["landlock", JSON.stringify(walls), ...(isSomebody ? ["owner"] : []), ...wishes];
         return { file: python.executable, arguments: ["-I", "-S", "-B", "-c", launch, host.inside, ...all] };

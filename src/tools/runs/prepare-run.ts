@@ -5,6 +5,7 @@ import type { Skill } from "../../skills/skill.ts";
 import type { Grants } from "../../trust/grants.ts";
 import { permissionsOf } from "../permissions-of.ts";
 import { checkGrants } from "./check-grants.ts";
+import { openProject } from "./open-project.ts";
 import { mountSkill } from "./mount-skill.ts";
 import { maxMountedBytes } from "./run-limits.ts";
 import type { RunPlan } from "./run-plan.ts";
@@ -69,10 +70,11 @@ export async function prepareRun(
 function projectOf(
   skill: Skill | undefined,
   permissions: Permissions | undefined,
-  { project }: RunCaller,
+  caller: RunCaller,
   { refuseProject }: RunMeans,
 ): SandboxRun["project"] {
   if (skill === undefined || permissions === undefined || permissions.project === "none") return undefined;
+  const { project } = caller;
   if (project === undefined) {
     const message = `The skill ${skill.name} works on a project, and this call belongs to none.`;
     const hint = "Call it in a session that has a directory.";
@@ -83,7 +85,7 @@ function projectOf(
     const hint = "A person can open the session in a smaller directory, or keep that elsewhere with ACP_SKILLS_HOME.";
     throw new SkillsError("PERMISSION_DENIED", refusal, { facts: { hint } });
   }
-  return { directory: project, writable: permissions.project === "write" };
+  return openProject(skill, project, { ...caller, writable: permissions.project === "write" });
 }
 
 async function readSecrets(

@@ -40,14 +40,15 @@ function runsOf({ runs }: RunContext): Runs {
 
 /** Who asks for a run, for the rooms that carry it out. */
 function toCaller(context: RunContext): RunCaller {
-  const { owner, blobs, limits, skills, sourceOf, project, onPrint, onNested } = context;
+  const { owner, blobs, limits, skills, sourceOf, project, projectIdentity, onPrint, onNested } = context;
   return {
     owner,
     blobs,
     runBlobs: limits.runBlobs,
     sourceOf,
     isOwn: (skill) => skills.isOwn(skill),
-    ...(project !== undefined && { project }),
+    ownPlaces: () => skills.ownPlaces(),
+    ...(project !== undefined && { project, projectIdentity }),
     ...(onPrint !== undefined && { onPrint }),
     onNested,
     planSkill: (skill, args, leftMs) => planSkillRun(context, skill, { args: args as Arguments, leftMs }),

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Clock } from "../../clock.ts";
+import type { DirectoryIdentity } from "../../directory-identity.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
@@ -29,6 +30,10 @@ export interface RunCaller {
   readonly isOwn: (skill: Skill) => boolean;
   /** The session's directory. */
   readonly project?: string;
+  /** Which directory that was when the session was opened. Absent: whichever it is now. */
+  readonly projectIdentity?: DirectoryIdentity | undefined;
+  /** Where the person's own skills lie, and are looked for. No run changes what lies there. */
+  readonly ownPlaces: () => readonly string[];
   /** Told of text as it is printed. Must not throw. */
   readonly onPrint?: (text: string) => void;
   /** The plan for a skill that code inside calls. Throws as execute_skill does. */

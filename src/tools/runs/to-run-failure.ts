@@ -2,6 +2,7 @@ import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
 import { writeJson } from "../../sandbox/write-json.ts";
 import { runInSlices } from "../../slices.ts";
 import { toPlainText, toPreview } from "./plain-text.ts";
+import { projectHint } from "./project-hint.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure } from "./run-result.ts";
 import type { RunFacts } from "./to-run-result.ts";
@@ -23,9 +24,11 @@ export async function toRunFailure(
     case "returned":
       return refusedFiles(record);
     case "raised":
-      return await toFailure(await mask.error(toLimitError(end.error, limits.memoryBytes)));
+      return withHint(await toFailure(await mask.error(toLimitError(end.error, limits.memoryBytes))), run);
     case "exited":
-      return end.exitCode === 0 ? refusedFiles(record) : await toScriptFailure(end.exitCode, record, mask);
+      return end.exitCode === 0
+        ? refusedFiles(record)
+        : withHint(await toScriptFailure(end.exitCode, record, mask), run);
     case "limit":
       return toLimitFailure(end.limit, run.limits);
     case "crashed":
@@ -93,6 +96,12 @@ async function toFailure({ type, message, details }: RunError): Promise<RunFailu
     message: toPreview(toPlainText(message), longestMessage),
     ...(isSmall && { details: { ...details } }),
   };
+}
+
+function withHint(failure: RunFailure, run: RunFacts["run"]): RunFailure {
+  const { message, details = {} } = failure;
+  const hint = projectHint([message, details["stderr"]].join("\n"), run);
+  return hint === undefined ? failure : { ...failure, details: { ...details, hint } };
 }
 
 function inSlices(value: Json): Promise<Buffer> {

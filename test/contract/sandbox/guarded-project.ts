@@ -1,11 +1,13 @@
 import {
   chownSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
@@ -105,6 +107,47 @@ export function describeGuardedProject(trial: Trial): void {
         expect(readdirSync(directory).sort()).toEqual(
           [...new Set(Object.keys(there).map((name) => name.split("/")[0] ?? ""))].sort(),
         );
+      });
+    });
+
+    it("keeps the directories that its run names, and all that leads to them", () => {
+      const directory = project();
+      const deep = "below/one/two/three/four/skills";
+      mkdirSync(path.join(directory, deep), { recursive: true });
+      writeFileSync(path.join(directory, deep, "SKILL.md"), "skill");
+      symlinkSync("one", path.join(directory, "below/link"));
+      if (process.getuid?.() === 0) {
+        for (const name of readdirSync(path.join(directory, "below"), { recursive: true, encoding: "utf8" }))
+          lchownSync(path.join(directory, "below", name), 65_534, 65_534);
+      }
+      const change = python`
+        import os
+
+        def main(args):
+            done = []
+            def attempt(what, act):
+                try:
+                    act()
+                    done.append(what)
+                except OSError:
+                    pass
+            deep = "/project/" + args["deep"]
+            write = lambda place: open(place, "w").write("changed")
+            attempt("write", lambda: write(deep + "/SKILL.md"))
+            attempt("make", lambda: write(deep + "/new"))
+            attempt("move", lambda: os.rename("/project/below/one", "/project/below/other"))
+            attempt("move deep", lambda: os.rename(deep, deep + "2"))
+            attempt("replace a link", lambda: os.remove("/project/below/link"))
+            attempt("by the link", lambda: write("/project/below/link/two/three/four/skills/new"))
+            attempt("beside", lambda: write("/project/below/text"))
+            attempt("elsewhere", lambda: write("/project/modules/two/new"))
+            return done
+      `;
+      const kept = [deep, "below/link/two"];
+      const run = codeRun(change, { args: { deep }, project: { directory, writable: true, kept } });
+      return trial.run(run, ({ end }) => {
+        expect(end).toMatchObject({ type: "returned", value: ["beside", "elsewhere"] });
+        expect(readFileSync(path.join(directory, deep, "SKILL.md"), "utf8")).toBe("skill");
       });
     });
 
