@@ -5,6 +5,7 @@ import { readOptions } from "../options.ts";
 import { openRunMeans } from "../run-means.ts";
 import { findCommand } from "../sandbox/find-command.ts";
 import { findPython } from "../sandbox/find-python.ts";
+import { findCgroups } from "../sandbox/processes/cgroups.ts";
 import { defaultRunLimits, maxTimeoutMs } from "../tools/runs/run-limits.ts";
 import { parseGrant } from "../trust/grants.ts";
 import { version } from "../version.ts";
@@ -58,6 +59,7 @@ export async function runDoctor(
       isolation: tiers.find(({ usable }) => usable)?.tier ?? null,
       tiers,
       limits: toLimits(means.concurrency),
+      cgroup: toCgroup(),
       data_directory: settings.dataDirectory,
       roots: roots.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
       skills: catalog.snapshot.skills.length,
@@ -88,6 +90,21 @@ function toLimits(concurrency: number) {
   };
 }
 
+/** What holds where there is none: see `kernel_memory.py`. */
+const withoutCgroup =
+  "Rulesets, watches and large pipes are refused, mappings, locks and sockets counted; other kernel memory, such as that of pipes, is bounded by the number of descriptors only.";
+
+type CgroupReport =
+  | { readonly usable: true; readonly parent: string }
+  | { readonly usable: false; readonly reason: string; readonly consequence: string };
+
+function toCgroup(): CgroupReport {
+  const found = findCgroups();
+  return "parent" in found
+    ? { usable: true, parent: found.parent }
+    : { usable: false, reason: found.reason, consequence: withoutCgroup };
+}
+
 interface Report {
   readonly node: { readonly version: string; readonly executable: string };
   readonly python: { readonly reason: string } | { readonly version: string; readonly executable: string };
@@ -99,6 +116,7 @@ interface Report {
     readonly fix?: readonly string[];
   }[];
   readonly limits: ReturnType<typeof toLimits>;
+  readonly cgroup: CgroupReport;
   readonly data_directory: string;
   readonly roots: readonly { readonly path: string; readonly exists: boolean }[];
   readonly skills: number;
@@ -123,6 +141,9 @@ function* describeReport(report: Report, { paint, home }: Pick<Terminal, "paint"
     "a run",
     `${limits.timeout_ms} ms (at most ${limits.max_timeout_ms}), ${limits.memory_mb} MiB memory, ${limits.processes} processes, ${limits.disk_mb} MiB disk; ${limits.concurrent_runs} at a time`,
   );
+  const { cgroup } = report;
+  yield line("cgroup", cgroup.usable ? `one for each sandbox, below ${cgroup.parent}` : `none: ${cgroup.reason}`);
+  if (!cgroup.usable) yield line("", cgroup.consequence);
   yield line("data", shown(report.data_directory, home));
   yield line("skills", String(skills));
   for (const root of roots) yield line("  root", `${shown(root.path, home)}${root.exists ? "" : "  (not there)"}`);

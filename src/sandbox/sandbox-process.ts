@@ -4,6 +4,8 @@ import type { FrameReader } from "./frames.ts";
 
 /** A sandbox that was started, and waits for its one run. */
 export interface SandboxProcess {
+  /** Of the outermost process, while it lives. */
+  readonly pid: number | undefined;
   readonly control: Duplex;
   readonly frames: FrameReader;
   readonly program: Duplex;

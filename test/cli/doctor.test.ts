@@ -49,3 +49,12 @@ test("the doctor says which agents ask before a tool runs code", async () => {
   expect(stdout).toMatch(/ask first +Claude, Gemini CLI, qwen-code, Copilot: /);
   expect(stdout).toMatch(/do not +opencode, Codex/);
 });
+
+test("the doctor says whether runs get a cgroup, and what its absence means", async () => {
+  const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
+  expect(stdout).toMatch(/^cgroup +(one for each sandbox, below \/.+|none: \S.+\n +Rulesets, .+ descriptors only\.)$/m);
+  const json = await runCli(["doctor", "--json", "--isolation", "seatbelt"], { cwd: project.directory });
+  const { cgroup } = JSON.parse(json.stdout) as { cgroup: Record<string, unknown> };
+  const told = cgroup["usable"] === true ? ["parent", "usable"] : ["consequence", "reason", "usable"];
+  expect(Object.keys(cgroup).sort()).toEqual(told);
+});

@@ -12,6 +12,8 @@ import { layFiles, makePrivateDirectory } from "../lay-files.ts";
 import type { PrivateDirectory } from "../lay-files.ts";
 import type { Surroundings } from "../run-frames.ts";
 import type { SandboxProcess } from "../sandbox-process.ts";
+import { findCgroups, openCgroup, sweepCgroups } from "./cgroups.ts";
+import type { Cgroup } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
 import type { Command } from "./start-sandbox-process.ts";
 import { chooseUser } from "../sandbox-user.ts";
@@ -61,6 +63,7 @@ interface Waiting {
   readonly sandbox: SandboxProcess;
   readonly directory: PrivateDirectory;
   readonly shape: Shape;
+  readonly cgroup: Cgroup | undefined;
   alive: boolean;
 }
 
@@ -68,6 +71,10 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   const { host: hostDirectory, egress, clock, log } = options;
   const leaving = new Set<Promise<void>>();
   const packagesFor = showPackages(hostDirectory);
+  const cgroups = findCgroups();
+  let parent = "parent" in cgroups ? cgroups.parent : undefined;
+  if ("reason" in cgroups) log("info", `Runs have no cgroup: ${cgroups.reason}`);
+  if (parent !== undefined) sweepCgroups(parent);
   let made = 0;
   /** What waits is of the shape of the last run that could wait. */
   let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined, tools: false };
@@ -83,6 +90,18 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     },
     failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
   });
+
+  /** It is for what nothing else counts: no run fails for want of one. */
+  function enclose({ pid }: SandboxProcess): Cgroup | undefined {
+    if (parent === undefined || pid === undefined) return undefined;
+    try {
+      return openCgroup(parent, `${process.pid}-${pid}`, pid);
+    } catch (error) {
+      log("info", `Runs have no cgroup: ${String(error)}`);
+      parent = undefined;
+      return undefined;
+    }
+  }
 
   async function start(shape: Shape, warm: boolean): Promise<Waiting> {
     const user = chooseUser(shape.project);
@@ -102,7 +121,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
         alone: tier.tier === "landlock",
       };
       const sandbox = await startSandboxProcess(command, clock);
-      const waiting: Waiting = { sandbox, directory, shape, alive: true };
+      const waiting: Waiting = { sandbox, directory, shape, cgroup: enclose(sandbox), alive: true };
       void sandbox.exited.then(() => (waiting.alive = false));
       return waiting;
     } catch (error) {
@@ -112,12 +131,13 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
   }
 
   /** Waits until it is dead, which one that does not end by itself is made, and removes what lay on our side. */
-  async function bury({ sandbox, directory }: Waiting): Promise<void> {
+  async function bury({ sandbox, directory, cgroup }: Waiting): Promise<void> {
     const cancel = clock.after(graceMs, () => sandbox.kill());
     await sandbox.exited;
     cancel();
     sandbox.release();
     sandbox.listener?.server.close();
+    cgroup?.remove();
     await directory.remove();
   }
 
@@ -146,7 +166,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
 
   async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
     const waiting = await take(run);
-    const { sandbox, directory, shape } = waiting;
+    const { sandbox, directory, shape, cgroup } = waiting;
     const { listener } = sandbox;
     const tell: Log = (level, message) => log(level, host.hide(message));
     let proxy: ReturnType<Egress> | undefined;
@@ -155,10 +175,12 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
       proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, tell);
       await layFiles(directory, run.skills, run.blobs);
       if (signal.aborted) return { type: "cancelled" };
+      cgroup?.limit(run.limits);
       const surroundings = { ...tier.surroundings(directory, shape), proxyPort: listener?.port };
       const ended = await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
       isEnding = true;
-      return ended;
+      const isOver = ended.type !== "cancelled" && ended.type !== "limit" && cgroup?.ranOutOfMemory() === true;
+      return isOver ? { type: "limit", limit: "memory" } : ended;
     } finally {
       try {
         await proxy?.close();
@@ -189,6 +211,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     async close() {
       await Promise.all(leaving);
       await pool.close();
+      if (parent !== undefined) sweepCgroups(parent);
     },
   });
 }

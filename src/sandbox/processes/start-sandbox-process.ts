@@ -84,6 +84,7 @@ function follow(child: ChildProcess): Followed {
   // A sandbox that is gone is noticed by its exit.
   for (const stream of streams) stream.on("error", () => undefined);
   return {
+    pid: child.pid,
     control,
     program,
     stdout,

@@ -84,6 +84,7 @@ export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Cloc
   void obey();
   const frames = report();
   return {
+    pid: child.pid,
     control,
     program,
     stdout,
