@@ -9,7 +9,7 @@ export interface Cgroup {
   limit(limits: RunLimits): void;
   /** Whether a process in it was killed because together they held too much memory. */
   ranOutOfMemory(): boolean;
-  /** When its processes are dead. One that is busy still is left to the next process of ours. */
+  /** When its processes are dead. One that is busy still goes with the next. */
   remove(): void;
 }
 
@@ -45,7 +45,7 @@ export function findCgroups({ root, proc, write }: CgroupSystem = system):
   };
 }
 
-/** Makes one below `parent`, with `pid` and all its descendants in it. Throws where the kernel refuses. */
+/** Makes one below `parent`, with `pid` and all its descendants in it. `name` begins with its owner and a `-`. Throws where the kernel refuses. */
 export function openCgroup(
   parent: string,
   name: string,
@@ -55,13 +55,8 @@ export function openCgroup(
   const place = join(parent, `${prefix}${name}`);
   mkdirSync(place);
   const write = (file: string, value: number): void => writeTo(join(place, file), String(value));
-  const remove = (): void => {
-    try {
-      rmdirSync(place);
-    } catch {
-      // Somebody dies in it still: `sweepCgroups`.
-    }
-  };
+  // With those that were busy before: the dead leave a cgroup a little after whoever waits for them is told.
+  const remove = (): void => sweepCgroups(parent, name.slice(0, name.indexOf("-") + 1));
   try {
     for (const one of [pid, ...descendants(proc, pid)]) write("cgroup.procs", one);
   } catch (error) {
@@ -82,10 +77,10 @@ export function openCgroup(
   };
 }
 
-/** Removes what processes of ours left that were killed. Those in use are busy, and stay. */
-export function sweepCgroups(parent: string): void {
+/** Removes what processes of ours left, those of one `owner` or of all. Those in use are busy, and stay. */
+export function sweepCgroups(parent: string, owner = ""): void {
   for (const name of namesIn(parent)) {
-    if (!name.startsWith(prefix)) continue;
+    if (!name.startsWith(prefix + owner)) continue;
     try {
       rmdirSync(join(parent, name));
     } catch {

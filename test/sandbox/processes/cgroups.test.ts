@@ -106,3 +106,19 @@ test("What killed processes left is removed, and nothing that is in use or anoth
   expect(existsSync(at("cgroup/user/app/acp-skills-3-4"))).toBe(true);
   expect(existsSync(at("cgroup/user/app/us"))).toBe(true);
 });
+
+test("One that is busy when it is to be removed goes with the next of the same owner", () => {
+  const parent = at("cgroup/user/app");
+  const [first, second] = ["7-10", "7-11"].map((name) =>
+    openCgroup(parent, name, 10, { proc: at("proc"), write: () => undefined }),
+  );
+  put("10\n", "cgroup/user/app/acp-skills-7-10/cgroup.procs");
+  mkdirSync(path.join(parent, "acp-skills-8-12"));
+  first?.remove();
+  expect(existsSync(path.join(parent, "acp-skills-7-10"))).toBe(true);
+  rmSync(path.join(parent, "acp-skills-7-10/cgroup.procs"));
+  second?.remove();
+  expect(existsSync(path.join(parent, "acp-skills-7-10"))).toBe(false);
+  expect(existsSync(path.join(parent, "acp-skills-7-11"))).toBe(false);
+  expect(existsSync(path.join(parent, "acp-skills-8-12"))).toBe(true);
+});
