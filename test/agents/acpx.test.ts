@@ -47,13 +47,13 @@ test("acpx, which prompts at once after session/new, is told of the skills and c
   const lists = lines.flatMap(({ params }) => params?.update?.availableCommands ?? []);
   expect(lists).toContainEqual(expect.objectContaining({ name: skill.name, description: skill.description }));
   expect(said(lines)).toContain(skill.instructions);
-  expect(said(lines)).toContain("text: about parsers");
+  expect(said(lines)).toContain(`text: Use the skill "${skill.name}": about parsers`);
   expect(lines.at(-1)?.result?.stopReason).toBe("end_turn");
 });
 
 test("a plain prompt by acpx reaches the agent as it was typed, and behind it what the model is to know", async () => {
-  const [words, lesson, ...more] = said(await promptWithAcpx("hello /outside-the-project")).split(/^(?=resource )/m);
+  const [words, lesson, ...more] = said(await promptWithAcpx("hello /outside-the-project")).split(/^(?=text: $)/m);
   expect(words).toBe("text: hello /outside-the-project\n");
-  expect(lesson).toContain("- outside-the-project: Rhymes.");
+  expect(lesson).toMatch(/^- outside-the-project.*: "Rhymes\."$/m);
   expect(more).toEqual([]);
 });

@@ -12,8 +12,8 @@ export interface RealAgent {
   readonly ownSkills: string;
   /** How a turn ends when the editor gives its request up by `$/cancel_request`, which not every agent knows. */
   readonly endOfGivenUp: "cancelled" | "end_turn";
-  /** Whether its editor is told what a tool prints while it runs: no agent passes MCP progress on, but Claude says whose call it is. */
-  readonly tellsProgress: boolean;
+  /** It asks for permission before it tells a call's input, so that nobody can answer for the user what depends on that. */
+  readonly asksBeforeInput?: true;
   /** The command line, installed first where needed. */
   command(): Promise<readonly string[]>;
   /** What its environment needs besides HOME and PATH. */
@@ -38,7 +38,6 @@ export const claude: RealAgent = {
   ownCommand: "init",
   ownSkills: ".claude/skills",
   endOfGivenUp: "cancelled",
-  tellsProgress: true,
   command: async () => [
     await modernNode(),
     join(await install("claude"), "@agentclientprotocol/claude-agent-acp/dist/index.js"),
@@ -57,7 +56,7 @@ export const opencode: RealAgent = {
   ownCommand: "init",
   ownSkills: ".agents/skills",
   endOfGivenUp: "end_turn",
-  tellsProgress: false,
+  asksBeforeInput: true,
   command: async () => [join(await install("opencode"), "opencode-ai/bin/opencode.exe"), "acp"],
   environment: ({ modelUrl }) => ({
     OPENCODE_DISABLE_MODELS_FETCH: "1",
@@ -86,7 +85,6 @@ export const codex: RealAgent = {
   ownCommand: "status",
   ownSkills: ".agents/skills",
   endOfGivenUp: "cancelled",
-  tellsProgress: true,
   command: async () => [
     await modernNode(),
     join(await install("codex"), "@agentclientprotocol/codex-acp/dist/index.js"),
@@ -112,7 +110,6 @@ export const gemini: RealAgent = {
   ownCommand: "init",
   ownSkills: ".agents/skills",
   endOfGivenUp: "cancelled",
-  tellsProgress: true,
   command: async () => [
     await modernNode(),
     join(await install("gemini"), "@google/gemini-cli/bundle/gemini.js"),
@@ -138,7 +135,6 @@ export const qwen: RealAgent = {
   ownCommand: "init",
   ownSkills: ".qwen/skills",
   endOfGivenUp: "cancelled",
-  tellsProgress: true,
   command: async () => [await modernNode(), join(await install("qwen"), "@qwen-code/qwen-code/cli-entry.js"), "--acp"],
   environment: ({ modelUrl }) => ({
     OPENAI_API_KEY: "mock",
@@ -159,7 +155,6 @@ export const copilot: RealAgent = {
   ownCommand: "init",
   ownSkills: ".agents/skills",
   endOfGivenUp: "cancelled",
-  tellsProgress: true,
   command: async () => [
     join(await install("copilot"), `@github/copilot-${process.platform}-${process.arch}/copilot`),
     "--acp",
@@ -179,7 +174,6 @@ export const pi: RealAgent = {
   ownCommand: "compact",
   ownSkills: ".agents/skills",
   endOfGivenUp: "cancelled",
-  tellsProgress: false,
   command: async () => [await modernNode(), join(await install("pi"), "pi-acp/dist/index.js")],
   environment: () => ({
     PI_OFFLINE: "1",

@@ -45,7 +45,7 @@ export function describeRunningAgent(agent: RealAgent): void {
       const shout = calls[1] ?? [];
       expect(contentOf(shout.at(-1))).toContain("Shouted.");
       const whileItRan = shout.filter(({ status }) => status !== "completed").map(contentOf);
-      expect(whileItRan.some((content) => content.includes("listening"))).toBe(agent.tellsProgress);
+      expect(whileItRan.some((content) => content.includes("listening"))).toBe(true);
     });
 
     test("is refused what needs a permission, and runs it by --grant", async () => {
