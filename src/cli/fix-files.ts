@@ -44,10 +44,27 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
       fixed.push({ file, codes: [...new Set(repaired.fixed)] });
     } catch (error) {
       if (isAbsence(error)) continue;
-      refusals.push(`${file} was not fixed: ${error instanceof Error ? error.message : String(error)}`);
+      refusals.push(`${file} was not fixed: ${reasonOf(error)}`);
     }
   }
   return { fixed, refusals };
+}
+
+/** The file that is written beside the skill's has a name that says nothing to people. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "EACCES":
+    case "EPERM":
+      return "this user may not write in its directory";
+    case "EROFS":
+      return "its file system is read-only";
+    case "ENOSPC":
+    case "EDQUOT":
+      return "the disk is full";
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** A link that leads nowhere is reported by whoever looked for skills. */

@@ -281,6 +281,21 @@ test("--fix follows a linked SKILL.md inside the given paths, and writes nothing
   expect(readFileSync(outside, "utf8")).toContain("description: Use when: reading");
 });
 
+test.skipIf(process.getuid?.() === 0 || process.platform === "win32")(
+  "--fix says why it cannot write, in words",
+  async () => {
+    const file = project.write("skills/pdf/SKILL.md", unquoted);
+    chmodSync(project.at("skills", "pdf"), 0o555);
+    try {
+      const { code, stderr } = await problemsOf("skills", "--fix");
+      expect(code).toBe(1);
+      expect(stderr).toBe(`acp-skills: ${file} was not fixed: this user may not write in its directory\n`);
+    } finally {
+      chmodSync(project.at("skills", "pdf"), 0o755);
+    }
+  },
+);
+
 test("--fix leaves the display name beside a skill.toml alone", async () => {
   const text = "---\nname: Leads\n---\n";
   const file = project.write("skills/leads/SKILL.md", text);
