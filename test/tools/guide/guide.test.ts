@@ -40,6 +40,12 @@ test("with all tools, it names each but itself", () => {
   );
 });
 
+test("files of the project need not pass through the model", () => {
+  const text = renderGuide(template, toolNames, defaultLimits);
+  expect(text).toContain("give its `path`");
+  expect(text).toContain("With `save_as`");
+});
+
 test("limits are those of this store", () => {
   const text = renderGuide(
     template,
