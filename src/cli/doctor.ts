@@ -1,16 +1,15 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { knownAgents } from "../acp/agents.ts";
+import { idleGrants } from "../tools/runs/idle-grants.ts";
 import { readOptions } from "../options.ts";
 import { openRunMeans } from "../run-means.ts";
 import { findCommand } from "../sandbox/find-command.ts";
 import { findPython } from "../sandbox/find-python.ts";
 import { findCgroups } from "../sandbox/processes/cgroups.ts";
 import { defaultRunLimits, maxTimeoutMs } from "../tools/runs/run-limits.ts";
-import { parseGrant } from "../trust/grants.ts";
 import { version } from "../version.ts";
 import { jsonText } from "./json-text.ts";
-import { noSuchSkill } from "./no-such-skill.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
@@ -63,10 +62,7 @@ export async function runDoctor(
       data_directory: settings.dataDirectory,
       roots: roots.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
       skills: catalog.snapshot.skills.length,
-      grants: settings.grants.map((grant) => {
-        const skill = parseGrant(grant)?.skill ?? grant;
-        return catalog.find(skill) === undefined ? { grant, reason: noSuchSkill(skill, catalog.snapshot) } : { grant };
-      }),
+      grants: settings.grants.map((grant) => idleGrants([grant], catalog)[0] ?? { grant }),
       agents: agents.flatMap((name) => {
         const command = findCommand(name);
         return command === undefined ? [] : [{ name, path: command }];

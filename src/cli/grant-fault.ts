@@ -1,6 +1,6 @@
 import type { Snapshot } from "../skills/skill.ts";
 import { parseGrant } from "../trust/grants.ts";
-import { noSuchSkill } from "./no-such-skill.ts";
+import { noSuchSkill } from "../skills/no-such-skill.ts";
 import type { UsageFault } from "./parse-arguments.ts";
 
 /** A grant to a skill that is not there grants nothing: most often its name is misspelt. */

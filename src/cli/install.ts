@@ -11,7 +11,7 @@ import { toAbsolute } from "./current-directory.ts";
 import { directoryFault } from "./directory-fault.ts";
 import { onInterruption } from "./interruption.ts";
 import { jsonText } from "./json-text.ts";
-import { noSuchSkill } from "./no-such-skill.ts";
+import { noSuchSkill } from "../skills/no-such-skill.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";

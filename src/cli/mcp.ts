@@ -1,5 +1,6 @@
 import { serveMcp } from "../mcp/serve-mcp.ts";
 import { whenParentGone } from "../mcp/when-parent-gone.ts";
+import { logIdleGrants } from "../tools/runs/idle-grants.ts";
 import { readOptions } from "../options.ts";
 import { logProblemsOf } from "../skills/log-problems.ts";
 import { openSkillset } from "../skillset.ts";
@@ -34,6 +35,7 @@ export async function runMcp(given: McpArguments): Promise<number | UsageFault> 
   const toolkit = openToolkit(settings);
   const session = skillset.openSession({ cwd: directory });
   logProblemsOf(session, log);
+  logIdleGrants(settings.grants, session.catalog, log);
   const { clock } = settings;
   const gone = new AbortController();
   const stopLooking = whenParentGone({ clock, parent: () => process.ppid }, () => {

@@ -11,7 +11,7 @@ import { viewSkills } from "../tools/skill-view.ts";
 import { describeSkill } from "./describe-skill.ts";
 import { jsonText } from "./json-text.ts";
 import { toListedSkill } from "./listed-skill.ts";
-import { noSuchSkill } from "./no-such-skill.ts";
+import { noSuchSkill } from "../skills/no-such-skill.ts";
 import { openListing } from "./open-listing.ts";
 import type { ListingOptions } from "./open-listing.ts";
 import type { Terminal } from "./terminal.ts";

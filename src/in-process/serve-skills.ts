@@ -1,5 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { isSkillsError } from "../errors.ts";
+import { logIdleGrants } from "../tools/runs/idle-grants.ts";
 import type { Settings } from "../options.ts";
 import { logProblemsOf } from "../skills/log-problems.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
@@ -19,6 +20,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   const shown = openShown();
   const asked = new Map<number, (hidden: readonly SkillNumber[]) => void>();
   logProblemsOf(session, settings.log);
+  logIdleGrants(settings.grants, catalog, settings.log);
   void catalog.ready.then(() => {
     post({ kind: "opened" });
   });

@@ -37,11 +37,14 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test("the doctor says which grants are for nobody", async () => {
-  project.write(".agents/skills/known/SKILL.md", skillText("known"));
-  const grants = ["--grant", "known:network", "--grant", "unknown:secrets"];
-  const { stdout } = await runCli(["doctor", "--isolation", "seatbelt", ...grants], { cwd: project.directory });
+  project.write("own/known/SKILL.md", skillText("known"));
+  project.write("clone/.agents/skills/cloned/SKILL.md", skillText("cloned"));
+  const grants = ["--grant", "known:network", "--grant", "unknown:secrets", "--grant", "cloned:network"];
+  const args = ["doctor", "--isolation", "seatbelt", "--skills", "own", "--cwd", "clone", ...grants];
+  const { stdout } = await runCli(args, { cwd: project.directory });
   expect(stdout).toMatch(/^grant +known:network$/m);
   expect(stdout).toMatch(/^grant +unknown:secrets {2}\(no skill is called unknown; did you mean known\?\)$/m);
+  expect(stdout).toMatch(/^grant +cloned:network {2}\(cloned came with the project; a grant counts only for /m);
 });
 
 test("the doctor says which agents ask before a tool runs code", async () => {

@@ -37,6 +37,19 @@ describe("acp-skills mcp", () => {
     expect(answers).toMatchObject([{ id: "open" }, { id: 2, result: { structuredContent: { output: 42 } } }]);
   });
 
+  it("says which grants have no effect", async () => {
+    project.write("own/alpha/SKILL.md", skillText("alpha"));
+    const input = [initialize("2025-06-18"), legacyCall("list_skills", {}, 2)]
+      .map((message) => `${JSON.stringify(message)}\n`)
+      .join("");
+    const grants = ["--grant", "alpha:network", "--grant", "alhpa:secrets"];
+    const { code, stderr } = await runCli(["mcp", "--skills", "own", ...grants], { cwd: project.directory, input });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "acp-skills: The grant alhpa:secrets has no effect: no skill is called alhpa; did you mean alpha?\n",
+    });
+  });
+
   it("answers lines that are no messages", async () => {
     const input = '{"jsonrpc":\n{"jsonrpc":"2.0","id":[1],"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n';
     const { code, stdout } = await runCli(["mcp"], { cwd: project.directory, input });

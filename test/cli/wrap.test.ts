@@ -95,6 +95,25 @@ test("a mistyped --skills is told of, although there are other skills", async ()
   );
 });
 
+test("a grant that has no effect is told of once, whatever number of sessions there is", async () => {
+  project.write("own/pdf/SKILL.md", skillText("pdf"));
+  const agent = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
+  const args = ["--skills", "own", "--grant", "pdf:network", "--grant", "pfd:network", "--", process.execPath, agent];
+  const child = startCli(args, { cwd: project.directory });
+  const ended = once(child, "close");
+  const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+  let told = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (told += text));
+  child.stdout.resume();
+  send({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  send({ id: 1, method: "session/new", params: { cwd: project.directory, mcpServers: [] } });
+  send({ id: 2, method: "session/new", params: { cwd: project.at("own"), mcpServers: [] } });
+  await once(child.stderr, "data");
+  child.stdin.end();
+  await ended;
+  expect(told).toBe("acp-skills: The grant pfd:network has no effect: no skill is called pfd; did you mean pdf?\n");
+});
+
 test("an editor that stops reading stderr ends nothing", async () => {
   const cwd = project.directory;
   const child = startCli(["--skills", "missing", "--", process.execPath, "-e", `console.log("not json"); ${echo}`], {

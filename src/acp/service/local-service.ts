@@ -1,3 +1,4 @@
+import { logIdleGrants } from "../../tools/runs/idle-grants.ts";
 import type { Settings } from "../../options.ts";
 import { openSkillset, type SessionSkills, type Skillset } from "../../skillset.ts";
 import type { Skill } from "../../skills/skill.ts";
@@ -34,7 +35,11 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
     connect(outlet) {
       const { tellOnce } = openToldOnce(outlet.log);
       return openServiceConnection({
-        openSkills: (directories) => openSkills(skillset, directories),
+        openSkills(directories) {
+          const skills = openSkills(skillset, directories);
+          logIdleGrants(settings.grants, skills.catalog, tellOnce);
+          return skills;
+        },
         tools,
         readInstructions: readSkill,
         startedAt: now(),

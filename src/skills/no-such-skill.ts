@@ -1,5 +1,5 @@
 import { nearest } from "../nearest.ts";
-import type { Snapshot } from "../skills/skill.ts";
+import type { Snapshot } from "./skill.ts";
 
 /** For a name that no skill has: the ones it may have been meant for. */
 export function noSuchSkill(name: string, { skills, problems }: Snapshot): string {
