@@ -35,6 +35,7 @@ export function openThread(settings: Settings, openChannel: OpenServiceChannel):
       case "answer":
         asked.get(message.call)?.(message.value);
         asked.delete(message.call);
+        if (asked.size === 0 && !isClosing) channel.letGo();
         break;
       case "line": {
         const written = (): void => {
@@ -93,6 +94,8 @@ export function openThread(settings: Settings, openChannel: OpenServiceChannel):
         }
         post(message);
         asked.set(message.call, resolve);
+        // Who waits for an answer must not find the process ended.
+        channel.hold();
       }),
     async close() {
       isClosing = true;
