@@ -14,7 +14,7 @@ import { SkillsError } from "./errors.ts";
 const { O_NOFOLLOW = 0, O_DIRECTORY = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 
 /** For reading. Follows no link in the last place; never waits for the other end of a FIFO. Windows knows neither. */
-export const plainFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+const plainFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
 /** Where the kernel tells what a descriptor is, by name; undefined where it does not. */
 const descriptors = process.platform === "linux" && tellsNames("/proc/self/fd") ? "/proc/self/fd" : undefined;

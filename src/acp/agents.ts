@@ -13,7 +13,7 @@ export interface AgentIdentity {
 export type Spelling = (server: string, tool: string) => string;
 
 /** How an agent spells the tools of an MCP server. */
-export interface ToolSpelling {
+interface ToolSpelling {
   /** To its model. */
   readonly forModel: Spelling;
   /** In the names and titles of calls that it shows to the editor. */

@@ -7,7 +7,7 @@ import { toInserted } from "./inserted.ts";
 import { isRecord, type JsonRecord, recordAt } from "./raw-message.ts";
 
 /** What a model is told of one skill. */
-export interface TaughtSkill {
+interface TaughtSkill {
   readonly description: string;
   /** Absolute path of its SKILL.md. */
   readonly file: string;

@@ -3,7 +3,7 @@ import { openRetelling, restoreTitle, type Retelling } from "./inserted.ts";
 import { isRecord, type JsonRecord, recordAt } from "./raw-message.ts";
 
 /** What becomes of a chunk of a prompt that an agent tells again. */
-export type ToldAgain =
+type ToldAgain =
   /** All of it is ours, or waits for the next chunk. */
   { readonly shown: false } | { readonly shown: true; readonly amendments: readonly Amendment[] };
 

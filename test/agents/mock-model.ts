@@ -102,11 +102,6 @@ export function lastUserParts({ path, body }: ModelRequest): readonly string[] {
   return apiOf(path)?.userMessages(toBody(body)).at(-1) ?? [];
 }
 
-/** The names of the tools that a question offers. */
-export function offeredTools({ path, body }: ModelRequest): readonly string[] {
-  return apiOf(path)?.tools(toBody(body)) ?? [];
-}
-
 /** Those requests that ask for an answer. */
 export function questions(model: MockModel): ModelRequest[] {
   return model.requests.filter(({ path }) => apiOf(path) !== undefined);

@@ -16,7 +16,7 @@ export interface ModelApi {
 export type ModelBody = Readonly<Record<string, unknown>>;
 export type Input = Readonly<Record<string, unknown>>;
 
-export interface ToolResult {
+interface ToolResult {
   readonly id: string;
   readonly content: unknown;
 }
@@ -35,7 +35,7 @@ export interface ToolUse {
 }
 
 /** A text, or the call of a tool. */
-export type Said = { readonly text: string } | { readonly call: ToolUse };
+type Said = { readonly text: string } | { readonly call: ToolUse };
 
 interface Part {
   readonly type?: string;

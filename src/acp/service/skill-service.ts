@@ -139,4 +139,4 @@ export interface ServiceConnection {
   close(): Promise<void>;
 }
 
-export type MaybePromise<Value> = Value | Promise<Value>;
+type MaybePromise<Value> = Value | Promise<Value>;
