@@ -158,7 +158,7 @@ test("an editor that has named the session before its list was sent is not sent 
 test("the commands of an agent that lists its own wait for that list, so that the editor gets one", async () => {
   const conversation = converse();
   const { exchange, agent, settle, take, clock } = conversation;
-  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentInfo: { name: "codex-acp" } });
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentInfo: { name: "qwen-code" } });
   await exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
   await settle();
   expect(take()).toEqual([]);
@@ -170,7 +170,7 @@ test("the commands of an agent that lists its own wait for that list, so that th
 
 test("the commands of an agent that lists none after all are sent a little later", async () => {
   const { exchange, settle, take, clock } = converse();
-  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentInfo: { name: "codex-acp" } });
+  await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentInfo: { name: "qwen-code" } });
   await exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
   await settle();
   clock.pass(1_450);
