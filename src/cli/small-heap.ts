@@ -15,6 +15,4 @@ export function keepHeapSmall(): void {
 export function keepHeapsFlat(): void {
   keepHeapSmall();
   setFlagsFromString("--heap-growing-percent=20");
-  setFlagsFromString("--optimize-for-size");
-  setFlagsFromString("--max-semi-space-size=1");
 }
