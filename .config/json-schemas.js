@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { manifestSchema } from "../dist/skills/manifest.js";
-import { problemSchema } from "../dist/skills/problem.js";
+import { manifestSchema } from "../dist/skills/manifest/manifest.js";
+import { problemSchema } from "../dist/skills/rules/problem.js";
 import { toolDefinitions } from "../dist/tools/tool-definitions.js";
 import { availableSkillSchema } from "../dist/wire/available-skill.js";
 import { availableSkillsUpdateSchema, sessionUpdateSchema } from "../dist/wire/session-update.js";

@@ -1,27 +1,27 @@
 /// <reference types="node" preserve="true" />
-export { reportToolCall } from "./acp/report-tool-call.ts";
+export { reportToolCall } from "./acp/tools/report-tool-call.ts";
 export { withSkills } from "./acp/with-skills.ts";
-export { wrapCommand } from "./acp/wrap-command.ts";
+export { wrapCommand } from "./acp/process/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
 export { readAdvertisement, skillsOptIn } from "./client/advertisement.ts";
 export { observeSkills } from "./client/observe-skills.ts";
 export { readSkillsDelta, readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
-export { openSkills } from "./open-skills.ts";
+export { openSkills } from "./in-process/open-skills.ts";
 
-export type { ReportOptions } from "./acp/report-tool-call.ts";
-export type { ExitStatus } from "./acp/start-agent.ts";
-export type { WrapCommandOptions } from "./acp/wrap-command.ts";
+export type { ReportOptions } from "./acp/tools/report-tool-call.ts";
+export type { ExitStatus } from "./acp/process/start-agent.ts";
+export type { WrapCommandOptions } from "./acp/process/wrap-command.ts";
 export type { SkillsAdvertisement, SkillsOptIn } from "./client/advertisement.ts";
 export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
-export type { Clock } from "./clock.ts";
+export type { Clock } from "./base/clock.ts";
 export type { SkillsErrorCode } from "./errors.ts";
-export type { Log } from "./log.ts";
-export type { OpenSkillsOptions, Skills, SkillsCallOptions } from "./open-skills.ts";
+export type { Log } from "./base/log.ts";
+export type { OpenSkillsOptions, Skills, SkillsCallOptions } from "./in-process/open-skills.ts";
 export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
-export type { Problem } from "./skills/problem.ts";
+export type { Problem } from "./skills/rules/problem.ts";
 export type { Skill } from "./skills/skill.ts";
 export type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
-export type { ServedToolName, ToolOutput } from "./tools/tool-output.ts";
+export type { ServedToolName, ToolOutput } from "./tools/answers/tool-output.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
 export type { MessageStream } from "./wire/message-stream.ts";

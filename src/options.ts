@@ -1,12 +1,12 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { type Clock, systemClock } from "./clock.ts";
-import { defaultDataDirectory } from "./data-directory.ts";
+import { type Clock, systemClock } from "./base/clock.ts";
+import { defaultDataDirectory } from "./base/data-directory.ts";
 import { SkillsError } from "./errors.ts";
-import { type Log, silentLog } from "./log.ts";
-import { nearest } from "./nearest.ts";
+import { type Log, silentLog } from "./base/log.ts";
+import { nearest } from "./base/nearest.ts";
 import { parseGrant, permissionNames } from "./trust/grants.ts";
-import { version } from "./version.ts";
+import { version } from "./base/version.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;
 

@@ -1,11 +1,11 @@
 import { isAbsolute } from "node:path";
-import { pinDirectory } from "./directory-identity.ts";
-import type { DirectoryIdentity } from "./directory-identity.ts";
+import { pinDirectory } from "./base/directory-identity.ts";
+import type { DirectoryIdentity } from "./base/directory-identity.ts";
 import type { Settings } from "./options.ts";
 import { type Catalog, openCatalog } from "./skills/catalog.ts";
-import { diskSkillFiles } from "./skills/disk-skill-files.ts";
-import { nativeWatchers, type NativeWatcherOptions } from "./skills/native-watcher.ts";
-import { type Root, sessionRoots } from "./skills/roots.ts";
+import { diskSkillFiles } from "./skills/files/disk-skill-files.ts";
+import { nativeWatchers, type NativeWatcherOptions } from "./skills/watch/native-watcher.ts";
+import { type Root, sessionRoots } from "./skills/scan/roots.ts";
 
 export interface SessionDirectories {
   readonly cwd?: string | undefined;

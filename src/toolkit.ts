@@ -1,22 +1,22 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
-import { diskBlobs } from "./blobs/disk-blobs.ts";
-import type { Clock } from "./clock.ts";
+import { diskBlobs } from "./blobs/disk/disk-blobs.ts";
+import type { Clock } from "./base/clock.ts";
 import { SkillsError } from "./errors.ts";
 import { diskLedger } from "./ledger/disk-ledger.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { LoopbackAddress, LoopbackServer } from "./mcp/loopback-server.ts";
-import type { SocketAddress, SocketServer } from "./mcp/socket-server.ts";
+import type { LoopbackAddress, LoopbackServer } from "./mcp/loopback/loopback-server.ts";
+import type { SocketAddress, SocketServer } from "./mcp/socket/socket-server.ts";
 import type { McpCaller, McpDoor } from "./mcp/mcp-door.ts";
 import type { Settings } from "./options.ts";
-import { openRunMeans } from "./run-means.ts";
-import { diskSkillFiles } from "./skills/disk-skill-files.ts";
-import { diskSkillBytes } from "./tools/disk-skill-bytes.ts";
-import { openSkillHasher } from "./tools/hash-skill.ts";
+import { openRunMeans } from "./runs/run-means.ts";
+import { diskSkillFiles } from "./skills/files/disk-skill-files.ts";
+import { diskSkillBytes } from "./skills/files/disk-skill-bytes.ts";
+import { openSkillHasher } from "./skills/hash/hash-skill.ts";
 import { toToolLimits } from "./tools/limits.ts";
-import type { SkillSource } from "./tools/skill-source.ts";
-import { openRuns } from "./tools/runs/runs.ts";
+import type { SkillSource } from "./skills/files/skill-source.ts";
+import { openRuns } from "./runs/runs.ts";
 import { openToolbox } from "./tools/toolbox.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 
@@ -144,8 +144,8 @@ interface McpServers {
 /** Loads what `openMcp` needs, ahead of its first call. */
 export async function loadMcpServers(): Promise<McpModules> {
   const [{ openLoopbackServer }, { openSocketServer }] = await Promise.all([
-    import("./mcp/loopback-server.ts"),
-    import("./mcp/socket-server.ts"),
+    import("./mcp/loopback/loopback-server.ts"),
+    import("./mcp/socket/socket-server.ts"),
   ]);
   return { openLoopbackServer, openSocketServer };
 }

@@ -20,18 +20,23 @@ test.each([
   [
     "a room that imports a door",
     "src/skills/names.ts",
-    'import "../acp/emission.ts";\n',
+    'import "../acp/announce/emission.ts";\n',
     "import-x/no-restricted-paths",
   ],
   ["a neighbour", "src/client/advertisement.ts", 'import "../skills/names.ts";\n', "import-x/no-restricted-paths"],
-  ["options that import a door", "src/options.ts", 'import "./acp/emission.ts";\n', "import-x/no-restricted-paths"],
+  [
+    "options that import a door",
+    "src/options.ts",
+    'import "./acp/announce/emission.ts";\n',
+    "import-x/no-restricted-paths",
+  ],
   [
     "the foundation that imports a room",
     "src/errors.ts",
     'import "./wire/methods.ts";\n',
     "import-x/no-restricted-paths",
   ],
-  ["a cycle", "src/skills/names.ts", 'import "./parse-skill.ts";\n', "import-x/no-cycle"],
+  ["a cycle", "src/skills/names.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],
   ["a floating promise", "src/skills/names.ts", "Promise.resolve();\n", "@typescript-eslint/no-floating-promises"],
   [
     "a switch that forgets a case",

@@ -1,4 +1,4 @@
-import type { Clock } from "../src/clock.ts";
+import type { Clock } from "../src/base/clock.ts";
 
 /** Time that passes only when a test says so. */
 export interface ManualClock extends Clock {

@@ -1,10 +1,10 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { expect, test, vi } from "vitest";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/base/clock.ts";
 import { isSkillsError } from "../src/errors.ts";
 import { readOptions } from "../src/options.ts";
-import { version } from "../src/version.ts";
+import { version } from "../src/base/version.ts";
 
 function fault(options: unknown): { code: string; message: string; facts: Readonly<Record<string, unknown>> } {
   try {

@@ -1,21 +1,21 @@
 import type { Settings } from "../options.ts";
-import { openToldOnce } from "../told-once.ts";
+import { openToldOnce } from "../base/told-once.ts";
 import * as methods from "../wire/methods.ts";
-import { factsOf } from "./agents.ts";
-import { approve, toolCallIn } from "./approval.ts";
-import { callAsked, describeToPerson, withoutAlways } from "./call-cards.ts";
-import type { Notification } from "./emission.ts";
-import { encodeMessage } from "./encode-message.ts";
-import { agentInterest, editorInterest, type Interest } from "./interests.ts";
-import { advertise, chooseForms, negotiate, type Negotiation } from "./negotiation.ts";
-import { openOpenings, type Opening } from "./openings.ts";
-import { openPendingRequests } from "./pending-requests.ts";
-import { openPrompts } from "./prompts.ts";
-import { isExactId, isRecord, type JsonRecord, readMessage, recordAt } from "./raw-message.ts";
-import { servedTools } from "./served-tools.ts";
+import { factsOf } from "./session/agents.ts";
+import { approve, toolCallIn } from "./tools/approval.ts";
+import { callAsked, describeToPerson, withoutAlways } from "./tools/call-cards.ts";
+import type { Notification } from "./announce/emission.ts";
+import { encodeMessage } from "./bytes/encode-message.ts";
+import { agentInterest, editorInterest, type Interest } from "./announce/interests.ts";
+import { advertise, chooseForms, negotiate, type Negotiation } from "./session/negotiation.ts";
+import { openOpenings, type Opening } from "./session/openings.ts";
+import { openPendingRequests } from "./session/pending-requests.ts";
+import { openPrompts } from "./prompt/prompts.ts";
+import { isExactId, isRecord, type JsonRecord, readMessage, recordAt } from "./bytes/raw-message.ts";
+import { servedTools } from "./tools/served-tools.ts";
 import type { SkillService } from "./service/skill-service.ts";
-import { type Agreed, openSessions } from "./sessions.ts";
-import { restoreSessionTitles } from "./told-again.ts";
+import { type Agreed, openSessions } from "./session/sessions.ts";
+import { restoreSessionTitles } from "./prompt/told-again.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Amendment } from "./amend.ts";
+import type { Amendment } from "./bytes/amend.ts";
 
 /** What becomes of a message that passes through. */
 export type Verdict =

@@ -1,6 +1,6 @@
 import type { AgentConnectOptions, AgentConnector } from "@agentclientprotocol/sdk";
 import { readOptions, type SkillsOptions } from "../options.ts";
-import { interceptStream } from "./intercept-stream.ts";
+import { interceptStream } from "./bytes/intercept-stream.ts";
 import { openService } from "./service/open-service.ts";
 import { shareService } from "./service/share-service.ts";
 

@@ -1,6 +1,6 @@
 import { readOptions, type SkillsOptions } from "../options.ts";
 import type { MessageStream } from "../wire/message-stream.ts";
-import { interceptStream } from "./intercept-stream.ts";
+import { interceptStream } from "./bytes/intercept-stream.ts";
 import { openService } from "./service/open-service.ts";
 
 /**

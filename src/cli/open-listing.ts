@@ -1,14 +1,14 @@
 import path from "node:path";
-import { systemClock } from "../clock.ts";
-import type { Log } from "../log.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
 import { openCatalog } from "../skills/catalog.ts";
 import type { Catalog } from "../skills/catalog.ts";
-import { diskSkillFiles } from "../skills/disk-skill-files.ts";
-import { sessionRoots } from "../skills/roots.ts";
-import type { Root } from "../skills/roots.ts";
-import { directoryFault } from "./directory-fault.ts";
+import { diskSkillFiles } from "../skills/files/disk-skill-files.ts";
+import { sessionRoots } from "../skills/scan/roots.ts";
+import type { Root } from "../skills/scan/roots.ts";
+import { directoryFault } from "./arguments/directory-fault.ts";
 import { keepHeapSmall } from "./small-heap.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./report/terminal.ts";
 
 /** What `list` and `show` are asked. */
 export interface ListingOptions {

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, writeSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
-import type { Log } from "../log.ts";
-import { safeText } from "./safe-text.ts";
+import type { Log } from "../base/log.ts";
+import { safeText } from "./report/safe-text.ts";
 
 /** Diagnostics on stderr: what a person should know, a line each. */
 export function openStderrLog(write: (line: string) => void): Log {

@@ -1,8 +1,8 @@
 import { commands } from "./commands.ts";
 import type { Command, CommandName } from "./commands.ts";
 import { isSkillsError } from "../errors.ts";
-import { isUsageFault, parseArguments } from "./parse-arguments.ts";
-import type { Arguments, UsageFault } from "./parse-arguments.ts";
+import { isUsageFault, parseArguments } from "./arguments/parse-arguments.ts";
+import type { Arguments, UsageFault } from "./arguments/parse-arguments.ts";
 
 /** The exit code. Only what the command at hand needs is loaded: an agent must be started, and a list printed, without delay. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
@@ -21,49 +21,49 @@ async function run(argv: readonly string[]): Promise<number> {
   switch (name) {
     case "list":
       return await withArguments(name, commands.list, rest, async (given) => {
-        const { runList } = await import("./list.ts");
+        const { runList } = await import("./commands/list.ts");
         return await runList(given.options, await openTerminal());
       });
     case "show":
       return await withArguments(name, commands.show, rest, async ({ options, positionals: [wanted = ""] }) => {
-        const { runShow } = await import("./show.ts");
+        const { runShow } = await import("./commands/show.ts");
         return await runShow(wanted, options, await openTerminal());
       });
     case "check":
       return await withArguments(name, commands.check, rest, async ({ options, positionals }) => {
-        const { runCheck } = await import("./check.ts");
+        const { runCheck } = await import("./commands/check/check.ts");
         return await runCheck(positionals, options, await openTerminal());
       });
     case "help":
       return await tellAbout(rest);
     case "mcp":
       return await withArguments(name, commands.mcp, rest, async ({ options }) => {
-        const { runMcp } = await import("./mcp.ts");
+        const { runMcp } = await import("./commands/mcp.ts");
         return await runMcp(options);
       });
     case "call":
       return await withArguments(name, commands.call, rest, async ({ options, positionals: [tool = "", input] }) => {
-        const { runCall } = await import("./call.ts");
+        const { runCall } = await import("./commands/call.ts");
         return await runCall(tool, input, options, await openTerminal());
       });
     case "run":
       return await withArguments(name, commands.run, rest, async ({ options, positionals: [wanted = ""] }) => {
-        const { runRun } = await import("./run.ts");
+        const { runRun } = await import("./commands/run.ts");
         return await runRun(wanted, options, await openTerminal());
       });
     case "install":
       return await withArguments(name, commands.install, rest, async ({ options, positionals: [wanted = ""] }) => {
-        const { runInstall } = await import("./install.ts");
+        const { runInstall } = await import("./commands/install.ts");
         return await runInstall(wanted, options, await openTerminal());
       });
     case "doctor":
       return await withArguments(name, commands.doctor, rest, async ({ options }) => {
-        const { runDoctor } = await import("./doctor.ts");
+        const { runDoctor } = await import("./commands/doctor.ts");
         return await runDoctor(options, await openTerminal());
       });
     case "tools":
       return await withArguments(name, commands.tools, rest, async ({ options }) => {
-        const { runTools } = await import("./tools.ts");
+        const { runTools } = await import("./commands/tools.ts");
         return await runTools(options, await openTerminal());
       });
     case "blobs":
@@ -72,17 +72,17 @@ async function run(argv: readonly string[]): Promise<number> {
         commands.blobs,
         rest,
         async ({ options, positionals: [action = "", ...ids] }) => {
-          const { runBlobs } = await import("./blobs.ts");
+          const { runBlobs } = await import("./commands/blobs.ts");
           return await runBlobs(action, ids, options, await openTerminal());
         },
       );
     case "ledger":
       return await withArguments(name, commands.ledger, rest, async ({ options }) => {
-        const { runLedger } = await import("./ledger.ts");
+        const { runLedger } = await import("./commands/ledger.ts");
         return await runLedger(options, await openTerminal());
       });
     case "mcp-bridge": {
-      const { runMcpBridge } = await import("./mcp-bridge.ts");
+      const { runMcpBridge } = await import("./commands/mcp-bridge.ts");
       return await runMcpBridge(rest);
     }
     default:
@@ -96,29 +96,29 @@ async function wrap(argv: readonly string[]): Promise<number> {
   const [command, ...args] = separator < 0 ? [] : argv.slice(separator + 1);
   const given = parseArguments(commands.wrap, own);
   if (isUsageFault(given)) {
-    const { explainStray } = await import("./explain-stray.ts");
+    const { explainStray } = await import("./commands/check/explain-stray.ts");
     return await refuse(explainStray(own) ?? given.usageFault);
   }
   if (given.options.help === true) {
     return await tellAbout(given.positionals);
   }
   if (given.options.version === true) {
-    const { version } = await import("../version.ts");
+    const { version } = await import("../base/version.ts");
     return await print(`${version}\n`);
   }
   if (command === undefined) return await refuse(`no agent to run; write: acp-skills ${commands.wrap.usage}`);
   if (command === "") return await refuse("the agent's command is empty");
-  const { runWrap } = await import("./wrap.ts");
+  const { runWrap } = await import("./commands/wrap.ts");
   const done = await runWrap(command, args, given.options);
   return typeof done === "number" ? done : await refuse(done.usageFault);
 }
 
 /** Help for the first command that is named, or for all. */
 async function tellAbout([name]: readonly string[]): Promise<number> {
-  const { helpForAll, helpForCommand } = await import("./help.ts");
+  const { helpForAll, helpForCommand } = await import("./arguments/help.ts");
   if (name === undefined || name.startsWith("-")) return await print(helpForAll());
   if (isCommandName(name)) return await print(helpForCommand(name));
-  const { explainStray } = await import("./explain-stray.ts");
+  const { explainStray } = await import("./commands/check/explain-stray.ts");
   return await refuse(explainStray([name]) ?? `unknown command ${name}`);
 }
 
@@ -139,7 +139,7 @@ async function withArguments<Given extends Command>(
     const done = await perform(given);
     return typeof done === "number" ? done : await refuse(done.usageFault, name);
   }
-  const { helpForCommand } = await import("./help.ts");
+  const { helpForCommand } = await import("./arguments/help.ts");
   return await print(helpForCommand(name));
 }
 
@@ -156,6 +156,6 @@ async function print(text: string): Promise<number> {
 }
 
 async function openTerminal() {
-  const terminal = await import("./terminal.ts");
+  const terminal = await import("./report/terminal.ts");
   return terminal.openTerminal();
 }

@@ -2,10 +2,10 @@ import { SkillsError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { toSettingsData } from "../settings-data.ts";
 import type { Skill } from "../skills/skill.ts";
-import type { Channel } from "../threads/channel.ts";
-import { chooseChannel } from "../threads/choose-channel.ts";
+import type { Channel } from "../base/threads/channel.ts";
+import { chooseChannel } from "../base/threads/choose-channel.ts";
 import type { CallFacts, FromSkills, Opening, PlainError, SkillNumber, ToSkills } from "./skills-messages.ts";
-import { urlOf } from "../url-of.ts";
+import { urlOf } from "../base/url-of.ts";
 
 interface RemoteCall extends CallFacts {
   readonly name: string;

@@ -1,8 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
 import { isSkillsError } from "../errors.ts";
-import { logIdleGrants } from "../tools/runs/idle-grants.ts";
+import { logIdleGrants } from "../runs/authorize/idle-grants.ts";
 import type { Settings } from "../options.ts";
-import { logProblemsOf } from "../skills/log-problems.ts";
+import { logProblemsOf } from "../skills/rules/log-problems.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 import { openSkillset } from "../skillset.ts";
 import { openToolkit, ownerOf } from "../toolkit.ts";

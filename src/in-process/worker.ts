@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import { serveSkills } from "./serve-skills.ts";
 import type { FromSkills, SkillsData } from "./skills-messages.ts";
 

@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSyn
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
-import type { Log } from "../log.ts";
-import { makeOwnDirectories } from "../make-directories.ts";
+import type { Log } from "../base/log.ts";
+import { makeOwnDirectories } from "../base/make-directories.ts";
 import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
 import type { Ledger } from "./ledger.ts";
 

@@ -1,6 +1,6 @@
-import type { Log } from "../log.ts";
-import type { SkillHasher } from "../tools/hash-skill.ts";
-import type { SkillSource } from "../tools/skill-source.ts";
+import type { Log } from "../base/log.ts";
+import type { SkillHasher } from "../skills/hash/hash-skill.ts";
+import type { SkillSource } from "../skills/files/skill-source.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 

@@ -1,14 +1,14 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
-import type { Log } from "../log.ts";
+import type { Log } from "../base/log.ts";
 import { toolDefinitions } from "../tools/tool-definitions.ts";
 import type { McpTool, ObjectSchema } from "../tools/tool-definitions.ts";
 import type { ToolName } from "../tools/tool-names.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
-import { newErrorId } from "../error-id.ts";
+import { newErrorId } from "../base/error-id.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { tellProgress, toolCallIdIn } from "./progress.ts";
 import { openSkillSource } from "./skill-source.ts";

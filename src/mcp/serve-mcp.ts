@@ -1,9 +1,9 @@
 import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { asksForSkills } from "./asks-for-skills.ts";
-import { openLineTransport } from "./line-transport.ts";
+import { openLineTransport } from "./socket/line-transport.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openMcpServers } from "./mcp-server.ts";
 

@@ -8,23 +8,23 @@ import type {
   SkillSource as ExtensionSource,
 } from "@modelcontextprotocol/server/ext/skills";
 import { isSkillsError } from "../errors.ts";
-import type { Log } from "../log.ts";
-import { hasTags } from "../skills/invisible-characters.ts";
+import type { Log } from "../base/log.ts";
+import { hasTags } from "../skills/text/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
-import { fromCursor, toCursor } from "../tools/cursor.ts";
+import { fromCursor, toCursor } from "../tools/answers/cursor.ts";
 import { guideSkill } from "../tools/guide/guide.ts";
 import { maxFileBytes } from "../tools/limits.ts";
-import { locateSkillFile } from "../tools/locate-skill-file.ts";
-import { skillPathFault } from "../tools/skill-path.ts";
-import type { SkillSource } from "../tools/skill-source.ts";
-import { viewSkills } from "../tools/skill-view.ts";
-import type { SkillView } from "../tools/skill-view.ts";
-import { toVisibleSource } from "../tools/visible-source.ts";
+import { locateSkillFile } from "../skills/hash/locate-skill-file.ts";
+import { skillPathFault } from "../skills/hash/skill-path.ts";
+import type { SkillSource } from "../skills/files/skill-source.ts";
+import { viewSkills } from "../tools/view/skill-view.ts";
+import type { SkillView } from "../tools/view/skill-view.ts";
+import { toVisibleSource } from "../tools/view/visible-source.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { newErrorId } from "../error-id.ts";
+import { newErrorId } from "../base/error-id.ts";
 import { listDirectory } from "./list-directory.ts";
-import { toMimeType } from "../tools/mime-type.ts";
+import { toMimeType } from "../tools/answers/mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
 
 /** The library lists resources on one page; ours has as many as there are skills. */

@@ -1,11 +1,11 @@
-import type { Clock } from "../clock.ts";
-import { systemClock } from "../clock.ts";
-import { silentLog } from "../log.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../base/clock.ts";
+import { systemClock } from "../base/clock.ts";
+import { silentLog } from "../base/log.ts";
+import type { Log } from "../base/log.ts";
 import type { Egress } from "./processes/process-sandbox.ts";
 import { openBubblewrapTier, openLandlockTier } from "./processes/process-tiers.ts";
 import type { ProcessTierOptions } from "./processes/process-tiers.ts";
-import { missingOwnFiles } from "./own-files.ts";
+import { missingOwnFiles } from "./directory/own-files.ts";
 import { openPyodideTier } from "./pyodide/pyodide-tier.ts";
 import type { PyodideTierOptions } from "./pyodide/pyodide-tier.ts";
 import type { Explanation, Sandbox, Tier } from "./sandbox.ts";

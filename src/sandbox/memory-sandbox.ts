@@ -1,6 +1,6 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 import { SkillsError } from "../errors.ts";
-import { closableSandbox } from "./closable-sandbox.ts";
+import { closableSandbox } from "./drive/closable-sandbox.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 
 /** What stands for the inside of a run: a script says through it what the program does. */

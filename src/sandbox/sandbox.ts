@@ -1,4 +1,4 @@
-import type { DirectoryIdentity } from "../directory-identity.ts";
+import type { DirectoryIdentity } from "../base/directory-identity.ts";
 
 /** What isolates a run. `none` is not among them: it is no sandbox. */
 export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory";

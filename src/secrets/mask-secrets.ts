@@ -1,6 +1,6 @@
 import { SkillsError } from "../errors.ts";
-import { runInSlices } from "../slices.ts";
-import type { Steps } from "../slices.ts";
+import { runInSlices } from "../base/slices.ts";
+import type { Steps } from "../base/slices.ts";
 import { findNeedles, prepareNeedles } from "./find-needles.ts";
 import type { Needles } from "./find-needles.ts";
 import { toSecretForms } from "./secret-forms.ts";

@@ -1,18 +1,18 @@
-import type { Clock } from "../clock.ts";
-import type { Log } from "../log.ts";
-import { assemble } from "./assemble.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import { assemble } from "./scan/assemble.ts";
 import { diffSnapshots, isEmptyChange, isSameProblems } from "./diff.ts";
-import { openHold } from "./hold.ts";
-import type { Problem } from "./problem.ts";
-import type { Root } from "./roots.ts";
-import { openScan } from "./scan.ts";
-import { openSettle } from "./settle.ts";
-import { openStarvation } from "./starvation.ts";
-import { countSkills } from "./skill-counts.ts";
-import type { SkillFiles } from "./skill-files.ts";
-import type { OpenSkillWatcher } from "./skill-watcher.ts";
+import { openHold } from "./watch/hold.ts";
+import type { Problem } from "./rules/problem.ts";
+import type { Root } from "./scan/roots.ts";
+import { openScan } from "./scan/scan.ts";
+import { openSettle } from "./watch/settle.ts";
+import { openStarvation } from "./scan/starvation.ts";
+import { countSkills } from "./rules/skill-counts.ts";
+import type { SkillFiles } from "./files/skill-files.ts";
+import type { OpenSkillWatcher } from "./watch/skill-watcher.ts";
 import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
-import { runInSlices } from "../slices.ts";
+import { runInSlices } from "../base/slices.ts";
 
 /** Told after the snapshot was replaced. `change` names no skill when only problems differ. Must not throw. */
 type CatalogListener = (snapshot: Snapshot, change: Change) => void;

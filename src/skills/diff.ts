@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Problem } from "./problem.ts";
+import type { Problem } from "./rules/problem.ts";
 import type { Change, OfferedSkill, Skill, Snapshot } from "./skill.ts";
 
 /** What differs between two snapshots, by slug and in their order. Fast where they share their skills. */

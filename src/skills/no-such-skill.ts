@@ -1,4 +1,4 @@
-import { nearest } from "../nearest.ts";
+import { nearest } from "../base/nearest.ts";
 import type { Snapshot } from "./skill.ts";
 
 /** For a name that no skill has: the ones it may have been meant for. */

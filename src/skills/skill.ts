@@ -1,6 +1,6 @@
-import type { Manifest } from "./manifest.ts";
-import type { Problem } from "./problem.ts";
-import type { SkillCounts } from "./skill-counts.ts";
+import type { Manifest } from "./manifest/manifest.ts";
+import type { Problem } from "./rules/problem.ts";
+import type { SkillCounts } from "./rules/skill-counts.ts";
 
 /** One version of one skill, read from disk and normalised (CONTRACT C-1.1, C-1.2). Frozen. */
 export interface Skill {

@@ -3,7 +3,7 @@ import { parseBlobKind } from "../blobs/blob-kind.ts";
 import type { BlobKind } from "../blobs/blob-kind.ts";
 import { SkillsError } from "../errors.ts";
 import { defineTool } from "./tool.ts";
-import { invalidInput } from "./check-input.ts";
+import { invalidInput } from "./input/check-input.ts";
 
 export const createBlob = defineTool({
   name: "create_blob",

@@ -1,19 +1,19 @@
 import * as z from "zod";
-import { isWithin } from "../is-within.ts";
-import { withoutTags } from "../skills/invisible-characters.ts";
+import { isWithin } from "../base/is-within.ts";
+import { withoutTags } from "../skills/text/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
-import { toContent } from "./content.ts";
-import type { HashedSkill } from "./hash-skill.ts";
+import { toContent } from "./answers/content.ts";
+import type { HashedSkill } from "../skills/hash/hash-skill.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./limits.ts";
 import { readOnly } from "./read-only.ts";
-import { callsOf } from "./runs/calls-of.ts";
-import { isScript } from "./runs/plan-skill-run.ts";
-import { maxMountedBytes } from "./runs/run-limits.ts";
-import type { FilePart } from "./skill-bytes.ts";
-import { toManifest } from "./to-manifest.ts";
+import { callsOf } from "../runs/plan/calls-of.ts";
+import { isScript } from "../runs/plan/plan-skill-run.ts";
+import { maxMountedBytes } from "../runs/plan/run-limits.ts";
+import type { FilePart } from "../skills/files/skill-bytes.ts";
+import { toManifest } from "./answers/to-manifest.ts";
 import { defineTool } from "./tool.ts";
-import type { SkillSource } from "./skill-source.ts";
-import { typedFrontmatter } from "./typed-frontmatter.ts";
+import type { SkillSource } from "../skills/files/skill-source.ts";
+import { typedFrontmatter } from "./answers/typed-frontmatter.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 const calledSkill = z.strictObject({

@@ -1,13 +1,13 @@
 import * as z from "zod";
-import type { Arguments } from "./runs/check-args.ts";
-import { planSkillRun } from "./runs/plan-skill-run.ts";
-import { runArguments } from "./runs/run-arguments-schema.ts";
-import { runResult } from "./runs/run-result.ts";
-import { checkOf, runOf } from "./runs/run-of.ts";
-import type { RunPlan } from "./runs/run-plan.ts";
+import type { Arguments } from "../runs/plan/check-args.ts";
+import { planSkillRun } from "../runs/plan/plan-skill-run.ts";
+import { runArguments } from "../runs/plan/run-arguments-schema.ts";
+import { runResult } from "../runs/record/run-result.ts";
+import { checkOf, runOf } from "../runs/plan/run-of.ts";
+import type { RunPlan } from "../runs/plan/run-plan.ts";
 import { defineTool } from "./tool.ts";
 import type { RunContext } from "./tool.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { wholeNumber } from "./input/whole-number.ts";
 
 export const executeSkill = defineTool({
   name: "execute_skill",

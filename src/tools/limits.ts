@@ -38,10 +38,6 @@ export const maxListedFiles = 512;
 /** CONTRACT C-3.3: bytes of a file in one reply, and the largest file that is read at all. */
 export const maxReplyBytes = 256 * 1024;
 export const maxFileBytes = 16 * 1024 * 1024;
-export const maxPathLength = 512;
 /** CONTRACT C-4.3. */
 export const defaultPreviewBytes = 2000;
 export const maxPreviewBytes = 1024 * 1024;
-/** Beyond this many files, or entries looked at, a skill's files are not all counted. */
-export const maxWalkedFiles = 4096;
-export const maxWalkedEntries = 20_000;

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import type { Skill } from "../skills/skill.ts";
-import { fromCursor, toCursor } from "./cursor.ts";
+import { fromCursor, toCursor } from "./answers/cursor.ts";
 import { defaultPageSize, maxPageSize, maxRowTags } from "./limits.ts";
 import { readOnly } from "./read-only.ts";
 import { defineTool } from "./tool.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { wholeNumber } from "./input/whole-number.ts";
 
 const nameRow = z.strictObject({ name: z.string(), version: z.string() });
 const summaryRow = nameRow.extend({

@@ -1,9 +1,9 @@
 import * as z from "zod";
-import { invalidInput } from "./check-input.ts";
-import { toContent } from "./content.ts";
+import { invalidInput } from "./input/check-input.ts";
+import { toContent } from "./answers/content.ts";
 import { defaultPreviewBytes, maxPreviewBytes } from "./limits.ts";
 import { defineTool } from "./tool.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { wholeNumber } from "./input/whole-number.ts";
 
 export const readBlob = defineTool({
   name: "read_blob",

@@ -1,17 +1,17 @@
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
-import { asAvailable, nearest } from "../nearest.ts";
-import { withoutTags } from "../skills/invisible-characters.ts";
-import { runInSlices } from "../slices.ts";
+import { asAvailable, nearest } from "../base/nearest.ts";
+import { withoutTags } from "../skills/text/invisible-characters.ts";
+import { runInSlices } from "../base/slices.ts";
 import type { Skill } from "../skills/skill.ts";
-import { toContent } from "./content.ts";
+import { toContent } from "./answers/content.ts";
 import { maxFileBytes, maxReplyBytes } from "./limits.ts";
 import { readOnly } from "./read-only.ts";
-import { invalidPath, locateSkillFile } from "./locate-skill-file.ts";
-import { skillPathFault } from "./skill-path.ts";
+import { invalidPath, locateSkillFile } from "../skills/hash/locate-skill-file.ts";
+import { skillPathFault } from "../skills/hash/skill-path.ts";
 import { defineTool } from "./tool.ts";
-import type { SkillSource } from "./skill-source.ts";
-import { walkSkill } from "./walk-skill.ts";
+import type { SkillSource } from "../skills/files/skill-source.ts";
+import { walkSkill } from "../skills/hash/walk-skill.ts";
 
 export const readSkillFile = defineTool({
   name: "read_skill_file",

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
-import type { Arguments } from "./runs/check-args.ts";
-import { planCodeRun } from "./runs/plan-code-run.ts";
-import { runArguments } from "./runs/run-arguments-schema.ts";
-import { runResult } from "./runs/run-result.ts";
-import { runOf } from "./runs/run-of.ts";
+import type { Arguments } from "../runs/plan/check-args.ts";
+import { planCodeRun } from "../runs/plan/plan-code-run.ts";
+import { runArguments } from "../runs/plan/run-arguments-schema.ts";
+import { runResult } from "../runs/record/run-result.ts";
+import { runOf } from "../runs/plan/run-of.ts";
 import { defineTool } from "./tool.ts";
-import { wholeNumber } from "./whole-number.ts";
+import { wholeNumber } from "./input/whole-number.ts";
 
 export const runCode = defineTool({
   name: "run_code",

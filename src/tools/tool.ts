@@ -1,14 +1,14 @@
 import type * as z from "zod";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import type { DirectoryIdentity } from "../directory-identity.ts";
+import type { DirectoryIdentity } from "../base/directory-identity.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 import type { Guide } from "./guide/guide.ts";
-import type { HashedSkill } from "./hash-skill.ts";
-import type { Runs } from "./runs/runs.ts";
-import type { ProjectFiles } from "./project-files.ts";
+import type { HashedSkill } from "../skills/hash/hash-skill.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { ProjectFiles } from "./project/project-files.ts";
 import type { ToolLimits } from "./limits.ts";
-import type { SkillSource } from "./skill-source.ts";
-import type { SkillView } from "./skill-view.ts";
+import type { SkillSource } from "../skills/files/skill-source.ts";
+import type { SkillView } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 
 export type Door = "mcp" | "acp" | "http" | "in-process" | "cli";

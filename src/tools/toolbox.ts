@@ -1,28 +1,28 @@
 import type { BlobStore } from "../blobs/blob-store.ts";
-import { newErrorId as newRandomErrorId } from "../error-id.ts";
+import { newErrorId as newRandomErrorId } from "../base/error-id.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
-import { toInternalError } from "../internal-error.ts";
-import type { Log } from "../log.ts";
-import { asAvailable, nearest } from "../nearest.ts";
-import { diskSkillFiles } from "../skills/disk-skill-files.ts";
+import { toInternalError } from "../base/internal-error.ts";
+import type { Log } from "../base/log.ts";
+import { asAvailable, nearest } from "../base/nearest.ts";
+import { diskSkillFiles } from "../skills/files/disk-skill-files.ts";
 import type { Skill } from "../skills/skill.ts";
-import { checkInput } from "./check-input.ts";
-import { diskSkillBytes } from "./disk-skill-bytes.ts";
+import { checkInput } from "./input/check-input.ts";
+import { diskSkillBytes } from "../skills/files/disk-skill-bytes.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
-import { openSkillHasher } from "./hash-skill.ts";
-import type { SkillHasher } from "./hash-skill.ts";
+import { openSkillHasher } from "../skills/hash/hash-skill.ts";
+import type { SkillHasher } from "../skills/hash/hash-skill.ts";
 import { defaultLimits } from "./limits.ts";
-import { projectFiles } from "./project-files.ts";
-import { maxMountedBytes } from "./runs/run-limits.ts";
-import type { Runs } from "./runs/runs.ts";
+import { projectFiles } from "./project/project-files.ts";
+import { maxMountedBytes } from "../runs/plan/run-limits.ts";
+import type { Runs } from "../runs/runs.ts";
 import type { ToolLimits } from "./limits.ts";
-import type { SkillSource } from "./skill-source.ts";
-import { viewSkills } from "./skill-view.ts";
+import type { SkillSource } from "../skills/files/skill-source.ts";
+import { viewSkills } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 import type { Door, RunContext, Tool, ToolContext } from "./tool.ts";
 import { availableTools } from "./tools.ts";
-import { toVisibleSource } from "./visible-source.ts";
+import { toVisibleSource } from "./view/visible-source.ts";
 
 /** A tool was used, with success. */
 export interface ToolUse {

@@ -1,7 +1,7 @@
 import { isSkillsError } from "../errors.ts";
 import type { SkillsErrorCode } from "../errors.ts";
-import { toInternalError } from "../internal-error.ts";
-import type { InternalErrorOptions } from "../internal-error.ts";
+import { toInternalError } from "../base/internal-error.ts";
+import type { InternalErrorOptions } from "../base/internal-error.ts";
 
 /** One input that is not as it should be: a JSON pointer into the parameters, what was expected, and what was found. */
 interface Violation {

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { wrapCommand } from "../../src/acp/wrap-command.ts";
-import { silentLog } from "../../src/log.ts";
+import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { describeDoors, doorSkills } from "../doors.ts";
 import type { OpenDoor } from "../doors.ts";
 import { openStdioClient } from "../mcp/stdio-client.ts";

@@ -1,4 +1,4 @@
-import type { AgentTools, EditorCaller, OpenedSession } from "../../src/acp/agent-tools.ts";
+import type { AgentTools, EditorCaller, OpenedSession } from "../../src/acp/tools/agent-tools.ts";
 
 interface FakeCall {
   readonly name: string;

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { descendants, openProcessTree } from "../../src/acp/process-tree.ts";
-import type { ListedProcess } from "../../src/acp/process-tree.ts";
-import { wrapCommand } from "../../src/acp/wrap-command.ts";
-import { systemClock } from "../../src/clock.ts";
+import { descendants, openProcessTree } from "../../src/acp/process/process-tree.ts";
+import type { ListedProcess } from "../../src/acp/process/process-tree.ts";
+import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { manualClock } from "../manual-clock.ts";
 import { binary } from "../cli/run-cli.ts";
 

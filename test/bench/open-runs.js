@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { openSkills } from "../../dist/open-skills.js";
+import { openSkills } from "../../dist/in-process/open-skills.js";
 import { childProcesses, processorTime } from "./child-processes.js";
 import { quickClock } from "./quick-clock.js";
 

@@ -1,6 +1,6 @@
 import { openCatalog } from "../../dist/skills/catalog.js";
-import { diskSkillFiles } from "../../dist/skills/disk-skill-files.js";
-import { systemClock } from "../../dist/clock.js";
+import { diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
+import { systemClock } from "../../dist/base/clock.js";
 import { openToolkit } from "../../dist/toolkit.js";
 
 /** @import { Toolkit } from "../../dist/toolkit.js" */

@@ -1,4 +1,4 @@
-/** @import { Clock } from "../../dist/clock.js" */
+/** @import { Clock } from "../../dist/base/clock.js" */
 
 /**
  * The real clock, which can be put forward.

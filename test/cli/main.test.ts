@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { version } from "../../src/version.ts";
+import { version } from "../../src/base/version.ts";
 import { binary, runCli } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chownSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openFileLog, openStderrLog } from "../../src/cli/open-log.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();

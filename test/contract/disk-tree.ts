@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { diskSkillFiles } from "../../src/skills/disk-skill-files.ts";
-import type { OpenSkillWatcher } from "../../src/skills/skill-watcher.ts";
+import { diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
+import type { OpenSkillWatcher } from "../../src/skills/watch/skill-watcher.ts";
 import type { WatchedTree } from "./skill-watcher.ts";
 
 /** A tree in a new temporary directory. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isSkillsError } from "../../src/errors.ts";
-import type { SkillFiles } from "../../src/skills/skill-files.ts";
+import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
 
 /** A tree to read: `root` is its real path; the verbs take paths below it. */
 export interface FileTree {

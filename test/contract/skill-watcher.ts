@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import type { Catalog } from "../../src/skills/catalog.ts";
-import type { SkillFiles } from "../../src/skills/skill-files.ts";
-import type { OpenSkillWatcher } from "../../src/skills/skill-watcher.ts";
+import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
+import type { OpenSkillWatcher } from "../../src/skills/watch/skill-watcher.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
 
 /** A tree that changes, and what watches it; the verbs take paths below `root`. */

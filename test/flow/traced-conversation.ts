@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { wrapCommand } from "../../src/acp/wrap-command.ts";
+import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
 
 const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 const skill = fileURLToPath(new URL("../../examples/skills/commit-message", import.meta.url));

@@ -18,7 +18,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { diskLedger } from "../../src/ledger/disk-ledger.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { describeLedger, readAll, use } from "../contract/ledger.ts";
 
 const lineBytes = Buffer.byteLength('{"at":"1970-01-01T00:00:00.999Z","tool":"tool-999","door":"mcp"}\n');

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
-import { runBridge } from "../../src/mcp/bridge.ts";
+import { runBridge } from "../../src/mcp/socket/bridge.ts";
 import { serveMcp } from "../../src/mcp/serve-mcp.ts";
-import { silentLog } from "../../src/log.ts";
-import { openMemoryRuns } from "../tools/runs/memory-runs.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { openMemoryRuns } from "../runs/memory-runs.ts";
 import { describeDoors, doorScript, doorSkills } from "../doors.ts";
 import type { OpenDoor as OpenWay } from "../doors.ts";
 import { manualClock } from "../manual-clock.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openSandbox } from "../../src/sandbox/choose-sandbox.ts";
-import { hostDirectoryPrefix } from "../../src/sandbox/host-directory.ts";
-import { removeTree } from "../../src/sandbox/remove-tree.ts";
+import { hostDirectoryPrefix } from "../../src/sandbox/directory/host-directory.ts";
+import { removeTree } from "../../src/sandbox/directory/remove-tree.ts";
 
 test("The first tier that works is used, and no further one is tried", async ({ skip }) => {
   const { sandbox, tiers } = await openSandbox();

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
 import type { MemoryScript, MemoryStage } from "../../src/sandbox/memory-sandbox.ts";
 import type { Json, RunEnd, SandboxRun } from "../../src/sandbox/sandbox.ts";

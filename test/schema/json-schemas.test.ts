@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { jsonSchemas } from "../../.config/json-schemas.js";
-import { manifestSchema } from "../../src/skills/manifest.ts";
+import { manifestSchema } from "../../src/skills/manifest/manifest.ts";
 import { availableSkillSchema } from "../../src/wire/available-skill.ts";
 import { sessionUpdateSchema } from "../../src/wire/session-update.ts";
 

@@ -1,13 +1,13 @@
 import { load } from "js-yaml";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { factsOf } from "../../src/acp/agents.ts";
-import { findInvocation } from "../../src/acp/prompt.ts";
-import { toLesson } from "../../src/acp/teaching.ts";
-import { safeText } from "../../src/cli/safe-text.ts";
-import { fixSkill } from "../../src/skills/fix-skill.ts";
-import { parseSkill } from "../../src/skills/parse-skill.ts";
-import { readSkillDocument } from "../../src/skills/skill-document.ts";
-import { typedFrontmatter } from "../../src/tools/typed-frontmatter.ts";
+import { factsOf } from "../../src/acp/session/agents.ts";
+import { findInvocation } from "../../src/acp/prompt/prompt.ts";
+import { toLesson } from "../../src/acp/prompt/teaching.ts";
+import { safeText } from "../../src/cli/report/safe-text.ts";
+import { fixSkill } from "../../src/skills/rules/fix-skill.ts";
+import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
+import { readSkillDocument } from "../../src/skills/text/skill-document.ts";
+import { typedFrontmatter } from "../../src/tools/answers/typed-frontmatter.ts";
 
 vi.mock(import("js-yaml"), async (importOriginal) => {
   const original = await importOriginal();

@@ -1,13 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { SkillsError } from "../../src/errors.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import type { CatalogOptions } from "../../src/skills/catalog.ts";
-import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
-import { memoryWatcher } from "../../src/skills/memory-watcher.ts";
-import { openNativeWatcher } from "../../src/skills/native-watcher.ts";
-import type { SkillFiles } from "../../src/skills/skill-files.ts";
+import { memorySkillFiles } from "../../src/skills/files/memory-skill-files.ts";
+import { memoryWatcher } from "../../src/skills/watch/memory-watcher.ts";
+import { openNativeWatcher } from "../../src/skills/watch/native-watcher.ts";
+import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
 import type { Change } from "../../src/skills/skill.ts";
 import { diskTree } from "../contract/disk-tree.ts";
 import { listed, skillText, until } from "../contract/skill-watcher.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { assemble } from "../../src/skills/assemble.ts";
+import { assemble } from "../../src/skills/scan/assemble.ts";
 import { diffSnapshots, isEmptyChange } from "../../src/skills/diff.ts";
 import type { Change, Snapshot } from "../../src/skills/skill.ts";
 import { found, foundSkill } from "./found-skills.ts";

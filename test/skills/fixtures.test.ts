@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { parseSkill } from "../../src/skills/parse-skill.ts";
-import { readManifest } from "../../src/skills/read-manifest.ts";
-import { rules } from "../../src/skills/rules.ts";
+import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
+import { readManifest } from "../../src/skills/manifest/read-manifest.ts";
+import { rules } from "../../src/skills/rules/rules.ts";
 
 const root = fileURLToPath(new URL("../fixtures/skills/", import.meta.url));
 const headLength = 4096;

@@ -1,7 +1,7 @@
-import type { Found, FoundSkill } from "../../src/skills/found.ts";
-import { parseSkill } from "../../src/skills/parse-skill.ts";
-import type { DirectoryRecord } from "../../src/skills/read-directory.ts";
-import type { Root } from "../../src/skills/roots.ts";
+import type { Found, FoundSkill } from "../../src/skills/scan/found.ts";
+import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
+import type { DirectoryRecord } from "../../src/skills/files/read-directory.ts";
+import type { Root } from "../../src/skills/scan/roots.ts";
 import { skillText } from "../contract/skill-watcher.ts";
 
 /** The record of a directory with this SKILL.md. */

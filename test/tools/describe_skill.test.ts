@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { memorySkillFiles } from "../../src/skills/memory-skill-files.ts";
-import { memorySkillBytes } from "../../src/tools/memory-skill-bytes.ts";
-import { actionSkill } from "./runs/open-runner.ts";
+import { memorySkillFiles } from "../../src/skills/files/memory-skill-files.ts";
+import { memorySkillBytes } from "../../src/skills/files/memory-skill-bytes.ts";
+import { actionSkill } from "../runs/open-runner.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 
 interface Described {

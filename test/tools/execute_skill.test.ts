@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SkillsError } from "../../src/errors.ts";
 import type { SandboxRun } from "../../src/sandbox/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";
-import { actionSkill, openRunner } from "./runs/open-runner.ts";
+import { actionSkill, openRunner } from "../runs/open-runner.ts";
 
 const returned = (value: never) => ({ type: "returned", value }) as const;
 const inputs = `[inputs.sheet]

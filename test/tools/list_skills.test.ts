@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { OfferedSkill, Skill, Snapshot } from "../../src/skills/skill.ts";
-import { byCodePoint } from "../../src/skills/code-point-order.ts";
+import { byCodePoint } from "../../src/skills/text/code-point-order.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 
 interface Page {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
-import { systemClock } from "../../src/clock.ts";
-import { silentLog } from "../../src/log.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
-import { diskSkillFiles } from "../../src/skills/disk-skill-files.ts";
+import { diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import { agentSkill, openTools, refusal } from "./open-tools.ts";
 

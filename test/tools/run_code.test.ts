@@ -4,7 +4,7 @@ import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
 import { SkillsError } from "../../src/errors.ts";
 import type { Json, SandboxRun } from "../../src/sandbox/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";
-import { actionSkill, openRunner } from "./runs/open-runner.ts";
+import { actionSkill, openRunner } from "../runs/open-runner.ts";
 
 const python = { language: "python", code: "def main(args): return args" };
 

@@ -1,7 +1,7 @@
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { toWireError } from "../../src/wire/error-table.ts";
 import { describeDoors, doorScript, doorSkills } from "../doors.ts";
-import { openRunner } from "./runs/open-runner.ts";
+import { openRunner } from "../runs/open-runner.ts";
 
 describeDoors("of the toolbox itself", async (project) => {
   const { call } = await openRunner(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { SkillsError } from "../../src/errors.ts";
-import { silentLog } from "../../src/log.ts";
+import { silentLog } from "../../src/base/log.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import type { ToolUse } from "../../src/tools/toolbox.ts";

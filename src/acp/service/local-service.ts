@@ -1,12 +1,12 @@
-import { logIdleGrants } from "../../tools/runs/idle-grants.ts";
+import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
 import type { Settings } from "../../options.ts";
 import { openSkillset, type SessionSkills, type Skillset } from "../../skillset.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { openToldOnce } from "../../told-once.ts";
-import { type AgentTools, openAgentTools } from "../agent-tools.ts";
-import { noSkills } from "../no-skills.ts";
-import type { Instructions } from "../prompt.ts";
-import { readInstructions } from "../read-instructions.ts";
+import { openToldOnce } from "../../base/told-once.ts";
+import { type AgentTools, openAgentTools } from "../tools/agent-tools.ts";
+import { noSkills } from "../session/no-skills.ts";
+import type { Instructions } from "../prompt/prompt.ts";
+import { readInstructions } from "../prompt/read-instructions.ts";
 import { openServiceConnection } from "./service-connection.ts";
 import type { Directories, SkillService } from "./skill-service.ts";
 

@@ -1,9 +1,9 @@
 import type { Settings } from "../../options.ts";
-import { chooseChannel } from "../../threads/choose-channel.ts";
+import { chooseChannel } from "../../base/threads/choose-channel.ts";
 import { toSettingsData } from "../../settings-data.ts";
 import { openRemoteService } from "./remote-service.ts";
 import type { SkillService } from "./skill-service.ts";
-import { urlOf } from "../../url-of.ts";
+import { urlOf } from "../../base/url-of.ts";
 
 /** Opens the service on a thread of its own, where there can be one. */
 export function openService(settings: Settings): SkillService {

@@ -1,5 +1,5 @@
 import type { Settings } from "../../options.ts";
-import type { OpenChannel } from "../../threads/channel.ts";
+import type { OpenChannel } from "../../base/threads/channel.ts";
 import type { FromService, ToService } from "./service-messages.ts";
 import type { ServiceOutlet } from "./skill-service.ts";
 

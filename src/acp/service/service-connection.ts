@@ -1,22 +1,22 @@
 import type { Settings } from "../../options.ts";
 import type { SessionSkills } from "../../skillset.ts";
-import { openProblemLog } from "../../skills/log-problems.ts";
+import { openProblemLog } from "../../skills/rules/log-problems.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { ToldOnce } from "../../told-once.ts";
-import type { AgentTools } from "../agent-tools.ts";
-import { type AgentFacts, factsOf, readsItself } from "../agents.ts";
-import { type ClaimedCalls, openClaimedCalls } from "../claimed-calls.ts";
-import { openEditorCalls, type Response } from "../editor-calls.ts";
-import type { Notification } from "../emission.ts";
-import { encodeMessage } from "../encode-message.ts";
-import { type Lessons, openLessons } from "../lessons.ts";
-import type { Instructions } from "../prompt.ts";
-import { openSession, type Session } from "../session.ts";
-import { equipSession, type SessionTools } from "../session-tools.ts";
-import type { Transport } from "../server-entry.ts";
-import { openShownSkills } from "../shown-skills.ts";
-import { toTaught } from "../teaching.ts";
-import { withinTime } from "../within-time.ts";
+import type { ToldOnce } from "../../base/told-once.ts";
+import type { AgentTools } from "../tools/agent-tools.ts";
+import { type AgentFacts, factsOf, readsItself } from "../session/agents.ts";
+import { type ClaimedCalls, openClaimedCalls } from "../tools/claimed-calls.ts";
+import { openEditorCalls, type Response } from "../tools/editor-calls.ts";
+import type { Notification } from "../announce/emission.ts";
+import { encodeMessage } from "../bytes/encode-message.ts";
+import { type Lessons, openLessons } from "../prompt/lessons.ts";
+import type { Instructions } from "../prompt/prompt.ts";
+import { openSession, type Session } from "../session/session.ts";
+import { equipSession, type SessionTools } from "../tools/session-tools.ts";
+import type { Transport } from "../tools/server-entry.ts";
+import { openShownSkills } from "../announce/shown-skills.ts";
+import { toTaught } from "../prompt/teaching.ts";
+import { withinTime } from "../session/within-time.ts";
 import type {
   Directories,
   EquipRequest,

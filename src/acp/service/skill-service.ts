@@ -1,8 +1,8 @@
-import type { Log } from "../../log.ts";
-import type { Forms, Negotiation } from "../negotiation.ts";
-import type { Instructions } from "../prompt.ts";
-import type { JsonRecord } from "../raw-message.ts";
-import type { Transport } from "../server-entry.ts";
+import type { Log } from "../../base/log.ts";
+import type { Forms, Negotiation } from "../session/negotiation.ts";
+import type { Instructions } from "../prompt/prompt.ts";
+import type { JsonRecord } from "../bytes/raw-message.ts";
+import type { Transport } from "../tools/server-entry.ts";
 
 /**
  * The port between the relay, which carries messages and must never wait for long, and everything that reads skills or runs tools.

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "../../base/clock.ts";
 import type { SettingsData } from "../../settings-data.ts";
 import { servePort } from "./serve-port.ts";
 import type { FromService } from "./service-messages.ts";

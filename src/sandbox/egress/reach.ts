@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { canonicalAddress } from "./canonical-host.ts";
 import { isPublicAddress } from "./public-address.ts";
 import type { Target } from "./target.ts";

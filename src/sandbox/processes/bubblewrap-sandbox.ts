@@ -1,15 +1,15 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { bubblewrapArguments, nodeInside, ownPlaces } from "./bubblewrap-arguments.ts";
-import { isWithin } from "../../is-within.ts";
+import { isWithin } from "../../base/is-within.ts";
 import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
-import type { Python } from "../find-python.ts";
+import type { Python } from "../find/find-python.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import { wallsOfProject } from "../guarded-names.ts";
-import { ownFiles } from "../own-files.ts";
+import { wallsOfProject } from "../directory/guarded-names.ts";
+import { ownFiles } from "../directory/own-files.ts";
 import type { Json, Sandbox, SandboxRun } from "../sandbox.ts";
-import { showNode } from "../show-to-nobody.ts";
+import { showNode } from "../directory/show-to-nobody.ts";
 import { makeProgramDirectory, shownToPython } from "./shown-programs.ts";
 import type { SyntheticRoot } from "./synthetic-root.ts";
 

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isWithin } from "../../is-within.ts";
+import { isWithin } from "../../base/is-within.ts";
 import type { RunLimits } from "../sandbox.ts";
 
 /** A cgroup (version 2) for the processes of one sandbox: the kernel counts what they hold, its own memory included. */

@@ -1,10 +1,10 @@
-import type { Python } from "../find-python.ts";
-import { wallsOfProject } from "../guarded-names.ts";
-import { ownRoots, ownRootNames } from "../lay-files.ts";
+import type { Python } from "../find/find-python.ts";
+import { wallsOfProject } from "../directory/guarded-names.ts";
+import { ownRoots, ownRootNames } from "../directory/lay-files.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import { findScriptTools, programLoaders, shownToPython } from "./shown-programs.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import type { SandboxUser } from "../sandbox-user.ts";
+import type { SandboxUser } from "../directory/sandbox-user.ts";
 import type { Sandbox, SandboxRun } from "../sandbox.ts";
 
 export interface LandlockOptions extends ProcessSandboxOptions {

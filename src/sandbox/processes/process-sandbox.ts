@@ -1,26 +1,26 @@
 import type { Server } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
-import type { Log } from "../../log.ts";
-import { closableSandbox } from "../closable-sandbox.ts";
-import { driveRun, graceMs } from "../drive-run.ts";
-import { liesIn } from "../../is-within.ts";
-import type { HostDirectory } from "../host-directory.ts";
-import { layFiles, makePrivateDirectory } from "../lay-files.ts";
-import type { PrivateDirectory } from "../lay-files.ts";
-import type { Surroundings } from "../run-frames.ts";
-import type { SandboxProcess } from "../sandbox-process.ts";
+import type { Log } from "../../base/log.ts";
+import { closableSandbox } from "../drive/closable-sandbox.ts";
+import { driveRun, graceMs } from "../drive/drive-run.ts";
+import { liesIn } from "../../base/is-within.ts";
+import type { HostDirectory } from "../directory/host-directory.ts";
+import { layFiles, makePrivateDirectory } from "../directory/lay-files.ts";
+import type { PrivateDirectory } from "../directory/lay-files.ts";
+import type { Surroundings } from "../frames/run-frames.ts";
+import type { SandboxProcess } from "../drive/sandbox-process.ts";
 import { findCgroups, openCgroup, sweepCgroups } from "./cgroups.ts";
 import type { Cgroup } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
 import type { Command } from "./start-sandbox-process.ts";
-import { chooseUser } from "../sandbox-user.ts";
-import type { SandboxUser } from "../sandbox-user.ts";
+import { chooseUser } from "../directory/sandbox-user.ts";
+import type { SandboxUser } from "../directory/sandbox-user.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
-import { showPackages } from "../show-to-nobody.ts";
-import { openWarmPool } from "../warm-pool.ts";
+import { showPackages } from "../directory/show-to-nobody.ts";
+import { openWarmPool } from "../drive/warm-pool.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same waiting ones. */
 interface Shape {

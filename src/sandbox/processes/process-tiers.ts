@@ -1,15 +1,15 @@
 import { openBubblewrapSandbox, cannotShow } from "./bubblewrap-sandbox.ts";
 import { bubblewrapMissing, explainBubblewrap, readNamespaceSettings } from "./explain-bubblewrap.ts";
-import { findCommand } from "../find-command.ts";
-import { findPython } from "../find-python.ts";
-import type { Python } from "../find-python.ts";
-import { makeHostDirectory, removeHostDirectory, whereSandboxesReach } from "../host-directory.ts";
-import type { HostDirectory } from "../host-directory.ts";
+import { findCommand } from "../find/find-command.ts";
+import { findPython } from "../find/find-python.ts";
+import type { Python } from "../find/find-python.ts";
+import { makeHostDirectory, removeHostDirectory, whereSandboxesReach } from "../directory/host-directory.ts";
+import type { HostDirectory } from "../directory/host-directory.ts";
 import { openLandlockSandbox } from "./landlock-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
-import { probeSandbox } from "../self-probe.ts";
-import { sweepLeftovers } from "../sweep-leftovers.ts";
+import { probeSandbox } from "../find/self-probe.ts";
+import { sweepLeftovers } from "../directory/sweep-leftovers.ts";
 import { makeSyntheticRoot } from "./synthetic-root.ts";
 
 export interface ProcessTierOptions extends Omit<ProcessSandboxOptions, "host"> {

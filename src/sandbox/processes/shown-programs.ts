@@ -9,8 +9,8 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Python } from "../find-python.ts";
-import { isWithin } from "../../is-within.ts";
+import type { Python } from "../find/find-python.ts";
+import { isWithin } from "../../base/is-within.ts";
 
 /** Programs that scripts of skills use. No compilers, debuggers, version control, package managers, containers. */
 const scriptTools = `

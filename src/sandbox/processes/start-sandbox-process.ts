@@ -1,11 +1,11 @@
 import type { ChildProcess } from "node:child_process";
 import type { Server, Socket } from "node:net";
 import type { Readable } from "node:stream";
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
-import { readFrames } from "../frames.ts";
-import type { SandboxProcess } from "../sandbox-process.ts";
-import { spawnSandbox } from "../spawn-sandbox.ts";
+import { readFrames } from "../frames/frames.ts";
+import type { SandboxProcess } from "../drive/sandbox-process.ts";
+import { spawnSandbox } from "../drive/spawn-sandbox.ts";
 import { endGroup, signalGroup } from "./process-group.ts";
 
 export interface Command {

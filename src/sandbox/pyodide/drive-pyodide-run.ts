@@ -1,16 +1,16 @@
-import type { Clock } from "../../clock.ts";
-import type { Log } from "../../log.ts";
-import { openFramePace } from "../frame-pace.ts";
-import { encodeLongFrame, FrameFault, sendFrame } from "../frames.ts";
-import type { Frame } from "../frames.ts";
-import { answerCall, reply, whenAborted } from "../program-calls.ts";
-import { readResult } from "../program-result.ts";
-import type { ProgramResult } from "../program-result.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { openFramePace } from "../frames/frame-pace.ts";
+import { encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
+import type { Frame } from "../frames/frames.ts";
+import { answerCall, reply, whenAborted } from "../drive/program-calls.ts";
+import { readResult } from "../frames/program-result.ts";
+import type { ProgramResult } from "../frames/program-result.ts";
 import { sendFiles } from "./pyodide-files.ts";
 import type { LaidFile } from "./pyodide-files.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
-import { isInside, tellSkipped } from "../supervisor-report.ts";
+import { isInside, tellSkipped } from "../frames/supervisor-report.ts";
 
 type Stop = "timeout" | "cancelled" | "output";
 

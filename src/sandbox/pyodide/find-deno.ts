@@ -2,8 +2,8 @@ import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findCommand } from "../find-command.ts";
-import { urlOf } from "../../url-of.ts";
+import { findCommand } from "../find/find-command.ts";
+import { urlOf } from "../../base/url-of.ts";
 
 /** Where the portable tier's two parts lie. */
 export interface DenoParts {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { SkillsError } from "../../errors.ts";
-import { sendFrame } from "../frames.ts";
+import { sendFrame } from "../frames/frames.ts";
 import type { SandboxRun } from "../sandbox.ts";
 
 /** A file of a run, by where the inside sees it. */

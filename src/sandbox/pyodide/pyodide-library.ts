@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { lstat, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeOwnDirectories } from "../../make-directories.ts";
-import type { Frame } from "../frames.ts";
+import { makeOwnDirectories } from "../../base/make-directories.ts";
+import type { Frame } from "../frames/frames.ts";
 
 /** What decides whether a compiled library may be used again. */
 export interface LibraryKey {

@@ -1,12 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
 import type { DenoCommand } from "./deno-command.ts";
-import { readFrames } from "../frames.ts";
-import type { Frame, FrameReader } from "../frames.ts";
-import { spawnSandbox } from "../spawn-sandbox.ts";
+import { readFrames } from "../frames/frames.ts";
+import type { Frame, FrameReader } from "../frames/frames.ts";
+import { spawnSandbox } from "../drive/spawn-sandbox.ts";
 
 /** A child that was started, and said its first word. */
 export interface PyodideProcess {

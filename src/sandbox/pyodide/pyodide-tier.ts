@@ -1,12 +1,12 @@
-import type { Clock } from "../../clock.ts";
-import type { Log } from "../../log.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import { findDenoParts } from "./find-deno.ts";
-import { whereSandboxesReach } from "../host-directory.ts";
-import { installRemedy } from "../install-remedy.ts";
+import { whereSandboxesReach } from "../directory/host-directory.ts";
+import { installRemedy } from "../find/install-remedy.ts";
 import { openPyodideSandbox } from "./pyodide-sandbox.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
-import { probeSandbox } from "../self-probe.ts";
-import { sweepLeftovers } from "../sweep-leftovers.ts";
+import { probeSandbox } from "../find/self-probe.ts";
+import { sweepLeftovers } from "../directory/sweep-leftovers.ts";
 
 export interface PyodideTierOptions {
   /** Directories whose `node_modules` are trusted beside our own: what is found there is executed. */

@@ -1,9 +1,9 @@
 import { devNull } from "node:os";
 import path from "node:path";
 import { isSkillsError } from "../../errors.ts";
-import { runProgram } from "../../spawn-process.ts";
-import { findCommand } from "../find-command.ts";
-import { ownFiles } from "../own-files.ts";
+import { runProgram } from "../../base/spawn-process.ts";
+import { findCommand } from "../find/find-command.ts";
+import { ownFiles } from "../directory/own-files.ts";
 
 export type InstallerName = "uv" | "pip";
 

@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { constants } from "node:fs";
 import { lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Frame } from "../frames.ts";
+import type { Frame } from "../frames/frames.ts";
 
 const longestPath = 1_000;
 

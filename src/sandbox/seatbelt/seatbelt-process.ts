@@ -2,13 +2,13 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Duplex, Readable } from "node:stream";
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { collectOutput } from "./collect-output.ts";
-import { readFrames } from "../frames.ts";
-import type { Frame } from "../frames.ts";
-import { runProgram } from "../../spawn-process.ts";
-import type { SandboxProcess } from "../sandbox-process.ts";
-import { spawnSandbox } from "../spawn-sandbox.ts";
+import { readFrames } from "../frames/frames.ts";
+import type { Frame } from "../frames/frames.ts";
+import { runProgram } from "../../base/spawn-process.ts";
+import type { SandboxProcess } from "../drive/sandbox-process.ts";
+import { spawnSandbox } from "../drive/spawn-sandbox.ts";
 
 export interface SeatbeltCommand {
   readonly argv: readonly string[];

@@ -1,15 +1,15 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import type { Clock } from "../../clock.ts";
-import type { Log } from "../../log.ts";
-import { findPython } from "../find-python.ts";
-import { makeHostDirectory } from "../host-directory.ts";
-import { removeTree } from "../remove-tree.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { findPython } from "../find/find-python.ts";
+import { makeHostDirectory } from "../directory/host-directory.ts";
+import { removeTree } from "../directory/remove-tree.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { loadSeatbeltRuntime, openSeatbeltSandbox, seatbeltRemedy } from "./seatbelt-sandbox.ts";
-import { probeSandbox } from "../self-probe.ts";
-import { sweepLeftovers } from "../sweep-leftovers.ts";
-import { urlOf } from "../../url-of.ts";
+import { probeSandbox } from "../find/self-probe.ts";
+import { sweepLeftovers } from "../directory/sweep-leftovers.ts";
+import { urlOf } from "../../base/url-of.ts";
 
 export interface SeatbeltTierOptions {
   readonly python: string | undefined;

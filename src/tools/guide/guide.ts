@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { SkillsError } from "../../errors.ts";
-import { memorySkillFiles } from "../../skills/memory-skill-files.ts";
-import type { Manifest } from "../../skills/manifest.ts";
+import { memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
+import type { Manifest } from "../../skills/manifest/manifest.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import {
   defaultPageSize,
@@ -12,11 +12,11 @@ import {
   maxReplyBytes,
   type ToolLimits,
 } from "../limits.ts";
-import { memorySkillBytes } from "../memory-skill-bytes.ts";
-import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../runs/run-limits.ts";
-import type { SkillSource } from "../skill-source.ts";
+import { memorySkillBytes } from "../../skills/files/memory-skill-bytes.ts";
+import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
+import type { SkillSource } from "../../skills/files/skill-source.ts";
 import { toolNames, type ToolName } from "../tool-names.ts";
-import { urlOf } from "../../url-of.ts";
+import { urlOf } from "../../base/url-of.ts";
 
 const directory = "/skills.protocol.guide";
 

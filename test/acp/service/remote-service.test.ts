@@ -8,9 +8,9 @@ import type { FromService, ToService } from "../../../src/acp/service/service-me
 import type { ServiceOutlet, SkillService } from "../../../src/acp/service/skill-service.ts";
 import { readOptions, type Settings } from "../../../src/options.ts";
 import { toSettingsData } from "../../../src/settings-data.ts";
-import type { OpenChannel } from "../../../src/threads/channel.ts";
-import { sameThreadChannel } from "../../../src/threads/same-thread-channel.ts";
-import { workerChannel } from "../../../src/threads/worker-channel.ts";
+import type { OpenChannel } from "../../../src/base/threads/channel.ts";
+import { sameThreadChannel } from "../../../src/base/threads/same-thread-channel.ts";
+import { workerChannel } from "../../../src/base/threads/worker-channel.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 interface Sent {
@@ -108,7 +108,7 @@ test("a service that is busy holds no message beyond its time, and none that doe
   const settings = readOptions({ clock });
   const service = openRemoteService(
     settings,
-    workerChannel(new URL("../../threads/busy-worker.js", import.meta.url), undefined),
+    workerChannel(new URL("../../base/threads/busy-worker.js", import.meta.url), undefined),
   );
   const { interceptor } = await openSession(service, settings, clock);
   const chunk = {
@@ -136,7 +136,7 @@ test("a thread that dies is told once; chat goes on, and the next session gets a
   const settings = readOptions({ clock, log: (level: string, text: string) => logged.push(`${level}: ${text}`) });
   let started = 0;
   const open = workerChannel<ToService, FromService>(
-    new URL("../../threads/dying-worker.js", import.meta.url),
+    new URL("../../base/threads/dying-worker.js", import.meta.url),
     undefined,
   );
   const service = openRemoteService(settings, (received, ended) => {

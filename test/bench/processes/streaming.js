@@ -1,5 +1,5 @@
 // Streams so many bytes into a blob, and reads them out again: streaming.js DIRECTORY BYTES
-import { diskBlobs } from "../../../dist/blobs/disk-blobs.js";
+import { diskBlobs } from "../../../dist/blobs/disk/disk-blobs.js";
 
 const [, , directory = "", bytes = "0"] = process.argv;
 const total = Number(bytes);

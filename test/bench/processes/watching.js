@@ -28,9 +28,9 @@ async function open() {
     case "listed":
     case "watched": {
       const { openCatalog } = await import("../../../dist/skills/catalog.js");
-      const { diskSkillFiles } = await import("../../../dist/skills/disk-skill-files.js");
-      const { openNativeWatcher } = await import("../../../dist/skills/native-watcher.js");
-      const { systemClock } = await import("../../../dist/clock.js");
+      const { diskSkillFiles } = await import("../../../dist/skills/files/disk-skill-files.js");
+      const { openNativeWatcher } = await import("../../../dist/skills/watch/native-watcher.js");
+      const { systemClock } = await import("../../../dist/base/clock.js");
       const catalog = openCatalog({
         roots: [{ path: root, origin: "explicit" }],
         files: diskSkillFiles(),

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { guardedNames } from "../../../src/sandbox/guarded-names.ts";
+import { guardedNames } from "../../../src/sandbox/directory/guarded-names.ts";
 import { codeRun, python } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 

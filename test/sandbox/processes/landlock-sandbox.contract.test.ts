@@ -1,5 +1,5 @@
 import { openEgressProxy } from "../../../src/sandbox/egress/egress-proxy.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { openSandbox } from "../../../src/sandbox/choose-sandbox.ts";
 import { describeSandbox } from "../../contract/sandbox-contract.ts";
 

@@ -1,4 +1,4 @@
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { openSandbox } from "../../../src/sandbox/choose-sandbox.ts";
 import { openEgressProxy } from "../../../src/sandbox/egress/egress-proxy.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { openSandbox } from "../../../src/sandbox/choose-sandbox.ts";
 import { openEgressProxy } from "../../../src/sandbox/egress/egress-proxy.ts";
 import { recordingHost } from "../../contract/sandbox/recording-host.ts";

@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { silentLog } from "../../../src/log.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import { drivePyodideRun } from "../../../src/sandbox/pyodide/drive-pyodide-run.ts";
-import { readFrames, sendFrame } from "../../../src/sandbox/frames.ts";
-import type { FrameReader } from "../../../src/sandbox/frames.ts";
+import { readFrames, sendFrame } from "../../../src/sandbox/frames/frames.ts";
+import type { FrameReader } from "../../../src/sandbox/frames/frames.ts";
 import type { PyodideProcess } from "../../../src/sandbox/pyodide/pyodide-process.ts";
 import { recordingHost } from "../../contract/sandbox/recording-host.ts";
 import type { HostRecord } from "../../contract/sandbox/recording-host.ts";

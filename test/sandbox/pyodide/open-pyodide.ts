@@ -1,4 +1,4 @@
-import { systemClock } from "../../../src/clock.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import { findDenoParts } from "../../../src/sandbox/pyodide/find-deno.ts";
 import { openPyodideSandbox } from "../../../src/sandbox/pyodide/pyodide-sandbox.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";

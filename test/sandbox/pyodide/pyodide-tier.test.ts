@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
-import { silentLog } from "../../../src/log.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import { findDenoParts } from "../../../src/sandbox/pyodide/find-deno.ts";
 import { openPyodideSandbox } from "../../../src/sandbox/pyodide/pyodide-sandbox.ts";
 import { openPyodideTier } from "../../../src/sandbox/pyodide/pyodide-tier.ts";

@@ -17,8 +17,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { silentLog } from "../../../src/log.ts";
-import { findPython } from "../../../src/sandbox/find-python.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { findPython } from "../../../src/sandbox/find/find-python.ts";
 import {
   findPackagesOf,
   findRequirements,

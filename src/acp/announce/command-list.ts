@@ -1,0 +1,115 @@
+import { withoutControls } from "../../skills/text/control-characters.ts";
+import type { OfferedSkill } from "../../skills/skill.ts";
+import { toCommandFacts } from "../../wire/command-facts.ts";
+import { metaKey } from "../../wire/methods.ts";
+import { type JsonRecord, isRecord } from "../bytes/raw-message.ts";
+import { projectSkill } from "./projection.ts";
+import { placeInAgentList, type Shown, shownNames, type ShownSkills } from "./shown-skills.ts";
+
+/** How commands are spelt for one editor. */
+export interface CommandDialect {
+  readonly protocol: 1 | 2;
+  readonly jetbrains: boolean;
+}
+
+/** What an agent's list of commands becomes when skills join it (A-7). */
+export interface MergedCommands {
+  /** New fields of commands the agent already has, by their place in its list; those of `_meta` join the ones that are there. */
+  readonly annotated: ReadonlyMap<number, JsonRecord>;
+  /** One command for each skill that the agent does not show itself; they follow the agent's own. */
+  readonly added: readonly JsonRecord[];
+}
+
+/** What is known of the skills that the agent shows itself. */
+export interface HowShown {
+  /** Whether a command is a skill that was edited since the agent read it. */
+  readonly isOutdated: ShownSkills["isOutdated"];
+  readonly how: (offered: OfferedSkill) => Shown;
+}
+
+/** Merges skills into the agent's own commands, which keep their place and win a name. */
+export function mergeCommands(
+  commands: readonly unknown[],
+  skills: readonly OfferedSkill[],
+  dialect: CommandDialect,
+  { isOutdated, how }: HowShown,
+): MergedCommands {
+  const annotated = new Map<number, JsonRecord>();
+  const added: JsonRecord[] = [];
+  const places = new Map(commands.map((command, index) => [isRecord(command) ? command["name"] : undefined, index]));
+  for (const offered of skills) {
+    const isShown = shownNames(offered.skill).some((name) => places.has(name));
+    const place = isShown ? placeInAgentList(commands, offered) : -1;
+    if (place === -1) {
+      added.push(toCommand(offered, dialect));
+      continue;
+    }
+    const kind = how(offered);
+    // Another command of the agent's: what is shown under the name is what runs.
+    if (kind === "as-other") continue;
+    const command = commands[place];
+    const { description } = offered.skill;
+    const fields = kind === "as-copy" || isOutdated(command, offered.skill) ? { description } : {};
+    const shown = isRecord(command) ? { ...command, ...fields } : fields;
+    annotated.set(place, { ...fields, _meta: toMeta(offered, dialect, shown) });
+  }
+  return { annotated, added };
+}
+
+/** The whole list, for an update of our own. */
+export function toCommandList(commands: readonly unknown[], { annotated, added }: MergedCommands): readonly unknown[] {
+  const own = commands.map((command, index) => {
+    const fields = annotated.get(index);
+    if (fields === undefined || !isRecord(command)) return command;
+    return { ...command, ...fields, _meta: { ...metaOf(command), ...metaOf(fields) } };
+  });
+  return [...own, ...added];
+}
+
+const commandsMade = new WeakMap<OfferedSkill, Map<string, JsonRecord>>();
+
+/** The command of a skill that the agent does not show. Made once a skill and dialect, so that it is encoded once too. */
+export function toCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
+  const made = commandsMade.get(offered) ?? new Map<string, JsonRecord>();
+  commandsMade.set(offered, made);
+  const key = `${dialect.protocol} ${dialect.jetbrains}`;
+  const command = made.get(key) ?? makeCommand(offered, dialect);
+  made.set(key, command);
+  return command;
+}
+
+function makeCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
+  const { skill } = offered;
+  const hint = toHint(offered);
+  const isV2 = dialect.protocol === 2;
+  const command = { ...(isV2 && { type: "command" }), name: skill.slug, description: skill.description };
+  return { ...command, input: isV2 ? { type: "text", hint } : { hint }, _meta: toMeta(offered, dialect, command) };
+}
+
+/** Editors send a command without input the moment it is picked; a skill nearly always wants words. */
+function toHint({ skill }: OfferedSkill): string {
+  const declared = oneLine(skill.metadata["argument-hint"] ?? "");
+  if (declared !== "") return declared;
+  const inputs = Object.entries(skill.manifest?.inputs ?? {});
+  const names = inputs.map(([name, { required = false }]) => (required ? `<${name}>` : `[${name}]`));
+  return names.length > 0 ? oneLine(names.join(" ")) : "what to do";
+}
+
+function oneLine(text: string): string {
+  return withoutControls(text.replace(/\s+/g, " ").trim());
+}
+
+/** The fields of `_meta` that a command gets beside its own. */
+function toMeta(offered: OfferedSkill, { jetbrains }: CommandDialect, command: JsonRecord): JsonRecord {
+  const facts = toCommandFacts(projectSkill(offered), { name: command["name"], description: command["description"] });
+  const ours = { [metaKey]: facts };
+  if (!jetbrains) return ours;
+  const existing = metaOf(command);
+  const theirs = isRecord(existing["jetbrains"]) ? existing["jetbrains"] : {};
+  const air = isRecord(theirs["air"]) ? theirs["air"] : { version: 1 };
+  return { ...ours, jetbrains: { ...theirs, air: { ...air, kind: "skill", skillPath: offered.skill.file } } };
+}
+
+function metaOf(command: unknown): JsonRecord {
+  return isRecord(command) && isRecord(command["_meta"]) ? command["_meta"] : {};
+}

@@ -1,0 +1,100 @@
+import type { AvailableSkill } from "../../wire/available-skill.ts";
+import { availableCommandsUpdate, metaKey, notice, problemsNotification, sessionUpdate } from "../../wire/methods.ts";
+import type { Amendment, Path } from "../bytes/amend.ts";
+import type { SkillsForm } from "../session/negotiation.ts";
+import type { ProblemCounts } from "./problem-counts.ts";
+import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import type { ListAmendments } from "../service/skill-service.ts";
+
+/** Messages of ours to the editor. They are notifications, always: an id of ours can then never collide (A-4). */
+export interface Notification {
+  readonly jsonrpc: "2.0";
+  readonly method: string;
+  readonly params: JsonRecord;
+}
+
+/** The list of skills in the RFD's form, nested as every implementation expects it (A-5). */
+export function skillsMessage(
+  sessionId: string,
+  { method, kind, deltas }: SkillsForm,
+  revision: number,
+  availableSkills: readonly AvailableSkill[],
+): Notification {
+  const update = { sessionUpdate: kind, ...(deltas && { revision }), availableSkills };
+  return notify(method, { sessionId, update });
+}
+
+/** What changed since the list or the change before, which had the revision before this one. `removed` has names. */
+export function skillsDelta(
+  sessionId: string,
+  { method, kind }: SkillsForm,
+  revision: number,
+  { before, after }: { readonly before: readonly AvailableSkill[]; readonly after: readonly AvailableSkill[] },
+): Notification {
+  const known = new Map(before.map((skill) => [skill.name, skill]));
+  const names = new Set(after.map(({ name }) => name));
+  const added = after.filter(({ name }) => !known.has(name));
+  const changed = after.filter((skill) => {
+    const old = known.get(skill.name);
+    return old !== undefined && old !== skill && JSON.stringify(old) !== JSON.stringify(skill);
+  });
+  const removed = before.filter(({ name }) => !names.has(name)).map(({ name }) => name);
+  return notify(method, { sessionId, update: { sessionUpdate: kind, revision, added, changed, removed } });
+}
+
+/**
+ * The list of commands. What it says of skills stands in each command (A-6); beside it there is only their number, where clients of every
+ * generation find it.
+ */
+export function commandsNotification(
+  sessionId: string,
+  availableCommands: readonly unknown[],
+  skills: number,
+): Notification {
+  return notify(sessionUpdate, {
+    sessionId,
+    update: { sessionUpdate: availableCommandsUpdate, availableCommands },
+    _meta: { [metaKey]: { skills } },
+  });
+}
+
+/** The same, done to an update of the agent's own. */
+export function commandsAmendments(message: unknown, { annotated, added, skills }: ListAmendments): Amendment[] {
+  const params = recordAt(message, "params") ?? {};
+  const update = recordAt(params, "update") ?? {};
+  const commands = Array.isArray(update["availableCommands"]) ? (update["availableCommands"] as unknown[]) : [];
+  const list = ["params", "update", "availableCommands"];
+  return [
+    ...annotated.flatMap(([place, fields]) => fieldAmendments(commands[place], [...list, place], fields)),
+    ...(added.length === 0 ? [] : [{ path: list, at: commands.length, remove: 0, insert: { json: added } }]),
+    isRecord(params["_meta"])
+      ? { path: ["params", "_meta", metaKey], value: { skills } }
+      : { path: ["params", "_meta"], value: { [metaKey]: { skills } } },
+  ];
+}
+
+/** What is beside a new field keeps its spelling, in `_meta` too. */
+function fieldAmendments(command: unknown, path: Path, fields: JsonRecord): Amendment[] {
+  return Object.entries(fields).flatMap(([field, value]) =>
+    field === "_meta" && isRecord(value) && recordAt(command, "_meta") !== undefined
+      ? Object.entries(value).map(([key, item]) => ({ path: [...path, field, key], value: item }))
+      : [{ path: [...path, field], value }],
+  );
+}
+
+/** How many problems the skills of a session have; for clients that opted in only (A-6.5). */
+export function problemsMessage(sessionId: string, { errors, warnings }: ProblemCounts): Notification {
+  return notify(problemsNotification, { sessionId, errors, warnings });
+}
+
+/** A sentence for the user. */
+export function noticeMessage(sessionId: string, title: string, description: string): Notification {
+  return notify(sessionUpdate, {
+    sessionId,
+    update: { sessionUpdate: notice, severity: "warning", title, description },
+  });
+}
+
+function notify(method: string, params: JsonRecord): Notification {
+  return { jsonrpc: "2.0", method, params };
+}

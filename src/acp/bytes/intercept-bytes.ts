@@ -1,0 +1,64 @@
+import type { Settings } from "../../options.ts";
+import { openToldOnce } from "../../base/told-once.ts";
+import { encodeMessage } from "./encode-message.ts";
+import { openInterceptor } from "../interceptor.ts";
+import { type Direction, type Flush, passBlock } from "./pass-block.ts";
+import type { SkillService } from "../service/skill-service.ts";
+
+/** An interceptor over newline-delimited JSON: takes blocks of whole lines, gives back the bytes to write. */
+export interface ByteInterceptor {
+  readonly passFromEditor: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  readonly passFromAgent: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  /** Nothing is sent after it. */
+  readonly close: () => void;
+}
+
+/** Each puts a whole line on its way, behind what came before. */
+export interface LineSinks {
+  /** `written` is called once the line has left this process, or never will. */
+  readonly toEditor: (line: Uint8Array, written: () => void) => void;
+  readonly toAgent: (line: Buffer) => void;
+}
+
+export function interceptBytes(
+  service: SkillService,
+  settings: Settings,
+  { toEditor, toAgent }: LineSinks,
+): ByteInterceptor {
+  const interceptor = openInterceptor({
+    service,
+    settings,
+    send: toEditor,
+    reply: (message: object) => {
+      toAgent(encodeMessage(message));
+    },
+  });
+  const { tellOnce } = openToldOnce(settings.log);
+  /** Lines that are not JSON are looked for only while lines are read anyway. */
+  const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
+    garbage(line) {
+      const excerpt = JSON.stringify(line.trim().slice(0, 80));
+      const message = `The ${end} wrote a line that is not JSON; it was passed on as it came: ${excerpt}`;
+      tellOnce("warning", message, `garbage of the ${end}`);
+    },
+    fault(error) {
+      const message = `A message could not be amended and was passed on as it came: ${String(error)}`;
+      tellOnce("error", message, `fault in a message of the ${end}`);
+    },
+  });
+  const fromEditor: Direction = {
+    interest: interceptor.editorInterest,
+    look: interceptor.fromEditor,
+    ...reports("editor"),
+  };
+  const fromAgent: Direction = {
+    interest: interceptor.agentInterest,
+    look: interceptor.fromAgent,
+    ...reports("agent"),
+  };
+  return {
+    passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
+    passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
+    close: interceptor.close,
+  };
+}

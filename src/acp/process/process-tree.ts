@@ -1,0 +1,134 @@
+import { readdir, readFile } from "node:fs/promises";
+import type { Clock } from "../../base/clock.ts";
+import { runProgram } from "../../base/spawn-process.ts";
+
+/** A process as the system lists it. */
+export interface ListedProcess {
+  readonly id: number;
+  readonly parent: number;
+  /** When it started, in words of the system's; another process of the same number has another. */
+  readonly started: string;
+}
+
+/** All that a process started, also those whose parents have ended, as far as they were seen before. */
+export interface ProcessTree {
+  /** Remembers who belongs to it now. Never rejects. */
+  look(): Promise<void>;
+  /** Signals everybody below the root who was alive at the last look. */
+  signalBelow(signal: NodeJS.Signals): void;
+  /** Ends who is left when the root has ended: they are told to go, and after a while, or when there is no time, made to. Never rejects. */
+  endRest(clock: Clock, hurry: Promise<void>): Promise<void>;
+}
+
+/** How long those who are left have to end by themselves, and how often that is looked at. */
+const restTime = 2_000;
+const restLook = 50;
+
+/** Follows the processes below one that was started. Not for Windows, where taskkill does that. */
+export function openProcessTree(
+  root: number,
+  list: () => Promise<readonly ListedProcess[]> = listProcesses,
+  kill: (id: number, signal: NodeJS.Signals) => void = (id, signal) => void process.kill(id, signal),
+): ProcessTree {
+  let known: readonly ListedProcess[] = [];
+
+  async function look(): Promise<void> {
+    try {
+      known = descendants(root, known, await list());
+    } catch {
+      // Where nobody can be listed, for want of descriptors or of /proc, those who are known stay known.
+    }
+  }
+
+  function signalBelow(signal: NodeJS.Signals): void {
+    for (const { id } of known) {
+      try {
+        kill(id, signal);
+      } catch {
+        // It has ended meanwhile, or is another user's.
+      }
+    }
+  }
+
+  return {
+    look,
+    signalBelow,
+    async endRest(clock, hurry) {
+      if (known.length === 0) return;
+      await look();
+      signalBelow("SIGTERM");
+      let looks = restTime / restLook;
+      void hurry.then(() => (looks = 0));
+      for (; known.length > 0 && looks > 0; looks--) {
+        await Promise.race([new Promise<void>((resolve) => void clock.after(restLook, resolve)), hurry]);
+        await look();
+      }
+      signalBelow("SIGKILL");
+    },
+  };
+}
+
+/** Who of all descends from the root, or from one who did; the dead, and others who have their numbers, do not count. Pure. */
+export function descendants(
+  root: number,
+  known: readonly ListedProcess[],
+  all: readonly ListedProcess[],
+): readonly ListedProcess[] {
+  const started = new Map(all.map((listed) => [listed.id, listed.started]));
+  const found = new Map(known.filter(({ id, ...one }) => started.get(id) === one.started).map((one) => [one.id, one]));
+  const children = groupByParent(all);
+  const left = [root, ...found.keys()];
+  for (let at = left.pop(); at !== undefined; at = left.pop()) {
+    for (const child of children.get(at) ?? []) {
+      if (child.id === root || found.has(child.id)) continue;
+      found.set(child.id, child);
+      left.push(child.id);
+    }
+  }
+  return [...found.values()];
+}
+
+function groupByParent(all: readonly ListedProcess[]): Map<number, ListedProcess[]> {
+  const children = new Map<number, ListedProcess[]>();
+  for (const listed of all) {
+    const siblings = children.get(listed.parent);
+    if (siblings === undefined) children.set(listed.parent, [listed]);
+    else siblings.push(listed);
+  }
+  return children;
+}
+
+async function listProcesses(): Promise<readonly ListedProcess[]> {
+  return process.platform === "linux" ? await readProc() : await askPs();
+}
+
+/** Files that are open at the same time. */
+const atOnce = 16;
+
+async function readProc(): Promise<ListedProcess[]> {
+  const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const listed: ListedProcess[] = [];
+  for (let start = 0; start < ids.length; start += atOnce) {
+    const stats = await Promise.all(ids.slice(start, start + atOnce).map(readStat));
+    listed.push(...stats.filter((stat) => stat !== undefined));
+  }
+  return listed;
+}
+
+async function readStat(id: string): Promise<ListedProcess | undefined> {
+  const stat = await readFile(`/proc/${id}/stat`, "latin1").catch(() => "");
+  // The name before may hold anything.
+  const [state = "", parent, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  // The dead whom nobody has waited for end no more.
+  return state === "" || state === "Z" || state === "X"
+    ? undefined
+    : { id: Number(id), parent: Number(parent), started: rest[17] ?? "" };
+}
+
+async function askPs(): Promise<ListedProcess[]> {
+  const text = await runProgram("/bin/ps", ["-A", "-o", "pid=,ppid=,stat=,lstart="], { env: { LC_ALL: "C" } });
+  return text.split("\n").flatMap((line) => {
+    const [, id, parent, state = "", started = ""] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+)$/.exec(line) ?? [];
+    return id === undefined || state.startsWith("Z") ? [] : [{ id: Number(id), parent: Number(parent), started }];
+  });
+}

@@ -1,0 +1,125 @@
+import type { ChildProcess } from "node:child_process";
+import { constants } from "node:os";
+import type { Readable, Writable } from "node:stream";
+import type { Clock } from "../../base/clock.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import { spawnProcess } from "../../base/spawn-process.ts";
+import { endTree } from "./end-tree.ts";
+import { openProcessTree } from "./process-tree.ts";
+
+/** How a process ended. After death by signal `exitCode` is what a shell would report. */
+export interface ExitStatus {
+  readonly exitCode: number;
+  readonly signal?: NodeJS.Signals;
+}
+
+/** What is started: stdin and stdout are ours, stderr is the parent's. */
+export interface AgentCommand {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string | undefined;
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+export interface AgentProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly exited: Promise<ExitStatus>;
+  /** Passes a signal on to the agent itself. */
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Signals the agent and all that it started. */
+  readonly killTree: (signal: NodeJS.Signals) => void;
+  /** Remembers what the agent has started: a launcher may end and leave its program behind. */
+  readonly look: () => void;
+  /** Ends what the agent has left behind. Never rejects. */
+  readonly endRest: (clock: Clock, hurry: Promise<void>) => Promise<void>;
+}
+
+/**
+ * Starts an agent; the process is spawned before this returns, except on Windows, where execa finds `.cmd` shims and is loaded
+ * for it. Rejects with AGENT_NOT_FOUND or AGENT_NOT_EXECUTABLE.
+ */
+export async function startAgent(
+  agent: AgentCommand,
+  platform: NodeJS.Platform = process.platform,
+): Promise<AgentProcess> {
+  const isWindows = platform === "win32";
+  const { child } = isWindows ? await spawnWithExeca(agent) : await spawnPlainly(agent);
+  const { stdin, stdout } = child;
+  const exited = new Promise<ExitStatus>((resolve) => {
+    child.once("exit", (code, signal) => {
+      resolve(toExitStatus(code, signal));
+    });
+  });
+  const tree = isWindows || child.pid === undefined ? undefined : openProcessTree(child.pid);
+  if (stdin === null || stdout === null) throw new SkillsError("AGENT_NOT_EXECUTABLE", "The agent has no stdio.");
+  return {
+    stdin,
+    stdout,
+    exited,
+    kill(signal) {
+      if (tree === undefined) endTree(child, signal);
+      // While it lives, who belongs to it can be seen.
+      else void tree.look().then(() => child.kill(signal));
+    },
+    killTree(signal) {
+      if (tree === undefined) endTree(child, signal);
+      else
+        void tree.look().then(() => {
+          child.kill(signal);
+          tree.signalBelow(signal);
+        });
+    },
+    look: () => void tree?.look(),
+    endRest: async (clock, hurry) => await tree?.endRest(clock, hurry),
+  };
+}
+
+/** In an object of its own, because execa's process is also a promise, which an async function would wait for. */
+interface Spawned {
+  readonly child: Pick<ChildProcess, "stdin" | "stdout" | "pid" | "kill" | "once" | "on">;
+}
+
+async function spawnPlainly({ command, args = [], cwd, env }: AgentCommand): Promise<Spawned> {
+  try {
+    return { child: await spawnProcess(command, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] }) };
+  } catch (error) {
+    throw toSkillsError({ command, cwd }, error);
+  }
+}
+
+async function spawnWithExeca({ command, args = [], cwd, env }: AgentCommand): Promise<Spawned> {
+  const { execa } = await import("execa");
+  const child = execa(command, args, {
+    ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env, extendEnv: false }),
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+    buffer: false,
+    encoding: "buffer",
+    reject: false,
+    windowsHide: true,
+  });
+  if (child.pid === undefined) throw toSkillsError({ command, cwd }, (await child).cause);
+  return { child };
+}
+
+function toExitStatus(code: number | null, signal: NodeJS.Signals | null): ExitStatus {
+  return signal === null ? { exitCode: code ?? 1 } : { exitCode: 128 + constants.signals[signal], signal };
+}
+
+function toSkillsError({ command, cwd }: AgentCommand, error: unknown): SkillsError {
+  if (isSkillsError(error)) return new SkillsError("AGENT_NOT_EXECUTABLE", error.message, { cause: error });
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const facts = { command, reason: code };
+  const where = cwd === undefined ? "" : ` (in ${cwd})`;
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    const message = `The agent command ${JSON.stringify(command)} was not found${where}. Check its spelling and your PATH.`;
+    return new SkillsError("AGENT_NOT_FOUND", message, { cause: error, facts });
+  }
+  const reason =
+    code === "EACCES" ? "it is not an executable file" : error instanceof Error ? error.message : String(error);
+  const message = `The agent command ${JSON.stringify(command)} could not be started: ${reason}.`;
+  return new SkillsError("AGENT_NOT_EXECUTABLE", message, { cause: error, facts });
+}

@@ -1,0 +1,78 @@
+import type { FileHandle } from "node:fs/promises";
+import { openHandleAtRealPath } from "../../base/at-real-path.ts";
+import { hasControls, withoutControls } from "../../skills/text/control-characters.ts";
+import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-characters.ts";
+import { openRegularFile } from "../../skills/files/open-regular-file.ts";
+import { isSkillFile, listSkillContents } from "../../skills/files/skill-contents.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { Instructions } from "./prompt.ts";
+
+/** The most of SKILL.md that is put into a prompt. */
+const bodyLimit = 256 * 1024;
+/** Frontmatter stands before the body and does not count; it is never longer than this. */
+const frontmatterLimit = 1024 * 1024;
+const filesLimit = 200;
+
+/** Reads a skill at the moment it is used. Throws where SKILL.md is not a readable regular file. */
+export async function readInstructions(skill: Skill): Promise<Instructions> {
+  const [head, listing, { readSkillDocument }] = await Promise.all([
+    readHead(openRegularFile(skill.file)),
+    listFiles(skill.directory),
+    import("../../skills/text/skill-document.ts"),
+  ]);
+  let { text, whole, changedAt } = head;
+  let document = readSkillDocument(text);
+  if (Object.keys(document.frontmatter).length === 0) {
+    // A link that was put there meanwhile may lead to anything; what begins as a SKILL.md does is meant to be read.
+    ({ text, whole, changedAt } = await readHead(openHandleAtRealPath(skill.file)));
+    document = readSkillDocument(text);
+  }
+  const body = Buffer.from(document.body);
+  const kept = body.length > bodyLimit ? cutAtCharacter(body, bodyLimit) : body;
+  return { body: kept.toString(), truncated: !whole || kept.length < body.length, changedAt, ...listing };
+}
+
+const limit = frontmatterLimit + bodyLimit;
+
+async function readHead(opening: Promise<FileHandle>): Promise<{ text: string; whole: boolean; changedAt: number }> {
+  const handle = await opening;
+  try {
+    const stats = await handle.stat();
+    const buffer = Buffer.alloc(Math.min(stats.size, limit));
+    let length = 0;
+    while (length < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    const whole = stats.size <= limit;
+    const bytes = buffer.subarray(0, length);
+    return {
+      text: (whole ? bytes : cutAtCharacter(bytes, bytes.length - 4)).toString(),
+      whole,
+      changedAt: Math.max(stats.mtimeMs, stats.ctimeMs),
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The first `limit` bytes or a little less, so that no UTF-8 character is cut in two. */
+function cutAtCharacter(bytes: Buffer, limit: number): Buffer {
+  let end = Math.min(Math.max(limit, 0), bytes.length);
+  while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end);
+}
+
+/** Lists what lies beside SKILL.md. */
+async function listFiles(directory: string): Promise<Pick<Instructions, "files" | "moreFiles">> {
+  const { paths, more } = await listSkillContents(directory, filesLimit + 1);
+  const files = paths.filter((name) => !isSkillFile({ name })).map(toLine);
+  return { files: files.slice(0, filesLimit), moreFiles: more || files.length > filesLimit };
+}
+
+/** A path as one line of a prompt: nothing in a file's name can pass for a line of instructions. */
+function toLine(path: string): string {
+  const isPlain = !/[\n\t]/.test(path) && !hasControls(path) && !hasInvisible(path);
+  return isPlain ? path : replaceInvisible(withoutControls(JSON.stringify(path)), () => "");
+}

@@ -1,0 +1,188 @@
+import type { EmitForm, ToolForm } from "../../options.ts";
+import {
+  availableCommandsUpdate,
+  availableSkillsUpdate,
+  extensionSkillsUpdate,
+  metaKey,
+  sessionUpdate,
+  skillsNotification,
+} from "../../wire/methods.ts";
+import { type AgentIdentity, factsOf } from "./agents.ts";
+import type { Amendment } from "../bytes/amend.ts";
+import { canTellPeerUsers } from "../../base/peer-users.ts";
+import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import type { Transport } from "../tools/server-entry.ts";
+
+/** What the two ends of a connection said about themselves, as far as skills are concerned (A-6). */
+export interface Negotiation {
+  readonly protocol: 1 | 2;
+  /** How the client asked for skills; undefined where it did not. */
+  readonly optIn: OptIn | undefined;
+  readonly jetbrains: boolean;
+  /** The client shows `notice` updates. */
+  readonly notices: boolean;
+  /** How the agent can reach MCP servers. In v1 every agent starts programs. */
+  readonly transports: readonly Transport[];
+  /** The agent takes additions to its system prompt. */
+  readonly systemPrompt: boolean;
+  /** What the agent calls itself. */
+  readonly agent: string;
+  readonly agentVersion: string;
+  /** The text of embedded resources gets to its model. */
+  readonly takesResources: boolean;
+  /** The agent carries this package itself. */
+  readonly alreadyServed: boolean;
+}
+
+/** What a client that asked for skills said about how it wants them (A-6). */
+interface OptIn {
+  /** As the extension notification `_acp-skills/skills_update`, which typed SDK clients of v1 deliver. */
+  readonly notification: boolean;
+  /** After the first list, only what changed. */
+  readonly deltas: boolean;
+  /** Also as commands. */
+  readonly commands: boolean;
+}
+
+/** How the list of skills itself is sent. */
+export interface SkillsForm {
+  readonly method: typeof sessionUpdate | typeof skillsNotification;
+  /** The kind of the update. */
+  readonly kind: typeof availableSkillsUpdate | typeof extensionSkillsUpdate;
+  readonly deltas: boolean;
+}
+
+/** The forms in which one connection is told of its skills. */
+export interface Forms {
+  /** Undefined where the list itself is not sent. */
+  readonly skills: SkillsForm | undefined;
+  readonly commands: boolean;
+  readonly problems: boolean;
+}
+
+/**
+ * Reads the params of an initialize request and the result that answered it. Both spellings of capabilities are looked at,
+ * because a request may be of a newer protocol than the answer.
+ */
+export function negotiate(params: unknown, result: unknown): Negotiation {
+  const protocol = isRecord(result) && Number(result["protocolVersion"]) >= 2 ? 2 : 1;
+  const ofClient = [recordAt(params, "clientCapabilities"), recordAt(params, "capabilities")];
+  const ofAgent = agentCapabilities(result);
+  const { name, version } = identityOf(recordAt(result, "agentInfo") ?? recordAt(result, "info"));
+  const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
+  return {
+    protocol,
+    optIn: optInOf(ofClient),
+    jetbrains: ofClient.some((capabilities) => Boolean(recordAt(capabilities, "_meta", "jetbrains")?.["air"])),
+    notices: protocol === 2 || ofClient.some((capabilities) => Boolean(recordAt(capabilities, "session")?.["notices"])),
+    transports: transportsOf(protocol, ofAgent),
+    systemPrompt: Boolean(recordAt(ofAgent, protocol === 2 ? "session" : "sessionCapabilities")?.["systemPrompt"]),
+    agent: name,
+    agentVersion: version,
+    takesResources: Boolean(ofPrompts?.["embeddedContext"]) && factsOf({ name, version }).passesResources,
+    alreadyServed: Boolean(recordAt(ofAgent, "_meta")?.[metaKey]),
+  };
+}
+
+/** Looks at both places where a client can ask for skills: our key in `_meta`, and `session.skills` (A-6). */
+function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefined {
+  const wishes = ofClient.flatMap((capabilities) => [
+    recordAt(capabilities, "_meta")?.[metaKey],
+    recordAt(capabilities, "session")?.["skills"],
+  ]);
+  const wish = wishes.find(Boolean);
+  if (wish === undefined) return undefined;
+  const { notification, deltas, commands } = isRecord(wish) ? wish : {};
+  return { notification: notification === true, deltas: deltas === true, commands: commands !== false };
+}
+
+/** Chooses the forms (A-6). Forcing the RFD's form sends it without opt-in, under the RFD's own name. */
+export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): Forms {
+  const problems = optIn !== undefined;
+  const deltas = optIn?.deltas ?? false;
+  const rfd: SkillsForm =
+    optIn?.notification === true
+      ? { method: skillsNotification, kind: availableSkillsUpdate, deltas }
+      : { method: sessionUpdate, kind: availableSkillsUpdate, deltas };
+  switch (emit) {
+    case "none":
+      return { skills: undefined, commands: false, problems: false };
+    case "rfd":
+      return { skills: rfd, commands: false, problems };
+    case "commands":
+      return { skills: undefined, commands: true, problems };
+    case "auto": {
+      const unasked = protocol === 2 ? ({ ...rfd, kind: extensionSkillsUpdate } as const) : undefined;
+      return { skills: optIn === undefined ? unasked : rfd, commands: optIn?.commands ?? true, problems };
+    }
+  }
+}
+
+/**
+ * Chooses how the agent's model reaches our tools (A-11); undefined where there is no way. What stands in the configuration for HTTP
+ * must not be enough to call us: an agent that lets other users read it gets the bridge, and so does every agent where it
+ * cannot be told which user calls.
+ */
+export function chooseTransport(
+  { transports, agent, agentVersion }: Pick<Negotiation, "transports" | "agent" | "agentVersion">,
+  tools: ToolForm,
+  canTellUsers: boolean = canTellPeerUsers(),
+): Transport | undefined {
+  const { hasMcpTools, leaksConfiguration } = factsOf({ name: agent, version: agentVersion });
+  if (!hasMcpTools) return undefined;
+  const stdio = transports.find((transport) => transport === "stdio");
+  switch (tools) {
+    case "none":
+      return undefined;
+    case "stdio":
+      return stdio;
+    case "auto":
+      return (leaksConfiguration || !canTellUsers ? stdio : undefined) ?? transports[0];
+  }
+}
+
+function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly Transport[] {
+  if (protocol === 1) return recordAt(ofAgent, "mcpCapabilities")?.["http"] === true ? ["http", "stdio"] : ["stdio"];
+  const mcp = recordAt(ofAgent, "session", "mcp");
+  return (["http", "stdio"] as const).filter((transport) => Boolean(mcp?.[transport]));
+}
+
+function identityOf(implementation: unknown): AgentIdentity {
+  const { name, version } = isRecord(implementation) ? implementation : {};
+  return { name: typeof name === "string" ? name : "", version: typeof version === "string" ? version : "" };
+}
+
+/** Amends an initialize response so that it says what will be sent; everything already there stays. */
+export function advertise(
+  response: unknown,
+  { protocol }: Negotiation,
+  forms: Forms,
+  { version, tools }: { readonly version: string; readonly tools: readonly string[] },
+): Amendment[] {
+  const result = recordAt(response, "result");
+  if (result === undefined) return [];
+  const update = [
+    ...(forms.skills === undefined ? [] : [toAdvertised(forms.skills)]),
+    ...(forms.commands ? [availableCommandsUpdate] : []),
+  ];
+  const value = { version, tools, update };
+  const key = capabilitiesKey(protocol);
+  const capabilities = result[key];
+  if (capabilities === undefined || capabilities === null)
+    return [{ path: ["result", key], value: { _meta: { [metaKey]: value } } }];
+  if (!isRecord(capabilities)) return [];
+  if (!isRecord(capabilities["_meta"])) return [{ path: ["result", key, "_meta"], value: { [metaKey]: value } }];
+  return [{ path: ["result", key, "_meta", metaKey], value }];
+}
+
+function toAdvertised({ method, kind }: SkillsForm): string {
+  return method === sessionUpdate ? kind : method;
+}
+
+function capabilitiesKey(protocol: 1 | 2): string {
+  return protocol === 2 ? "capabilities" : "agentCapabilities";
+}
+
+function agentCapabilities(result: unknown): unknown {
+  return recordAt(result, "agentCapabilities") ?? recordAt(result, "capabilities");
+}

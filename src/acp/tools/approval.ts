@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from "node:util";
+import type { AgentFacts } from "../session/agents.ts";
+import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import { type KnownServer, namedTool, type OwnCall, recogniseCall, toldInput } from "./recognise-call.ts";
+import { servedTools } from "./served-tools.ts";
+
+/** The answer that we give in the editor's place. */
+export interface Approval {
+  readonly tool: string;
+  readonly optionId: string;
+}
+
+export interface ApprovalContext {
+  readonly server: KnownServer;
+  readonly facts: AgentFacts;
+  /** What was told before of the call that the request names by its id. */
+  readonly known: OwnCall | undefined;
+}
+
+/**
+ * Decides whether a request for permission is one that we may answer (A-13): a call of a tool of ours that changes nothing outside our
+ * own store, and only once. Undefined for everything else, and wherever there is doubt: whatever else the request says of the call must
+ * agree with the name, because what a model can word, such as the title of a shell command, never decides alone.
+ */
+export function approve(params: JsonRecord, { server, facts, known }: ApprovalContext): Approval | undefined {
+  const toolCall = toolCallIn(params);
+  if (toolCall === undefined) return undefined;
+  const isTitled = namesNothing(toolCall);
+  const said = recogniseCall(toolCall, server, facts);
+  const call = said ?? (isTitled ? known : undefined);
+  if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
+  const input = call.input ?? known?.input;
+  if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;
+  // Of what only a title names, the input must be told.
+  if (isTitled && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
+  if (!mayAnswer(call.tool, input, toolCall)) return undefined;
+  const options = Array.isArray(params["options"]) ? (params["options"] as unknown[]) : [];
+  const option = options.find((candidate) => isRecord(candidate) && candidate["kind"] === "allow_once");
+  const optionId = isRecord(option) ? option["optionId"] : undefined;
+  return typeof optionId === "string" ? { tool: call.tool, optionId } : undefined;
+}
+
+/** v1 asks about a tool call; v2 about a subject, which may be one. */
+export function toolCallIn(params: JsonRecord): JsonRecord | undefined {
+  const subject = recordAt(params, "subject");
+  if (subject === undefined) return recordAt(params, "toolCall");
+  return subject["type"] === "tool_call" ? recordAt(subject, "toolCall") : undefined;
+}
+
+/** Tools of which some calls touch the session's project: only with these parameters, all of which must be told, do they not. */
+const harmlessParameters: ReadonlyMap<string, readonly string[]> = new Map([
+  ["create_blob", ["content", "kind"]],
+  ["read_blob", ["blob_id", "mode", "max_bytes"]],
+]);
+
+function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: JsonRecord): boolean {
+  const facts = servedTools.get(tool);
+  const harmless = harmlessParameters.get(tool);
+  if (facts === undefined || (!facts.readOnly && harmless === undefined)) return false;
+  if (harmless !== undefined) return input !== undefined && isInputOf(input, harmless);
+  if (input === undefined) return rawInput === undefined || rawInput === null || isEmpty(rawInput);
+  return isInputOf(input, facts.parameters);
+}
+
+function isInputOf(input: JsonRecord, parameters: readonly string[]): boolean {
+  return Object.keys(input).every((key) => parameters.includes(key));
+}
+
+/** Nothing that the request says of the call speaks of something else. */
+function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownServer, facts: AgentFacts): boolean {
+  const { kind, title, content, locations } = toolCall;
+  if (isTold(kind) && kind !== "other" && kind !== "read") return false;
+  if (isTold(title) && !isTitleOf(title, tool, input, server, facts)) return false;
+  if (isTold(locations) && !(Array.isArray(locations) && locations.length === 0)) return false;
+  const told = toldInput(toolCall);
+  if (told !== undefined && input !== undefined && !isDeepStrictEqual(told, input)) return false;
+  if (!isTold(content)) return true;
+  if (!Array.isArray(content)) return false;
+  if (content.length === 0) return true;
+  const shown = toldInput({ content });
+  return shown !== undefined && isDeepStrictEqual(shown, input ?? {});
+}
+
+/** The tool by a name of its own, by the title that we gave it, or its very input. */
+function isTitleOf(
+  title: unknown,
+  tool: string,
+  input: JsonRecord | undefined,
+  server: KnownServer,
+  facts: AgentFacts,
+): boolean {
+  if (title === tool || title === servedTools.get(tool)?.title) return true;
+  if (namedTool(title, server, facts) === tool) return true;
+  return title === JSON.stringify(input ?? {});
+}
+
+/** Whether the request leaves it to an earlier message to say what the call is. */
+function namesNothing(toolCall: JsonRecord): boolean {
+  const meta = recordAt(toolCall, "_meta");
+  return ![toolCall["name"], meta?.["toolName"], recordAt(meta, "claudeCode")?.["toolName"]].some(isTold);
+}
+
+function isTold(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function isEmpty(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,39 @@
+import { sessionUpdate, toolCall as toolCallKind } from "../../wire/methods.ts";
+import type { Amendment, Path } from "../bytes/amend.ts";
+import { describeCall } from "./describe-call.ts";
+import type { Notification } from "../announce/emission.ts";
+import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
+import type { OwnCall } from "./recognise-call.ts";
+import { servedTools } from "./served-tools.ts";
+
+/** Amends a tool call of ours, on its way to the editor, so that a person reads what it does instead of the tool's name. */
+export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall): Amendment[] {
+  const { title, kind } = describeCall(call.tool, call.input);
+  return Object.entries({ title, kind }).flatMap(([key, value]) => {
+    // An update that tells only how a call goes stays as it is.
+    const isDue = toolCall[key] !== undefined || tellsWhat(toolCall);
+    return isDue && toolCall[key] !== value ? [{ path: [...path, key], value }] : [];
+  });
+}
+
+/** A permission is for what it is asked about: a card that has only an id gets its words. */
+function tellsWhat({ sessionUpdate, rawInput }: JsonRecord): boolean {
+  return sessionUpdate !== "tool_call_update" || (isRecord(rawInput) && Object.keys(rawInput).length > 0);
+}
+
+/**
+ * Takes the choice "always" from a request about a tool that runs code: an agent that was given it would run every skill unasked, not
+ * only this one.
+ */
+export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[] {
+  const { options } = params;
+  if (servedTools.get(tool)?.executes !== true || !Array.isArray(options)) return [];
+  const kept = (options as unknown[]).filter((option) => !(isRecord(option) && option["kind"] === "allow_always"));
+  return kept.length === options.length ? [] : [{ path: ["params", "options"], value: kept }];
+}
+
+/** Tells the editor of a call of which it would have heard first by a request that we have answered. */
+export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCall): Notification {
+  const update = { ...toolCall, ...describeCall(call.tool, call.input), sessionUpdate: toolCallKind };
+  return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };
+}

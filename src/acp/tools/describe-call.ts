@@ -1,0 +1,81 @@
+import { withoutControls } from "../../skills/text/control-characters.ts";
+import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
+
+/** What a person reads of a call of a tool of ours, and what kind of call it is to ACP. */
+export interface CallDescription {
+  readonly title: string;
+  readonly kind: "read" | "execute" | "edit" | "other";
+}
+
+/** Says what a call does, and to what: `Run skill rows.clean on table.csv`. The input may not be told yet. */
+export function describeCall(tool: string, input: unknown): CallDescription {
+  const args = isRecord(input) ? input : {};
+  const name = word(args["name"]);
+  switch (tool) {
+    case "execute_skill":
+      return { title: oneLine(runTitle(name, args)), kind: "execute" };
+    case "run_code":
+      return { title: oneLine(`Run Python code${withSkills(args["mount_skills"])}`), kind: "execute" };
+    case "create_blob": {
+      const path = word(args["path"]);
+      if (path !== undefined) return { title: oneLine(`Keep the file ${path} as a blob`), kind: "read" };
+      return { title: "Keep content as a blob", kind: "other" };
+    }
+    case "read_blob": {
+      const target = word(args["save_as"]);
+      const blob = word(args["blob_id"]) ?? "a blob";
+      if (target !== undefined) return { title: oneLine(`Write ${blob} to ${target}`), kind: "edit" };
+      return { title: oneLine(`Read ${blob}`), kind: "read" };
+    }
+    case "list_skills":
+      return { title: "List skills", kind: "read" };
+    case "describe_skill":
+      return { title: oneLine(name === undefined ? "Describe a skill" : `Describe skill ${name}`), kind: "read" };
+    case "read_skill_file": {
+      const path = [name, word(args["path"])].filter((part) => part !== undefined).join("/");
+      return { title: oneLine(path === "" ? "Read a file of a skill" : `Read skill file ${path}`), kind: "read" };
+    }
+    case "load_skills_protocol_guide":
+      return { title: "Read the Skills Protocol guide", kind: "read" };
+    default:
+      return { title: oneLine(tool), kind: "other" };
+  }
+}
+
+function runTitle(name: string | undefined, args: JsonRecord): string {
+  const script = word(args["script"]);
+  const skill = name === undefined ? "a skill" : `skill ${name}`;
+  const given = isRecord(args["args"]) ? args["args"] : {};
+  const subjects = (script === undefined ? Object.values(given) : argv(given))
+    .filter((value) => typeof value === "string" && value !== "" && value.length <= longestSubject)
+    .slice(0, mostSubjects);
+  const on = subjects.length === 0 ? "" : ` on ${subjects.join(", ")}`;
+  return `${script === undefined ? "Run" : `Run ${script} of`} ${skill}${on}`;
+}
+
+function argv(given: JsonRecord): readonly unknown[] {
+  return Array.isArray(given["argv"]) ? (given["argv"] as unknown[]) : [];
+}
+
+function withSkills(mounted: unknown): string {
+  const names = (Array.isArray(mounted) ? (mounted as unknown[]) : []).flatMap((skill) => {
+    const name = word(isRecord(skill) ? skill["name"] : skill);
+    return name === undefined ? [] : [name];
+  });
+  if (names.length === 0) return "";
+  const more = names.length > mostSubjects ? ` and ${names.length - mostSubjects} more` : "";
+  return ` with ${names.slice(0, mostSubjects).join(", ")}${more}`;
+}
+
+const longestSubject = 60;
+const mostSubjects = 3;
+const longestTitle = 200;
+
+function word(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value.slice(0, longestTitle) : undefined;
+}
+
+function oneLine(text: string): string {
+  const line = withoutControls(text.replace(/\s+/g, " ").trim());
+  return line.length <= longestTitle ? line : `${line.slice(0, longestTitle - 1)}…`;
+}

@@ -1,0 +1,105 @@
+import { type AgentFacts, type Spelling, toWord, usualSpellings } from "../session/agents.ts";
+import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import { servedTools } from "./served-tools.ts";
+
+/** Our server as one session's agent knows it. */
+export interface KnownServer {
+  readonly name: string;
+  /** The editor's own servers. */
+  readonly others: readonly string[];
+}
+
+/** A call of a tool of ours, as an agent tells its editor of it. */
+export interface OwnCall {
+  readonly tool: string;
+  /** Undefined where the agent has not told it. */
+  readonly input: JsonRecord | undefined;
+}
+
+/** The tool of ours that a tool call names, by whatever its agent says of it. Undefined where nothing does, or where two things differ. */
+export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: AgentFacts): OwnCall | undefined {
+  const meta = recordAt(toolCall, "_meta");
+  const claude = recordAt(meta, "claudeCode");
+  const servedBy = [recordAt(claude, "mcpServer")?.["name"], meta?.["serverId"]].filter(isTold);
+  if (servedBy.some((name) => name !== server.name)) return undefined;
+  const { wrapped } = unwrap(toolCall["rawInput"]);
+  const names = [toolCall["name"], claude?.["toolName"], meta?.["toolName"]].filter(isTold);
+  const spelt = wrapped && wrapped.server === server.name && servedTools.has(wrapped.tool) ? wrapped.tool : undefined;
+  const [name] = names.length > 0 ? names : [toolCall["title"]];
+  const tool = names.every((other) => other === name) ? namedTool(name, server, facts) : undefined;
+  if (tool === undefined || (wrapped !== undefined && spelt !== tool)) return undefined;
+  const input = toldInput(toolCall);
+  // A title alone is what a model may have worded, such as a shell command: a kind, or an input of that very tool, must speak for it.
+  const isSure = names.length > 0 || spelt === tool || isToolKind(toolCall["kind"]) || isInputOf(tool, input);
+  return isSure ? { tool, input } : undefined;
+}
+
+function isInputOf(tool: string, input: JsonRecord | undefined): boolean {
+  const parameters = servedTools.get(tool)?.parameters;
+  return input !== undefined && Object.keys(input).every((key) => parameters?.includes(key));
+}
+
+/** The tool of ours that has this name, as agents spell it. Undefined where another server's tool could have it too. */
+export function namedTool(name: unknown, server: KnownServer, facts: AgentFacts): string | undefined {
+  if (typeof name !== "string") return undefined;
+  const spellings = facts.tools?.forEditor ?? usualSpellings;
+  for (const tool of servedTools.keys()) {
+    for (const spell of spellings) {
+      if (name === spell(server.name, tool)) return isOnlyOne(server, spell) ? tool : undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Arguments that come wrapped, as `{mcpInput}` or as `{server, tool, arguments}`. */
+function unwrap(rawInput: unknown): {
+  readonly wrapped?: { readonly server: string; readonly tool: string };
+  readonly input?: JsonRecord;
+} {
+  if (!isRecord(rawInput)) return {};
+  const { mcpInput, server, tool, arguments: given, ...more } = rawInput;
+  if (Object.keys(more).length > 0) return {};
+  if (isRecord(mcpInput)) return { input: mcpInput };
+  if (typeof server !== "string" || typeof tool !== "string") return {};
+  return { wrapped: { server, tool }, input: isRecord(given) ? given : {} };
+}
+
+/** The input of a call, however it comes: as an object, wrapped, or as the one text in which an agent shows it. Empty ones say nothing. */
+export function toldInput({ rawInput, content, status }: JsonRecord): JsonRecord | undefined {
+  if (isTold(rawInput)) {
+    const { input } = unwrap(rawInput);
+    if (input !== undefined) return input;
+    return isRecord(rawInput) && Object.keys(rawInput).length > 0 ? rawInput : undefined;
+  }
+  // What stands in the content of a call that runs, or has ended, is what came of it.
+  if (isTold(status) && status !== "pending") return undefined;
+  const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
+  const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
+  if (typeof text !== "string" || !text.startsWith("{") || text.length > longestInput) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined; // It is words, not an input.
+  }
+}
+
+const longestInput = 1_048_576;
+
+function isTold(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** What agents call the kind of a tool of which they know nothing. */
+function isToolKind(kind: unknown): boolean {
+  return kind === "other" || kind === "read" || kind === "search" || kind === "fetch";
+}
+
+/** Whether no other server's tools could be spelt the same: `skills` with `list_x`, and `skills_list` with `x`. */
+function isOnlyOne({ name, others }: KnownServer, spell: Spelling): boolean {
+  const word = toWord(name);
+  const [, separator] = /S0(.*)T0/.exec(spell("S0", "T0")) ?? [];
+  return !others.some((other) => {
+    return toWord(other) === word || (separator !== undefined && toWord(other).startsWith(`${word}${separator}`));
+  });
+}

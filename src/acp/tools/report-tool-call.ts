@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { newErrorId } from "../../base/error-id.ts";
+import { type Log, silentLog } from "../../base/log.ts";
+import { toWireError } from "../../wire/error-table.ts";
+import { callEnded, callStarted, followCall, type ReportedCall } from "./tool-call-messages.ts";
+
+export interface ReportOptions {
+  readonly sessionId: string;
+  /** The tool, and what it is called with. */
+  readonly name: string;
+  readonly args?: unknown;
+  /** Sends a notification to the editor: the method is `session/update`. May return a promise, which is not waited for. */
+  readonly send: (method: string, params: unknown) => unknown;
+  /** The version of ACP that the editor speaks. Default: 1. */
+  readonly protocol?: 1 | 2;
+  /** Default: a random one. */
+  readonly toolCallId?: string;
+  /** Absolute paths of files that the call is about, for editors that follow along. */
+  readonly locations?: readonly string[];
+  readonly log?: Log;
+}
+
+/** A call that the editor was told of. */
+export interface RunningCall {
+  /** Tells the editor what code prints, while it runs: hand it on as the option of the same name. */
+  readonly onPrint: (text: string) => void;
+}
+
+/**
+ * For agent authors who call our tools themselves: makes a call and tells the editor of it, as `tool_call` and `tool_call_update` with
+ * kind, title, locations, raw input and raw output. Returns or throws what the call does; an editor that is gone changes nothing.
+ */
+export async function reportToolCall<Output>(
+  options: ReportOptions,
+  call: (running: RunningCall) => Promise<Output>,
+): Promise<Output> {
+  const {
+    sessionId,
+    name,
+    args,
+    send,
+    protocol = 1,
+    toolCallId = randomUUID(),
+    locations = [],
+    log = silentLog,
+  } = options;
+  const reported: ReportedCall = { sessionId, toolCallId, name, args, protocol, locations };
+
+  function tell({ method, params }: ReturnType<typeof callStarted>): void {
+    const untold = (error: unknown): void => {
+      log("warning", `The editor was not told of a call of ${name}: ${String(error)}`);
+    };
+    try {
+      Promise.resolve(send(method, params)).catch(untold);
+    } catch (error) {
+      untold(error);
+    }
+  }
+
+  const onPrint = followCall(reported, (message, written) => {
+    tell(message);
+    written();
+  });
+  tell(callStarted(reported));
+  try {
+    const output = await call({ onPrint });
+    tell(callEnded(reported, { status: "completed", output }));
+    return output;
+  } catch (error) {
+    tell(callEnded(reported, { status: "failed", error: toWireError(error, { log, newErrorId }) }));
+    throw error;
+  }
+}

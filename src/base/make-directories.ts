@@ -1,0 +1,57 @@
+import { lstatSync, mkdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { SkillsError } from "../errors.ts";
+
+/**
+ * Makes a directory, and those above it that are missing. Not by `recursive`: where a file system says ENOENT to whatever is to
+ * be made in it, as /proc does, Node's own tries for ever.
+ */
+export function makeDirectories(directory: string, mode: number): void {
+  const refusal = tryToMake(directory, mode);
+  if (refusal === undefined) return;
+  const above = path.dirname(directory);
+  if (refusal.code !== "ENOENT" || above === directory) throw refusal;
+  makeDirectories(above, mode);
+  const last = tryToMake(directory, mode);
+  if (last !== undefined) throw last;
+}
+
+/** What was said against it; nothing where the directory stands there, whoever made it. */
+function tryToMake(directory: string, mode: number): NodeJS.ErrnoException | undefined {
+  try {
+    mkdirSync(directory, { mode });
+    return undefined;
+  } catch (error) {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) return undefined;
+    return error as NodeJS.ErrnoException;
+  }
+}
+
+/** The same for what only this user may change. Throws UNREADABLE where others could: what lies there may be theirs. */
+export function makeOwnDirectories(directory: string, mode: number): void {
+  makeDirectories(directory, mode);
+  const fault = ownershipFault(directory);
+  if (fault === undefined) return;
+  throw new SkillsError("UNREADABLE", `${directory} is not used: ${fault}.`, { facts: { path: directory } });
+}
+
+/**
+ * Why others than this user can change what lies in a directory, or put another one in its place, as the end of a sentence for people;
+ * undefined where they cannot, and on Windows. The directory above may be root's, and everybody's where only owners may rename.
+ */
+export function ownershipFault(directory: string): string | undefined {
+  const user = process.getuid?.();
+  if (user === undefined) return undefined;
+  const above = path.dirname(directory);
+  const link = lstatSync(directory);
+  const [own, parent] = [statSync(directory), statSync(above)];
+  if (link.uid !== user || own.uid !== user)
+    return "it belongs to another user; remove it, or set ACP_SKILLS_HOME to another directory";
+  if ((own.mode & 0o022) !== 0) return `others may write in it; take that right away: chmod go-w ${directory}`;
+  if (parent.uid !== user && parent.uid !== 0)
+    return `${above} belongs to another user; set ACP_SKILLS_HOME to another directory`;
+  if ((parent.mode & 0o022) !== 0 && (parent.mode & 0o1000) === 0) {
+    return `others may write in ${above}; take that right away: chmod go-w ${above}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,130 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import { isFull } from "./disk-fault.ts";
+import { fileMode, hasCode, readFlags } from "./disk-layout.ts";
+import { isRunning, parseIdentity, thisProcess, toText } from "./live-process.ts";
+
+const beatMs = 15_000;
+const staleMs = 120_000;
+
+/** The processes that use a store directory. Each leaves a file that says who it is, and touches it every 15 seconds. */
+export interface ProcessRegistry {
+  readonly token: string;
+  /** The file that says who we are. It is there after this call. */
+  ownFile(): string;
+  /** Whether the process that wrote this file (or a hard link to it) still runs. False when the file is not there. */
+  lives(file: string): boolean;
+  /** Whether we are the one who wrote it. */
+  wrote(file: string): boolean;
+  livesByToken(token: string): boolean;
+  /**
+   * What the clock of the disk says, in milliseconds since 1970: all that is told of a store's times is told by it, so that a process
+   * or a machine whose own clock is wrong takes nothing for older than it is.
+   */
+  diskNow(): number;
+  close(): void;
+}
+
+export function openProcessRegistry(
+  directory: string,
+  token: string,
+  { clock, diskNow: given }: { readonly clock: Clock; readonly diskNow?: (() => number) | undefined },
+): ProcessRegistry {
+  const own = path.join(directory, token);
+  const text = toText(thisProcess(token));
+  let isBlank = false;
+  let known = 0;
+
+  const setTime = (): void => {
+    utimesSync(own, known / 1000, known / 1000);
+  };
+  const write = (flag: "wx" | "r+"): void => {
+    try {
+      writeFileSync(own, text, { mode: fileMode, flag });
+      isBlank = false;
+    } catch (error) {
+      // An empty file has a name, which is enough for as long as it is touched: room is made by those who can say that they are here.
+      if (!isFull(error) || !existsSync(own)) throw error;
+      isBlank = true;
+    }
+  };
+  const introduce = (): void => {
+    try {
+      setTime();
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) throw error;
+      write("wx");
+      known = Math.max(known, statSync(own).mtimeMs);
+    }
+    if (isBlank) write("r+");
+    // Its status was changed just now, by the disk's clock.
+    known = given?.() ?? statSync(own).ctimeMs;
+    setTime();
+  };
+  const beat = (): void => {
+    try {
+      introduce();
+    } catch {
+      // A full or vanished disk: the next verb says so to somebody who can act on it.
+    }
+    stopBeat = clock.after(beatMs, beat);
+  };
+  introduce();
+  let stopBeat = clock.after(beatMs, beat);
+
+  const diskNow = (): number => {
+    introduce();
+    return known;
+  };
+  const lives = (file: string): boolean => {
+    const found = readWithTime(file);
+    if (found === undefined) return false;
+    const beatIsFresh = diskNow() - found.modifiedAt < staleMs;
+    const identity = parseIdentity(found.text);
+    if (identity === undefined) return beatIsFresh; // Perhaps only half written yet.
+    return identity.token === token || isRunning(identity, beatIsFresh);
+  };
+  return {
+    token,
+    ownFile() {
+      introduce();
+      return own;
+    },
+    lives,
+    wrote(file) {
+      const found = readWithTime(file);
+      return found !== undefined && parseIdentity(found.text)?.token === token;
+    },
+    livesByToken: (other) => other === token || lives(path.join(directory, other)),
+    diskNow,
+    close() {
+      stopBeat();
+      rmSync(own, { force: true });
+    },
+  };
+}
+
+function readWithTime(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {
+  try {
+    const descriptor = openSync(file, readFlags);
+    try {
+      return { text: readFileSync(descriptor, "utf8"), modifiedAt: fstatSync(descriptor).mtimeMs };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,17 @@
+import path from "node:path";
+import { SkillsError } from "../../errors.ts";
+
+/** The current directory of this process. Throws UNREADABLE where it has been deleted. */
+export function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    const message = "The current directory cannot be read; it may have been deleted. Change to another one.";
+    throw new SkillsError("UNREADABLE", message, { cause: error });
+  }
+}
+
+/** A path that stands where the current directory is. Throws UNREADABLE only where that is needed. */
+export function toAbsolute(file: string): string {
+  return path.isAbsolute(file) ? file : path.resolve(currentDirectory(), file);
+}

@@ -1,0 +1,167 @@
+import path from "node:path";
+import type { BlobStore, BlobUpkeep, ListedBlob } from "../../blobs/blob-store.ts";
+import { diskBlobs } from "../../blobs/disk/disk-blobs.ts";
+import { isSkillsError } from "../../errors.ts";
+import { nearest } from "../../base/nearest.ts";
+import { readOptions } from "../../options.ts";
+import { toContent } from "../../tools/answers/content.ts";
+import { defaultPreviewBytes } from "../../tools/limits.ts";
+import { collect } from "../arguments/collect.ts";
+import { counted } from "../report/counted.ts";
+import { jsonText } from "../report/json-text.ts";
+import type { UsageFault } from "../arguments/parse-arguments.ts";
+import { safeLines, safeText } from "../report/safe-text.ts";
+import { table } from "../report/table.ts";
+import type { Terminal } from "../report/terminal.ts";
+
+export interface BlobsOptions {
+  readonly raw?: boolean;
+  readonly json?: boolean;
+}
+
+type Blobs = BlobStore & BlobUpkeep;
+type Act = (blobs: Blobs, ids: readonly string[], options: BlobsOptions, terminal: Terminal) => Promise<number>;
+
+const actions: Readonly<Record<string, { readonly act: Act; readonly minimum: number; readonly maximum: number }>> = {
+  list: { act: list, minimum: 0, maximum: 0 },
+  show: { act: show, minimum: 1, maximum: 1 },
+  rm: { act: remove, minimum: 1, maximum: Infinity },
+  sweep: { act: sweep, minimum: 0, maximum: 0 },
+};
+
+/** `acp-skills blobs ACTION [ID…]`: 1 where there is no such blob, or the store cannot be used. */
+export async function runBlobs(
+  action: string,
+  ids: readonly string[],
+  options: BlobsOptions,
+  terminal: Terminal,
+): Promise<number | UsageFault> {
+  const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (chosen === undefined) {
+    const [close] = nearest(action, Object.keys(actions));
+    return { usageFault: `blobs ${action} is not known${close === undefined ? "" : `; did you mean blobs ${close}?`}` };
+  }
+  if (ids.length < chosen.minimum) return { usageFault: "ID is missing" };
+  const surplus = ids[chosen.maximum];
+  if (surplus !== undefined) return { usageFault: `unexpected argument ${surplus}` };
+  const directory = path.join(readOptions({ home: terminal.home }).dataDirectory, "blobs");
+  const blobs = diskBlobs(directory);
+  try {
+    return await chosen.act(blobs, ids, options, terminal);
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    const { limit, hint } = error.facts;
+    terminal.tell(limit === "disk" ? `${error.message} ${String(hint)} The directory is ${directory}` : error.message);
+    return 1;
+  } finally {
+    await blobs.close();
+  }
+}
+
+async function list(
+  blobs: Blobs,
+  _ids: readonly string[],
+  { json }: BlobsOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const all = (await collect(blobs.list())).sort((a, b) => a.createdAt - b.createdAt);
+  if (json === true) await terminal.print([jsonText({ blobs: all.map(toShown) }, 2), "\n"]);
+  else if (all.length === 0) terminal.tell("there are no blobs");
+  else
+    await terminal.print(
+      table(["ID", "BYTES", "EXPIRES", "OWNER", "KIND"], all.map(toRow), terminal.columns, terminal.paint),
+    );
+  return 0;
+}
+
+async function show(
+  blobs: Blobs,
+  [id = ""]: readonly string[],
+  options: BlobsOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const blob = await find(blobs, id);
+  if (blob === undefined) return noSuchBlob(id, terminal);
+  if (options.raw === true) {
+    await terminal.pass(blobs.read(blob.owner, id));
+    return 0;
+  }
+  const shown = toShown(blob);
+  if (options.json === true) {
+    await terminal.print([jsonText(shown, 2), "\n"]);
+    return 0;
+  }
+  const length = Math.min(blob.size, defaultPreviewBytes);
+  const start = Buffer.concat(await collect(blobs.read(blob.owner, id, { length })));
+  const { content, encoding } = toContent(start, { end: length < blob.size });
+  await terminal.print([
+    ...Object.entries(shown).map(
+      ([label, value]) => `${terminal.paint("dim", label.padEnd(12))}${safeText(String(value))}\n`,
+    ),
+    "\n",
+    encoding === "utf-8" ? `${safeLines(content)}\n` : "(bytes that are not text)\n",
+    length < blob.size ? `… (the rest with --raw)\n` : "",
+  ]);
+  return 0;
+}
+
+async function remove(
+  blobs: Blobs,
+  ids: readonly string[],
+  _options: BlobsOptions,
+  terminal: Terminal,
+): Promise<number> {
+  let code = 0;
+  for (const id of ids) {
+    const blob = await find(blobs, id);
+    if (blob === undefined) code = noSuchBlob(id, terminal);
+    else await blobs.remove(blob.owner, id);
+  }
+  return code;
+}
+
+async function sweep(
+  blobs: Blobs,
+  _ids: readonly string[],
+  { json }: BlobsOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const { removed, freedBytes, held } = await blobs.sweep();
+  const shown = { removed, freed_bytes: freedBytes, in_use: held };
+  const inUse = held > 0 ? `; ${counted(held, "expired blob")} still in use` : "";
+  await terminal.print([
+    json === true
+      ? `${jsonText(shown, 2)}\n`
+      : `${counted(removed, "blob")} removed, ${freedBytes} bytes freed${inUse}\n`,
+  ]);
+  return 0;
+}
+
+/** Whoever owns it: this is the keeper's door. */
+async function find(blobs: Blobs, id: string): Promise<ListedBlob | undefined> {
+  for await (const blob of blobs.list()) if (blob.id === id) return blob;
+  return undefined;
+}
+
+function noSuchBlob(id: string, terminal: Terminal): number {
+  terminal.tell(`there is no blob ${id}`);
+  return 1;
+}
+
+/** Keys in a fixed order. */
+function toShown({
+  id,
+  kind,
+  size,
+  sha256,
+  owner,
+  createdAt,
+  expiresAt,
+}: ListedBlob): Readonly<Record<string, unknown>> {
+  const time = (milliseconds: number): string => new Date(milliseconds).toISOString();
+  return { id, kind, size_bytes: size, sha256, owner, created_at: time(createdAt), expires_at: time(expiresAt) };
+}
+
+function toRow({ id, size, expiresAt, owner, kind }: ListedBlob): readonly string[] {
+  return [id, String(size), new Date(expiresAt).toISOString().slice(0, 16), safeText(owner), safeText(kind)];
+}

@@ -1,0 +1,97 @@
+import { isUtf8 } from "node:buffer";
+import { closeSync, readSync } from "node:fs";
+import { findFrontmatter } from "../../../skills/text/frontmatter.ts";
+import { findInvisible, invisibleIn } from "../../../skills/text/invisible-characters.ts";
+import { openRegularFileSync } from "../../../skills/files/open-regular-file.ts";
+import type { Finding } from "../../../skills/rules/rules.ts";
+import { openTextPositions } from "../../../skills/text/text-positions.ts";
+import type { TextPosition } from "../../../skills/text/text-positions.ts";
+
+/** However long a file is, no more of it is read. */
+const checkedBytes = 16 * 1024 * 1024;
+const chunkSize = 256 * 1024;
+const lineFeed = 0x0a;
+
+/**
+ * What is wrong with the text of a file: the first place, frontmatter or body, that is not UTF-8, for the specification's readers
+ * decode whole files; and the first character of the body that cannot be seen. Looks at the first 16 MiB. Nothing where the
+ * file cannot be read, which others report.
+ */
+export function findBodyFaults(file: string): readonly Finding[] {
+  let descriptor: number;
+  try {
+    descriptor = openRegularFileSync(file);
+  } catch {
+    // Whoever looked for skills has reported that this one cannot be opened, or is no file.
+    return [];
+  }
+  try {
+    return searchLines(descriptor).map((fault) => ({ ...fault, file }));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+type BodyFault = Omit<Finding, "file">;
+
+/** Goes through a file in blocks of whole lines, so that no character is cut in two. */
+function searchLines(descriptor: number): BodyFault[] {
+  let held = Buffer.alloc(0);
+  let line = 1;
+  let hidden: BodyFault | undefined;
+  for (let position = 0; position < checkedBytes;) {
+    const chunk = Buffer.allocUnsafe(chunkSize);
+    const length = readSync(descriptor, chunk, 0, chunkSize, position);
+    const frontmatter = position === 0 ? findFrontmatter(chunk.subarray(0, length), true) : undefined;
+    const bodyStart = frontmatter?.kind === "found" ? frontmatter.bodyStart : 0;
+    position += length;
+    const block = Buffer.concat([held, chunk.subarray(0, length)]);
+    const end = length === 0 ? block.length : block.lastIndexOf(lineFeed) + 1;
+    const lines = block.subarray(0, end);
+    hidden ??= findHidden(lines, Math.min(bodyStart, end), line);
+    if (!isUtf8(lines)) return [invalidUtf8(invalidPlace(lines, line)), ...(hidden ? [hidden] : [])];
+    if (length === 0) break;
+    line += countLines(lines);
+    held = block.subarray(end);
+  }
+  return hidden === undefined ? [] : [hidden];
+}
+
+function invalidUtf8(place: TextPosition): BodyFault {
+  return { code: "invalid-utf8", ...place, message: "the file is not valid UTF-8", fix: "Save the file as UTF-8." };
+}
+
+/** The first character behind an offset that cannot be seen; `firstLine` is the number of the first line. */
+function findHidden(lines: Buffer, from: number, firstLine: number): BodyFault | undefined {
+  const text = lines.toString("utf8", from);
+  const found = findInvisible(text);
+  if (found === undefined) return undefined;
+  const { line, column } = openTextPositions(text)(found.offset);
+  const [message, fix] = invisibleIn("the text below the frontmatter", found);
+  return {
+    code: "invisible-characters",
+    line: firstLine + countLines(lines.subarray(0, from)) + line - 1,
+    column,
+    message,
+    fix,
+  };
+}
+
+function countLines(bytes: Uint8Array): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(lineFeed); at >= 0; at = bytes.indexOf(lineFeed, at + 1)) lines++;
+  return lines;
+}
+
+function invalidPlace(bytes: Buffer, firstLine: number): TextPosition {
+  let start = 0;
+  for (let line = firstLine; ; line++) {
+    const found = bytes.indexOf(lineFeed, start);
+    const end = found < 0 ? bytes.length : found;
+    const text = bytes.subarray(start, end);
+    if (!isUtf8(text) || found < 0) {
+      return { line, column: Array.from(text.toString("utf8").split("\ufffd", 1)[0] ?? "").length + 1 };
+    }
+    start = end + 1;
+  }
+}

@@ -1,0 +1,93 @@
+import { homedir } from "node:os";
+import { colourPaint, plainPaint, wantsColour } from "./colour.ts";
+import type { Paint } from "./colour.ts";
+import { currentDirectory } from "../arguments/current-directory.ts";
+import { safeText } from "./safe-text.ts";
+
+/** The process as a command sees it: results go to stdout, everything else to stderr. */
+export interface Terminal {
+  /** Throws UNREADABLE where the current directory has been deleted. */
+  readonly cwd: string;
+  readonly home: string;
+  /** For stdout. */
+  readonly paint: Paint;
+  /** Width of stdout; undefined where it is not a terminal, so that nothing need be cut. */
+  readonly columns: number | undefined;
+  /** Aborted when nobody reads stdout any more (`| head`). */
+  readonly readerGone: AbortSignal;
+  /** Prints results in pieces. Resolves when the reader has taken them, or is gone. */
+  print(pieces: Iterable<string>): Promise<void>;
+  /** Passes bytes to stdout as they are, whatever they do to a terminal. Resolves as `print` does. */
+  pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
+  /** One line on stderr, made safe. */
+  tell(sentence: string): void;
+}
+
+/** Pieces are gathered until they are worth a write. */
+const writeSize = 64 * 1024;
+
+/** The terminal of this process. A reader that goes away ends the printing, and changes no exit code. */
+export function openTerminal(): Terminal {
+  const { stdout, stderr, env } = process;
+  const reader = new AbortController();
+  // What nobody reads any more is lost; that must end nothing.
+  stderr.on("error", () => undefined);
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") reader.abort();
+    if (reader.signal.aborted) return;
+    stderr.write(`acp-skills: stdout cannot be written: ${error.message}\n`);
+    process.exit(1);
+  });
+  return {
+    get cwd() {
+      return currentDirectory();
+    },
+    home: homedir(),
+    paint: wantsColour(env, stdout.isTTY) ? colourPaint : plainPaint,
+    columns: widthOf(stdout),
+    readerGone: reader.signal,
+    async print(pieces) {
+      const write = openWriting(stdout);
+      let gathered = "";
+      for (const piece of pieces) {
+        if (reader.signal.aborted) return;
+        gathered += piece;
+        if (gathered.length < writeSize) continue;
+        await write(gathered);
+        gathered = "";
+      }
+      if (gathered !== "") await write(gathered);
+    },
+    async pass(chunks) {
+      for await (const chunk of chunks) {
+        if (reader.signal.aborted) return;
+        await new Promise<void>((resolve) => stdout.write(chunk, () => resolve()));
+      }
+    },
+    tell(sentence) {
+      stderr.write(`acp-skills: ${safeText(sentence)}\n`);
+    },
+  };
+}
+
+/** Undefined too for a terminal that does not know its own, such as one of a test, and says 0. */
+export function widthOf({
+  isTTY,
+  columns,
+}: {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}): number | undefined {
+  return isTTY === true && columns !== undefined && columns > 0 ? columns : undefined;
+}
+
+/** Writes text through one buffer, which is used again when the reader has taken what it held. */
+function openWriting(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
+  let buffer = Buffer.alloc(0);
+  return (text) => {
+    const most = text.length * 3;
+    if (buffer.length < most) buffer = Buffer.allocUnsafeSlow(most);
+    const bytes = buffer.subarray(0, buffer.write(text));
+    return new Promise((resolve) => stream.write(bytes, () => resolve()));
+  };
+}

@@ -1,0 +1,142 @@
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { SkillsError } from "../../errors.ts";
+import { canTellPeerUsers, openPeerUsers } from "../../base/peer-users.ts";
+import type { PeerUsers } from "../../base/peer-users.ts";
+import { openToldOnce } from "../../base/told-once.ts";
+import { admitRequest, isRefusal, toPathKey } from "./admit-request.ts";
+import { openLoopbackSession } from "./loopback-session.ts";
+import type { LoopbackSession } from "./loopback-session.ts";
+import type { McpCaller, McpDoor } from "../mcp-door.ts";
+import { newToken } from "./random-token.ts";
+import { refuse } from "./refusal.ts";
+
+/** Where one session's MCP server is, and what opens it. Both are secrets. */
+export interface LoopbackAddress {
+  readonly url: string;
+  readonly headers: Readonly<Record<"Authorization", string>>;
+  /** Gives up what is being answered; from then on the path is one that never was. May be called more than once. */
+  close(): Promise<void>;
+}
+
+/** MCP over HTTP for the agents that this process wraps. */
+export interface LoopbackServer {
+  /** Listens from the first call on. Throws CLOSED after `close`. */
+  open(caller: McpCaller): Promise<LoopbackAddress>;
+  /** Closes every session and every connection. May be called more than once. */
+  close(): Promise<void>;
+}
+
+/** Far more than the agent of one editor opens; what is beyond it is closed at once, so that descriptors are left for other work. */
+const mostConnections = 512;
+/** How long a connection may take to say what it wants, and how often that is looked at. */
+const headersTimeout = 5_000;
+const connectionsCheckingInterval = 1_000;
+
+/**
+ * One HTTP server for all sessions, each behind a random path and a bearer token of its own (A-11). It listens on 127.0.0.1 only,
+ * and never keeps this process alive. Agents pass path and token on where others read them: where the system tells who
+ * has the other end of a connection, only this user is answered, and root, to whom nothing is closed.
+ */
+export function openLoopbackServer(
+  door: McpDoor,
+  peers: PeerUsers | undefined = canTellPeerUsers() ? openPeerUsers() : undefined,
+): LoopbackServer {
+  const sessions = new Map<string, LoopbackSession>();
+  const admitted = new WeakMap<Socket, Promise<boolean>>();
+  const { tellOnce } = openToldOnce(door.log);
+  let listening: Promise<Server> | undefined;
+  let isClosed = false;
+
+  async function listen(): Promise<Server> {
+    const server = createServer({ headersTimeout, connectionsCheckingInterval }, (request, response) => {
+      answer(request, response).catch((error: unknown) => {
+        door.log("warning", `An MCP request was not answered: ${String(error)}`);
+        response.destroy();
+      });
+    });
+    server.maxConnections = mostConnections;
+    server.on("connection", (socket) => {
+      socket.unref();
+      if (peers !== undefined) admitted.set(socket, admit(socket, peers));
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject).listen(0, "127.0.0.1", resolve);
+    });
+    // Where the process has no descriptors left, each connection that cannot be taken comes by here; without this it would end us.
+    server.on("error", (error) => {
+      door.log("warning", `The MCP server could not take a connection: ${String(error)}`);
+    });
+    return server.unref();
+  }
+
+  /** A failure is not kept: the next session may have more luck. */
+  function listened(): Promise<Server> {
+    listening ??= listen().catch((error: unknown) => {
+      listening = undefined;
+      throw error;
+    });
+    return listening;
+  }
+
+  /** Whether the other end is one of ours to answer; closes the connection where it is not. */
+  async function admit(socket: Socket, { userOf }: PeerUsers): Promise<boolean> {
+    const user = await userOf(socket).catch((error: unknown) => {
+      tellOnce("warning", `MCP connections are refused: who is calling cannot be told: ${String(error)}`);
+      return undefined;
+    });
+    // Until it is closed here, nobody else can have a connection from the same port.
+    const isAdmitted = !socket.destroyed && (user === 0 || user === process.geteuid?.());
+    if (!isAdmitted) socket.destroy();
+    if (user !== undefined && !isAdmitted) {
+      tellOnce("warning", `A connection to the MCP server by another user of this machine (uid ${user}) was refused.`);
+    }
+    return isAdmitted;
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url: target, headers, socket } = request;
+    if ((await admitted.get(socket)) === false) return;
+    const { host, origin, authorization } = headers;
+    const head = { method, target, host, origin, authorization };
+    const called = admitRequest(head, socket.localPort ?? 0, sessions);
+    if (isRefusal(called)) refuse(response, called);
+    else await called.answer(request, response);
+  }
+
+  async function closeSession(key: string): Promise<void> {
+    const session = sessions.get(key);
+    sessions.delete(key);
+    await session?.close();
+  }
+
+  return {
+    async open(caller) {
+      const server = isClosed ? undefined : await listened();
+      if (server?.listening !== true) throw new SkillsError("CLOSED", "The MCP server was closed.");
+      const { port } = server.address() as AddressInfo;
+      const path = `/mcp/${newToken()}`;
+      const token = newToken();
+      const key = toPathKey(path);
+      sessions.set(key, openLoopbackSession(door, caller, token));
+      return {
+        url: `http://127.0.0.1:${port}${path}`,
+        headers: { Authorization: `Bearer ${token}` },
+        close: () => closeSession(key),
+      };
+    },
+    async close() {
+      isClosed = true;
+      const server = await listening?.catch(() => undefined);
+      await Promise.all([...sessions.keys()].map(closeSession));
+      if (server?.listening !== true) return;
+      await new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      });
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { connect } from "node:net";
+import { dirname } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import type { Log } from "../../base/log.ts";
+import { privacyFault } from "./private-directory.ts";
+import { whenParentGone } from "./when-parent-gone.ts";
+import type { ParentOptions } from "./when-parent-gone.ts";
+
+export interface BridgeOptions extends ParentOptions {
+  /** From the agent. */
+  readonly input: Readable;
+  /** To the agent. */
+  readonly output: Writable;
+  /** The socket of the process that had this one started. */
+  readonly path: string;
+  readonly log: Log;
+  readonly platform?: NodeJS.Platform;
+}
+
+/**
+ * Carries bytes between stdio and the socket of the process that had this one started (A-11), and knows nothing of what they say.
+ * Resolves when the agent closes its end and has its answers, goes away, or takes no more, and when the session is closed; false where
+ * the socket cannot be used.
+ */
+export async function runBridge(options: BridgeOptions): Promise<boolean> {
+  const { input, output, path, log, platform = process.platform } = options;
+  const fault = platform === "win32" ? undefined : privacyFault(dirname(path));
+  if (fault !== undefined) {
+    log("error", `The socket ${path} is not used: its directory cannot be trusted, because ${fault}.`);
+    return false;
+  }
+  const socket = connect({ path, allowHalfOpen: true });
+  const end = (): void => void socket.destroy();
+  const stopLooking = whenParentGone(options, end);
+  input.on("error", end);
+  output.once("error", end).once("close", end);
+  input.pipe(socket).pipe(output, { end: false });
+  socket.once("end", () => socket.end());
+  const seen: { isConnected: boolean; failure?: Error } = { isConnected: false };
+  socket.once("connect", () => void (seen.isConnected = true)).on("error", (error) => void (seen.failure ??= error));
+  await new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  stopLooking();
+  output.off("close", end);
+  input.unpipe(socket).destroy();
+  // A connection that breaks later is the end of the session, or of the process that served it.
+  if (seen.isConnected || seen.failure === undefined) return true;
+  log("error", `The skills server cannot be reached: ${seen.failure.message}`);
+  return false;
+}

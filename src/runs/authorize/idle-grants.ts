@@ -1,0 +1,40 @@
+import type { Log } from "../../base/log.ts";
+import type { Catalog } from "../../skills/catalog.ts";
+import { noSuchSkill } from "../../skills/no-such-skill.ts";
+import { parseGrant } from "../../trust/grants.ts";
+
+/** A grant that has no effect, and why. */
+export interface IdleGrant {
+  readonly grant: string;
+  readonly reason: string;
+}
+
+/** Of these grants, the ones that allow nothing: most often a name is misspelt; or the skill came with the project (CONTRACT C-1.6). */
+export function idleGrants(
+  grants: readonly string[],
+  catalog: Pick<Catalog, "find" | "snapshot">,
+): readonly IdleGrant[] {
+  return grants.flatMap((grant) => {
+    const skill = parseGrant(grant)?.skill ?? grant;
+    const offered = catalog.find(skill);
+    if (offered === undefined) return [{ grant, reason: noSuchSkill(skill, catalog.snapshot) }];
+    return offered.isOwn === true ? [] : [{ grant, reason: `${skill} came with the project; ${remedy}` }];
+  });
+}
+
+const remedy = "a grant counts only for skills of --skills directories and of your home";
+
+/** Logs the grants that allow nothing, as soon as it is known which skills there are. */
+export function logIdleGrants(
+  grants: readonly string[],
+  catalog: Pick<Catalog, "find" | "snapshot" | "ready">,
+  log: Log,
+): void {
+  if (grants.length === 0) return;
+  const tell = (): void => {
+    for (const { grant, reason } of idleGrants(grants, catalog))
+      log("warning", `The grant ${grant} has no effect: ${reason}`);
+  };
+  // That the disk cannot be read is told by whoever reads it.
+  catalog.ready.then(tell, () => undefined);
+}

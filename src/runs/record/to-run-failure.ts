@@ -1,0 +1,130 @@
+import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
+import { writeJson } from "../../sandbox/frames/write-json.ts";
+import { runInSlices } from "../../base/slices.ts";
+import { toPlainText, toPreview } from "./plain-text.ts";
+import { projectHint } from "../execute/project-hint.ts";
+import type { RunRecord } from "./run-recorder.ts";
+import type { RunFailure } from "./run-result.ts";
+import type { RunFacts } from "./to-run-result.ts";
+
+const longestMessage = 2000;
+const longestType = 128;
+const maxDetailBytes = 4096;
+const sliceMs = 3;
+const mebibyte = 1024 * 1024;
+
+/** Why a run failed (CONTRACT C-5.1, C-5.7); undefined when it did not. */
+export async function toRunFailure(
+  end: RunEnd,
+  record: RunRecord,
+  { run, mask }: RunFacts,
+): Promise<RunFailure | undefined> {
+  const { limits } = run;
+  switch (end.type) {
+    case "returned":
+      return refusedFiles(record);
+    case "raised":
+      return withHint(await toFailure(await mask.error(toLimitError(end.error, limits.memoryBytes))), run);
+    case "exited":
+      return end.exitCode === 0
+        ? refusedFiles(record)
+        : withHint(await toScriptFailure(end.exitCode, record, mask), run);
+    case "limit":
+      return toLimitFailure(end.limit, run.limits);
+    case "crashed":
+      return await toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
+    case "cancelled":
+      return await toFailure({ type: "CancelledError", message: "The run was cancelled." });
+  }
+}
+
+function toLimitFailure(
+  limit: Extract<RunEnd, { type: "limit" }>["limit"],
+  limits: RunFacts["run"]["limits"],
+): RunFailure {
+  switch (limit) {
+    case "timeout":
+      return {
+        type: "TimeoutError",
+        code: "EXECUTION_TIMEOUT",
+        message: `The run took longer than ${limits.timeoutMs} ms, and was ended.`,
+        details: { limit_ms: limits.timeoutMs, started: true },
+      };
+    case "memory":
+      return memoryFailure(limits.memoryBytes);
+    case "processes":
+      return {
+        type: "ProcessLimitError",
+        message: `The run started more than ${limits.processes} processes, and was ended.`,
+        details: { limit: limits.processes },
+      };
+    case "disk":
+      return diskFailure();
+    case "output":
+      return {
+        type: "OutputLimitError",
+        message: "The run printed or returned more than it may, and was ended.",
+        details: { printed_bytes: limits.printedBytes, result_bytes: limits.resultBytes },
+      };
+  }
+}
+
+/** What the code inside noticed itself of a limit gets the name of that limit. */
+function toLimitError(error: RunError, memoryBytes: number): RunError {
+  if (error.type === "MemoryError") return memoryFailure(memoryBytes);
+  if (error.type === "OSError" && /No space left|quota exceeded/i.test(error.message)) return diskFailure();
+  return error;
+}
+
+function memoryFailure(memoryBytes: number): { type: string; message: string; details: { limit_mb: number } } {
+  const limit = memoryBytes / mebibyte;
+  return {
+    type: "MemoryLimitError",
+    message: `The run needed more than ${limit} MiB of memory.`,
+    details: { limit_mb: limit },
+  };
+}
+
+function diskFailure(): { type: string; message: string } {
+  return { type: "DiskLimitError", message: "The run wrote more files, or larger ones, than it may." };
+}
+
+async function toFailure({ type, message, details }: RunError): Promise<RunFailure> {
+  const isSmall = details !== undefined && (await inSlices(details)).length <= maxDetailBytes;
+  return {
+    type: toPlainText(type).slice(0, longestType) || "Error",
+    message: toPreview(toPlainText(message), longestMessage),
+    ...(isSmall && { details: { ...details } }),
+  };
+}
+
+function withHint(failure: RunFailure, run: RunFacts["run"]): RunFailure {
+  const { message, details = {} } = failure;
+  const hint = projectHint([message, details["stderr"]].join("\n"), run);
+  return hint === undefined ? failure : { ...failure, details: { ...details, hint } };
+}
+
+function inSlices(value: Json): Promise<Buffer> {
+  return runInSlices(writeJson(value), { now: () => performance.now(), slice: sliceMs });
+}
+
+async function toScriptFailure(exitCode: number, record: RunRecord, mask: RunFacts["mask"]): Promise<RunFailure> {
+  const shown = async (name: "stdout" | "stderr"): Promise<string> =>
+    toPreview(await mask.longPlain(record.stream(name).read()), 1024);
+  return {
+    type: "ScriptError",
+    message: `The script ended with exit code ${exitCode}.`,
+    details: { exit_code: exitCode, stdout: await shown("stdout"), stderr: await shown("stderr") },
+  };
+}
+
+/** A file that could not be kept is a loss that a completed run would hide. */
+function refusedFiles({ refused }: RunRecord): RunFailure | undefined {
+  const [first] = refused;
+  if (first === undefined) return undefined;
+  return {
+    type: "OutputLimitError",
+    message: `The output file ${JSON.stringify(toPlainText(first.path))} could not be kept: ${first.why}`,
+    details: { files: refused.slice(0, 10).map(({ path, why }) => ({ path: toPlainText(path), why })) },
+  };
+}

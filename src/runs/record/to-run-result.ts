@@ -1,0 +1,181 @@
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import { writeJson } from "../../sandbox/frames/write-json.ts";
+import { runInSlices } from "../../base/slices.ts";
+import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Mask } from "./mask.ts";
+import { toPlainText, toPreview } from "./plain-text.ts";
+import { maxOutputBytes, maxPreviewBytes, maxToldBlobs } from "../plan/run-limits.ts";
+import type { RunPlan } from "../plan/run-plan.ts";
+import type { RunRecord } from "./run-recorder.ts";
+import type { RunFailure, RunOutcome, RunResult } from "./run-result.ts";
+import type { RunCaller } from "../runs.ts";
+import { toRunFailure } from "./to-run-failure.ts";
+
+export interface RunFacts {
+  readonly run: SandboxRun;
+  readonly plan: RunPlan;
+  readonly caller: RunCaller;
+  readonly mask: Mask;
+  readonly nestedBlobs: readonly string[];
+  readonly durationMs: number;
+  readonly isolation: string;
+}
+
+const longestSummary = 1000;
+const mebibyte = 1024 * 1024;
+
+/** What the caller is told of a run that is over (CONTRACT C-5.1), and all blobs that came of it. Keeps as blobs what is too long to be told. */
+export async function toRunResult(
+  end: RunEnd,
+  record: RunRecord,
+  facts: RunFacts,
+): Promise<{ readonly result: RunResult; readonly blobs: readonly string[] }> {
+  const { run, plan, caller, durationMs, isolation, nestedBlobs } = facts;
+  const { text, isCut } = await record.log();
+  const logs = toPreview(text, maxPreviewBytes);
+  const spilled: string[] = [];
+  const outcome = await toOutcome(end, record, {
+    ...facts,
+    async spill(kind, bytes) {
+      const id = await keepIfPossible(caller, kind, bytes);
+      if (id !== undefined) spilled.push(id);
+      return id;
+    },
+  });
+  const logsBlob = logs === text && !isCut ? undefined : await keepIfPossible(caller, "text/plain", Buffer.from(text));
+  const own = end.type === "returned" ? await ownedOf(end.outputBlobs ?? [], caller) : [];
+  const blobs = [...new Set([...record.blobs, ...nestedBlobs, ...spilled, ...own])];
+  const result: RunResult = {
+    ...outcome,
+    run_id: run.runId,
+    ...(await toOutputBlobs(blobs, [...own, ...spilled], caller)),
+    logs_preview: logs,
+    ...(logsBlob !== undefined && { logs_blob: logsBlob }),
+    ...(plan.skill !== undefined && { version: plan.skill.version }),
+    duration_ms: durationMs,
+    limits_applied: {
+      timeout_ms: run.limits.timeoutMs,
+      memory_mb: run.limits.memoryBytes / mebibyte,
+      isolation,
+      ...(plan.clamped && { clamped: true }),
+    },
+  };
+  return { result, blobs };
+}
+
+/** As many ids as an answer holds, those that the program or the output name before others; where there are more, all the rest in a blob. */
+async function toOutputBlobs(
+  blobs: readonly string[],
+  named: readonly string[],
+  caller: RunCaller,
+): Promise<Pick<RunResult, "output_blobs" | "more_output_blobs">> {
+  if (blobs.length <= maxToldBlobs) return { output_blobs: [...blobs] };
+  const ordered = [...new Set([...named, ...blobs])];
+  const rest = ordered.slice(maxToldBlobs);
+  const blobId = await keepIfPossible(caller, "application/json", Buffer.from(JSON.stringify(rest)));
+  return {
+    output_blobs: ordered.slice(0, maxToldBlobs),
+    more_output_blobs: { count: rest.length, ...(blobId !== undefined && { blob_id: blobId }) },
+  };
+}
+
+type Outcome = Pick<RunResult, "summary"> & RunOutcome;
+
+interface SpillingFacts extends RunFacts {
+  /** Keeps a part of the output that is too long to be told; undefined where that cannot be kept. */
+  readonly spill: (kind: string, bytes: Uint8Array) => Promise<string | undefined>;
+}
+
+async function toOutcome(end: RunEnd, record: RunRecord, facts: SpillingFacts): Promise<Outcome> {
+  const failure = await toRunFailure(end, record, facts);
+  if (failure !== undefined) return failed(failure);
+  const value = end.type === "returned" ? await facts.mask.json(end.value) : await scriptOutput(record, facts);
+  const output = await toOutput(value, facts);
+  const given = end.type === "returned" ? end.summary : undefined;
+  // Hidden before it is cut: half a secret would not be found any more.
+  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : facts.mask.plain(given));
+  return { status: "completed", output, summary };
+}
+
+function failed(error: RunFailure): Outcome {
+  return { status: "failed", error, summary: toSummary(`${error.type}: ${error.message}`) };
+}
+
+function filesIn({ files }: RunRecord): string {
+  const named = files.slice(0, 10).map(({ path, blobId }) => `${path} is ${blobId}`);
+  return named.length === 0 ? "" : ` Of its files, ${named.join(", ")}.`;
+}
+
+/** One short text, without what steers a terminal. */
+function toSummary(text: string): string {
+  const characters = Array.from(toPlainText(text).trim());
+  return characters.length > longestSummary
+    ? `${characters.slice(0, longestSummary - 1).join("")}…`
+    : characters.join("");
+}
+
+/** A value as it is where it is small, else where it is kept. */
+async function toOutput(value: Json, facts: SpillingFacts): Promise<Json> {
+  const bytes = await runInSlices(writeJson(value), { now: () => performance.now(), slice: sliceMs });
+  if (bytes.length <= maxOutputBytes) return value;
+  return await spilled(bytes, "application/json", toPreview(bytes.toString("utf8"), previewBytes), facts);
+}
+
+const previewBytes = 1024;
+const sliceMs = 3;
+
+async function spilled(bytes: Uint8Array, kind: string, preview: string, { spill }: SpillingFacts): Promise<Json> {
+  const blobId = await spill(kind, bytes);
+  return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
+}
+
+/** `{exit_code, stdout, stderr}`; what is too long of it is kept, the longer stream first (C-5.6). */
+async function scriptOutput(record: RunRecord, facts: SpillingFacts): Promise<Json> {
+  const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
+  const texts = {
+    stdout: await facts.mask.longPlain(streams.stdout),
+    stderr: await facts.mask.longPlain(streams.stderr),
+  };
+  const output: Record<string, Json> = { exit_code: 0, ...texts };
+  const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
+  for (const name of longestFirst) {
+    if (isShort(output)) break;
+    output[name] = await spilled(streams[name], "text/plain", toPreview(texts[name], previewBytes), facts);
+  }
+  return output;
+}
+
+/** Without writing down what is long. */
+function isShort(output: Record<string, Json>): boolean {
+  const isLong = Object.values(output).some((value) => typeof value === "string" && value.length > maxOutputBytes);
+  return !isLong && Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes;
+}
+
+/** A full store must not take the result away from a run that is over. */
+async function keepIfPossible(
+  { blobs, owner }: RunCaller,
+  kind: string,
+  bytes: Uint8Array,
+): Promise<string | undefined> {
+  try {
+    return (await blobs.put(owner, kind, bytes)).id;
+  } catch {
+    return undefined; // The preview that stands in its place says that there was more.
+  }
+}
+
+/** Of the ids that a program names as its output, those that the caller can read. */
+async function ownedOf(
+  ids: readonly string[],
+  { blobs, owner }: { blobs: BlobStore; owner: string },
+): Promise<string[]> {
+  const found = await Promise.all(
+    ids.slice(0, 256).map((id) =>
+      blobs
+        .stat(owner, id)
+        .then((blob) => blob.id)
+        .catch(() => undefined),
+    ),
+  );
+  return found.filter((id) => id !== undefined);
+}

@@ -1,0 +1,118 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { copyFile, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import { runProgram } from "../../base/spawn-process.ts";
+import type { Python } from "../find/find-python.ts";
+import { ownFiles } from "./own-files.ts";
+import { removeTree } from "./remove-tree.ts";
+
+/** What this process keeps for all of its sandboxes; in it each of them gets a directory of its own. */
+export interface HostDirectory {
+  readonly path: string;
+  /** The Python files that run inside, compiled. */
+  readonly inside: string;
+}
+
+/** Begins the name of every such directory. */
+export const hostDirectoryPrefix = "acp-skills-run-";
+export const ownerFile = "owner.json";
+
+const compile =
+  "import sys, os, py_compile\n" +
+  "for name in os.listdir(sys.argv[1]):\n" +
+  "    if name.endswith('.py'):\n" +
+  "        py_compile.compile(os.path.join(sys.argv[1], name), doraise=True,\n" +
+  "                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)\n";
+
+/** Makes it, in a directory for temporary files. Throws `SANDBOX_UNAVAILABLE` where that is impossible. */
+export async function makeHostDirectory(python: Python, temporaryDirectory: string): Promise<HostDirectory> {
+  let path: string | undefined;
+  try {
+    path = mkdtempSync(join(temporaryDirectory, hostDirectoryPrefix));
+    // Passable, not readable: what lies in it belongs to other users, one each.
+    chmodSync(path, 0o711);
+    writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
+    const inside = join(path, "inside");
+    await copyInside(inside);
+    // The code is ours and nobody else's; a sandbox only ever reads the result.
+    await runProgram(python.executable, ["-I", "-S", "-c", compile, inside], { env: {}, cwd: "/" });
+    return { path, inside };
+  } catch (error) {
+    if (path !== undefined) await removeTree(path);
+    if (isSkillsError(error)) throw error;
+    throw new SkillsError("SANDBOX_UNAVAILABLE", "No private directory can be made for sandboxes.", { cause: error });
+  }
+}
+
+/** This directory, unless only root gets there: as root, sandboxes run as other users. */
+export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
+  if (process.getuid?.() !== 0) return temporaryDirectory;
+  for (let at = temporaryDirectory; ; at = dirname(at)) {
+    const found = statSync(at, { throwIfNoEntry: false });
+    if (found !== undefined && (found.mode & 0o001) === 0) return "/tmp";
+    if (at === dirname(at)) return temporaryDirectory;
+  }
+}
+
+/** Removes it; last of all the word of who made it, so that whoever finds the rest knows. */
+export async function removeHostDirectory(path: string): Promise<void> {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.name === ownerFile) continue;
+    if (entry.isDirectory()) await removeTree(join(path, entry.name));
+    else unlinkSync(join(path, entry.name));
+  }
+  await removeTree(path);
+}
+
+/** Who made a directory: enough to tell later whether that process still lives. */
+export interface Owner {
+  readonly pid: number;
+  readonly started: string;
+  /** Process ids mean nothing in another namespace or after another start of the machine. */
+  readonly world: string;
+}
+
+export function describeOwner(pid: number): Owner {
+  return { pid, started: startOf(pid) ?? "", world: worldOfProcesses() };
+}
+
+/** When a process started, in ticks since the machine did; `undefined` when there is no such process. */
+export function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined; // There is none; or none that we could ask.
+  }
+}
+
+export function worldOfProcesses(): string {
+  try {
+    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return ""; // Unknown: matches only what is unknown too.
+  }
+}
+
+async function copyInside(target: string): Promise<void> {
+  mkdirSync(target);
+  chmodSync(target, 0o755);
+  const source = ownFiles.inside;
+  for (const name of await readdir(source)) {
+    if (!name.endsWith(".py")) continue;
+    await copyFile(join(source, name), join(target, name));
+    chmodSync(join(target, name), 0o444);
+  }
+}

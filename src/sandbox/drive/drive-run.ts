@@ -1,0 +1,132 @@
+import type { Readable } from "node:stream";
+import type { Clock } from "../../base/clock.ts";
+import { SkillsError } from "../../errors.ts";
+import type { Log } from "../../base/log.ts";
+import { encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
+import { serveProgram } from "./program-calls.ts";
+import type { RunResult } from "../frames/program-result.ts";
+import { runFrame, startFrame } from "../frames/run-frames.ts";
+import type { Surroundings } from "../frames/run-frames.ts";
+import type { SandboxProcess } from "./sandbox-process.ts";
+import type { RunEnd, RunHost, SandboxRun } from "../sandbox.ts";
+import { serveSupervisor, tellSkipped } from "../frames/supervisor-report.ts";
+import type { SupervisorReport } from "../frames/supervisor-report.ts";
+
+type Stop = "timeout" | "cancelled" | "output" | "fault";
+
+/** How long a supervisor may take to end all processes, and then itself, until the sandbox is killed from outside. */
+export const graceMs = 2_000;
+
+/**
+ * Takes a sandbox that waits through its one run, and answers when every process of the run is dead. The sandbox around them
+ * may be ending still; one that broke the rules has ended. What the host saw outranks what the supervisor says, and that
+ * outranks what the program says. What `host.output` throws passes through.
+ */
+export async function driveRun(
+  sandbox: SandboxProcess,
+  run: SandboxRun,
+  surroundings: Surroundings,
+  host: RunHost,
+  signal: AbortSignal,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<RunEnd> {
+  const task = await encodeTask(run, surroundings);
+  let stopped: Stop | undefined;
+  const over = new AbortController();
+  const timers: (() => void)[] = [];
+  let reported = false;
+
+  const stop = (reason: Stop): void => {
+    if (stopped !== undefined) return;
+    stopped = reason;
+    sendFrame(sandbox.control, { type: "stop", reason });
+    timers.push(clock.after(graceMs, () => sandbox.kill()));
+  };
+  const cancel = (): void => stop("cancelled");
+  const clearTimers = (): void => {
+    for (const clear of timers.splice(0)) clear();
+  };
+
+  sandbox.keepAlive(true);
+  const printed = passOutput(sandbox, run.limits.printedBytes, host, () => stop("output"));
+  sendFrame(sandbox.control, startFrame(run, surroundings));
+  sandbox.program.write(task);
+  timers.push(clock.after(run.limits.timeoutMs, () => stop("timeout")));
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+
+  const said = serveProgram(sandbox.program, run, host, over.signal, {
+    log,
+    clock,
+    tooMuch: () => stop("output"),
+  }).catch((error: unknown) => {
+    // Whoever breaks the rules is not waited for.
+    stop("fault");
+    return error instanceof FrameFault ? error : new FrameFault(String(error));
+  });
+  try {
+    // From the first word of the report on, every process of the run is dead.
+    const report = await serveSupervisor(sandbox.frames, run.limits, host, clearTimers);
+    timers.push(clock.after(graceMs, () => sandbox.kill()));
+    over.abort();
+    reported = report !== undefined && !(report instanceof FrameFault);
+    if (!reported) await sandbox.exited;
+    await printed;
+    if (report !== undefined && !(report instanceof FrameFault)) tellSkipped(report.skipped, host);
+    return judge(run, stopped, report, await said, sandbox.lastWords());
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    over.abort();
+    if (!reported) {
+      sandbox.kill();
+      await sandbox.exited;
+    }
+    clearTimers();
+  }
+}
+
+/** Throws `SANDBOX_UNAVAILABLE` for code or arguments that are too long for any sandbox. */
+async function encodeTask(run: SandboxRun, surroundings: Surroundings): Promise<Buffer> {
+  try {
+    return await encodeLongFrame(runFrame(run, surroundings));
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new SkillsError("SANDBOX_UNAVAILABLE", `The run is too large. ${error.message}`);
+    throw error;
+  }
+}
+
+/** Passes on what is printed, until it is too much; answers when nothing more can come. */
+function passOutput(sandbox: SandboxProcess, mostBytes: number, host: RunHost, tooMuch: () => void): Promise<unknown> {
+  let left = mostBytes;
+  const pass = (stream: Readable, name: "stdout" | "stderr"): Promise<void> =>
+    new Promise((resolve) => {
+      stream.on("data", (bytes: Buffer) => {
+        const passed = bytes.subarray(0, left);
+        left -= passed.length;
+        if (passed.length > 0) host.print(name, passed);
+        if (passed.length < bytes.length) tooMuch();
+      });
+      stream.on("close", resolve);
+    });
+  return Promise.all([pass(sandbox.stdout, "stdout"), pass(sandbox.stderr, "stderr")]);
+}
+
+function judge(
+  run: SandboxRun,
+  stopped: Stop | undefined,
+  report: SupervisorReport | FrameFault | undefined,
+  said: RunResult | FrameFault | undefined,
+  lastWords: string,
+): RunEnd {
+  if (stopped === "cancelled") return { type: "cancelled" };
+  if (stopped !== undefined && stopped !== "fault") return { type: "limit", limit: stopped };
+  if (report instanceof FrameFault)
+    return { type: "crashed", detail: `The supervisor broke the rules: ${report.message}` };
+  if (report === undefined) return { type: "crashed", detail: `The sandbox ended without a report. ${lastWords}` };
+  if (report.killed !== undefined) return { type: "limit", limit: report.killed };
+  if (said instanceof FrameFault) return { type: "crashed", detail: `The program broke the rules: ${said.message}` };
+  if (said?.type === "raised" && said.error.type === "MemoryError") return { type: "limit", limit: "memory" };
+  if (run.program.type === "script" && said === undefined) return { type: "exited", exitCode: report.exitCode };
+  return said ?? { type: "crashed", detail: `The program ended without a result, with exit code ${report.exitCode}.` };
+}

@@ -1,0 +1,117 @@
+import type { Duplex, Writable } from "node:stream";
+import { isSkillsError } from "../../errors.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import { openFramePace } from "../frames/frame-pace.ts";
+import { encodeLongFrame, FrameFault, readFrames, sendFrame } from "../frames/frames.ts";
+import type { Frame } from "../frames/frames.ts";
+import { readResult } from "../frames/program-result.ts";
+import type { RunResult } from "../frames/program-result.ts";
+import type { Json, RunHost, SandboxRun } from "../sandbox.ts";
+
+/**
+ * Serves the channel of a program, which is an enemy, until it ends: answers its calls one at a time, and returns what it
+ * says came of it; one that is too large is told at once. Throws a `FrameFault` where it breaks the rules; `over` abandons a call in flight.
+ */
+export async function serveProgram(
+  channel: Duplex,
+  run: SandboxRun,
+  host: RunHost,
+  over: AbortSignal,
+  { log, clock, tooMuch }: { log: Log; clock: Clock; tooMuch: () => void },
+): Promise<RunResult | undefined> {
+  const frames = readFrames(channel);
+  const pace = openFramePace(clock);
+  const abandoned = whenAborted(over);
+  for (;;) {
+    const frame = await frames.next();
+    if (frame === undefined) return undefined;
+    await pace(frame, over);
+    switch (frame.header.type) {
+      case "create_blob":
+      case "call_skill": {
+        const id = frame.header["id"];
+        if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has no such number.");
+        const answer = await Promise.race([answerCall(frame, run, host, over, log), abandoned]);
+        if (answer === undefined) return undefined;
+        await reply(channel, id, answer);
+        break;
+      }
+      case "returned":
+      case "raised": {
+        const result = readResult(frame, run.limits.resultBytes);
+        if (result.type === "too-large") {
+          tooMuch();
+          return undefined;
+        }
+        if ((await frames.next()) !== undefined) throw new FrameFault("The program went on after its result.");
+        return result;
+      }
+      default:
+        throw new FrameFault("The program sent what nobody knows.");
+    }
+  }
+}
+
+/** An answer that does not fit is an error to the program, not to us. */
+export async function reply(channel: Writable, id: unknown, answer: Answer): Promise<void> {
+  try {
+    const frame = await encodeLongFrame({ type: "reply", id, ...answer });
+    if (channel.writable) channel.write(frame);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    sendFrame(channel, { type: "reply", id, error: { type: "OutputLimitError", message: "The answer is too large." } });
+  }
+}
+
+export type Answer = { readonly value: Json } | { readonly error: { type: string; message: string; run_id?: string } };
+
+export async function answerCall(
+  frame: Frame,
+  run: SandboxRun,
+  host: RunHost,
+  over: AbortSignal,
+  log: Log,
+): Promise<Answer> {
+  try {
+    return { value: await performCall(frame, run, host, over) };
+  } catch (error) {
+    if (error instanceof FrameFault) throw error;
+    return { error: describeFailure(error, log) };
+  }
+}
+
+async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: AbortSignal): Promise<Json> {
+  if (frame.header.type === "create_blob") {
+    const { kind } = frame.header;
+    if (typeof kind !== "string" || kind.length > 127) throw new FrameFault("A blob has no such kind.");
+    return host.createBlob(kind, frame.payload);
+  }
+  if (frame.isTooDeep) throw new FrameFault("The arguments of a call are too deep.");
+  const { name, args } = frame.header;
+  if (typeof name !== "string" || args === undefined) throw new FrameFault("A call names no skill.");
+  if (!run.brokered.includes(name)) {
+    throw Object.assign(new Error("This run may not call that skill."), { type: "PermissionError" });
+  }
+  return host.callSkill(name, args as Json, over);
+}
+
+/** Never more than its words: neither stacks nor causes cross into the sandbox. */
+function describeFailure(error: unknown, log: Log): { type: string; message: string; run_id?: string } {
+  if (isSkillsError(error)) return { type: error.code, message: error.message };
+  if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
+    const { message } = error;
+    const type = "type" in error && typeof error.type === "string" ? error.type : "Error";
+    const runId = "runId" in error && typeof error.runId === "string" ? { run_id: error.runId } : {};
+    return { type, message, ...runId };
+  }
+  log("error", `A call of a program failed: ${String(error)}`);
+  return { type: "Error", message: "The call failed." };
+}
+
+export function whenAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+}

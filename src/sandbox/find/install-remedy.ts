@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { urlOf } from "../../base/url-of.ts";
+
+/**
+ * The command that installs packages where this one finds them, wherever it was installed itself: in a project, by npx, or globally.
+ * `own` lies in this package.
+ */
+export function installRemedy(
+  packages: readonly string[],
+  own: string = fileURLToPath(urlOf(import.meta)),
+  { cwd = () => process.cwd(), exists = existsSync }: { cwd?: () => string; exists?: (file: string) => boolean } = {},
+): string {
+  const names = packages.join(" ");
+  const around = projectAround(own);
+  if (around === undefined) return `npm install ${names}`;
+  // Global packages lie in a node_modules that belongs to no project.
+  if (!exists(path.join(around, "package.json"))) return `npm install --global ${names}`;
+  return around === whereWeAre(cwd) ? `npm install ${names}` : `npm install --prefix ${quoted(around)} ${names}`;
+}
+
+/** The directory of the outermost node_modules that a file lies in; undefined for one that lies in none. */
+function projectAround(file: string): string | undefined {
+  const segments = file.split(path.sep);
+  const at = segments.indexOf("node_modules");
+  return at < 0 ? undefined : segments.slice(0, at).join(path.sep) || path.sep;
+}
+
+function whereWeAre(cwd: () => string): string | undefined {
+  try {
+    return cwd();
+  } catch {
+    return undefined; // The current directory was deleted.
+  }
+}
+
+function quoted(directory: string): string {
+  return /^[\w./\\:@+-]+$/.test(directory) ? directory : JSON.stringify(directory);
+}

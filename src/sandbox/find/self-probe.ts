@@ -1,0 +1,147 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { isSkillsError } from "../../errors.ts";
+import { describeOwner, hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
+import { removeTree } from "../directory/remove-tree.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
+
+/** Runs inside, and does what hostile code would do first. Answers what it got. */
+const attempts = `
+import os
+
+def attempt(found, name, act):
+    try:
+        found[name] = str(act())
+    except BaseException:
+        pass
+
+def read(path):
+    with open(path, errors="replace") as file:
+        return file.read()
+
+def javascript(found, args):
+    """Where Python runs in a program of JavaScript: past Python, by what that program could do."""
+    try:
+        from js import Deno, Object
+        from pyodide.ffi import run_sync, to_js
+    except ImportError:
+        return
+    attempt(found, "file of Deno", lambda: Deno.readTextFileSync(args["file"]))
+    attempt(found, "write of Deno", lambda: Deno.writeTextFileSync(args["new"], "x"))
+    attempt(found, "environment of Deno", lambda: Deno.env.get(args["variable"]))
+    attempt(found, "program of Deno", lambda: Deno.Command.new(args["program"]).outputSync())
+    address = to_js({"hostname": "127.0.0.1", "port": args["port"]}, dict_converter=Object.fromEntries)
+    attempt(found, "loopback of Deno", lambda: run_sync(Deno.connect(address)).close())
+
+def main(args):
+    import socket
+    found = {}
+    attempt(found, "file", lambda: read(args["file"]))
+    attempt(found, "write", lambda: open(args["new"], "w").write("x"))
+    attempt(found, "environment", lambda: os.environ[args["variable"]])
+    attempt(found, "loopback", lambda: socket.create_connection(("127.0.0.1", args["port"]), 2).close())
+    attempt(found, "program", lambda: __import__("subprocess").check_output([args["program"]], timeout=5))
+    attempt(found, "process", lambda: read("/proc/%d/root%s" % (args["pid"], args["file"])))
+    attempt(found, "arguments", lambda: read("/proc/%d/cmdline" % args["pid"]).index(args["cmdline"]))
+    javascript(found, args)
+    return {"ran": args["nonce"], "found": found}
+`;
+
+const megabyte = 1024 * 1024;
+const limits = {
+  timeoutMs: 20_000,
+  memoryBytes: 256 * megabyte,
+  processes: 16,
+  diskBytes: 16 * megabyte,
+  printedBytes: 64 * 1024,
+  resultBytes: 64 * 1024,
+  outputFiles: 1,
+};
+const nobody = "no such process";
+const variable = "ACP_SKILLS_CANARY";
+
+/** Tries, inside a tier, to get out of it. Answers why the tier must not be used, or `undefined`. Never throws. */
+export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string): Promise<string | undefined> {
+  const nonce = randomBytes(16).toString("hex");
+  const outer = mkdtempSync(join(temporaryDirectory, `${hostDirectoryPrefix}probe-`));
+  const directory = join(outer, randomUUID());
+  const bait = { file: join(directory, "file"), new: join(directory, "new"), program: join(directory, "program") };
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  try {
+    // Whoever comes after us sees whose this was, should we be killed.
+    writeFileSync(join(outer, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
+    // Open to everybody who knows its name: what keeps a sandbox out must be the sandbox.
+    mkdirSync(directory);
+    chmodSync(directory, 0o777);
+    chmodSync(outer, 0o711);
+    writeFileSync(bait.file, `secret ${nonce}`);
+    writeFileSync(bait.program, `#!/bin/sh\necho ran > ${bait.new}\n`);
+    chmodSync(bait.file, 0o666);
+    chmodSync(bait.program, 0o755);
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    process.env.ACP_SKILLS_CANARY = nonce;
+    const args = { ...bait, nonce, port, variable, pid: process.pid, cmdline: ownArguments() };
+    const end = await sandbox.run(probeRun(args), silentHost, new AbortController().signal);
+    const fault = judge(end, nonce);
+    if (fault !== undefined) return fault;
+    if (connections > 0) return "Code inside reached the host's network.";
+    if (existsSync(bait.new) || readFileSync(bait.file, "utf8") !== `secret ${nonce}`) {
+      return "Code inside wrote to the host's files.";
+    }
+    return undefined;
+  } catch (error) {
+    return isSkillsError(error) ? error.message : `It cannot be tried: ${String(error)}`;
+  } finally {
+    delete process.env.ACP_SKILLS_CANARY;
+    server.close();
+    await removeTree(outer);
+  }
+}
+
+function judge(end: RunEnd, nonce: string): string | undefined {
+  if (end.type !== "returned") return `Nothing can be run in it: ${JSON.stringify(end).slice(0, 500)}`;
+  const { ran, found } = end.value as { ran?: Json; found?: { readonly [name: string]: Json } };
+  if (ran !== nonce || found === undefined) return "What ran in it was not what was asked for.";
+  const leaks = Object.keys(found);
+  return leaks.length === 0 ? undefined : `Code inside reached what it must not: ${leaks.join(", ")}.`;
+}
+
+/** What the list of processes says of this one; nothing, where there is no such list. */
+function ownArguments(): string {
+  try {
+    return readFileSync("/proc/self/cmdline", "utf8");
+  } catch {
+    return nobody;
+  }
+}
+
+function probeRun(args: { readonly [key: string]: Json }): SandboxRun {
+  return {
+    runId: "run_self-probe",
+    program: { type: "code", code: attempts, entrypoint: "main", args },
+    skills: [],
+    brokered: [],
+    blobs: [],
+    secrets: {},
+    network: [],
+    limits,
+  };
+}
+
+const silentHost: RunHost = {
+  print: () => undefined,
+  hide: (text) => text,
+  createBlob: () => Promise.reject(new Error("There are no blobs here.")),
+  callSkill: () => Promise.reject(new Error("There are no skills here.")),
+  output: () => Promise.reject(new Error("Nothing should be left.")),
+};

@@ -1,0 +1,161 @@
+import type { Readable, Writable } from "node:stream";
+import { runInSlices } from "../../base/slices.ts";
+import { frameLimits } from "./frame-limits.ts";
+import { parseJson, TooDeep } from "./parse-json.ts";
+import { writeJson } from "./write-json.ts";
+
+/** A JSON object that says by `type` what it is, and the raw bytes that follow it. */
+export interface Frame {
+  readonly header: { readonly type: string; readonly [key: string]: unknown };
+  /** What the header takes as JSON, written as we write it: numbers can become longer. */
+  readonly headerBytes: number;
+  /** The header is nested deeper than allowed, and only what came before is there. */
+  readonly isTooDeep: boolean;
+  readonly size: number;
+  /** Exactly `size` bytes; throws when the stream ends before. What is not read is skipped when the next frame is asked for. */
+  readonly payload: AsyncIterable<Uint8Array>;
+}
+
+/** The other side broke the rules of frames. */
+export class FrameFault extends Error {
+  override readonly name = "FrameFault";
+}
+
+export interface FrameReader {
+  /** The next frame, or `undefined` where the stream ends between two. Throws a `FrameFault`, never anything else. */
+  next(): Promise<Frame | undefined>;
+}
+
+/**
+ * Reads frames that an enemy may write: never holds more than one header and one piece of payload, and no header takes the
+ * time of this process for long.
+ */
+export function readFrames(stream: Readable): FrameReader {
+  const bytes = pullBytes(stream);
+  let payloadLeft = 0;
+
+  async function* readPayload(): AsyncGenerator<Uint8Array> {
+    while (payloadLeft > 0) {
+      const piece = await bytes.upTo(payloadLeft);
+      if (piece === undefined) throw new FrameFault("The stream ended within a payload.");
+      payloadLeft -= piece.length;
+      yield piece;
+    }
+  }
+
+  return {
+    async next() {
+      const skipped = readPayload();
+      while (!(await skipped.next()).done);
+      const start = await bytes.exactly(4);
+      if (start === undefined) return undefined;
+      const length = start.readUInt32BE();
+      if (length > frameLimits.headerBytes) throw new FrameFault(`A header of ${length} bytes is too long.`);
+      const text = await bytes.exactly(length);
+      if (text === undefined) throw new FrameFault("The stream ended within a header.");
+      const { header, growth, isTooDeep } = await parseHeader(text);
+      const size = header["bytes"] ?? 0;
+      if (!Number.isSafeInteger(size) || (size as number) < 0) throw new FrameFault("A payload has no such length.");
+      payloadLeft = size as number;
+      return { header, headerBytes: length + growth, isTooDeep, size: payloadLeft, payload: readPayload() };
+    },
+  };
+}
+
+/** One frame without payload, to inside. Throws a `RangeError` where it is too long. */
+export function encodeFrame(header: { readonly type: string; readonly [key: string]: unknown }): Buffer {
+  return withLength(Buffer.from(JSON.stringify(header)));
+}
+
+function withLength(text: Buffer): Buffer {
+  if (text.length > frameLimits.sentBytes) throw new RangeError(`${text.length} bytes are too long for a header.`);
+  const start = Buffer.alloc(4);
+  start.writeUInt32BE(text.length);
+  return Buffer.concat([start, text]);
+}
+
+/** The same in slices, for a header that a run has a part in. */
+export async function encodeLongFrame(header: object): Promise<Buffer> {
+  const text = await runInSlices(writeJson(header), { now: () => performance.now(), slice: frameLimits.sliceMs });
+  return withLength(text);
+}
+
+/** Sends it; a stream that is gone swallows it. */
+export function sendFrame(stream: Writable, header: { readonly type: string; readonly [key: string]: unknown }): void {
+  const frame = encodeFrame(header);
+  if (stream.writable) stream.write(frame);
+}
+
+async function parseHeader(text: Buffer): Promise<{ header: Frame["header"]; growth: number; isTooDeep: boolean }> {
+  // The header itself is one level.
+  const parsed = await runInSlices(parseJson(text, 1 + frameLimits.depth), {
+    now: () => performance.now(),
+    slice: frameLimits.sliceMs,
+  }).catch((error: unknown) => {
+    if (error instanceof TooDeep) return { value: error.begun, growth: 0, isTooDeep: true };
+    throw new FrameFault("A header is not JSON.", { cause: error });
+  });
+  const { value: header } = parsed;
+  if (typeof header !== "object" || header === null || Array.isArray(header)) {
+    throw new FrameFault("A header is not an object.");
+  }
+  if (!("type" in header) || typeof header.type !== "string") throw new FrameFault("A header has no type.");
+  return { isTooDeep: false, ...parsed, header: header as Frame["header"] };
+}
+
+const firstBytes = 64 * 1024;
+
+interface ByteSource {
+  /** That many bytes, or `undefined` where the stream ends before the first; a stream that ends later is a fault. */
+  exactly(size: number): Promise<Buffer | undefined>;
+  /** What is there, at least one byte and no more than that; `undefined` at the end. */
+  upTo(size: number): Promise<Buffer | undefined>;
+}
+
+/** The stream stays paused: what is not asked for stays in the pipe, and the writer waits. */
+function pullBytes(stream: Readable): ByteSource {
+  let rest: Buffer = Buffer.alloc(0);
+  // Node lets the streams of a child that exited flow off, unless somebody listens: always, not only while we wait.
+  stream.on("readable", () => undefined);
+
+  async function upTo(size: number): Promise<Buffer | undefined> {
+    while (rest.length === 0) {
+      const piece = stream.read() as Buffer | null;
+      if (piece !== null) rest = piece;
+      else if (stream.readableEnded || stream.destroyed) return undefined;
+      else await readableOrOver(stream);
+    }
+    const taken = rest.subarray(0, size);
+    rest = rest.subarray(taken.length);
+    return taken;
+  }
+
+  return {
+    upTo,
+    async exactly(size) {
+      // Into one place: bytes that come one at a time would each take a hundred others to keep. Not larger than twice what came.
+      let whole = Buffer.allocUnsafe(Math.min(size, firstBytes));
+      for (let at = 0; at < size;) {
+        if (at === whole.length) whole = Buffer.concat([whole], Math.min(size, 2 * at));
+        const piece = await upTo(whole.length - at);
+        if (piece === undefined) {
+          if (at === 0) return undefined;
+          throw new FrameFault("The stream ended within a frame.");
+        }
+        at += piece.copy(whole, at);
+      }
+      return whole;
+    },
+  };
+}
+
+function readableOrOver(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    const events = ["readable", "end", "close", "error"] as const;
+    const done = (): void => {
+      for (const event of events) stream.off(event, done);
+      resolve();
+    };
+    for (const event of events) stream.on(event, done);
+  });
+}

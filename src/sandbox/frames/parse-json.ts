@@ -1,0 +1,146 @@
+import type { Steps } from "../../base/slices.ts";
+
+/** A value that an enemy wrote as JSON. */
+export interface ParsedJson {
+  readonly value: unknown;
+  /** How many bytes longer it becomes at most when it is written again: 1e20 has 21 digits. */
+  readonly growth: number;
+}
+
+/** Nested deeper than allowed. `begun` is the outermost value as far as it was read. */
+export class TooDeep extends Error {
+  override readonly name = "TooDeep";
+  readonly begun: unknown;
+  constructor(begun: unknown) {
+    super("It is nested too deep.");
+    this.begun = begun;
+  }
+}
+
+/** How many values are read between two moments where it may pause, and how many bytes of one text. */
+const stride = 500;
+const pieceBytes = 64 * 1024;
+const longestNumber = 4096;
+
+const [quote, backslash, unicode, comma, colon] = [0x22, 0x5c, 0x75, 0x2c, 0x3a];
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+const numberShape = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+const literals = new Map<string, unknown>([
+  ["null", null],
+  ["true", true],
+  ["false", false],
+]);
+
+type Holder =
+  | { readonly value: unknown[]; readonly closer: typeof closeList }
+  | { readonly value: Record<string, unknown>; readonly closer: typeof closeObject; key: string };
+
+/**
+ * Parses JSON as `JSON.parse` does, but for numbers that JSON cannot say, such as 1e999, which become null. In steps, and
+ * without recursion: neither length nor depth is ours to choose. Throws a SyntaxError, or `TooDeep`.
+ */
+export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
+  const holders: Holder[] = [];
+  let at = 0;
+  let growth = 0;
+
+  function next(): number | undefined {
+    while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at += 1;
+    return bytes[at];
+  }
+
+  /** From behind its first quote, in pieces that are whole characters and whole escapes. */
+  function* readText(): Steps<string> {
+    if (next() !== quote) throw new SyntaxError("A text is missing.");
+    at += 1;
+    let text = "";
+    for (let start = at, isPlain = true; ;) {
+      const byte = bytes[at];
+      const isOver = byte === quote;
+      if (byte === undefined) throw new SyntaxError("A text does not end.");
+      if (isOver || (at - start >= pieceBytes && (byte & 0xc0) !== 0x80)) {
+        const piece = bytes.toString("utf8", start, at);
+        text += isPlain ? piece : (JSON.parse(`"${piece}"`) as string);
+        if (isOver) break;
+        start = at;
+        isPlain = true;
+        yield;
+      }
+      if (byte === backslash) at += bytes[at + 1] === unicode ? 6 : 2;
+      else at += 1;
+      if (byte === backslash || byte < 0x20) isPlain = false;
+    }
+    at += 1;
+    return text;
+  }
+
+  function* readKey(): Steps<string> {
+    const key = yield* readText();
+    if (next() !== colon) throw new SyntaxError("A name has no value.");
+    at += 1;
+    return key;
+  }
+
+  function readScalar(): unknown {
+    const start = at;
+    for (let byte = bytes[at]; isOfScalar(byte); byte = bytes[at]) at += 1;
+    if (at - start > longestNumber) throw new SyntaxError("A number is too long.");
+    const token = bytes.toString("latin1", start, at);
+    if (literals.has(token)) return literals.get(token);
+    if (!numberShape.test(token)) throw new SyntaxError("It is no JSON.");
+    const number = Number(token);
+    if (!Number.isFinite(number)) return null;
+    growth += Math.max(0, String(number).length - token.length);
+    return number;
+  }
+
+  for (let steps = 1; ; steps++) {
+    if (steps % stride === 0) yield;
+    const byte = next();
+    let value: unknown;
+    if (byte === openList || byte === openObject) {
+      const holder: Holder =
+        byte === openList ? { value: [], closer: closeList } : { value: {}, closer: closeObject, key: "" };
+      if (holders.length === deepest) throw new TooDeep(holders[0]?.value);
+      at += 1;
+      if (next() !== holder.closer) {
+        holders.push(holder);
+        if ("key" in holder) holder.key = yield* readKey();
+        continue;
+      }
+      at += 1;
+      value = holder.value;
+    } else value = byte === quote ? yield* readText() : readScalar();
+    // It goes into what holds it; what it completes goes into what holds that.
+    for (let holder = holders.at(-1); ; holder = holders.at(-1)) {
+      const separator = next();
+      if (holder === undefined) {
+        if (separator !== undefined) throw new SyntaxError("Something follows the value.");
+        return { value, growth };
+      }
+      if ("key" in holder) setField(holder.value, holder.key, value);
+      else holder.value.push(value);
+      at += 1;
+      if (separator === comma) {
+        if ("key" in holder) holder.key = yield* readKey();
+        break;
+      }
+      if (separator !== holder.closer) throw new SyntaxError("A list or an object does not go on.");
+      holders.pop();
+      value = holder.value;
+    }
+  }
+}
+
+/** Letters, digits, signs and points. */
+function isOfScalar(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  const letter = byte | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x2b && byte <= 0x39 && byte !== comma);
+}
+
+/** As its own, whatever its name. */
+function setField(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}

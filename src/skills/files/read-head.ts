@@ -1,0 +1,105 @@
+import { withoutControls } from "../text/control-characters.ts";
+import { hasInvisible } from "../text/invisible-characters.ts";
+import { fitFaults } from "../rules/fit-faults.ts";
+import { decodeFrontmatter, findFrontmatter, isYaml } from "../text/frontmatter.ts";
+import type { ManifestReading, SkillText } from "../manifest/parse-skill.ts";
+import type { Finding, RuleCode } from "../rules/rules.ts";
+import { openTextPositions } from "../text/text-positions.ts";
+import type { TextPosition } from "../text/text-positions.ts";
+import { readYaml } from "../yaml/yaml.ts";
+
+/** What the head of a SKILL.md says, before anyone asks what it means. */
+export interface HeadReading {
+  /** Undefined where there is no frontmatter to read. */
+  readonly values: Readonly<Record<string, unknown>> | undefined;
+  /** Whether it is certain that the values hold no control characters. */
+  readonly isClean: boolean;
+  /** The text between the fences. */
+  readonly source: string;
+  /** Where an offset of `source` stands in the file. */
+  readonly positionOf: (offset: number) => TextPosition;
+  readonly findings: Finding[];
+}
+
+/** Reads a head's frontmatter. Beside a usable manifest, frontmatter that is missing is only remarked upon. */
+export function readHead({ file, head, whole }: SkillText, manifest: ManifestReading | undefined): HeadReading {
+  const findings: Finding[] = manifest === undefined ? [] : [...manifest.findings];
+  const add = (code: RuleCode, message: string, fix: string, line = 1, column = 1): void => {
+    findings.push({ code, file, line, column, message, fix });
+  };
+  const withoutValues = (code: RuleCode, message: string, fix: string, line?: number): HeadReading => {
+    add(manifest?.manifest === undefined ? code : "manifest-frontmatter-missing", message, fix, line);
+    return { values: undefined, isClean: true, source: "", positionOf: openFilePositions(""), findings };
+  };
+  if (file.endsWith("skill.md")) {
+    add("file-name-lowercase", "the file is called skill.md", "Rename it to SKILL.md.");
+  } else if (!file.endsWith("SKILL.md")) {
+    const name = file.slice(-"SKILL.md".length);
+    add("file-name-case", `the file is called ${name}, which most agents do not look for`, "Rename it to SKILL.md.");
+  }
+  const frontmatter = findFrontmatter(head, whole);
+  if (frontmatter.kind === "incomplete") {
+    add(
+      "frontmatter-too-long",
+      `the frontmatter does not end within the first ${head.length} bytes`,
+      "Put a line --- after the last key, and long text below it.",
+    );
+    return { values: undefined, isClean: true, source: "", positionOf: openFilePositions(""), findings };
+  }
+  if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
+  if (frontmatter.byteOrderMark) {
+    const message = "a byte order mark stands before the frontmatter";
+    add("byte-order-mark", message, "Save the file as UTF-8 without a byte order mark.", head[0] === 0xef ? 1 : 2);
+  }
+  if (!isYaml(frontmatter.language)) {
+    return withoutValues(
+      "frontmatter-language",
+      `the opening fence asks for ${withoutControls(frontmatter.language)}; frontmatter is YAML and never run`,
+      "Write --- alone on the first line, and YAML below it.",
+    );
+  }
+  const { text: source, valid } = decodeFrontmatter(head, frontmatter.start, frontmatter.end);
+  const positionOf = openFilePositions(source);
+  if (!valid) {
+    const { line, column } = positionOf(Math.max(source.indexOf("\ufffd"), 0));
+    const message = "the frontmatter is not valid UTF-8; what cannot be read is replaced";
+    add("invalid-utf8", message, "Save the file as UTF-8.", line, column);
+  }
+  const { values, faults, isClean } = readYaml(source);
+  for (const { code, offset, message, fix } of fitFaults(faults)) {
+    if (code === "frontmatter-not-a-mapping") return withoutValues(code, message, fix, 2);
+    const { line, column } = positionOf(offset);
+    add(code, message, fix, line, column);
+  }
+  // Every character beyond ASCII takes more bytes than units; what stands for a byte that is no UTF-8 can be seen.
+  const isAscii = source.length === frontmatter.end - frontmatter.start;
+  return { values, isClean: isClean && (isAscii || !hasInvisible(source)), source, positionOf, findings };
+}
+
+function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCode, message: string, fix: string] {
+  switch (kind) {
+    case "missing":
+      return (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
+        ? ["frontmatter-missing", "the file is UTF-16, in which no frontmatter is found", "Save the file as UTF-8."]
+        : [
+            "frontmatter-missing",
+            "the file does not start with a line ---",
+            "Start the file with a line ---, then name: and description:, then another line ---.",
+          ];
+    case "unclosed":
+      return [
+        "frontmatter-unclosed",
+        "the frontmatter that starts here is never closed",
+        "Put a line --- after the last key.",
+      ];
+  }
+}
+
+/** Where the offsets of a frontmatter's text stand in its file, on whose second line that text starts. */
+function openFilePositions(source: string): (offset: number) => TextPosition {
+  const positionOf = openTextPositions(source);
+  return (offset) => {
+    const { line, column } = positionOf(offset);
+    return { line: line + 1, column };
+  };
+}

@@ -1,0 +1,134 @@
+import { isUtf8 } from "node:buffer";
+import path from "node:path";
+import { isSkillsError } from "../../errors.ts";
+import { failedAt, notAFile, unreadable, wholeFile } from "../scan/disk-findings.ts";
+import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
+import type { ManifestReading, ParsedSkill, SkillText } from "../manifest/parse-skill.ts";
+import { joinPath } from "./real-paths.ts";
+import type { Finding } from "../rules/rules.ts";
+import type { Entry, SkillFiles } from "./skill-files.ts";
+import { isVersion } from "../manifest/skill-version.ts";
+import type { Skill } from "../skill.ts";
+import { openTextPositions } from "../text/text-positions.ts";
+import { openTomlPositions } from "../text/toml-positions.ts";
+
+const headBytes = 4096;
+const maxManifestBytes = 32 * 1024;
+
+/** Loaded when the first skill.toml is met: that costs more than listing a thousand skills. */
+let readManifest: ((text: string, file: string) => ManifestReading) | undefined;
+
+/** The answer to a skill with a manifest before {@link loadManifestReader} was awaited. */
+export const needsManifestReader = Symbol("needs the manifest reader");
+
+export async function loadManifestReader(): Promise<void> {
+  readManifest = (await import("../manifest/read-manifest.ts")).readManifest;
+}
+
+/** Where a SKILL.md was found, and the skill.toml beside it. */
+export interface SkillPlace {
+  readonly directory: string;
+  readonly expectedName: string;
+  readonly entry: Entry;
+  readonly manifestEntry: Entry | undefined;
+}
+
+/** Reads the skill of a directory; what is wrong with its files is a finding. */
+export function readSkillFile(files: SkillFiles, place: SkillPlace): ParsedSkill | typeof needsManifestReader {
+  const { directory, expectedName, entry, manifestEntry } = place;
+  const file = joinPath(directory, entry.name);
+  if (entry.kind !== "file") return { skill: undefined, findings: [notAFile(file, entry.kind)] };
+  let manifest: ManifestReading | undefined;
+  if (manifestEntry !== undefined) {
+    if (readManifest === undefined) return needsManifestReader;
+    manifest = readManifestFile(files, { directory, entry: manifestEntry, readManifest });
+  }
+  try {
+    const parsed = readHead(files, { directory, expectedName, file }, manifest);
+    const skill = withDirectoryVersion(parsed.skill, directory);
+    return skill === parsed.skill ? parsed : { skill, findings: parsed.findings };
+  } catch (error) {
+    return { skill: undefined, findings: [isSkillsError(error) ? unreadable(file, error) : failedAt(file, error)] };
+  }
+}
+
+/** Reads as much of a file as its frontmatter takes. */
+function readHead(
+  files: SkillFiles,
+  { directory, expectedName, file }: Omit<SkillText, "head" | "whole">,
+  manifest: ManifestReading | undefined,
+): ParsedSkill {
+  for (let limit = headBytes; ; limit = Math.min(limit * 2, maxFrontmatterBytes)) {
+    const { bytes, whole } = files.head(file, limit);
+    const parsed = parseSkill({ directory, expectedName, file, head: bytes, whole }, manifest);
+    if (whole || limit >= maxFrontmatterBytes) return parsed;
+    if (!parsed.findings.some(({ code }) => code === "frontmatter-too-long")) return parsed;
+  }
+}
+
+interface ManifestPlace {
+  readonly directory: string;
+  readonly entry: Entry;
+  readonly readManifest: (text: string, file: string) => ManifestReading;
+}
+
+function readManifestFile(files: SkillFiles, { directory, entry, readManifest: read }: ManifestPlace): ManifestReading {
+  const file = joinPath(directory, entry.name);
+  const refuse = (message: string, fix: string): ManifestReading => ({
+    findings: [wholeFile("manifest-unreadable", file, message, fix)],
+  });
+  if (entry.kind !== "file") return refuse(notAFile(file, entry.kind).message, "Put a file in its place.");
+  try {
+    const { bytes, whole } = files.head(file, maxManifestBytes);
+    if (!whole) return refuse("skill.toml has 32 KiB or more, which is not read", "Shorten it.");
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+    const reading = withEntrypoint(files, directory, read(text, file), file, text);
+    return isUtf8(bytes) ? reading : { ...reading, findings: [notUtf8(file, text), ...reading.findings] };
+  } catch (error) {
+    const { message, fix } = unreadable(file, error);
+    return refuse(message, fix);
+  }
+}
+
+/** The reading, with what is wrong where the entrypoint is not there. */
+function withEntrypoint(
+  files: SkillFiles,
+  directory: string,
+  reading: ManifestReading,
+  file: string,
+  text: string,
+): ManifestReading {
+  const entrypoint = reading.manifest?.runtime?.entrypoint;
+  if (entrypoint === undefined || isThere(files, joinPath(directory, entrypoint))) return reading;
+  const finding: Finding = {
+    code: "manifest-entrypoint-missing",
+    file,
+    ...openTomlPositions(text)(["runtime", "entrypoint"]),
+    message: `the entrypoint ${entrypoint} is not there, so that the skill cannot run`,
+    fix: "Add the file, or correct its path, which starts at the skill's directory.",
+  };
+  return { ...reading, findings: [...reading.findings, finding] };
+}
+
+function isThere(files: SkillFiles, target: string): boolean {
+  try {
+    return files.resolve(target) !== undefined;
+  } catch {
+    // It may be there, behind a directory that may not be entered: whoever runs it says so.
+    return true;
+  }
+}
+
+/** The finding of a file that was read with what is no UTF-8 replaced. */
+function notUtf8(file: string, text: string): Finding {
+  const message = "skill.toml is not valid UTF-8; what cannot be read is replaced";
+  const position = openTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
+  return { code: "invalid-utf8", file, ...position, message, fix: "Save the file as UTF-8." };
+}
+
+/** In `<skill>/<version>/`, the directory tells the version where the skill does not (C-1.6). */
+function withDirectoryVersion(skill: Skill | undefined, directory: string): Skill | undefined {
+  if (skill?.dialect !== "agent-skills" || skill.metadata.version !== undefined) return skill;
+  const version = path.basename(directory);
+  return isVersion(version) ? Object.freeze({ ...skill, version }) : skill;
+}

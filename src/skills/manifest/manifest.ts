@@ -1,0 +1,81 @@
+import * as z from "zod";
+import { maxDescriptionLength } from "../rules/check-frontmatter.ts";
+import { countCodePoints } from "../text/code-points.ts";
+import { checkManifest } from "./manifest-rules.ts";
+import { networkEntry, secretName } from "./permission-entries.ts";
+
+const dottedName = /^[a-z0-9]+(\.[a-z0-9]+)*$/;
+/** Semantic Versioning 2.0.0, the expression its FAQ gives. */
+const semver =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
+/** A canonical name, and the versions that will do: `a.b`, `a.b@1.2.3`, `a.b@^1`, `a.b@~1.2`. */
+const dependency = /^[a-z0-9]+(\.[a-z0-9]+)*(@[\^~]?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)?$/;
+
+const argumentSchema = z.looseObject({
+  type: z.enum(["string", "integer", "number", "boolean", "object", "array", "blob"]),
+  description: z.string().optional(),
+  required: z.boolean().optional(),
+  default: z.unknown().optional(),
+  enum: z.array(z.unknown()).optional(),
+});
+
+const runtimeSchema = z.looseObject({
+  language: z.enum(["python"]),
+  entrypoint: z.string().min(1),
+  export: z.string().min(1).default("main"),
+});
+
+const permissionsSchema = z.looseObject({
+  network: z.array(z.string().regex(networkEntry)).optional(),
+  secrets: z.array(z.string().regex(secretName)).optional(),
+  project: z.enum(["none", "read", "write"]).optional(),
+});
+
+const limitsSchema = z.looseObject({ timeout_ms: z.int().min(1).optional(), memory_mb: z.int().min(1).optional() });
+
+const dependenciesSchema = z.looseObject({ skills: z.array(z.string().regex(dependency)).optional() });
+
+/** `skill.toml` of the Skills Protocol dialect (CONTRACT C-1.4). Unknown keys are kept. */
+export const manifestSchema = z
+  .looseObject({
+    name: z.string().max(64).regex(dottedName),
+    version: z.string().regex(semver),
+    description: z
+      .string()
+      .trim()
+      .min(1)
+      .refine((text) => countCodePoints(text) <= maxDescriptionLength, `at most ${maxDescriptionLength} code points`)
+      .meta({ maxLength: maxDescriptionLength, pattern: "\\S" }),
+    kind: z.enum(["action", "instruction"]),
+    namespace: z.string().regex(dottedName).optional(),
+    tags: z.array(z.string()).max(20).optional(),
+    runtime: runtimeSchema.optional(),
+    inputs: z.record(z.string(), argumentSchema).optional(),
+    outputs: z.record(z.string(), argumentSchema).optional(),
+    permissions: permissionsSchema.optional(),
+    limits: limitsSchema.optional(),
+    dependencies: dependenciesSchema.optional(),
+  })
+  .superRefine((manifest, context) => {
+    for (const { code, path, message, fix } of checkManifest(manifest)) {
+      context.addIssue({ code: "custom", path: [...path], message, params: { rule: code, fix } });
+    }
+  })
+  .meta({
+    if: { properties: { kind: { const: "action" } } },
+    then: { properties: { runtime: true }, required: ["runtime"] },
+    else: { properties: { runtime: false } },
+  });
+
+/** The keys a manifest may have, by table; `*` stands for any name. */
+export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
+  "": Object.keys(manifestSchema.shape),
+  runtime: Object.keys(runtimeSchema.shape),
+  "inputs.*": Object.keys(argumentSchema.shape),
+  "outputs.*": Object.keys(argumentSchema.shape),
+  permissions: Object.keys(permissionsSchema.shape),
+  limits: Object.keys(limitsSchema.shape),
+  dependencies: Object.keys(dependenciesSchema.shape),
+};
+
+export type Manifest = z.infer<typeof manifestSchema>;

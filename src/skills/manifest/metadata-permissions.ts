@@ -1,0 +1,46 @@
+import type { ValueFault } from "../rules/check-frontmatter.ts";
+import { explainNetworkEntry, networkEntry, secretName } from "./permission-entries.ts";
+
+/** What a skill's code asks for besides its sandbox (C-1.4). */
+export interface Permissions {
+  /** Such as `https://*.example.org`. */
+  readonly network: readonly string[];
+  /** Names of secrets. */
+  readonly secrets: readonly string[];
+  readonly project: "none" | "read" | "write";
+}
+
+/** What the `acp-skills-…` metadata of a skill without a `skill.toml` ask for. What is not understood is not asked for, and reported. */
+export function readMetadataPermissions(
+  metadata: Readonly<Record<string, string>>,
+  report?: (fault: ValueFault) => void,
+): Permissions {
+  const fault = (child: string, what: string, fix: string): void =>
+    report?.({
+      code: "metadata-permission-invalid",
+      key: "metadata",
+      child,
+      message: `in metadata.${child}, ${what}; it is left out`,
+      fix,
+    });
+  const words = (child: string, shape: RegExp, explain: typeof explainNetworkEntry): string[] =>
+    metadata[child]?.split(/\s+/).filter((word) => {
+      const isRight = shape.test(word);
+      const { what, fix } = explain(word);
+      if (!isRight && word !== "") fault(child, what, `${fix} Separate entries with spaces.`);
+      return isRight;
+    }) ?? [];
+  const project = metadata["acp-skills-project"]?.trim() ?? "none";
+  const isProject = project === "none" || project === "read" || project === "write";
+  if (!isProject) {
+    fault("acp-skills-project", `${JSON.stringify(project)} is not none, read or write`, "Write none, read or write.");
+  }
+  return {
+    network: words("acp-skills-network", networkEntry, explainNetworkEntry),
+    secrets: words("acp-skills-secrets", secretName, (word) => ({
+      what: `${JSON.stringify(word)} is not the name of a secret`,
+      fix: "Write names such as API_KEY.",
+    })),
+    project: isProject ? project : "none",
+  };
+}

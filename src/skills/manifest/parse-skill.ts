@@ -1,0 +1,161 @@
+import { checkFields, checkName, maxDescriptionLength } from "../rules/check-frontmatter.ts";
+import type { ValueFault } from "../rules/check-frontmatter.ts";
+import { cutCodePoints } from "../text/code-points.ts";
+import { fitFaults } from "../rules/fit-faults.ts";
+import { openKeyOffsets } from "../text/key-offsets.ts";
+import type { Manifest } from "./manifest.ts";
+import { readMetadata } from "./metadata.ts";
+import { readMetadataPermissions } from "./metadata-permissions.ts";
+import { toSlug } from "../names.ts";
+import { readHead } from "../files/read-head.ts";
+import { rules } from "../rules/rules.ts";
+import type { Finding } from "../rules/rules.ts";
+import { cleanFields, nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";
+import type { OptionalFields } from "./skill-fields.ts";
+import type { Skill } from "../skill.ts";
+
+/** A SKILL.md as it was found. */
+export interface SkillText {
+  /** Absolute real path of the directory that holds it. */
+  readonly directory: string;
+  /** The directory name that the skill's name must match; for `<skill>/<version>/`, that of the skill. */
+  readonly expectedName: string;
+  /** Absolute path of SKILL.md, as the directory spells it. */
+  readonly file: string;
+  /** The file's first bytes; not kept. */
+  readonly head: Uint8Array;
+  /** True when `head` is the whole file. */
+  readonly whole: boolean;
+}
+
+/** What was read from the `skill.toml` beside it: no manifest where it cannot be used. */
+export interface ManifestReading {
+  readonly manifest?: Manifest;
+  /** True where it is no manifest of ours, so that SKILL.md tells everything. */
+  readonly isForeign?: true;
+  readonly findings: readonly Finding[];
+}
+
+/** `skill` is undefined exactly when a finding is an error at level `lenient`. */
+export interface ParsedSkill {
+  readonly skill: Skill | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Frontmatter may be this long; a reader of heads reads at most so many bytes. */
+export const maxFrontmatterBytes = 256 * 1024;
+
+const noFindings: readonly Finding[] = [];
+
+/**
+ * Text to skill: pure, never throws. A finding `frontmatter-too-long` means that `head` is not the whole file and does not
+ * hold the closing fence: read more (up to {@link maxFrontmatterBytes}) and parse again.
+ */
+export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
+  const { values: found, isClean, source, positionOf, findings } = readHead(text, manifest);
+  const faults: ValueFault[] = [];
+  const report = (fault: ValueFault): void => {
+    faults.push(fault);
+  };
+  const values = isClean ? found : found && cleanFields(found, report);
+  const skill =
+    manifest === undefined || manifest.isForeign
+      ? values && readAgentSkill(text, values, report)
+      : manifest.manifest && readProtocolSkill(text, values ?? {}, manifest.manifest, report);
+  if (faults.length === 0 && findings.length === 0) return { skill, findings: noFindings };
+  const offsetOf = openKeyOffsets(source);
+  for (const { code, key, child, sought, message, fix } of fitFaults(faults)) {
+    const start = offsetOf(key, child);
+    const offset = sought === undefined ? start : Math.max(source.indexOf(sought, start), start);
+    findings.push({ code, file: text.file, ...positionOf(offset), message, fix });
+  }
+  findings.sort(byPlace);
+  const offered = !findings.some(({ code }) => rules[code].lenient === "error");
+  return { skill: offered ? skill : undefined, findings };
+}
+
+function byPlace(a: Finding, b: Finding): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+type Report = (fault: ValueFault) => void;
+
+function readAgentSkill(text: SkillText, values: Values, report: Report): Skill | undefined {
+  const { expectedName } = text;
+  checkFields(values, report);
+  const name = nonBlank(values.name);
+  if (name === undefined) {
+    report({
+      code: "name-missing",
+      key: "name",
+      message: "there is no name; that of the directory is used",
+      fix: `Add name: ${toSlug(expectedName) ?? "my-skill"}.`,
+    });
+  } else {
+    checkName(name, expectedName, report);
+  }
+  const slug = (name === undefined ? undefined : toSlug(name)) ?? toSlug(expectedName);
+  if (slug === undefined) {
+    report({
+      code: "name-unusable",
+      key: "name",
+      message: "neither the name nor the directory has a letter a to z or a digit",
+      fix: "Give it a name of the letters a to z, digits and hyphens.",
+    });
+  }
+  const description = readDescription(values, report);
+  const optional = readOptional(values, report);
+  const metadata = readMetadata(values.metadata, report);
+  readMetadataPermissions(metadata, report);
+  if (slug === undefined || description === undefined) return undefined;
+  const skill: Skill = {
+    name: slug,
+    slug,
+    version: nonBlank(metadata.version) ?? "0.0.0",
+    kind: "instruction",
+    namespace: slug,
+    description,
+    tags: readTags(values.tags),
+    metadata,
+    dialect: "agent-skills",
+    directory: text.directory,
+    file: text.file,
+  };
+  return completed(skill, optional);
+}
+
+/** The manifest decides; the frontmatter adds what the manifest has no word for. */
+function readProtocolSkill(text: SkillText, values: Values, manifest: Manifest, report: Report): Skill | undefined {
+  const slug = toSlug(manifest.name);
+  const description = cutCodePoints(manifest.description.trim(), maxDescriptionLength);
+  if (slug === undefined || description === "") return undefined;
+  const optional = readOptional(values, report);
+  const skill: Skill = {
+    name: manifest.name,
+    slug,
+    version: manifest.version,
+    kind: manifest.kind,
+    namespace: manifest.namespace ?? manifest.name.split(".", 1)[0] ?? manifest.name,
+    description,
+    tags: manifest.tags === undefined ? readTags(values.tags) : Object.freeze([...manifest.tags]),
+    metadata: readMetadata(values.metadata, report),
+    dialect: "skills-protocol",
+    directory: text.directory,
+    file: text.file,
+    manifest,
+  };
+  return completed(skill, optional);
+}
+
+/** Assigned, not spread: a literal with spreads in it takes three times as long to make. */
+function completed(
+  skill: { -readonly [Key in keyof Skill]: Skill[Key] },
+  { license, compatibility, allowedTools }: OptionalFields,
+): Skill {
+  if (license !== undefined) skill.license = license;
+  if (compatibility !== undefined) skill.compatibility = compatibility;
+  if (allowedTools !== undefined) skill.allowedTools = allowedTools;
+  return Object.freeze(skill);
+}

@@ -1,0 +1,51 @@
+import { byCodePoint } from "../text/code-point-order.ts";
+
+const semver = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;
+const loose = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
+
+/** Whether a directory of this name holds one version of the skill above it (C-1.6). */
+export function isVersion(name: string): boolean {
+  return semver.test(name);
+}
+
+export function isPrerelease(version: string): boolean {
+  return loose.exec(version.trim())?.[4] !== undefined;
+}
+
+/**
+ * Newest first, by the precedence of Semantic Versioning; `1.2` and `v1` count as `1.2.0` and `1.0.0`. What is no version
+ * at all comes last. Equal precedence is ordered by text, so that the order never depends on the disk.
+ */
+export function byNewestVersion(a: string, b: string): number {
+  const [left, right] = [loose.exec(a.trim()), loose.exec(b.trim())];
+  if (!left || !right) return left ? -1 : right ? 1 : byCodePoint(a, b);
+  for (let part = 1; part <= 3; part++) {
+    const order = compareNumbers(right[part] ?? "0", left[part] ?? "0");
+    if (order !== 0) return order;
+  }
+  return comparePrereleases(right[4], left[4]) || byCodePoint(a, b);
+}
+
+function comparePrereleases(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1;
+  const [left, right] = [a.split("."), b.split(".")];
+  for (let index = 0; index < Math.min(left.length, right.length); index++) {
+    const order = compareIdentifiers(left[index] ?? "", right[index] ?? "");
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+/** Numbers count as numbers and come before words. */
+function compareIdentifiers(a: string, b: string): number {
+  const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (left && right) return compareNumbers(a, b);
+  if (left !== right) return left ? -1 : 1;
+  return byCodePoint(a, b);
+}
+
+/** Digits of any length, exactly. */
+function compareNumbers(a: string, b: string): number {
+  const [left, right] = [a.replace(/^0+(?=\d)/, ""), b.replace(/^0+(?=\d)/, "")];
+  return left.length - right.length || byCodePoint(left, right);
+}

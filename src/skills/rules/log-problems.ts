@@ -1,0 +1,60 @@
+import type { Log } from "../../base/log.ts";
+import { openToldOnce } from "../../base/told-once.ts";
+import type { Catalog } from "../catalog.ts";
+import type { Problem } from "./problem.ts";
+
+/** The most lines at a time; a directory full of bad skills must not bury everything else. */
+const lineLimit = 20;
+const rememberedLimit = 10_000;
+
+/**
+ * Puts the problems of skills on the log, each once: as a warning where something is not offered, else as
+ * information. What is worst comes first, and first of all the directories that cannot be read.
+ */
+export function openProblemLog(log: Log): (problems: readonly Problem[]) => void {
+  const { isNew } = openToldOnce(log, { limit: rememberedLimit });
+  let before: readonly Problem[] = [];
+  return (problems) => {
+    if (problems === before) return;
+    before = problems;
+    const news = problems.filter(({ code, file, message }) => isNew(`${code} ${file} ${message}`));
+    news.sort((a, b) => rank(a) - rank(b));
+    for (const problem of news.slice(0, lineLimit)) log(toLevel(problem), toLine(problem));
+    const [next] = news.slice(lineLimit);
+    if (next !== undefined) log(toLevel(next), `… and ${news.length - lineLimit} more; see acp-skills check.`);
+  };
+}
+
+/** Logs what cannot be read or is not offered of the skills of one session, now and later. */
+export function logProblemsOf(
+  { catalog, problems }: { readonly catalog: WatchedSkills; readonly problems: readonly string[] },
+  log: Log,
+): void {
+  for (const problem of problems) log("warning", problem);
+  const logProblems = openProblemLog(log);
+  const tell = (): void => {
+    logProblems(catalog.snapshot.problems);
+  };
+  catalog.onChange(tell);
+  catalog.ready.then(tell, (error: unknown) => log("warning", `Skills cannot be read: ${String(error)}`));
+}
+
+type WatchedSkills = Pick<Catalog, "snapshot" | "ready" | "onChange">;
+
+function rank({ code, severity }: Problem): number {
+  return severity === "note" ? 3 : severity === "warning" ? 2 : code === "unreadable" ? 0 : 1;
+}
+
+function toLevel({ severity }: Problem): "warning" | "info" {
+  switch (severity) {
+    case "error":
+      return "warning";
+    case "warning":
+    case "note":
+      return "info";
+  }
+}
+
+function toLine({ code, file, line, column, message, fix }: Problem): string {
+  return `${file}:${line}:${column} ${code}: ${message.replace(/\.$/, "")}. ${fix}`;
+}

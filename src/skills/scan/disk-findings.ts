@@ -1,0 +1,150 @@
+import path from "node:path";
+import { isSkillsError } from "../../errors.ts";
+import type { Finding, RuleCode } from "../rules/rules.ts";
+import type { Entry } from "../files/skill-files.ts";
+import type { Skill } from "../skill.ts";
+
+/** A finding about a file or directory as a whole. */
+export function wholeFile(code: RuleCode, file: string, message: string, fix: string): Finding {
+  return { code, file, line: 1, column: 1, message, fix };
+}
+
+/** The finding for what the disk does not let us read. Throws what is no refusal of the disk. */
+export function unreadable(target: string, error: unknown): Finding {
+  if (!isSkillsError(error)) throw error;
+  return wholeFile("unreadable", target, error.message, "Make it readable for this user, or remove it.");
+}
+
+/** The finding for one file that we fail at, which costs no other skill. */
+export function failedAt(file: string, error: unknown): Finding {
+  return wholeFile(
+    "unreadable",
+    file,
+    `acp-skills fails to read it: ${String(error)}`,
+    "Please report it, with the file.",
+  );
+}
+
+export function danglingLink(link: string): Finding {
+  const message = `the link ${path.basename(link)} leads nowhere`;
+  return wholeFile("dangling-symlink", link, message, "Remove the link, or restore what it leads to.");
+}
+
+export function directoryLoop(link: string, target: string): Finding {
+  const message = `the link ${path.basename(link)} leads back to ${target}, a directory above it; it is not followed`;
+  return wholeFile("directory-loop", link, message, "Remove the link.");
+}
+
+/** The finding for a SKILL.md that is something else than a file. */
+export function notAFile(file: string, kind: Exclude<Entry["kind"], "file">): Finding {
+  const name = path.basename(file);
+  switch (kind) {
+    case "directory":
+      return wholeFile("not-a-regular-file", file, `${name} is a directory`, "Put a file in its place.");
+    case "other":
+      return wholeFile("not-a-regular-file", file, `${name} is a FIFO, socket or device`, "Put a file in its place.");
+    case "dangling":
+      return danglingLink(file);
+  }
+}
+
+/** The finding for a root that was asked for by name. */
+export function missingRoot(directory: string): Finding {
+  return wholeFile("unreadable", directory, `${directory} does not exist.`, "Create it, or name another directory.");
+}
+
+export function unusedFile(file: string, used: string): Finding {
+  const message = `${path.basename(file)} is not read, because ${used} lies beside it`;
+  return leavingOut(1, wholeFile("skill-file-unused", file, message, "Remove it, or give it a directory of its own."));
+}
+
+export function misnamedFile(file: string): Finding {
+  const message = `${path.basename(file)} looks like a skill, but only SKILL.md is read`;
+  return leavingOut(1, wholeFile("skill-file-misnamed", file, message, "Rename it to SKILL.md."));
+}
+
+export function manifestAlone(file: string): Finding {
+  const message = "there is a skill.toml but no SKILL.md, so there is no skill";
+  return leavingOut(1, wholeFile("manifest-alone", file, message, "Add a SKILL.md, or remove skill.toml."));
+}
+
+/** What lies in a directory that is not read. */
+export interface Unread {
+  readonly count: number;
+  /** A file of a skill there. */
+  readonly first: string | undefined;
+  /** Whether all of it was looked at. */
+  readonly isWhole: boolean;
+}
+
+/** The finding for skills below the directories that are looked into, if there are some. */
+export function tooDeep(directory: string, unread: Unread, depth: number): Finding | undefined {
+  const { count, first, isWhole } = unread;
+  if (count === 0 && isWhole) return undefined;
+  const message = `more than ${depth} directories below the root, ${howMany(unread)} not read`;
+  const finding = wholeFile("too-deep", first ?? directory, message, "Move them up, or name a root nearer to them.");
+  return isWhole ? leavingOut(count, finding) : finding;
+}
+
+/** The finding for skills in a directory that an ignore file names, if there are some. */
+export function ignored(directory: string, unread: Unread): Finding | undefined {
+  const { count, first, isWhole } = unread;
+  if (first === undefined) {
+    if (isWhole) return undefined;
+    const message = "ignored directories are so many that not all were searched for skills";
+    return wholeFile("ignored-unsearched", directory, message, "Name those without skills in a file .ignore.");
+  }
+  const message = `.gitignore ignores ${directory}, so that ${howMany(unread)} not read`;
+  const fix = "Take the directory out of .gitignore, or name it in a file .ignore if its skills are not to be used.";
+  const finding = wholeFile("skill-ignored", first, message, fix);
+  return isWhole ? leavingOut(count, finding) : finding;
+}
+
+function howMany({ count, isWhole }: Unread): string {
+  if (count === 0) return "skills may lie that are";
+  return `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`}`;
+}
+
+function leavingOut(count: number, finding: Finding): Finding {
+  return { ...finding, leftOut: count };
+}
+
+export function tooManyDirectories({ owner, limit }: { owner: string; limit: number }): Finding {
+  const message = `there are more than ${limit} directories without a skill below this one; the rest is not read`;
+  return wholeFile(
+    "too-many-directories",
+    owner,
+    message,
+    "Name them in a file .ignore, or move the skills elsewhere.",
+  );
+}
+
+export function notReadInTime(root: string, milliseconds: number): Finding {
+  const message = `this directory took longer than ${milliseconds / 1000} s to read; the rest of it is not read`;
+  return wholeFile("not-read-in-time", root, message, "Name what holds no skills in a file .ignore, or move it.");
+}
+
+export function shadowed(skill: Skill, winner: Skill): Finding {
+  const message = `the skill ${skill.slug} of ${winner.directory} takes precedence over this one`;
+  return wholeFile("skill-shadowed", skill.file, message, "Rename one of the two, or remove one.");
+}
+
+export function qualified(skill: Skill, slug: string, keeper: Skill): Finding {
+  const message = `the skill is offered as ${slug}, because another skill is called ${skill.slug}: ${keeper.file}`;
+  return wholeFile("slug-qualified", skill.file, message, "Give one of the two another name.");
+}
+
+export function copied(skill: Skill, original: Skill): Finding {
+  const message = `this is a copy of ${original.file}; both are the one skill ${original.slug}`;
+  return wholeFile("skill-copy", skill.file, message, "Nothing needs to be done; one of the two can be removed.");
+}
+
+export function slugCollision(skill: Skill, winner: Skill): Finding {
+  const message = `${winner.file} has the slug ${skill.slug} already; this skill is not offered`;
+  return wholeFile("slug-collision", skill.file, message, "Give one of the two another name.");
+}
+
+export function versionCollision(skill: Skill, twin: Skill): Finding {
+  const message = `${twin.file} is version ${skill.version} of ${skill.slug} already; this one is not offered`;
+  return wholeFile("slug-collision", skill.file, message, "Give one of the two another version.");
+}

@@ -1,0 +1,86 @@
+import { isLineEnd, quoteEnd, skipBlanks, yamlKeyAt } from "../yaml/yaml-key.ts";
+
+/**
+ * Tells where the value of a top-level key of a YAML mapping starts, or the key `child` inside it: where the value starts
+ * on the key's line, else the key itself, else the start of the text. The keys are found once, by lines and indentation.
+ */
+export function openKeyOffsets(text: string): (key: string, child?: string) => number {
+  let places: ReadonlyMap<string, Place> | undefined;
+  const children = new Map<string, ReadonlyMap<string, Place>>();
+  return (key, child) => {
+    places ??= keysAt(text, 0, text.length, 0);
+    const place = places.get(key);
+    if (place === undefined) return 0;
+    if (child !== undefined) {
+      const inner = children.get(key) ?? childPlaces(text, place);
+      children.set(key, inner);
+      const found = inner.get(child);
+      if (found !== undefined) return found.start;
+    }
+    return isLineEnd(text, place.value) ? place.start : place.value;
+  };
+}
+
+interface Place {
+  readonly start: number;
+  /** Behind the colon and the blanks after it. */
+  readonly value: number;
+  /** Where the next key of the same mapping starts, or the text ends. */
+  end: number;
+}
+
+/** The keys of the lines between two offsets that are indented exactly so far; the first of two equal ones counts. */
+function keysAt(text: string, from: number, to: number, indent: number): Map<string, Place> {
+  const places = new Map<string, Place>();
+  let open: Place | undefined;
+  for (let line = from; line < to; line = nextLine(text, line, to)) {
+    const start = line + indent;
+    if (skipBlanks(text, line) !== start) continue;
+    const found = yamlKeyAt(text, start);
+    if (found === undefined) continue;
+    if (open !== undefined) open.end = line;
+    open = { start, value: found.value, end: to };
+    if (!places.has(found.key)) places.set(found.key, open);
+  }
+  return places;
+}
+
+function childPlaces(text: string, { value, end }: Place): ReadonlyMap<string, Place> {
+  if (text[value] === "{") return flowKeys(text, value, end);
+  for (let line = nextLine(text, value, end); line < end; line = nextLine(text, line, end)) {
+    const start = skipBlanks(text, line);
+    if (isLineEnd(text, start) || text[start] === "#") continue;
+    return keysAt(text, line, end, start - line);
+  }
+  return new Map();
+}
+
+/** The keys of a flow mapping, not those of what is inside it. */
+function flowKeys(text: string, from: number, to: number): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  let depth = 0;
+  for (let index = from; index < to; index++) {
+    const character = text[index];
+    if (character === "[" || character === "{") depth++;
+    else if (character === "]" || character === "}") depth--;
+    else if (character === '"' || character === "'") index = quoteEnd(text, index, to);
+    if (depth === 0) break;
+    if (depth > 1 || (character !== "{" && character !== ",")) continue;
+    const start = skipBlanks(text, index + 1);
+    const found = yamlKeyAt(text, start, flowMarks);
+    if (found === undefined) continue;
+    if (!places.has(found.key)) places.set(found.key, { start, value: found.value, end: to });
+    index = found.value - 1;
+  }
+  return places;
+}
+
+/** What ends a plain key of a flow mapping that has no value. */
+const flowMarks = ",[]{}";
+
+function nextLine(text: string, from: number, to: number): number {
+  let index = from;
+  while (index < to && !isLineEnd(text, index)) index++;
+  if (text[index] === "\r" && text[index + 1] === "\n") index++;
+  return index + 1;
+}

@@ -1,0 +1,170 @@
+import { watch } from "node:fs";
+import path from "node:path";
+import { followLast, followPath, isSameWay, noWay } from "../files/follow-path.ts";
+import type { Way } from "../files/follow-path.ts";
+import { openPathGuards } from "./path-guards.ts";
+import { openPollingWatcher } from "./polling-watcher.ts";
+import { shareWatcher } from "./shared-watcher.ts";
+import type { Hint, OpenSkillWatcher, SkillWatcher } from "./skill-watcher.ts";
+import { handlesOf } from "./watch-handle.ts";
+import type { WatchDirectory, WatchHandle } from "./watch-handle.ts";
+
+export interface NativeWatcherOptions {
+  readonly watchDirectory?: WatchDirectory;
+  /** Takes the paths for which the system has no watch left. */
+  readonly openFallback?: OpenSkillWatcher;
+}
+
+interface Wanted {
+  way: Way;
+  /** Only for a directory without a link on its way, and not where that is left to the fallback. */
+  handle: WatchHandle | undefined;
+  /** The directory is there, but may not be watched; perhaps later. */
+  isRefused: boolean;
+  /** Whether the hints of the directory above, wanted as well, tell that it goes or is replaced. */
+  readonly leans: boolean;
+}
+
+/** The way to a path rarely changes while it is looked at; were it to go on, the guards would tell. */
+const maxLooks = 5;
+
+/** Watches through `fs.watch`, one directory at a time: a recursive watch loses files after an atomic save. */
+export const openNativeWatcher: OpenSkillWatcher = (hint, degraded) => openWatcher(hint, degraded, {});
+
+/** Watchers that share one fallback, and say only once that it is needed. */
+export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWatcher {
+  const openFallback = shareWatcher(options.openFallback ?? openPollingWatcher);
+  let isTold = false;
+  return (hint, degraded) => {
+    const tellOnce = (message: string): void => {
+      if (!isTold) degraded(message);
+      isTold = true;
+    };
+    return openWatcher(hint, tellOnce, { ...options, openFallback });
+  };
+}
+
+/** For tests: a native watcher with parts of the system replaced. */
+export function openWatcher(
+  hint: Hint,
+  degraded: (message: string) => void,
+  { watchDirectory = watch, openFallback = openPollingWatcher }: NativeWatcherOptions,
+): SkillWatcher {
+  const wanted = new Map<string, Wanted>();
+  const open = handlesOf(watchDirectory);
+  const guards = openPathGuards(open, verify);
+  let fallback: SkillWatcher | undefined;
+  let isClosed = false;
+  let isAdopting = false;
+
+  function tell(target: string, name: string | undefined): void {
+    if (!isClosed) hint(target, name);
+  }
+  function useFallback(target: string): void {
+    if (fallback === undefined) {
+      fallback = openFallback(tell, () => undefined);
+      degraded(usedUp);
+    }
+    fallback.add(target);
+  }
+  function look(target: string, { leans }: Pick<Wanted, "leans">): Way {
+    const above = path.dirname(target);
+    if (!leans) return guards.isGuarded(above) ? followLast(target) : followPath(target);
+    const way = followLast(target);
+    return { ...way, steps: way.steps.slice(1) };
+  }
+  function isWatched(directory: string): boolean {
+    return wanted.get(directory)?.handle !== undefined;
+  }
+
+  function arm(target: string): void {
+    const entry: Wanted = { way: noWay, handle: undefined, isRefused: false, leans: isWatched(path.dirname(target)) };
+    wanted.set(target, entry);
+    let way = look(target, entry);
+    for (let looks = 0; looks < maxLooks; looks++) {
+      letGo(target, entry);
+      entry.way = way;
+      const guarded = guards.add(target, way.steps);
+      const isOwn = way.isDirectory && way.real === target;
+      const handle = isOwn ? openDirectory(target) : undefined;
+      entry.isRefused = isOwn && handle === undefined;
+      if (handle === "used-up" || guarded === "used-up") useFallback(target);
+      if (handle !== "used-up") entry.handle = handle;
+      if (guarded === "guarded") return;
+      // It may have changed just before the guards stood.
+      way = entry.leans ? look(target, entry) : followPath(target);
+      if (isSameWay(way, entry.way)) return;
+    }
+  }
+  function openDirectory(directory: string): WatchHandle | "used-up" | undefined {
+    const name = path.basename(directory);
+    return open(directory, (changed) => {
+      // Events of the directory itself carry its own name.
+      if (changed === null || changed === name) verify(directory, true);
+      tell(directory, changed ?? undefined);
+    });
+  }
+  function letGo(target: string, { way, handle }: Wanted): void {
+    handle?.close();
+    guards.remove(target, way.steps);
+    fallback?.remove(target);
+  }
+  /** Watches a path anew if it leads elsewhere than before, or if its watches may be lost. */
+  function verify(target: string, isLost: boolean): void {
+    const entry = wanted.get(target);
+    if (entry === undefined) return;
+    const { way, leans } = entry;
+    if (!isLost && isSameWay(way, look(target, entry)) && (!leans || isWatched(path.dirname(target)))) {
+      if (entry.isRefused) retry(target, entry);
+      return;
+    }
+    letGo(target, entry);
+    arm(target);
+    // What happened while nothing watched is lost.
+    if (way.real !== undefined || wanted.get(target)?.way.real !== undefined) tell(target, undefined);
+  }
+  function retry(target: string, entry: Wanted): void {
+    const handle = openDirectory(target);
+    if (handle === undefined) return;
+    if (handle === "used-up") useFallback(target);
+    else entry.handle = handle;
+    entry.isRefused = false;
+    tell(target, undefined);
+  }
+  /** What leaned on a directory that is wanted no more gets guards of its own. */
+  function adopt(): void {
+    isAdopting = false;
+    for (const [target, { leans }] of [...wanted]) {
+      if (leans && !isWatched(path.dirname(target))) verify(target, false);
+    }
+  }
+
+  return {
+    add(target) {
+      if (isClosed) return;
+      if (wanted.has(target)) verify(target, false);
+      else arm(target);
+    },
+    remove(target) {
+      const entry = wanted.get(target);
+      if (entry === undefined) return;
+      letGo(target, entry);
+      wanted.delete(target);
+      if (isAdopting || entry.handle === undefined) return;
+      isAdopting = true;
+      queueMicrotask(adopt);
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      for (const { handle } of wanted.values()) handle?.close();
+      wanted.clear();
+      guards.close();
+      await fallback?.close();
+    },
+  };
+}
+
+const usedUp =
+  "The system has no file watches left, so some directories of skills are looked at every second instead. " +
+  "On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.";

@@ -1,0 +1,117 @@
+import { isField } from "../manifest/specification-fields.ts";
+import { isLineEnd, quoteEnd, skipBlanks, yamlKeyAt } from "./yaml-key.ts";
+
+/** One top-level `key: …` of a mapping, with the lines that belong to it. Offsets are of the whole text. */
+export interface YamlBlock {
+  readonly start: number;
+  readonly end: number;
+  /** The key; undefined for lines that belong to no key. */
+  readonly key: string | undefined;
+  /** Where the value's text starts: after the colon and the blanks behind it. */
+  readonly value: number;
+  /** How many blanks stand before the key, which should be none. */
+  readonly indent: number;
+}
+
+/**
+ * Cuts the text of a mapping into its top-level keys, by indentation: it works on broken YAML too. At most so many. A value in
+ * quotes goes on to its closing quote, however its lines are indented; a field's name below a finished value is a key.
+ */
+export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
+  const blocks: YamlBlock[] = [];
+  let open: OpenBlock | undefined;
+  const close = ({ start, key, value, indent }: OpenBlock, end: number): void => {
+    blocks.push({ start, end, key, value, indent });
+  };
+  for (let start = 0, next = 0; start < text.length; start = next) {
+    next = nextLine(text, start);
+    const found = keyOf(text, start, open);
+    if (found === undefined) {
+      if (open !== undefined && goesOn(text, start)) continue;
+      if (saysNothing(text, start) || (open !== undefined && open.key === undefined)) continue;
+    }
+    if (open !== undefined) close(open, start);
+    if (blocks.length >= most) return blocks;
+    const quoted = found === undefined ? 0 : quotedEnd(text, found.value);
+    const isFinished = found !== undefined && (quoted > 0 ? quoted <= next : isPlainText(text, found.value));
+    open = { start, key: found?.key, value: found?.value ?? start, indent: found?.indent ?? 0, isFinished };
+    next = Math.max(next, quoted);
+  }
+  if (open !== undefined) close(open, text.length);
+  return blocks;
+}
+
+interface OpenBlock extends Omit<YamlBlock, "end"> {
+  /** Whether the value ends on its key's line, so that a key may follow. */
+  readonly isFinished: boolean;
+}
+
+/** The key on a line, if it is one of the outermost mapping, though it may be indented by mistake. */
+function keyOf(
+  text: string,
+  start: number,
+  open: OpenBlock | undefined,
+): { key: string; value: number; indent: number } | undefined {
+  const at = skipBlanks(text, start);
+  const indent = at - start;
+  if (indent > 0 && (open?.key === undefined || !open.isFinished)) return undefined;
+  if (indent === 0 && goesOn(text, start)) return undefined;
+  const found = yamlKeyAt(text, at);
+  if (found === undefined) return undefined;
+  const isMeant = indent === 0 || isField(found.key) || open?.key === "name" || open?.indent === indent;
+  return isMeant ? { ...found, indent } : undefined;
+}
+
+function isPlainText(text: string, value: number): boolean {
+  return !isLineEnd(text, value) && !"\"'|>[{&*!#".includes(text.charAt(value));
+}
+
+/** The start of the line after the one with the closing quote, where nothing else follows that; else 0. */
+function quotedEnd(text: string, value: number): number {
+  if (text[value] !== '"' && text[value] !== "'") return 0;
+  const close = closingQuote(text, value);
+  if (close >= text.length) return 0;
+  const after = skipBlanks(text, close + 1);
+  if (!isLineEnd(text, after) && !(after > close + 1 && text[after] === "#")) return 0;
+  for (let line = nextLine(text, value); line <= close; line = nextLine(text, line)) {
+    const found = yamlKeyAt(text, line);
+    if (found !== undefined && isField(found.key)) return 0;
+  }
+  return nextLine(text, after);
+}
+
+/** The quote that closes the one at `start`; the text's length where there is none. */
+function closingQuote(text: string, start: number): number {
+  let close = quoteEnd(text, start, text.length);
+  while (text[start] === "'" && close < text.length && text[close + 1] === "'") {
+    close = quoteEnd(text, close + 1, text.length);
+  }
+  return close;
+}
+
+/** The first line without indentation that belongs to a value in quotes; -1 where there is none. */
+export function goesOnUnindented(text: string, { value, end }: YamlBlock): number {
+  if (text[value] !== '"' && text[value] !== "'") return -1;
+  for (let line = nextLine(text, value); line < end; line = nextLine(text, line)) {
+    if (isLineEnd(text, skipBlanks(text, line)) || text[line] === "#") continue;
+    if (skipBlanks(text, line) === line) return line;
+  }
+  return -1;
+}
+
+/** Whether a line belongs to the key above it, whatever that is. */
+function goesOn(text: string, start: number): boolean {
+  const first = text.charAt(start);
+  if (first === "-") return isLineEnd(text, start + 1) || skipBlanks(text, start + 1) > start + 1;
+  return first === "" || " \t#]}\r\n".includes(first);
+}
+
+/** Whether a line is blank or a comment. */
+function saysNothing(text: string, start: number): boolean {
+  return text[start] === "#" || isLineEnd(text, skipBlanks(text, start));
+}
+
+function nextLine(text: string, from: number): number {
+  const feed = text.indexOf("\n", from);
+  return feed < 0 ? text.length : feed + 1;
+}

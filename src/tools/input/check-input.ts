@@ -1,0 +1,128 @@
+import type * as z from "zod";
+import { SkillsError } from "../../errors.ts";
+import { asAvailable, nearest } from "../../base/nearest.ts";
+import type { Tool } from "../tool.ts";
+
+/** One input that is not as it should be (CONTRACT C-2.3). */
+export interface Violation {
+  /** A JSON pointer into the parameters. */
+  readonly field: string;
+  readonly expected: string;
+  /** A short value, or a word for a long one; null where there was nothing. */
+  readonly actual: unknown;
+}
+
+/** The arguments of a call, with defaults filled in. Throws VALIDATION_ERROR that lists every violation. */
+export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): Input {
+  const result = input.safeParse(args ?? {});
+  if (result.success && args !== null) return result.data;
+  if (typeof args !== "object" || args === null || Array.isArray(args)) {
+    throw invalidInput(name, [{ field: "", expected: "an object of parameters", actual: shown(args) }]);
+  }
+  const issues = result.error?.issues ?? [];
+  const unknown = issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys" ? issue.keys.map((key) => ({ inside: issue.path, key })) : [],
+  );
+  const violations = [
+    ...unknown.map(({ inside, key }) => ({
+      field: pointer([...inside, key]),
+      expected: "no parameter of this name",
+      actual: shown(at(args, [...inside, key])),
+    })),
+    ...issues
+      .filter(({ code }) => code !== "unrecognized_keys")
+      .map((issue) => ({
+        field: pointer(issue.path),
+        expected: expectedBy(issue),
+        actual: shown(at(args, issue.path)),
+      })),
+  ];
+  const [first] = unknown;
+  throw invalidInput(name, violations, first && nearestTo(first.key, parametersOf(input, first.inside)));
+}
+
+/** The error for input that is not as it should be; the message says it all in words. */
+export function invalidInput(
+  tool: string,
+  violations: readonly Violation[],
+  facts: { readonly hint?: string; readonly available?: readonly string[] } = {},
+): SkillsError {
+  const sentences = violations.slice(0, maxSentences).map(({ field, expected, actual }) => {
+    const parameter = field === "" ? "The input" : field.slice(1);
+    return `${parameter}: expected ${expected}, got ${actual === null ? "nothing" : JSON.stringify(actual)}.`;
+  });
+  const message = [`Invalid input to ${tool}.`, ...sentences, ...(facts.hint === undefined ? [] : [facts.hint])].join(
+    " ",
+  );
+  return new SkillsError("VALIDATION_ERROR", message, {
+    facts: { violations: violations.slice(0, maxViolations), ...facts },
+  });
+}
+
+const maxSentences = 3;
+const maxViolations = 20;
+const longestShown = 80;
+
+function nearestTo(key: string, parameters: readonly string[]): { hint: string; available: readonly string[] } {
+  if (parameters.length === 0) return { hint: "It takes no parameters.", available: [] };
+  const available = nearest(key, parameters, asAvailable);
+  return { hint: `Did you mean ${available[0] ?? ""}?`, available };
+}
+
+/** The names that an object takes, at one place of the input. */
+function parametersOf(input: unknown, inside: readonly PropertyKey[]): string[] {
+  const shape = inside.reduce<unknown>((outer, key) => at(shapeOf(outer), [key]), input);
+  return Object.keys(shapeOf(shape));
+}
+
+function shapeOf(schema: unknown): object {
+  if (typeof schema !== "object" || schema === null) return {};
+  if ("shape" in schema && typeof schema.shape === "object" && schema.shape !== null) return schema.shape;
+  return "unwrap" in schema && typeof schema.unwrap === "function"
+    ? shapeOf((schema as { unwrap: () => unknown }).unwrap())
+    : {};
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: "a string",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "an array",
+};
+
+function expectedBy(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;
+  // A schema that words its own expectation gives it as the message.
+  return (issue.code === "invalid_type" ? kinds[issue.expected] : undefined) ?? issue.message;
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === "object" && inner !== null && Object.hasOwn(inner, key)
+        ? (inner as Record<PropertyKey, unknown>)[key]
+        : undefined,
+    value,
+  );
+}
+
+/** What was found, short enough to be sent back; null for nothing. */
+export function shown(value: unknown): unknown {
+  if (value === undefined) return null;
+  if (typeof value === "string") return cut(value);
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  // In process, arguments need not be JSON; what is sent back is.
+  return value === null || typeof value === "boolean" ? value : `a ${typeof value}`;
+}
+
+/** A JSON pointer; a name that nobody would give a parameter is cut like any other text from outside. */
+function pointer(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${cut(String(key)).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
+}
+
+function cut(text: string): string {
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+}

@@ -1,0 +1,44 @@
+import { byCodePoint } from "../../skills/text/code-point-order.ts";
+import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
+import { guideSkill } from "../guide/guide.ts";
+
+/** A snapshot's skills and the guide, as the tools look for them. */
+export interface SkillIndex {
+  /** Canonical names, ordered by code point. */
+  readonly names: readonly string[];
+  /** In the order of `names`. */
+  readonly offers: readonly OfferedSkill[];
+  /** By canonical name and by slug. */
+  find(nameOrSlug: string): OfferedSkill | undefined;
+}
+
+const indexes = new WeakMap<Snapshot, SkillIndex>();
+
+/** The index of a snapshot, made once. A skill that calls itself like the guide does not hide the guide. */
+export function indexOf(snapshot: Snapshot): SkillIndex {
+  const known = indexes.get(snapshot);
+  if (known !== undefined) return known;
+  const guide = guideSkill.skill;
+  const others = snapshot.skills.filter(({ skill }) => skill.slug !== guide.slug && skill.name !== guide.name);
+  const offers = [...others, guideSkill].sort((a, b) => byCodePoint(a.skill.name, b.skill.name));
+  const bySlug = new Map(offers.map((offer) => [offer.skill.slug, offer]));
+  const byName = new Map(offers.map((offer) => [offer.skill.name, offer]));
+  const index: SkillIndex = {
+    names: offers.map(({ skill }) => skill.name),
+    offers,
+    find: (nameOrSlug) => byName.get(nameOrSlug) ?? bySlug.get(nameOrSlug),
+  };
+  indexes.set(snapshot, index);
+  return index;
+}
+
+/** The first place whose name is not before `name`. */
+export function placeOf(names: readonly string[], name: string): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byCodePoint(names[middle] ?? "", name) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,40 @@
+import { dirname } from "node:path";
+import { joinPath } from "../../skills/files/real-paths.ts";
+import type { SkillFiles } from "../../skills/files/skill-files.ts";
+import type { Skill, Snapshot } from "../../skills/skill.ts";
+import type { SkillSource } from "../../skills/files/skill-source.ts";
+
+/**
+ * The files as one caller sees them: what lies in the directory of a skill, or of a version, that is not visible is not there, also
+ * where that is inside the directory of one that is, or at the end of a link. A file belongs to the innermost skill around it.
+ */
+export function toVisibleSource(
+  { files, bytes }: SkillSource,
+  { skills }: Snapshot,
+  visible: ((skill: Skill) => boolean) | undefined,
+): SkillSource {
+  if (visible === undefined) return { files, bytes };
+  const isShown = new Map(
+    skills.flatMap(({ versions }) => versions.map((skill) => [skill.directory, visible(skill)] as const)),
+  );
+  return { files: visibleFiles(files, isShown), bytes };
+}
+
+/** `isShown` tells it of each directory that holds a skill; directories are real paths. */
+function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>): SkillFiles {
+  function isHidden(real: string): boolean {
+    for (let place = real; ; place = dirname(place)) {
+      const shown = isShown.get(place);
+      if (shown !== undefined) return !shown;
+      if (dirname(place) === place) return false;
+    }
+  }
+  return {
+    list: (directory) => files.list(directory).filter(({ name }) => isShown.get(joinPath(directory, name)) !== false),
+    head: (file, limit) => files.head(file, limit),
+    resolve(path) {
+      const real = files.resolve(path);
+      return real === undefined || isHidden(real) ? undefined : real;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { PassThrough, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { relayLines } from "../../../src/acp/bytes/relay-lines.ts";
+
+const same = (block: Buffer): Buffer[] => [block];
+
+test("bytes pass in order, also those after the last line break", async () => {
+  const source = new PassThrough();
+  const sink = new PassThrough();
+  const relay = relayLines(source, sink, same);
+  source.end("a\nb\nc");
+  await relay.ended;
+  sink.end();
+  expect(await text(sink)).toBe("a\nb\nc");
+});
+
+test("nothing overtakes a block that is waited for", async () => {
+  const source = new PassThrough();
+  const sink = new PassThrough();
+  let release: (value: Buffer[]) => void = () => undefined;
+  const asked: string[] = [];
+  const relay = relayLines(source, sink, (block) => {
+    asked.push(block.toString());
+    if (!block.toString().startsWith("slow")) return [block];
+    return new Promise<Buffer[]>((resolve) => {
+      release = resolve;
+    });
+  });
+  source.write("slow\n");
+  source.write("b\n");
+  await new Promise(setImmediate);
+  expect(asked).toEqual(["slow\n"]);
+  sink.emit("drain");
+  await new Promise(setImmediate);
+  expect(asked).toEqual(["slow\n"]);
+  release([Buffer.from("late\n")]);
+  source.end("c");
+  await relay.ended;
+  sink.end();
+  expect(await text(sink)).toBe("late\nb\nc");
+});
+
+test("the source is read no faster than the sink takes", async () => {
+  const source = new PassThrough();
+  let take: () => void = () => undefined;
+  const taken: string[] = [];
+  const sink = new Writable({
+    highWaterMark: 1,
+    write(chunk: Buffer, _encoding, done) {
+      taken.push(chunk.toString());
+      take = done;
+    },
+  });
+  const relay = relayLines(source, sink, same);
+  source.write("a\n");
+  source.write("b\n");
+  await new Promise(setImmediate);
+  expect(taken).toEqual(["a\n"]);
+  expect(source.readableLength).toBe(2);
+  expect(relay.isActive()).toBe(true);
+  take();
+  await new Promise(setImmediate);
+  expect(taken).toEqual(["a\n", "b\n"]);
+});
+
+test("when the sink is gone the source is read to its end", async () => {
+  const source = new PassThrough();
+  const sink = new PassThrough();
+  const relay = relayLines(source, sink, same);
+  sink.destroy(new Error("EPIPE"));
+  for (let line = 0; line < 100; line++) source.write(`${"x".repeat(10_000)}\n`);
+  source.end();
+  await relay.ended;
+  expect(source.readableLength).toBe(0);
+});
+
+test("the bytes after the last line break pass also where the source fails while a block is waited for", async () => {
+  const source = new PassThrough();
+  const sink = new PassThrough();
+  let release: (value: Buffer[]) => void = () => undefined;
+  const relay = relayLines(source, sink, (block) => {
+    if (!block.toString().startsWith("slow")) return [block];
+    return new Promise<Buffer[]>((resolve) => {
+      release = resolve;
+    });
+  });
+  source.write("slow\ntail");
+  await new Promise(setImmediate);
+  source.destroy(new Error("gone"));
+  await new Promise((resolve) => source.once("close", resolve));
+  release([Buffer.from("late\n")]);
+  await relay.ended;
+  sink.end();
+  expect(await text(sink)).toBe("late\ntail");
+});
+
+test("an error of the source ends the relay and is not thrown", async () => {
+  const source = new PassThrough();
+  const relay = relayLines(source, new PassThrough(), same);
+  source.destroy(new Error("gone"));
+  await relay.ended;
+  expect(source.destroyed).toBe(true);
+});
+
+test("a stopped relay leaves the source alone", async () => {
+  const source = new PassThrough();
+  const sink = new PassThrough();
+  relayLines(source, sink, same).stop();
+  source.write("a\n");
+  await new Promise(setImmediate);
+  expect(sink.readableLength).toBe(0);
+  expect(source.readableLength).toBe(2);
+});

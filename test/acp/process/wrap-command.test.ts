@@ -1,0 +1,410 @@
+import { EventEmitter } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ExitStatus } from "../../../src/acp/process/start-agent.ts";
+import { wrapCommand, type WrapCommandOptions } from "../../../src/acp/process/wrap-command.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import { isSkillsError } from "../../../src/errors.ts";
+import { manualClock } from "../../manual-clock.ts";
+
+const script = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
+let root = "";
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "acp-skills-wrap-"));
+  mkdirSync(join(root, "pdf"));
+  writeFileSync(join(root, "pdf", "SKILL.md"), "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead it well.\n");
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+interface Wrapped {
+  readonly input: PassThrough;
+  readonly output: PassThrough;
+  readonly signals: EventEmitter;
+  readonly ended: Promise<ExitStatus>;
+  readonly logged: string[];
+  readonly received: () => string;
+  readonly write: (message: unknown) => void;
+  /** Resolves when the editor has received this text. */
+  readonly until: (text: string) => Promise<void>;
+}
+
+/** The scripted agent as a real process behind the wrapper. */
+function wrap(manner: string[] = [], more: Partial<WrapCommandOptions> & { clock?: Clock } = {}): Wrapped {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const signals = new EventEmitter();
+  const logged: string[] = [];
+  let received = "";
+  let check = (): void => undefined;
+  output.on("data", (bytes: Buffer) => {
+    received += bytes.toString();
+    check();
+  });
+  const { clock, ...rest } = more;
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: [script, ...manner],
+    input,
+    output,
+    signals,
+    options: {
+      skills: [root],
+      defaultRoots: false,
+      log: (level, text) => logged.push(`${level}: ${text}`),
+      ...(clock !== undefined && { clock }),
+    },
+    ...rest,
+  });
+  return {
+    input,
+    output,
+    signals,
+    ended,
+    logged,
+    received: () => received,
+    write: (message) => input.write(`${JSON.stringify(message)}\n`),
+    until: (text) =>
+      new Promise((resolve) => {
+        check = () => {
+          if (received.includes(text)) resolve();
+        };
+        check();
+      }),
+  };
+}
+
+async function inSession(wrapped: Wrapped): Promise<void> {
+  wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  wrapped.write({ id: 1, method: "session/new", params: { cwd: root, mcpServers: [] } });
+  await wrapped.until('"sessionId":"session-1"');
+}
+
+function say(words: string, id = 2): object {
+  return { id, method: "session/prompt", params: { sessionId: "session-1", prompt: [{ type: "text", text: words }] } };
+}
+
+test("skills arrive as commands, and a call brings its instructions to the agent", async () => {
+  const wrapped = wrap(["embedded", "commands=init"]);
+  await inSession(wrapped);
+  await wrapped.until('"name":"pdf"');
+  wrapped.write(say("/pdf echo"));
+  await wrapped.until("end_turn");
+  wrapped.input.end();
+  expect(await wrapped.ended).toEqual({ exitCode: 0 });
+  expect(wrapped.received()).toContain("Read it well.");
+  expect(wrapped.logged).toEqual([]);
+});
+
+test("no update is overtaken by the response that follows it", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("update 2000; commands a; update 2000"));
+  await wrapped.until("end_turn");
+  wrapped.input.end();
+  await wrapped.ended;
+  const lines = wrapped.received().trimEnd().split("\n");
+  const texts = lines.flatMap((line) => /"text":"\.*(\d+)"/.exec(line)?.[1] ?? []);
+  expect(texts.map(Number)).toEqual([...Array(2000).keys(), ...Array(2000).keys()]);
+  expect(lines.findIndex((line) => line.includes("end_turn"))).toBe(
+    lines.findLastIndex((line) => line.includes('"text":"')) + 1,
+  );
+});
+
+test("a message of 20 MB passes", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("huge 20000000"));
+  await wrapped.until("end_turn");
+  wrapped.input.end();
+  await wrapped.ended;
+  expect(wrapped.received()).toContain("x".repeat(20_000_000));
+});
+
+test("the agent's exit code is passed on, also while stdin is open", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("die 7"));
+  expect(await wrapped.ended).toEqual({ exitCode: 7 });
+  expect(wrapped.logged).toEqual(["error: The agent ended with exit code 7."]);
+});
+
+test("death by signal is passed on", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("kill SIGKILL"));
+  expect(await wrapped.ended).toEqual({ exitCode: 137, signal: "SIGKILL" });
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"] as const)(
+  "%s is forwarded to the agent",
+  async (signal) => {
+    const wrapped = wrap();
+    await inSession(wrapped);
+    wrapped.signals.emit(signal, signal);
+    expect(await wrapped.ended).toMatchObject({ signal });
+    expect(wrapped.signals.listenerCount(signal)).toBe(0);
+  },
+);
+
+test("garbage passes and is told once", async () => {
+  const wrapped = wrap(["banner"]);
+  await inSession(wrapped);
+  wrapped.input.end();
+  await wrapped.ended;
+  expect(wrapped.received().startsWith("Welcome to the scripted agent!\n")).toBe(true);
+  expect(wrapped.logged).toEqual([expect.stringContaining("not JSON")]);
+});
+
+test("an agent that ignores the end of stdin is told to go, then made to", async () => {
+  const clock = manualClock();
+  const wrapped = wrap(["stubborn"], { clock });
+  await inSession(wrapped);
+  wrapped.input.end();
+  await new Promise((resolve) => wrapped.input.once("close", resolve));
+  await new Promise(setImmediate);
+  clock.pass(5_000);
+  clock.pass(5_000);
+  expect(await wrapped.ended).toMatchObject({ signal: "SIGKILL" });
+});
+
+test("when the editor is gone the agent ends too", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.output.destroy(new Error("EPIPE"));
+  expect(await wrapped.ended).toEqual({ exitCode: 0 });
+});
+
+test.each(["linux", "win32"] as const)("a command that is not found is a sentence and 127 (%s)", async (platform) => {
+  const wrapped = wrap([], { command: "no-such-agent", platform });
+  expect(await wrapped.ended).toEqual({ exitCode: 127 });
+  expect(wrapped.logged).toEqual([expect.stringMatching(/^error: The agent command "no-such-agent" was not found/)]);
+});
+
+test.skipIf(process.platform === "win32")("a file that is not executable is a sentence and 126", async () => {
+  const file = join(root, "agent");
+  writeFileSync(file, "");
+  chmodSync(file, 0o644);
+  const wrapped = wrap([], { command: file });
+  expect(await wrapped.ended).toEqual({ exitCode: 126 });
+  expect(wrapped.logged).toEqual([expect.stringContaining("not an executable file")]);
+});
+
+test("the way of Windows, through execa, passes messages and exit codes alike", async () => {
+  const wrapped = wrap([], { platform: "win32" });
+  await inSession(wrapped);
+  await wrapped.until('"name":"pdf"');
+  wrapped.write(say("die 3"));
+  expect(await wrapped.ended).toEqual({ exitCode: 3 });
+});
+
+test("the way of Windows ends an agent when it is told to", async () => {
+  const wrapped = wrap([], { platform: "win32" });
+  await inSession(wrapped);
+  wrapped.signals.emit("SIGTERM", "SIGTERM");
+  expect(await wrapped.ended).toMatchObject(process.platform === "win32" ? {} : { signal: "SIGTERM" });
+});
+
+test("an agent that answers nothing ends with the editor", async () => {
+  const wrapped = wrap(["mute"]);
+  wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  wrapped.input.end();
+  expect(await wrapped.ended).toEqual({ exitCode: 0 });
+});
+
+/** A clock on which silence after an agent's end passes at once, and longer times never do. */
+function impatientClock(): Clock {
+  return {
+    now: () => 0,
+    after(ms, callback) {
+      if (ms > 1_000) return () => undefined;
+      const timer = setImmediate(callback);
+      return () => {
+        clearImmediate(timer);
+      };
+    },
+  };
+}
+
+test.skipIf(process.platform === "win32")(
+  "a child of the agent that holds its stdout open is not waited for",
+  async () => {
+    const wrapped = wrap([], { command: "sh", args: ["-c", "echo '{}'; sleep 5 & exit 4"], clock: impatientClock() });
+    expect(await wrapped.ended).toEqual({ exitCode: 4 });
+    expect(wrapped.received()).toBe("{}\n");
+  },
+);
+
+test("an editor that reads slowly gets everything, also after the agent's end", async () => {
+  const marker = join(root, "ended");
+  const words = "process.stdout.write('x'.repeat(60_000) + '\\n' + 'y'.repeat(60_000));";
+  const output = new PassThrough();
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: ["-e", `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(marker)}, "")); ${words}`],
+    input: new PassThrough(),
+    output,
+    signals: new EventEmitter(),
+    options: { skills: [root], defaultRoots: false, clock: impatientClock() },
+  });
+  while (!existsSync(marker)) await new Promise(setImmediate);
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  let received = 0;
+  output.on("data", (bytes: Buffer) => (received += bytes.length));
+  expect(await ended).toEqual({ exitCode: 0 });
+  expect(received).toBe(120_001);
+});
+
+test.skipIf(process.platform === "win32")(
+  "a child of the agent that goes on talking is not heard for ever, and not at all after a signal",
+  async () => {
+    const chatter = ["-c", "(while :; do echo '{}' || exit; sleep 0.01; done) & exit 4"];
+    const clock = manualClock();
+    const limited = wrap([], { command: "sh", args: chatter, clock });
+    // Only after the agent's end is there a timer.
+    while (clock.pending === 0) await new Promise(setImmediate);
+    for (let second = 0; second < 5; second++) {
+      const heard = limited.received().length;
+      while (limited.received().length === heard) await new Promise(setImmediate);
+      clock.pass(1_000);
+    }
+    expect(await limited.ended).toEqual({ exitCode: 4 });
+    const later = manualClock();
+    const told = wrap([], { command: "sh", args: chatter, clock: later });
+    while (later.pending === 0) await new Promise(setImmediate);
+    told.signals.emit("SIGTERM", "SIGTERM");
+    expect(await told.ended).toEqual({ exitCode: 4 });
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "the end of stdin shortens the wait for a silent child of the agent",
+  async () => {
+    const clock = manualClock();
+    const wrapped = wrap([], { command: "sh", args: ["-c", "sleep 5 & exit 4"], clock });
+    while (clock.pending === 0) await new Promise(setImmediate);
+    wrapped.input.end();
+    await new Promise((resolve) => wrapped.input.once("close", resolve));
+    await new Promise(setImmediate);
+    clock.pass(100);
+    expect(await wrapped.ended).toEqual({ exitCode: 4 });
+  },
+);
+
+test.each(["limit", "signal"] as const)("an editor that reads nothing is not waited for: %s", async (end) => {
+  const clock = manualClock();
+  const signals = new EventEmitter();
+  const ended = wrapCommand({
+    command: process.execPath,
+    args: ["-e", "process.stdout.write('x'.repeat(60_000)); process.exitCode = 3"],
+    input: new PassThrough(),
+    // Less than the agent writes, whatever the default of this Node is.
+    output: new PassThrough({ highWaterMark: 16_384 }),
+    signals,
+    options: { skills: [root], defaultRoots: false, clock },
+  });
+  while (clock.pending === 0) await new Promise(setImmediate);
+  // The agent's stdout has ended as well: its grace period is a timer too, until its end is known.
+  while (signals.listenerCount("SIGTERM") > 0) {
+    await new Promise(setImmediate);
+    if (end === "signal") signals.emit("SIGTERM", "SIGTERM");
+    else clock.pass(1_000);
+  }
+  expect(await ended).toMatchObject({ exitCode: 3 });
+});
+
+test.skipIf(process.platform === "win32")(
+  "an agent that closes its stdout says so to the editor, and is then told to go",
+  async () => {
+    const clock = manualClock();
+    let hasEnded = (): void => undefined;
+    const outputEnded = new Promise<void>((resolve) => (hasEnded = resolve));
+    const wrapped = wrap([], {
+      command: "sh",
+      args: ["-c", "echo '{}'; exec 1>&-; exec sleep 20"],
+      clock,
+      endOutput: () => {
+        expect(wrapped.received()).toBe("{}\n");
+        hasEnded();
+      },
+    });
+    await outputEnded;
+    clock.pass(5_000);
+    expect(await wrapped.ended).toMatchObject({ signal: "SIGTERM" });
+  },
+);
+
+test("an option that is not one, beside the command, is refused with the names there are", async () => {
+  const refused = wrapCommand({ command: "a", input: new PassThrough(), output: new PassThrough(), arg: [] } as never);
+  await expect(refused).rejects.toThrow(/Unknown option "arg".*Did you mean "args"/);
+});
+
+test("options that are wrong are refused before anything is started", async () => {
+  const refused = wrapCommand({
+    command: "no-such-agent",
+    input: new PassThrough(),
+    output: new PassThrough(),
+    options: { emit: "loud" } as never,
+  });
+  await expect(refused).rejects.toSatisfy((error) => isSkillsError(error) && error.code === "INVALID_OPTIONS");
+});
+
+test.each([
+  ["v1", []],
+  ["v2", ["v2"]],
+])("over HTTP, the model of a wrapped agent of %s calls a tool, and may do so unasked", async (_protocol, manner) => {
+  const wrapped = wrap(["http", ...manner]);
+  await inSession(wrapped);
+  wrapped.write(say('tool list_skills {"detail":"summary"}; permit list_skills; permit create_blob'));
+  await wrapped.until('"method":"session/request_permission"');
+  const asked = wrapped.received().match(/.*"session\/request_permission".*/g) ?? [];
+  expect(asked).toHaveLength(1);
+  expect(asked[0]).toContain("mcp__skills__create_blob");
+  const { id } = JSON.parse(asked[0] ?? "{}") as { id: string };
+  wrapped.write({ id, result: { outcome: { outcome: "cancelled" } } });
+  await wrapped.until("cancelled");
+  wrapped.input.end();
+  await wrapped.ended;
+  expect(wrapped.received()).toContain("Reads PDF files.");
+  expect(wrapped.received()).toContain('{\\"outcome\\":\\"selected\\",\\"optionId\\":\\"once\\"}');
+  expect(wrapped.logged).toEqual([expect.stringMatching(/^info: Allowed .*list_skills/)]);
+});
+
+test("a session asked for in one breath with initialize has its server too", async () => {
+  const wrapped = wrap(["http"]);
+  const begin = { id: 0, method: "initialize", params: { protocolVersion: 1 } };
+  const open = { id: 1, method: "session/new", params: { cwd: root, mcpServers: [] } };
+  wrapped.input.write([begin, open, say("tool list_skills")].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  await wrapped.until("end_turn");
+  wrapped.input.end();
+  await wrapped.ended;
+  expect(wrapped.received()).toContain('\\"name\\":\\"pdf\\"');
+});
+
+test("the editor's own calls are answered while the agent works", async () => {
+  const wrapped = wrap();
+  await inSession(wrapped);
+  wrapped.write(say("silent"));
+  wrapped.write({ id: 90, method: "_acp-skills/describe_skill", params: { name: "pdf" } });
+  wrapped.write({ id: 91, method: "_acp-skills/describe_skil", params: {} });
+  await wrapped.until('"id":91');
+  wrapped.input.end();
+  await wrapped.ended;
+  const answers = wrapped
+    .received()
+    .split("\n")
+    .filter((line) => /"id":9[01]/.test(line));
+  expect(answers.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { id: 90, result: { skill: { manifest: { name: "pdf" }, files: [{ path: "SKILL.md" }] } } },
+    {
+      id: 91,
+      error: { code: -32601, data: { available: expect.arrayContaining(["_acp-skills/describe_skill"]) as string[] } },
+    },
+  ]);
+});

@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  insertedUri,
+  openRetelling,
+  restoreTitle,
+  restoreTyped,
+  toInserted,
+  toSentence,
+} from "../../../src/acp/prompt/inserted.ts";
+
+const body = "OUTSIDE-BODY\n\nBase directory of this skill: /skills/outside\n";
+const skill = toInserted("skill", "outside", body);
+const lesson = toInserted("lesson", "1a2b3c", "Skills are folders of instructions.");
+const uri = insertedUri("outside");
+const said = toSentence("outside", "about parsers");
+
+/** How agents tell a prompt again: text parts and resources as each of them spells and joins them. */
+const retold: readonly [string, readonly string[], string][] = [
+  [
+    "Claude: a chunk a block",
+    [`${said}\n\n`, uri, `\n<context ref="${uri}">\n${skill}\n</context>`],
+    "/outside about parsers",
+  ],
+  ["opencode: a chunk a block", [`${said}\n\n`, `[${uri}]\n${skill}`], "/outside about parsers"],
+  [
+    "Codex: a link, and the text behind it",
+    [`${said}\n\n`, `[@outside](${uri})\n<context ref="${uri}">\n${skill}\n</context>`],
+    "/outside about parsers",
+  ],
+  [
+    "Gemini CLI: everything in one text",
+    [
+      `${said}\n\n@${uri}\n--- Content from referenced context ---\nContent from @${uri}:\n${skill}\n--- End of content ---`,
+    ],
+    "/outside about parsers",
+  ],
+  ["qwen-code and Copilot: the words", [`${said}\n\n`], "/outside about parsers"],
+  ["qwen-code: the reference in the words", [`${said}\n\n@${uri}`], "/outside about parsers"],
+  ["pi: everything in one text", [`${said}\n\n${skill}`], "/outside about parsers"],
+  ["pi: a lesson", [`hello there\n\n${lesson}`], "hello there"],
+  ["opencode: a lesson", ["hello there", `\n\n${lesson}`], "hello there"],
+  ["a call and a lesson", [`${said}\n\n${skill}\n\n${lesson}`], "/outside about parsers"],
+  ["a call without words", [`${toSentence("outside", "")}\n\n${skill}`], "/outside"],
+  ["what has nothing of ours", ["Use the skills, <acp>\n\n[a](b) @file  "], "Use the skills, <acp>\n\n[a](b) @file  "],
+];
+
+function retell(chunks: readonly string[]): string {
+  const retelling = openRetelling(() => undefined);
+  return chunks.map((chunk) => retelling.read(chunk)).join("") + retelling.end();
+}
+
+test.each(retold)("of a prompt told again only what the person typed is shown: %s", (_who, chunks, typed) => {
+  expect(retell(chunks).trimEnd()).toBe(typed.trimEnd());
+});
+
+test.each(retold)("however it is cut into chunks: %s", (_who, chunks, typed) => {
+  const whole = chunks.join("");
+  const cuts = fc.uniqueArray(fc.integer({ min: 0, max: whole.length }), { maxLength: 12 });
+  // An address that stands alone is told in one chunk by every agent that does so.
+  fc.assert(
+    fc.property(cuts, (places) => {
+      const ends = [...places, whole.length].sort((a, b) => a - b);
+      const pieces = ends.map((end, index) => whole.slice(ends[index - 1] ?? 0, end));
+      expect(retell(pieces)).not.toContain("OUTSIDE-BODY");
+      expect(retell(pieces)).not.toContain("Skills are folders");
+      expect(retell(pieces)).not.toContain("<acp-skills");
+      if (!whole.includes("acp-skills:")) expect(retell(pieces).trimEnd()).toBe(typed.trimEnd());
+    }),
+  );
+});
+
+test("a text without anything of ours is told as it came, whatever its chunks", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "binary" })), (chunks) => {
+      fc.pre(!/acp-skills|Use the skill/.test(chunks.join("")));
+      expect(retell(chunks)).toBe(chunks.join(""));
+    }),
+  );
+});
+
+test.each([
+  [`hello there\n\n${lesson}`, "hello there"],
+  [`hello there\n\n${lesson.slice(0, 40)}`, "hello there"],
+  [`hello there ${lesson.replace(/\s+/g, " ").slice(0, 30)}…`, "hello there"],
+  ["hello there\n\n<acp-sk", "hello there"],
+  ["hello there <acp-skills…", "hello there"],
+  [`${said} ${skill.slice(0, 20)}`, "/outside about parsers"],
+  [`${said} ${uri} <context ref="${uri}">`, "/outside about parsers"],
+  [`${said} acp-skills:sk…`, "/outside about parsers"],
+  ['Use the skill "outside": about par…', "/outside about par…"],
+  ['Use the skill "outs…', "/outs…"],
+  ['Use the skill "outside".', "/outside"],
+  ["A title of the agent's own", "A title of the agent's own"],
+  ["a < b", "a < b"],
+])("the title %j is shown as %j", (title, shown) => {
+  expect(restoreTitle(title)).toBe(shown);
+});
+
+test("no text that we insert ends its own marks", () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.oneof(fc.string(), fc.constantFrom("</acp-skills>", "</ACP-skills >", "</ acp-skills", "<acp-skills")),
+      ),
+      (parts) => {
+        expect(restoreTyped(`hello\n\n${toInserted("skill", "x", parts.join(""))}`)).toBe("hello");
+      },
+    ),
+  );
+});
+
+test("the lessons that a prompt holds are heard", () => {
+  const labels: string[] = [];
+  const retelling = openRetelling((label) => labels.push(label));
+  for (const character of `hello\n\n${lesson}\n\n${skill}`) retelling.read(character);
+  expect(labels).toEqual(["1a2b3c"]);
+});
+
+test.each([
+  [" ".repeat(200_000)],
+  ["\n".repeat(200_000)],
+  ["[".repeat(200_000)],
+  ["@acp-skills:skill/x ".repeat(2_000)],
+  ["acp-skills:".repeat(20_000)],
+  ["<acp-skills".repeat(20_000)],
+  ["</context>".repeat(20_000)],
+  [`${"\n".repeat(200_000)}x`],
+])("however long a text that is told again, reading it takes no more than its length", (long) => {
+  const before = process.cpuUsage().user;
+  restoreTitle(`hello${long}<acp-skills acp-skills:skill/x${long}`);
+  restoreTitle(`Use the skill "x": acp-skills:${long}`);
+  retell([`hello${long}<acp-skills acp-skills:skill/x${long}`]);
+  expect(process.cpuUsage().user - before).toBeLessThan(2_000_000);
+});
+
+test("the beginning of a mark that never ends holds back no more than a mark is long", () => {
+  const retelling = openRetelling(() => undefined);
+  const typed = `<acp-skills lesson="${"x".repeat(2_000_000)}`;
+  let [shown, longest] = ["", 0];
+  const before = process.cpuUsage().user;
+  for (let start = 0; start < typed.length; start += 50) {
+    shown += retelling.read(typed.slice(start, start + 50));
+    longest = Math.max(longest, start + 50 - shown.length);
+  }
+  expect(process.cpuUsage().user - before).toBeLessThan(4_000_000);
+  expect(longest).toBeLessThan(1_000);
+  expect(shown + retelling.end()).toBe(typed);
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { factsOf, knownAgents, readsItself } from "../../../src/acp/session/agents.ts";
+
+const names = [
+  "@agentclientprotocol/claude-agent-acp",
+  "OpenCode",
+  "@agentclientprotocol/codex-acp",
+  "gemini-cli",
+  "qwen-code",
+  "Copilot",
+  "pi-acp",
+];
+
+test("seven agents are known by the names they give themselves, whatever their version", () => {
+  const labels = ["Claude", "opencode", "Codex", "Gemini CLI", "qwen-code", "Copilot", "pi"];
+  for (const version of ["", "0.0.1", "99.0.0", "1.0.0-beta"])
+    expect(names.map((name) => factsOf({ name, version }).label)).toEqual(labels);
+  expect(knownAgents().map(({ label }) => label)).toEqual(labels);
+});
+
+test("a list of commands is waited for from the seven only", () => {
+  for (const name of names) expect(factsOf({ name, version: "" }).listsCommands).toBe(true);
+  for (const name of ["", "someone"]) expect(factsOf({ name, version: "" }).listsCommands).toBe(false);
+});
+
+test.each(["", "someone", "not-gemini-cli", "constructor"])("of %j nothing is assumed", (name) => {
+  expect(factsOf({ name, version: "1.0.0" })).toMatchObject({ label: "", tools: undefined, reads: undefined });
+});
+
+test.each([
+  ["@agentclientprotocol/claude-agent-acp", "mcp__my_skills__run_code"],
+  ["OpenCode", "my_skills_run_code"],
+  ["@agentclientprotocol/codex-acp", "mcp__my_skills__run_code"],
+  ["gemini-cli", "mcp_my_skills_run_code"],
+  ["qwen-code", "mcp__my_skills__run_code"],
+  ["Copilot", "my_skills-run_code"],
+])("%s shows its model a tool as %s", (name, tool) => {
+  expect(factsOf({ name, version: "1.0.0" }).tools?.forModel("my skills", "run_code")).toBe(tool);
+});
+
+test.each([
+  ["@agentclientprotocol/claude-agent-acp", "/p/.claude/skills", true],
+  ["@agentclientprotocol/claude-agent-acp", "/p/.agents/skills", false],
+  ["@agentclientprotocol/claude-agent-acp", "/home/me/.agents/skills", false],
+  ["OpenCode", "/home/me/.claude/skills", true],
+  ["Copilot", "/p/.claude/skills", true],
+  ["Copilot", "/home/me/.claude/skills", false],
+  ["gemini-cli", "/home/me/.agents/skills", true],
+  ["gemini-cli", "C:\\p\\.agents\\skills", true],
+  ["gemini-cli", "/shared/skills", false],
+  ["someone", "/p/.agents/skills", undefined],
+])("whether %s reads %s itself: %s", (name, root, expected) => {
+  expect(readsItself(factsOf({ name, version: "1.0.0" }), [root], "/home/me")).toBe(expected);
+});

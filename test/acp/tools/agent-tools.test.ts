@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { openAgentTools, type ToolkitModule } from "../../../src/acp/tools/agent-tools.ts";
+import { readOptions } from "../../../src/options.ts";
+import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
+import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
+import { loadMcpServers, openToolkit, ownerOf } from "../../../src/toolkit.ts";
+import { memorySkillset, offer } from "../memory-skillset.ts";
+
+const settings = readOptions({ dataDirectory: "/nowhere" });
+const { catalog } = memorySkillset([offer("pdf")]).openSession({});
+
+/** A toolkit that only writes down who calls. */
+function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: string[] } {
+  const callers: McpCaller[] = [];
+  const events: string[] = [];
+  const module: ToolkitModule = {
+    loadMcpServers: () => Promise.resolve(events.push("loaded")),
+    ownerOf,
+    openToolkit: () => {
+      events.push("opened");
+      return {
+        toolbox: {
+          call: (_name, _args, { owner, door, sessionId }) => Promise.resolve({ owner, door, sessionId }),
+        },
+        openMcp(caller) {
+          callers.push(caller);
+          const close = (): Promise<void> => Promise.resolve(void events.push("server closed"));
+          const headers = { Authorization: "Bearer x" };
+          return Promise.resolve({ url: "http://127.0.0.1:1/", headers, close });
+        },
+        close: () => Promise.resolve(void events.push("closed")),
+      };
+    },
+  };
+  return { module, callers, events };
+}
+
+const skills = { catalog, directory: "/project" };
+const agent = "an-agent";
+const transport = "http";
+const follow = () => () => undefined;
+const onReached = (): void => undefined;
+
+test("the tools are loaded once, when they are needed for the first time", async () => {
+  const { module, events } = fakeModule();
+  let loads = 0;
+  const tools = openAgentTools(settings, { load: () => Promise.resolve((loads++, module)) });
+  expect(loads).toBe(0);
+  const caller = { sessionId: "s", agent, skills };
+  await Promise.all([
+    tools.call("a", {}, caller, AbortSignal.any([])),
+    tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached }),
+  ]);
+  expect([loads, events]).toEqual([1, ["opened"]]);
+});
+
+test("what cannot be loaded is tried again with the next call", async () => {
+  const { module } = fakeModule();
+  const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
+  const tools = openAgentTools(settings, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
+  await expect(tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached })).rejects.toThrow(
+    "no memory",
+  );
+  await expect(
+    tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached }),
+  ).resolves.toBeDefined();
+});
+
+test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
+  const { module, callers } = fakeModule();
+  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached });
+  const [caller] = callers;
+  expect(caller?.sessionId).toBeUndefined();
+  expect(caller?.owner).toMatch(/^opening:/);
+  server.begin("s");
+  const answer = await tools.call("a", {}, { sessionId: "s", agent, skills }, AbortSignal.any([]));
+  expect(answer).toEqual({ owner: caller?.owner, door: "acp", sessionId: caller?.sessionId });
+  expect(caller?.sessionId).toBe("s");
+});
+
+test("agents that give the same id to their sessions, or sessions elsewhere, do not own each other's blobs", async () => {
+  const { module } = fakeModule();
+  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const ask = (caller: object): Promise<unknown> =>
+    tools.call("a", {}, { sessionId: "1", agent, skills, ...caller }, AbortSignal.any([]));
+  const answer = (await ask({})) as { owner: string };
+  expect(answer).toEqual({ owner: expect.stringMatching(/^session:1@/) as string, door: "acp", sessionId: "1" });
+  expect(await ask({})).toEqual(answer);
+  for (const other of [{ agent: "another" }, { skills: { catalog, directory: "/elsewhere" } }, { sessionId: "2" }]) {
+    expect(await ask(other)).not.toMatchObject({ owner: answer.owner });
+  }
+});
+
+test("closing closes what was opened, and nothing is opened after it", async () => {
+  const { module, events } = fakeModule();
+  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  await tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached });
+  await tools.close();
+  expect(events).toEqual(["opened", "closed"]);
+  const unused = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  await unused.close();
+  await expect(unused.openServer(skills, { sessionId: "s", agent, transport, follow, onReached })).rejects.toThrow(
+    "closed",
+  );
+  expect(events).toEqual(["opened", "closed"]);
+});
+
+test("the real tools answer an editor and its agent's model alike", async () => {
+  const dataDirectory = mkdtempSync(join(tmpdir(), "acp-skills-tools-"));
+  onTestFinished(() => {
+    rmSync(dataDirectory, { recursive: true });
+  });
+  const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf, loadMcpServers });
+  const tools = openAgentTools(readOptions({ dataDirectory }), { load });
+  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached });
+  server.begin("s");
+  const { url, headers: secrets } = server.address as LoopbackAddress;
+  const call = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "create_blob", arguments: { content: "é", kind: "text/plain" } },
+  };
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { ...headers, ...secrets },
+    body: JSON.stringify(call),
+  });
+  const blob_id = /blob:[\w.-]+/.exec(await response.text())?.[0];
+  const read = await tools.call("read_blob", { blob_id }, { sessionId: "s", agent, skills }, AbortSignal.any([]));
+  expect(read).toMatchObject({ content: "é", kind: "text/plain" });
+  const other = tools.call("read_blob", { blob_id }, { sessionId: "t", agent, skills }, AbortSignal.any([]));
+  await expect(other).rejects.toMatchObject({ code: "BLOB_NOT_FOUND" });
+  server.close();
+  await tools.close();
+});
+
+test("a cancelled turn ends the calls of that turn, and none of the next", async () => {
+  const { module, callers } = fakeModule();
+  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached });
+  const [caller] = callers;
+  const first = caller?.turn?.();
+  server.cancel();
+  const next = caller?.turn?.();
+  expect([first?.aborted, next?.aborted]).toEqual([true, false]);
+  expect(caller?.project).toBe("/project");
+});

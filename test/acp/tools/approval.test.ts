@@ -1,0 +1,234 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { factsOf } from "../../../src/acp/session/agents.ts";
+import { approve } from "../../../src/acp/tools/approval.ts";
+import type { OwnCall } from "../../../src/acp/tools/recognise-call.ts";
+import { servedTools } from "../../../src/acp/tools/served-tools.ts";
+
+const options = [
+  { optionId: "always", kind: "allow_always", name: "Always" },
+  { optionId: "once", kind: "allow_once", name: "Once" },
+  { optionId: "no", kind: "reject_once", name: "No" },
+];
+const someone = factsOf({ name: "someone", version: "1.0.0" });
+const known = (server: { name: string; others: readonly string[] }, call?: OwnCall) => ({
+  server,
+  facts: someone,
+  known: call,
+});
+const ours = known({ name: "skills", others: [] });
+const claude = (tool: string, more: object = {}): object => ({
+  toolCallId: "1",
+  name: `mcp__skills__${tool}`,
+  title: `mcp__skills__${tool}`,
+  kind: "other",
+  rawInput: {},
+  ...more,
+});
+const opencode = (tool: string, more: object = {}): object => ({
+  toolCallId: "1",
+  title: `skills_${tool}`,
+  kind: "other",
+  status: "pending",
+  locations: [],
+  rawInput: {},
+  ...more,
+});
+
+const readOnly = ["list_skills", "describe_skill", "read_skill_file", "load_skills_protocol_guide"];
+
+test.each(readOnly)("%s is allowed once, as Claude and as opencode ask for it, in v1 and in v2", (tool) => {
+  for (const toolCall of [claude(tool), opencode(tool)]) {
+    expect(approve({ toolCall, options }, ours)).toEqual({ tool, optionId: "once" });
+    expect(approve({ title: "?", subject: { type: "tool_call", toolCall }, options }, ours)).toEqual({
+      tool,
+      optionId: "once",
+    });
+  }
+});
+
+test.each(["create_blob", "execute_skill", "run_code", "list_skills_x", "", "constructor"])(
+  "%s is not ours to allow",
+  (tool) => {
+    expect(approve({ toolCall: claude(tool), options }, ours)).toBeUndefined();
+    expect(approve({ toolCall: opencode(tool), options }, ours)).toBeUndefined();
+  },
+);
+
+test.each<[string, object]>([
+  [
+    "a shell command that is worded like our tool",
+    opencode("list_skills", { kind: "execute", rawInput: { command: "skills_list_skills" } }),
+  ],
+  ["a title alone, of a call whose kind is not told", opencode("list_skills", { kind: undefined })],
+  ["a title alone, of a call whose input is not told", opencode("list_skills", { rawInput: undefined })],
+  ["input that is not our tool's", opencode("list_skills", { rawInput: { command: "rm" } })],
+  ["input that is no object", claude("list_skills", { rawInput: "rm" })],
+  ["a title that the tool's own name denies", claude("list_skills", { name: "Bash" })],
+  ["a name that another name denies", claude("list_skills", { _meta: { claudeCode: { toolName: "Bash" } } })],
+  [
+    "the same name on another server",
+    claude("list_skills", { _meta: { claudeCode: { mcpServer: { name: "other" } } } }),
+  ],
+  ["a name that is no text", claude("list_skills", { name: 7 })],
+  ["another server's tool", claude("list_skills", { name: "mcp__other__list_skills" })],
+  ["the tool's bare name", opencode("list_skills", { title: "list_skills" })],
+  ["the name in other letters", claude("list_skills", { name: "mcp__SKILLS__list_skills" })],
+])("%s is not allowed", (_what, toolCall) => {
+  expect(approve({ toolCall, options }, ours)).toBeUndefined();
+});
+
+test("Claude's own word for the server is understood", () => {
+  const meta = { claudeCode: { toolName: "mcp__skills__list_skills", mcpServer: { name: "skills", source: "sdk" } } };
+  expect(approve({ toolCall: claude("list_skills", { _meta: meta }), options }, ours)?.optionId).toBe("once");
+});
+
+test("always is never chosen, nor anything else, when once is not offered", () => {
+  const others = options.filter(({ kind }) => kind !== "allow_once");
+  expect(approve({ toolCall: claude("list_skills"), options: others }, ours)).toBeUndefined();
+  expect(approve({ toolCall: claude("list_skills") }, ours)).toBeUndefined();
+  expect(approve({ toolCall: claude("list_skills"), options: [{ kind: "allow_once" }, 7] }, ours)).toBeUndefined();
+});
+
+test("the server's own name counts", () => {
+  const server = known({ name: "skills-acp", others: ["skills"] });
+  expect(approve({ toolCall: claude("list_skills"), options }, server)).toBeUndefined();
+  const name = "mcp__skills-acp__list_skills";
+  const toolCall = claude("list_skills", { name, title: name });
+  expect(approve({ toolCall, options }, server)?.optionId).toBe("once");
+});
+
+test("a name that another server's tool could have as well is not allowed", () => {
+  const server = known({ name: "skills", others: ["skills_list"] });
+  expect(approve({ toolCall: opencode("list_skills"), options }, server)).toBeUndefined();
+  expect(approve({ toolCall: claude("list_skills"), options }, server)?.optionId).toBe("once");
+  const claudes = known({ name: "skills", others: ["skills__list"] });
+  expect(approve({ toolCall: claude("list_skills"), options }, claudes)).toBeUndefined();
+});
+
+test("no other request is ever answered, whatever is in it", () => {
+  const names = [...servedTools.keys()].flatMap((tool) => [`mcp__skills__${tool}`, `skills_${tool}`]);
+  const name = fc.oneof(
+    fc.string(),
+    fc.constantFrom(...names).map((text) => `${text} `),
+  );
+  const toolCall = fc.record({ name, title: name, kind: fc.constantFrom("other", "read"), rawInput: fc.jsonValue() });
+  fc.assert(
+    fc.property(toolCall, fc.jsonValue(), (call, junk) => {
+      expect(approve({ toolCall: call, options }, ours)).toBeUndefined();
+      expect(approve({ toolCall: junk, options: junk, subject: junk }, ours)).toBeUndefined();
+    }),
+  );
+});
+
+const gemini = {
+  server: { name: "skills", others: [] },
+  facts: factsOf({ name: "gemini-cli", version: "0.61.0" }),
+  known: undefined,
+};
+const qwen = { ...gemini, facts: factsOf({ name: "qwen-code", version: "0.24.4" }) };
+const copilot = { ...gemini, facts: factsOf({ name: "Copilot", version: "1.0.102" }) };
+
+/** As Gemini CLI 0.61.0 asks. */
+const ofGemini = (tool: string, input: object, more: object = {}): object => ({
+  toolCallId: `mcp_skills_${tool}__call_1`,
+  status: "pending",
+  title: `${tool} (skills MCP Server)`,
+  content: [{ type: "content", content: { type: "text", text: JSON.stringify(input) } }],
+  locations: [],
+  kind: "other",
+  ...more,
+});
+
+/** As qwen-code 0.24.4 asks. */
+const ofQwen = (tool: string, input: object, more: object = {}): object => ({
+  toolCallId: "call_2",
+  status: "pending",
+  title: JSON.stringify(input),
+  content: [],
+  locations: [],
+  kind: "read",
+  rawInput: input,
+  _meta: { toolName: `mcp__skills__${tool}` },
+  ...more,
+});
+
+/** As Copilot 1.0.102 asks, of a call that it told of before. */
+const ofCopilot = (title: string, input: object): object => ({
+  toolCallId: "call_3",
+  title,
+  kind: "other",
+  status: "pending",
+  rawInput: input,
+});
+
+const blob = { content: "kept", kind: "text/plain" };
+
+test("Gemini's and qwen's requests to read are answered, and those to keep content", () => {
+  expect(approve({ toolCall: ofGemini("list_skills", { detail: "summary" }), options }, gemini)?.tool).toBe(
+    "list_skills",
+  );
+  expect(approve({ toolCall: ofGemini("create_blob", blob), options }, gemini)?.tool).toBe("create_blob");
+  expect(approve({ toolCall: ofQwen("list_skills", { detail: "summary" }), options }, qwen)?.tool).toBe("list_skills");
+  expect(approve({ toolCall: ofQwen("create_blob", blob, { kind: "other" }), options }, qwen)?.tool).toBe(
+    "create_blob",
+  );
+});
+
+test("a request that leaves it to an earlier message what it is about is answered by what that said", () => {
+  const call = { tool: "create_blob", input: blob };
+  const toolCall = ofCopilot("Create a blob", blob);
+  expect(approve({ toolCall, options }, { ...copilot, known: call })?.tool).toBe("create_blob");
+  expect(approve({ toolCall, options }, copilot)).toBeUndefined();
+  const bare = { toolCallId: "call_3", status: "pending" };
+  expect(approve({ toolCall: bare, options }, { ...copilot, known: call })?.tool).toBe("create_blob");
+  const named = { ...bare, name: "Bash" };
+  expect(approve({ toolCall: named, options }, { ...copilot, known: call })).toBeUndefined();
+  expect(approve({ toolCall: bare, options }, { ...copilot, known: { tool: "run_code", input: {} } })).toBeUndefined();
+});
+
+test("arguments that come wrapped are understood", () => {
+  const wrapped = claude("create_blob", { rawInput: { mcpInput: blob } });
+  expect(approve({ toolCall: wrapped, options }, ours)?.tool).toBe("create_blob");
+  const called = claude("list_skills", { rawInput: { server: "skills", tool: "list_skills", arguments: {} } });
+  expect(approve({ toolCall: called, options }, ours)?.tool).toBe("list_skills");
+  const other = claude("list_skills", { rawInput: { server: "skills", tool: "run_code", arguments: {} } });
+  expect(approve({ toolCall: other, options }, ours)).toBeUndefined();
+});
+
+test.each<[string, object]>([
+  ["a kind that runs", { kind: "execute" }],
+  ["a kind that edits", { kind: "edit" }],
+  ["a kind that deletes", { kind: "delete" }],
+  ["another title", { title: "rm -rf ~" }],
+  ["another tool's title", { title: "mcp__skills__run_code" }],
+  ["a diff", { content: [{ type: "diff", path: "/etc/passwd", oldText: "", newText: "x" }] }],
+  ["a terminal", { content: [{ type: "terminal", terminalId: "1" }] }],
+  ["words beside the input", { content: [{ type: "content", content: { type: "text", text: "Delete everything?" } }] }],
+  ["a place in a file", { locations: [{ path: "/etc/passwd" }] }],
+])("a read-only tool's name beside %s is not ours to approve", (_what, more) => {
+  for (const toolCall of [
+    claude("list_skills", more),
+    ofQwen("list_skills", {}, more),
+    ofGemini("list_skills", {}, more),
+  ])
+    for (const context of [ours, qwen, gemini]) expect(approve({ toolCall, options }, context)).toBeUndefined();
+});
+
+test.each<[string, object]>([
+  ["create_blob", { path: "secrets.txt", kind: "text/plain" }],
+  ["create_blob", { ...blob, path: "x" }],
+  ["read_blob", { blob_id: "blob:abc", save_as: "Makefile" }],
+  ["read_blob", { blob_id: "blob:abc", overwrite: true }],
+])("%s with %j, which touches the project, is never answered", (tool, input) => {
+  expect(approve({ toolCall: claude(tool, { rawInput: input }), options }, ours)).toBeUndefined();
+  expect(approve({ toolCall: ofGemini(tool, input), options }, gemini)).toBeUndefined();
+  expect(approve({ toolCall: ofQwen(tool, input), options }, qwen)).toBeUndefined();
+});
+
+test.each(["create_blob", "read_blob"])("%s is answered only where its input is told", (tool) => {
+  const input = tool === "create_blob" ? blob : { blob_id: "blob:abc", mode: "full" };
+  expect(approve({ toolCall: claude(tool, { rawInput: input }), options }, ours)?.tool).toBe(tool);
+  expect(approve({ toolCall: opencode(tool), options }, ours)).toBeUndefined();
+  expect(approve({ toolCall: claude(tool, { rawInput: undefined }), options }, ours)).toBeUndefined();
+});

@@ -1,0 +1,296 @@
+import { expect, test } from "vitest";
+import { SkillsError } from "../../../src/errors.ts";
+import type { Problem } from "../../../src/skills/rules/problem.ts";
+import { clients, converse, type Conversation, converseInSession, type Message } from "../conversation.ts";
+import { type FakeTools, fakeTools } from "../fake-tools.ts";
+
+const call = (id: number | string, tool: string, params?: unknown): Message => ({
+  id,
+  method: `_acp-skills/${tool}`,
+  ...(params !== undefined && { params }),
+});
+/** All work that needs no time is done. */
+const settled = (): Promise<void> => new Promise(setImmediate);
+
+async function inSession(
+  tools: FakeTools = fakeTools(),
+): Promise<Conversation & { readonly answers: () => Message[] }> {
+  const conversation = await converseInSession({}, { tools });
+  const { atAgent, atEditor } = conversation;
+  atAgent.splice(0);
+  atEditor.splice(0);
+  return { ...conversation, answers: () => atEditor };
+}
+
+test("a call is answered by us and never reaches the agent; sessionId and _meta are not for the tool", async () => {
+  const tools = fakeTools();
+  const { editor, atAgent, answers } = await inSession(tools);
+  await editor(call(7, "describe_skill", { name: "pdf", sessionId: "s", _meta: { trace: 1 } }));
+  await editor(call("text", "list_skills"));
+  await settled();
+  expect(atAgent).toEqual([]);
+  expect(answers()).toEqual([
+    { jsonrpc: "2.0", id: 7, result: { name: "describe_skill", args: { name: "pdf" } } },
+    { jsonrpc: "2.0", id: "text", result: { name: "list_skills", args: undefined } },
+  ]);
+  expect(tools.calls.map(({ caller }) => caller.sessionId)).toEqual(["s", "s"]);
+});
+
+test("a request whose id does not survive being spelt anew is left to the agent, which keeps it", async () => {
+  const tools = fakeTools();
+  const { editor, atAgent, answers } = await inSession(tools);
+  await editor(call(2 ** 53, "list_skills"));
+  await editor(call(1.5, "list_skills"));
+  await settled();
+  expect(atAgent).toMatchObject([{ id: 2 ** 53 }]);
+  expect(answers()).toMatchObject([{ id: 1.5 }]);
+});
+
+test("answers come in the order of the requests, though the calls run side by side", async () => {
+  let finish = (): void => undefined;
+  const slow = new Promise<string>((resolve) => {
+    finish = () => {
+      resolve("slow");
+    };
+  });
+  const tools = fakeTools(({ name }) => (name === "list_skills" ? slow : "quick"));
+  const { editor, answers } = await inSession(tools);
+  await editor(call(1, "list_skills"));
+  await editor(call(2, "read_blob"));
+  await settled();
+  expect(tools.calls).toHaveLength(2);
+  expect(answers()).toEqual([]);
+  finish();
+  await settled();
+  expect(answers().map(({ id }) => id)).toEqual([1, 2]);
+});
+
+test("a tool's refusal is an error of the wire, with its facts", async () => {
+  const facts = { available: ["pdf"], hint: "Use a name exactly as list_skills gives it." };
+  const tools = fakeTools(() => {
+    throw new SkillsError("SKILL_NOT_FOUND", "There is no skill pfd.", { facts });
+  });
+  const { editor, answers } = await inSession(tools);
+  await editor(call(1, "describe_skill", { name: "pfd" }));
+  await settled();
+  expect(answers()).toEqual([
+    {
+      jsonrpc: "2.0",
+      id: 1,
+      error: {
+        code: -32602,
+        message: "There is no skill pfd.",
+        data: { code: "SKILL_NOT_FOUND", ...facts, retryable: false },
+      },
+    },
+  ]);
+});
+
+test("a failure of ours tells its id only, and the log the rest", async () => {
+  const tools = fakeTools(() => {
+    throw new Error("/secret/path");
+  });
+  const { editor, answers, logged } = await inSession(tools);
+  await editor(call(1, "list_skills"));
+  await settled();
+  expect(answers()[0]?.error).toMatchObject({ code: -32603, data: { code: "INTERNAL" } });
+  expect(JSON.stringify(answers())).not.toContain("/secret");
+  expect(logged.join()).toContain("/secret/path");
+});
+
+test("a method of ours that does not exist is refused with the nearest ones", async () => {
+  const { editor, atAgent, answers } = await inSession();
+  await editor(call(1, "list_skill"));
+  await editor(call(2, "execute_skills"));
+  await settled();
+  expect(atAgent).toEqual([]);
+  expect(answers().map(({ error }) => error)).toMatchObject([
+    { code: -32601, data: { code: "METHOD_NOT_FOUND", available: expect.arrayContaining([]) as string[] } },
+    { code: -32601 },
+  ]);
+  const { data } = answers()[0]?.error as { data: { available: string[] } };
+  expect(data.available[0]).toBe("_acp-skills/list_skills");
+});
+
+test("a notification that names a tool is nobody's", async () => {
+  const tools = fakeTools();
+  const { editor, atAgent, answers } = await inSession(tools);
+  await editor({ method: "_acp-skills/list_skills", params: {} });
+  await settled();
+  expect([atAgent, answers(), tools.calls]).toEqual([[], [], []]);
+});
+
+test.each([[[1, 2]], ["text"], [null]])("params that are %j are refused by the tool", async (params) => {
+  const tools = fakeTools();
+  const { editor } = await inSession(tools);
+  await editor(call(1, "list_skills", params));
+  expect(tools.calls[0]?.args).toEqual(params);
+});
+
+test("of several sessions one must be named, and it must be there", async () => {
+  const tools = fakeTools();
+  const conversation = await inSession(tools);
+  const { editor, exchange, answers } = conversation;
+  await exchange("session/new", { cwd: "/other", mcpServers: [] }, { sessionId: "t" });
+  answers().splice(0);
+  await editor(call(1, "list_skills"));
+  await editor(call(2, "list_skills", { sessionId: "u" }));
+  await editor(call(3, "list_skills", { sessionId: 7 }));
+  await editor(call(4, "list_skills", { sessionId: "t" }));
+  await settled();
+  const available = expect.arrayContaining(["s", "t"]) as string[];
+  const refused = (actual: unknown): object => ({
+    code: -32602,
+    data: {
+      code: "VALIDATION_ERROR",
+      available,
+      violations: [{ field: "/sessionId", expected: "the id of an open session", actual }],
+    },
+  });
+  const refusals = answers()
+    .slice(0, 3)
+    .map(({ error }) => error);
+  expect(refusals).toMatchObject([refused(null), refused("u"), refused("number")]);
+  expect(answers()[3]).toMatchObject({ id: 4, result: {} });
+  expect(tools.calls.map(({ caller }) => caller.sessionId)).toEqual(["t"]);
+});
+
+test("before any session there are the skills of the explicit and the home directories", async () => {
+  const tools = fakeTools();
+  const conversation = converse({ tools });
+  await conversation.exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
+  await conversation.editor(call(50, "list_skills"));
+  await conversation.editor(call(51, "list_skills"));
+  await conversation.editor(call(52, "list_skills", { sessionId: "s" }));
+  await settled();
+  expect(tools.calls.map(({ caller }) => caller.sessionId)).toEqual([undefined, undefined]);
+  expect(conversation.skillset.opened).toEqual([{ cwd: undefined, additionalDirectories: [] }]);
+  expect(conversation.atEditor.at(-1)?.error).toMatchObject({ data: { code: "VALIDATION_ERROR" } });
+  conversation.interceptor.close();
+  expect(conversation.skillset.openCount()).toBe(0);
+});
+
+test("a call that is cancelled is answered so, its tool hears of it, and so does no agent", async () => {
+  const never = new Promise<never>(() => undefined);
+  const tools = fakeTools(() => never);
+  const { editor, atAgent, answers } = await inSession(tools);
+  await editor(call(1, "list_skills"));
+  await editor({ method: "$/cancel_request", params: { requestId: "1" } });
+  expect(atAgent.splice(0)).toHaveLength(1);
+  await editor({ method: "$/cancel_request", params: { requestId: 1 } });
+  await settled();
+  expect(tools.calls[0]?.signal.aborted).toBe(true);
+  expect(answers()).toEqual([{ jsonrpc: "2.0", id: 1, error: { code: -32800, message: "Request cancelled" } }]);
+  expect(atAgent).toEqual([]);
+  await editor({ method: "$/cancel_request", params: { requestId: 1 } });
+  expect(atAgent).toHaveLength(1);
+});
+
+test("after close nothing is answered, and what runs is given up", async () => {
+  let finish = (): void => undefined;
+  const slow = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const tools = fakeTools(() => slow);
+  const { editor, answers, interceptor } = await inSession(tools);
+  await editor(call(1, "list_skills"));
+  interceptor.close();
+  finish();
+  await settled();
+  expect(tools.calls[0]?.signal.aborted).toBe(true);
+  expect(answers()).toEqual([]);
+});
+
+test("what is searched for in the editor's bytes stands in every call and every cancellation", async () => {
+  const { interceptor } = await inSession(fakeTools());
+  const isSeen = (message: Message): boolean =>
+    (interceptor.editorInterest() as string[]).some((piece) => JSON.stringify(message).includes(piece));
+  expect(isSeen(call(1, "list_skills"))).toBe(true);
+  expect(isSeen({ method: "$/cancel_request", params: { requestId: 1 } })).toBe(true);
+});
+
+test("where no tools are served the agent gets the call", async () => {
+  const { editor, atAgent } = await converseInSession(clients.optedIn);
+  await editor(call(1, "list_skills"));
+  expect(atAgent.at(-1)).toEqual(call(1, "list_skills"));
+});
+
+test("the advertisement names the tools that are served", async () => {
+  const { atEditor } = await converseInSession({}, { tools: fakeTools() });
+  expect(atEditor[0]?.result).toMatchObject({
+    agentCapabilities: {
+      _meta: {
+        "acp-skills": {
+          tools: [
+            ...["list_skills", "describe_skill", "read_skill_file", "execute_skill", "run_code"],
+            ...["create_blob", "read_blob", "load_skills_protocol_guide"],
+          ],
+        },
+      },
+    },
+  });
+});
+
+test("what code prints is told to the editor as it comes, and no more once the request was given up", async () => {
+  const tools = fakeTools(() => new Promise(() => undefined));
+  const { editor, answers } = await inSession(tools);
+  await editor(call(7, "run_code", { language: "python", code: "" }));
+  await settled();
+  const print = tools.calls[0]?.caller.onPrint;
+  print?.("one\n");
+  await editor({ method: "$/cancel_request", params: { requestId: 7 } });
+  print?.("two\n");
+  await settled();
+  expect(answers()).toMatchObject([
+    { method: "_acp-skills/progress", params: { requestId: 7, message: "one\n" } },
+    { id: 7, error: { code: -32800 } },
+  ]);
+});
+
+test("what code prints while the editor does not read is gathered into one message, of a limited length", async () => {
+  const tools = fakeTools(() => new Promise(() => undefined));
+  const { editor, answers, stopReading } = await inSession(tools);
+  await editor(call(7, "run_code", { language: "python", code: "" }));
+  await settled();
+  const print = tools.calls[0]?.caller.onPrint;
+  const goOn = stopReading();
+  print?.("first");
+  for (let count = 0; count < 1_000; count++) print?.("x".repeat(1_000));
+  print?.("last");
+  expect(answers()).toHaveLength(1);
+  goOn();
+  const messages = answers().map(({ params }) => (params as { message: string }).message);
+  expect(messages).toEqual(["first", expect.stringMatching(/^x{65532}last$/)]);
+});
+
+test("an editor that reads no answers can make so many calls and no more, until it reads", async () => {
+  const tools = fakeTools();
+  const { editor, answers, stopReading } = await inSession(tools);
+  const goOn = stopReading();
+  for (let id = 0; id < 130; id++) await editor(call(id, "read_blob"));
+  await settled();
+  expect(tools.calls).toHaveLength(128);
+  expect(answers().at(-1)).toMatchObject({ id: 129, error: { data: { code: "RUNTIME_BUSY", retryable: true } } });
+  goOn();
+  await editor(call(200, "read_blob"));
+  await settled();
+  expect(tools.calls).toHaveLength(129);
+});
+
+test("the problems of a session's skills come in pages", async () => {
+  const { editor, answers, skillset } = await inSession();
+  const problem = (line: number): Problem => ({
+    ...{ code: "name-missing", severity: "warning", file: "/a", line, column: 1, message: "m", fix: "f" },
+  });
+  skillset.set([], [problem(1), problem(2), problem(3)]);
+  answers().splice(0);
+  await editor(call(1, "list_problems", { sessionId: "s", limit: 2 }));
+  await editor(call(2, "list_problems", { offset: 2 }));
+  await editor(call(3, "list_problems", { limit: 0 }));
+  await settled();
+  expect(answers()).toMatchObject([
+    { id: 1, result: { problems: [{ line: 1 }, { line: 2 }], total: 3, next_offset: 2 } },
+    { id: 2, result: { problems: [{ line: 3 }], total: 3, next_offset: null } },
+    { id: 3, error: { code: -32602, data: { violations: [{ field: "/limit" }] } } },
+  ]);
+});

@@ -1,0 +1,228 @@
+import { expect, test } from "vitest";
+import { factsOf } from "../../../src/acp/session/agents.ts";
+import { describeToPerson, withoutAlways } from "../../../src/acp/tools/call-cards.ts";
+import { openClaimedCalls } from "../../../src/acp/tools/claimed-calls.ts";
+import { openKnownCalls } from "../../../src/acp/tools/known-calls.ts";
+
+const server = { name: "skills", others: [] };
+const open = (name: string) => openKnownCalls(server, factsOf({ name, version: "1.0.0" }));
+
+/** What each agent told its editor of one call of execute_skill, in order, up to its end. Recorded. */
+const recorded: readonly [string, readonly object[]][] = [
+  [
+    "@agentclientprotocol/claude-agent-acp",
+    [
+      {
+        _meta: { claudeCode: { toolName: "mcp__skills__execute_skill" } },
+        toolCallId: "call_3",
+        sessionUpdate: "tool_call",
+        name: "mcp__skills__execute_skill",
+        rawInput: {},
+        status: "pending",
+        title: "mcp__skills__execute_skill",
+        kind: "other",
+        content: [],
+      },
+      {
+        _meta: { claudeCode: { toolName: "mcp__skills__execute_skill" } },
+        toolCallId: "call_3",
+        sessionUpdate: "tool_call_update",
+        rawInput: { name: "rows.clean" },
+      },
+    ],
+  ],
+  [
+    "OpenCode",
+    [
+      {
+        sessionUpdate: "tool_call",
+        toolCallId: "call_4",
+        title: "skills_execute_skill",
+        kind: "other",
+        status: "pending",
+        locations: [],
+        rawInput: {},
+      },
+      {
+        toolCallId: "call_4",
+        title: "skills_execute_skill",
+        kind: "other",
+        status: "pending",
+        locations: [],
+        rawInput: {},
+      },
+      {
+        sessionUpdate: "tool_call_update",
+        toolCallId: "call_4",
+        status: "in_progress",
+        kind: "other",
+        title: "skills_execute_skill",
+        locations: [],
+        rawInput: { name: "rows.clean" },
+      },
+    ],
+  ],
+  [
+    "@agentclientprotocol/codex-acp",
+    [
+      {
+        sessionUpdate: "tool_call",
+        toolCallId: "call_6",
+        kind: "execute",
+        title: "mcp.skills.execute_skill",
+        status: "in_progress",
+        rawInput: { server: "skills", tool: "execute_skill", arguments: { name: "rows.clean" } },
+        _meta: { is_mcp_tool_call: true },
+      },
+      { toolCallId: "call_6", kind: "execute", status: "pending" },
+    ],
+  ],
+  [
+    "gemini-cli",
+    [
+      {
+        toolCallId: "mcp_skills_execute_skill__call_4",
+        status: "pending",
+        title: "execute_skill (skills MCP Server)",
+        content: [{ type: "content", content: { type: "text", text: '{"name":"rows.clean"}' } }],
+        locations: [],
+        kind: "other",
+      },
+    ],
+  ],
+  [
+    "qwen-code",
+    [
+      {
+        sessionUpdate: "tool_call",
+        toolCallId: "call_4",
+        status: "pending",
+        title: "ToolCall",
+        content: [],
+        locations: [],
+        kind: "other",
+        rawInput: {},
+        _meta: { toolName: "tool_call", provenance: "builtin", phase: "preparing" },
+      },
+      {
+        toolCallId: "call_4",
+        status: "pending",
+        title: '{"name":"rows.clean"}',
+        content: [],
+        locations: [],
+        kind: "other",
+        rawInput: { name: "rows.clean" },
+        _meta: { toolName: "mcp__skills__execute_skill" },
+      },
+    ],
+  ],
+  [
+    "Copilot",
+    [
+      {
+        sessionUpdate: "tool_call",
+        toolCallId: "call_4",
+        title: "skills-execute_skill",
+        kind: "execute",
+        status: "pending",
+        rawInput: { name: "rows.clean" },
+      },
+      {
+        toolCallId: "call_4",
+        title: "Execute a skill",
+        kind: "other",
+        status: "pending",
+        rawInput: { name: "rows.clean" },
+      },
+    ],
+  ],
+];
+
+test.each(recorded)("a call that %s tells of is known, and found for what our server is asked", (agent, messages) => {
+  const claims = openClaimedCalls();
+  const calls = open(agent);
+  const { toolCallId } = messages[0] as { toolCallId: string };
+  const learnt = messages.map((message) => calls.learn(message as Record<string, unknown>));
+  for (const call of learnt) if (call !== undefined) claims.told({ ...call, toolCallId, isOver: false });
+  expect(learnt.at(-1)).toEqual({ tool: "execute_skill", input: { name: "rows.clean" } });
+  expect(claims.claim("execute_skill", { name: "other" })).toBeUndefined();
+  expect(claims.claim("run_code", { name: "rows.clean" })).toBeUndefined();
+  expect(claims.claim("execute_skill", { name: "rows.clean" })).toBe(toolCallId);
+  expect(claims.claim("execute_skill", { name: "rows.clean" })).toBeUndefined();
+});
+
+test.each(recorded)(
+  "the last that %s tells before the call runs says to the person what it does",
+  (agent, messages) => {
+    const calls = open(agent);
+    const shown: Record<string, unknown> = {};
+    for (const message of messages as readonly Record<string, unknown>[]) {
+      Object.assign(shown, message);
+      const call = calls.learn(message);
+      for (const amendment of call === undefined ? [] : describeToPerson(message, [], call))
+        Object.assign(shown, { [String(amendment.path.at(-1))]: "value" in amendment ? amendment.value : undefined });
+    }
+    expect(shown).toMatchObject({ title: "Run skill rows.clean", kind: "execute" });
+  },
+);
+
+test("an id that another call has by now is no longer ours, and a call that ended is forgotten", () => {
+  const calls = open("OpenCode");
+  const ours = { sessionUpdate: "tool_call", toolCallId: "1", title: "skills_run_code", kind: "other", rawInput: {} };
+  calls.learn(ours);
+  expect(calls.find("1")?.tool).toBe("run_code");
+  calls.learn({ sessionUpdate: "tool_call", toolCallId: "1", title: "rm -rf ~", kind: "execute" });
+  expect(calls.find("1")).toBeUndefined();
+  calls.learn(ours);
+  calls.learn({ sessionUpdate: "tool_call_update", toolCallId: "1", status: "completed" });
+  expect(calls.find("1")).toBeUndefined();
+});
+
+test("a shell command that is worded like our tool is not ours", () => {
+  const calls = open("OpenCode");
+  const shell = { sessionUpdate: "tool_call", toolCallId: "1", title: "skills_list_skills", kind: "execute" };
+  expect(calls.learn(shell)).toBeUndefined();
+  expect(calls.learn({ ...shell, rawInput: { command: "skills_list_skills" } })).toBeUndefined();
+});
+
+test("what came of a call is never taken for what it was asked", () => {
+  const calls = open("gemini-cli");
+  const [, [asked]] = recorded[3] as [string, [Record<string, unknown>]];
+  calls.learn(asked);
+  const text = JSON.stringify({ status: "completed", output: 7 });
+  const ended = { ...asked, status: "completed", content: [{ type: "content", content: { type: "text", text } }] };
+  expect(calls.learn(ended)?.input).toEqual({ name: "rows.clean" });
+});
+
+test("a call that is over is not found any more, and a later one with the same input is", () => {
+  const claims = openClaimedCalls();
+  const call = { tool: "run_code", input: { code: "1" } };
+  claims.told({ ...call, toolCallId: "1", isOver: false });
+  claims.told({ ...call, toolCallId: "1", isOver: true });
+  expect(claims.claim("run_code", call.input)).toBeUndefined();
+  claims.told({ ...call, toolCallId: "2", isOver: false });
+  claims.told({ ...call, toolCallId: "3", isOver: false });
+  expect([claims.claim("run_code", call.input), claims.claim("run_code", call.input)]).toEqual(["2", "3"]);
+});
+
+test("only so many calls are remembered", () => {
+  const calls = open("OpenCode");
+  for (let id = 0; id < 1_000; id++)
+    calls.learn({ sessionUpdate: "tool_call", toolCallId: String(id), title: "skills_run_code", kind: "other" });
+  expect(calls.find("0")).toBeUndefined();
+  expect(calls.find("999")).toBeDefined();
+});
+
+test("always is not offered for what runs code, and stays for the rest", () => {
+  const options = [
+    { optionId: "a", kind: "allow_once" },
+    { optionId: "b", kind: "allow_always" },
+    { optionId: "c", kind: "reject_always" },
+  ];
+  for (const tool of ["execute_skill", "run_code"])
+    expect(withoutAlways({ options }, { tool, input: undefined })).toEqual([
+      { path: ["params", "options"], value: [options[0], options[2]] },
+    ]);
+  expect(withoutAlways({ options }, { tool: "create_blob", input: undefined })).toEqual([]);
+  expect(withoutAlways({ options: "x" }, { tool: "run_code", input: undefined })).toEqual([]);
+});

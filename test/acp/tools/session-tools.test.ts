@@ -1,0 +1,502 @@
+import { expect, test } from "vitest";
+import { converse, type Conversation, converseInSession, type Message, prompt } from "../conversation.ts";
+import { fakeTools } from "../fake-tools.ts";
+import { servedTools } from "../../../src/acp/tools/served-tools.ts";
+import { memorySkillset, offer } from "../memory-skillset.ts";
+
+const http = { mcpCapabilities: { http: true } };
+const embedded = { promptCapabilities: { embeddedContext: true } };
+
+interface Params {
+  readonly mcpServers?: readonly Record<string, unknown>[];
+  readonly systemPrompt?: { readonly content: readonly { readonly text: string }[] };
+  readonly prompt?: readonly Record<string, unknown>[];
+}
+const lastAtAgent = ({ atAgent }: Conversation): Params => atAgent.at(-1)?.params ?? {};
+/** What the model was told with the last prompt, beside the user's words. */
+const taughtWith = (conversation: Conversation): unknown => JSON.stringify(lastAtAgent(conversation).prompt?.slice(1));
+
+async function converseV2(session: object, tools = fakeTools()): Promise<Conversation> {
+  const conversation = converse({ tools });
+  const capabilities = { session };
+  await conversation.exchange("initialize", { protocolVersion: 2 }, { protocolVersion: 2, capabilities });
+  await conversation.exchange("session/new", { cwd: "/project" }, { sessionId: "s" });
+  return conversation;
+}
+
+test("a session of an agent with HTTP gets our server behind the editor's own", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  const mcpServers = [{ name: "theirs", command: "x", args: [], env: [] }];
+  await conversation.exchange("session/new", { cwd: "/project", mcpServers }, { sessionId: "t" });
+  expect(lastAtAgent(conversation)).toEqual({
+    cwd: "/project",
+    mcpServers: [
+      mcpServers[0],
+      {
+        type: "http",
+        name: "skills",
+        url: "http://127.0.0.1:1/mcp/2",
+        headers: [{ name: "Authorization", value: "Bearer secret" }],
+      },
+    ],
+  });
+});
+
+const bridge = {
+  name: "skills",
+  command: "/bin/node",
+  args: ["/cli.js", "mcp-bridge", "/private/socket"],
+  env: [],
+};
+
+test("an agent without HTTP gets a program, as every agent of v1 must start it; so does one with HTTP, by option", async () => {
+  const without = await converseInSession({}, { tools: fakeTools() });
+  expect(lastAtAgent(without).mcpServers).toEqual([bridge]);
+  const forced = await converseInSession({}, { tools: fakeTools(), toolForm: "stdio" }, http);
+  expect(lastAtAgent(forced).mcpServers).toEqual([bridge]);
+});
+
+test("in v2 the agent says under session.mcp what it takes, and every entry has its type", async () => {
+  const both = await converseV2({ mcp: { http: {}, stdio: {} } });
+  expect(lastAtAgent(both).mcpServers).toMatchObject([{ type: "http", name: "skills" }]);
+  expect(lastAtAgent(await converseV2({ mcp: { stdio: {} } })).mcpServers).toEqual([{ type: "stdio", ...bridge }]);
+  const neither = await converseV2({ mcp: {} });
+  expect(lastAtAgent(neither)).toEqual({ cwd: "/project" });
+  expect(neither.logged).toEqual([expect.stringContaining("takes none")]);
+  await neither.editor(prompt("hello"));
+  // A model without our tools reads files.
+  expect(taughtWith(neither)).toContain("- pdf (/skills/pdf/SKILL.md)");
+});
+
+test.each(["session/load", "session/resume"])("%s gets a server that knows its session", async (method) => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.exchange(method, { cwd: "/p", sessionId: "old", mcpServers: [] }, {});
+  expect(lastAtAgent(conversation).mcpServers).toHaveLength(1);
+  expect(tools.servers).toMatchObject([
+    { sessionId: "s", isClosed: false },
+    { sessionId: "old", isClosed: false },
+  ]);
+});
+
+test("what a call prints is shown at its place in the editor, until the session is closed", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  conversation.atEditor.splice(0);
+  const print = tools.servers[0]?.follow({ toolCallId: "call-1", tool: "run_code", input: {} });
+  print?.("one\n");
+  print?.("two\n");
+  const content = (text: string): unknown => [{ type: "content", content: { type: "text", text } }];
+  const update = { sessionUpdate: "tool_call_update", toolCallId: "call-1", status: "in_progress" };
+  expect(conversation.atEditor).toEqual(
+    ["one\n", "one\ntwo\n"].map((text) => ({
+      jsonrpc: "2.0",
+      method: "session/update",
+      params: { sessionId: "s", update: { ...update, content: content(text) } },
+    })),
+  );
+  print?.("x".repeat(5_000));
+  const last = JSON.stringify(conversation.atEditor.at(-1)).match(/x{9,}/)?.[0];
+  expect(last).toHaveLength(4_096);
+  conversation.interceptor.close();
+  print?.("late\n");
+  expect(conversation.atEditor).toHaveLength(3);
+});
+
+test("what a call prints is shown too where the editor hears of the call only after our server was asked", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  const input = { name: "rows.clean" };
+  const print = tools.servers[0]?.follow({ toolCallId: undefined, tool: "execute_skill", input });
+  print?.("one\n");
+  const update = {
+    sessionUpdate: "tool_call",
+    toolCallId: "call-1",
+    title: "mcp__skills__execute_skill",
+    kind: "other",
+  };
+  conversation.agent({ method: "session/update", params: { sessionId: "s", update: { ...update, rawInput: input } } });
+  await new Promise(setImmediate);
+  conversation.atEditor.splice(0);
+  print?.("two\n");
+  print?.("three\n");
+  const shown = conversation.atEditor.map(({ params }) => (params as { update: object }).update);
+  expect(shown).toEqual(
+    ["one\ntwo\n", "one\ntwo\nthree\n"].map((text) => ({
+      sessionUpdate: "tool_call_update",
+      toolCallId: "call-1",
+      status: "in_progress",
+      content: [{ type: "content", content: { type: "text", text } }],
+    })),
+  );
+});
+
+test("editor and model call in the name of the same agent", async () => {
+  const tools = fakeTools();
+  const conversation = converse({ tools });
+  const agentInfo = { name: "an-agent", version: "1" };
+  const result = { protocolVersion: 1, agentCapabilities: http, agentInfo };
+  await conversation.exchange("initialize", { protocolVersion: 1 }, result);
+  await conversation.exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
+  await conversation.editor({ id: 3, method: "_acp-skills/list_skills", params: { sessionId: "s" } });
+  await new Promise(setImmediate);
+  expect(tools.servers).toMatchObject([{ sessionId: "s", agent: "an-agent" }]);
+  expect(tools.calls).toMatchObject([{ caller: { sessionId: "s", agent: "an-agent" } }]);
+});
+
+test("session/fork gets a server of its own, which learns its session from the response", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.editor({ id: 50, method: "session/fork", params: { cwd: "/p", sessionId: "s" } });
+  expect(tools.servers.at(-1)?.sessionId).toBeUndefined();
+  conversation.agent({ id: 50, result: { sessionId: "fork" } });
+  expect(tools.servers.at(-1)?.sessionId).toBe("fork");
+});
+
+test("the server goes with its session, with a refusal, when it is opened anew, and with the connection", async () => {
+  const tools = fakeTools();
+  const isClosed = (): boolean[] => tools.servers.map((server) => server.isClosed);
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.editor({ id: 50, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
+  conversation.agent({ id: 50, error: { code: -32000, message: "no" } });
+  expect(isClosed()).toEqual([false, true]);
+  await conversation.exchange("session/load", { cwd: "/p", sessionId: "s", mcpServers: [] }, {});
+  expect(isClosed()).toEqual([true, true, false]);
+  await conversation.exchange("session/close", { sessionId: "s" }, {});
+  expect(isClosed()).toEqual([true, true, true]);
+  await conversation.exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "t" });
+  conversation.interceptor.close();
+  expect(isClosed()).toEqual([true, true, true, true]);
+});
+
+test("when the server cannot be opened the session goes on without it, and this is told once", async () => {
+  const tools = fakeTools(undefined, () => Promise.reject(new Error("no ports left")));
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "t" });
+  expect(lastAtAgent(conversation)).toEqual({ cwd: "/p", mcpServers: [] });
+  await conversation.editor(prompt("hello"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
+  expect(conversation.logged).toEqual(["warning: The tools are not served to the model: no ports left"]);
+});
+
+test("a server that takes too long is not waited for, and closed when it comes", async () => {
+  let open = (): void => undefined;
+  const opening = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const tools = fakeTools(undefined, () => opening);
+  const conversation = converse({ tools });
+  await conversation.exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: http });
+  const sent = conversation.editor({ id: 9, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
+  await new Promise(setImmediate);
+  expect(conversation.atAgent).toHaveLength(1);
+  conversation.clock.pass(5_000);
+  await sent;
+  expect(lastAtAgent(conversation)).toEqual({ cwd: "/p", mcpServers: [] });
+  open();
+  await new Promise(setImmediate);
+  expect(tools.servers).toMatchObject([{ sessionId: undefined, isClosed: true }]);
+});
+
+test("a connection that ends meanwhile leaves no server behind", async () => {
+  let open = (): void => undefined;
+  const opening = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const tools = fakeTools(undefined, () => opening);
+  const conversation = converse({ tools });
+  await conversation.exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: http });
+  const sent = conversation.editor({ id: 9, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
+  await new Promise(setImmediate);
+  conversation.interceptor.close();
+  open();
+  await sent;
+  expect(lastAtAgent(conversation)).toEqual({ cwd: "/p", mcpServers: [] });
+  expect(tools.servers).toMatchObject([{ isClosed: true }]);
+});
+
+test("a session asked for before the agent has answered waits for what it takes", async () => {
+  const conversation = converse({ tools: fakeTools() });
+  await conversation.editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  const sent = conversation.editor({ id: 1, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
+  await new Promise(setImmediate);
+  expect(conversation.atAgent).toHaveLength(1);
+  conversation.agent({ id: 0, result: { protocolVersion: 1, agentCapabilities: http } });
+  await sent;
+  expect(lastAtAgent(conversation).mcpServers).toMatchObject([{ type: "http" }]);
+});
+
+test.each([
+  ["refuses to begin", { id: 0, error: { code: -32603, message: "no" } }],
+  [
+    "serves skills itself",
+    { id: 0, result: { protocolVersion: 1, agentCapabilities: { _meta: { "acp-skills": {} } } } },
+  ],
+])("a session of an agent that %s is sent on as it is", async (_what, answer) => {
+  const conversation = converse({ tools: fakeTools() });
+  await conversation.editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  const sent = conversation.editor({ id: 1, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
+  conversation.agent(answer);
+  await sent;
+  expect(lastAtAgent(conversation)).toEqual({ cwd: "/p", mcpServers: [] });
+});
+
+test("a list of servers that is none is left alone, and no server is opened for it", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.exchange("session/new", { cwd: "/p", mcpServers: "odd" }, { sessionId: "t" });
+  expect(lastAtAgent(conversation)).toEqual({ cwd: "/p", mcpServers: "odd" });
+  expect(tools.servers).toHaveLength(1);
+});
+
+test("the first prompt tells the model of the skills, and the next only what has changed", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, { ...http, ...embedded });
+  tools.servers[0]?.onReached();
+  await conversation.editor(prompt("hello"));
+  const [words, lesson] = lastAtAgent(conversation).prompt ?? [];
+  expect(words).toEqual({ type: "text", text: "hello" });
+  expect(lesson).toMatchObject({
+    type: "text",
+    text: expect.stringContaining('- pdf: "What pdf does."\n- csv: "What csv does."') as string,
+    annotations: { audience: ["assistant"] },
+  });
+  await conversation.editor(prompt("go on"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("go on"));
+  conversation.skillset.set([offer("pdf"), offer("zip")]);
+  await conversation.editor({ ...prompt("faster"), method: "_session/steering" });
+  expect(lastAtAgent(conversation)).toEqual(prompt("faster").params);
+  await conversation.editor(prompt("and now"));
+  expect(taughtWith(conversation)).toMatch(
+    /New:\\n- zip: \\"What zip does\.\\"\\nNo longer there:\\n- csv\\n<\/acp-skills>"/,
+  );
+  await conversation.editor(prompt("done"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("done"));
+});
+
+test("until the agent asks for the tools its model is told of files, and then of the tools", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.editor(prompt("hello"));
+  expect(taughtWith(conversation)).toContain("- pdf (/skills/pdf/SKILL.md)");
+  expect(taughtWith(conversation)).not.toContain("describe_skill");
+  tools.servers[0]?.onReached();
+  await conversation.editor(prompt("go on"));
+  expect(taughtWith(conversation)).toContain("call describe_skill");
+});
+
+test("a lesson that a loaded session's history holds is not told again, and is shown to nobody", async () => {
+  const first = await converseInSession({}, { tools: fakeTools() }, http);
+  await first.editor(prompt("hello"));
+  const [, lesson] = lastAtAgent(first).prompt ?? [];
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  const loading = conversation.editor({
+    id: 50,
+    method: "session/load",
+    params: { sessionId: "old", cwd: "/p", mcpServers: [] },
+  });
+  await loading;
+  const before = conversation.atEditor.length;
+  const told = (content: unknown): Message => {
+    return {
+      method: "session/update",
+      params: { sessionId: "old", update: { sessionUpdate: "user_message_chunk", content } },
+    };
+  };
+  conversation.agent(told({ type: "text", text: "hello" }));
+  conversation.agent(told(lesson));
+  conversation.agent({ id: 50, result: {} });
+  expect(conversation.atEditor.slice(before)).toEqual([told({ type: "text", text: "hello" }), { id: 50, result: {} }]);
+  await conversation.editor({
+    ...prompt("go on"),
+    params: { ...(prompt("go on").params as object), sessionId: "old" },
+  });
+  expect(lastAtAgent(conversation).prompt).toEqual([{ type: "text", text: "go on" }]);
+});
+
+test("a command of the agent's stays as it is; the lesson comes with the next words", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  await conversation.editor(prompt("/init"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("/init"));
+  await conversation.editor(prompt("hello"));
+  expect(taughtWith(conversation)).toContain("- pdf");
+});
+
+test("a call of a skill carries both its instructions and the lesson, in this order", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools() }, { ...http, ...embedded });
+  await conversation.editor(prompt("/pdf read it"));
+  expect(lastAtAgent(conversation).prompt).toMatchObject([
+    { type: "text", text: 'Use the skill "pdf": read it\n\n' },
+    { type: "resource", resource: { uri: "acp-skills:skill/pdf" } },
+    { type: "text", text: expect.stringMatching(/^\n\n<acp-skills lesson=/) as string },
+  ]);
+});
+
+test.each([
+  ["without skills", { skillset: memorySkillset() }],
+  ["by option", { teach: false }],
+])("nothing is told %s", async (_why, options) => {
+  const conversation = await converseInSession({}, { tools: fakeTools(), ...options }, http);
+  await conversation.editor(prompt("hello"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
+  expect(lastAtAgent({ ...conversation, atAgent: conversation.atAgent.slice(0, -1) }).mcpServers).toHaveLength(1);
+});
+
+test("the first prompt waits until the skills have been read, so that it can tell of them", async () => {
+  const skillset = memorySkillset([offer("pdf")], { isReady: false });
+  const conversation = await converseInSession({}, { tools: fakeTools(), skillset }, http);
+  const sent = conversation.editor(prompt("hello"));
+  await new Promise(setImmediate);
+  expect(lastAtAgent(conversation)).not.toHaveProperty("prompt");
+  await skillset.becomeReady();
+  await sent;
+  expect(taughtWith(conversation)).toContain("- pdf");
+});
+
+test("skills that take longer are told with a later prompt, which waits no more", async () => {
+  const skillset = memorySkillset([offer("pdf")], { isReady: false });
+  const conversation = await converseInSession({}, { tools: fakeTools(), skillset }, http);
+  const sent = conversation.editor(prompt("hello"));
+  await new Promise(setImmediate);
+  conversation.clock.pass(2_000);
+  await sent;
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
+  await conversation.editor(prompt("still there?"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("still there?"));
+  await skillset.becomeReady();
+  await conversation.editor(prompt("again"));
+  expect(taughtWith(conversation)).toContain("- pdf");
+});
+
+test("where nothing is told, no prompt waits", async () => {
+  const skillset = memorySkillset([offer("pdf")], { isReady: false });
+  const conversation = await converseInSession({}, { tools: fakeTools(), skillset, teach: false }, http);
+  await conversation.editor(prompt("hello"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
+});
+
+test("an agent that takes additions to its system prompt is told there, and then only of changes", async () => {
+  const capabilities = { ...http, sessionCapabilities: { systemPrompt: {} } };
+  const conversation = await converseInSession({}, { tools: fakeTools() }, capabilities);
+  const { systemPrompt } = lastAtAgent(conversation);
+  expect(systemPrompt).toMatchObject({ mode: "append", content: [{ type: "text" }] });
+  expect(systemPrompt?.content[0]?.text).toContain("- pdf (/skills/pdf/SKILL.md)");
+  await conversation.editor(prompt("hello"));
+  expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
+  conversation.skillset.set([offer("pdf")]);
+  await conversation.editor(prompt("again"));
+  expect(taughtWith(conversation)).toContain("No longer there:\\n- csv");
+});
+
+test("so is one of v2", async () => {
+  const { systemPrompt } = lastAtAgent(await converseV2({ mcp: { http: {} }, systemPrompt: {} }));
+  expect(systemPrompt).toMatchObject({ mode: "append" });
+});
+
+test("skills that are not read in time for the system prompt are told with the first prompt", async () => {
+  const skillset = memorySkillset([offer("pdf")], { isReady: false });
+  const conversation = converse({ tools: fakeTools(), skillset });
+  const agentCapabilities = { ...http, sessionCapabilities: { systemPrompt: {} } };
+  await conversation.exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities });
+  const sent = conversation.editor({ id: 9, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
+  await new Promise(setImmediate);
+  conversation.clock.pass(500);
+  await sent;
+  expect(lastAtAgent(conversation)).not.toHaveProperty("systemPrompt");
+  conversation.agent({ id: 9, result: { sessionId: "s" } });
+  await skillset.becomeReady();
+  await conversation.editor(prompt("hello"));
+  expect(taughtWith(conversation)).toContain("- pdf");
+});
+
+const asks = (id: number | string, toolCall: object, sessionId = "s"): Message => ({
+  id,
+  method: "session/request_permission",
+  params: { sessionId, toolCall, options: [{ optionId: "o", kind: "allow_once", name: "Yes" }] },
+});
+const listing = {
+  toolCallId: "1",
+  name: "mcp__skills__list_skills",
+  title: "List skills",
+  kind: "other",
+  rawInput: {},
+};
+
+test("the agent's request to use a read-only tool of ours is answered by us, and the editor never hears of it", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  const before = conversation.atEditor.length;
+  conversation.agent(asks("p1", listing));
+  expect(conversation.atEditor).toHaveLength(before);
+  expect(conversation.atAgent.at(-1)).toEqual({
+    jsonrpc: "2.0",
+    id: "p1",
+    result: { outcome: { outcome: "selected", optionId: "o" } },
+  });
+  expect(conversation.logged).toEqual([expect.stringMatching(/^info: .*list_skills/)]);
+});
+
+test.each<[string, Parameters<typeof converse>[0], object, string]>([
+  ["by option", { approveReadOnly: false }, listing, "s"],
+  ["of a tool that runs code", {}, { ...listing, name: "mcp__skills__run_code", title: "run" }, "s"],
+  ["of a session that is not known", {}, listing, "other"],
+])("a request goes to the editor: %s", async (_why, options, toolCall, sessionId) => {
+  const conversation = await converseInSession({}, { tools: fakeTools(), ...options }, http);
+  const sent = conversation.atAgent.length;
+  conversation.agent(asks(7, toolCall, sessionId));
+  expect(conversation.atEditor.at(-1)).toMatchObject({ id: 7, method: "session/request_permission" });
+  expect(conversation.atAgent).toHaveLength(sent);
+});
+
+test("a session without our server has its requests for permission untouched", async () => {
+  const conversation = await converseV2({ mcp: {} });
+  conversation.agent(asks(7, listing));
+  expect(conversation.atEditor.at(-1)).toEqual(asks(7, listing));
+  const withoutTools = await converseInSession({}, {}, http);
+  withoutTools.agent(asks(7, listing));
+  expect(withoutTools.atEditor.at(-1)).toEqual(asks(7, listing));
+});
+
+test("what is searched for in the agent's bytes stands in every request for permission, where we may answer", async () => {
+  const { interceptor } = await converseInSession({}, { tools: fakeTools() }, http);
+  const interest = interceptor.agentInterest();
+  expect((interest as string[]).some((piece) => JSON.stringify(asks(1, {})).includes(piece))).toBe(true);
+  for (const tool of servedTools.keys())
+    expect((interest as string[]).some((piece) => tool.includes(piece))).toBe(true);
+});
+
+test("with emit none the editor is told nothing, but tools are advertised and served", async () => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools, emit: "none" }, http);
+  await conversation.settle();
+  expect(conversation.atEditor).toHaveLength(2);
+  expect(conversation.atEditor[0]?.result).toMatchObject({
+    agentCapabilities: {
+      _meta: { "acp-skills": { tools: expect.arrayContaining(["read_blob"]) as string[], update: [] } },
+    },
+  });
+  expect(tools.servers).toHaveLength(1);
+});
+
+test("a request whose id does not survive being spelt anew goes to the editor", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools() }, http);
+  conversation.agent(asks(2 ** 53, listing));
+  expect(conversation.atEditor.at(-1)).toMatchObject({ id: 2 ** 53, params: { toolCall: { title: "List skills" } } });
+});
+
+test.each<[string, Message]>([
+  ["its session's turn is cancelled", { method: "session/cancel", params: { sessionId: "s" } }],
+  ["the request of its turn is given up", { method: "$/cancel_request", params: { requestId: 8 } }],
+])("what the model runs ends when %s, which the agent hears too", async (_what, cancellation) => {
+  const tools = fakeTools();
+  const conversation = await converseInSession({}, { tools }, http);
+  await conversation.exchange("session/new", { cwd: "/project" }, { sessionId: "t" });
+  await conversation.editor({ id: 7, method: "session/prompt", params: { sessionId: "s", prompt: [] } });
+  await conversation.editor({ id: 8, method: "session/prompt", params: { sessionId: "s", prompt: [] } });
+  await conversation.editor({ id: 9, method: "session/prompt", params: { sessionId: "t", prompt: [] } });
+  await conversation.editor({ method: "$/cancel_request", params: { requestId: 7 } });
+  await conversation.editor({ method: "$/cancel_request", params: { requestId: "8" } });
+  expect(tools.cancelled).toEqual([]);
+  await conversation.editor(cancellation);
+  expect(tools.cancelled).toEqual(["s"]);
+  expect(conversation.atAgent.at(-1)).toEqual(cancellation);
+});

@@ -1,0 +1,131 @@
+import { hash } from "node:crypto";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readInstructions } from "../../src/acp/prompt/read-instructions.ts";
+import { listAtRealPath, openAtRealPath } from "../../src/base/at-real-path.ts";
+import { replaceFile } from "../../src/cli/replace-file.ts";
+import { isSkillsError } from "../../src/errors.ts";
+import { diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
+import { listSkillContents } from "../../src/skills/files/skill-contents.ts";
+import { diskSkillBytes } from "../../src/skills/files/disk-skill-bytes.ts";
+import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
+import { mountSkill } from "../../src/runs/execute/mount-skill.ts";
+import { offer } from "../acp/memory-skillset.ts";
+import { startSwapping } from "../swapping.ts";
+
+const stolen = "stolen".padEnd(7919, "!");
+let root = "";
+let skillDirectory = "";
+let victimDirectory = "";
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-real-path-")));
+  skillDirectory = join(root, "skill");
+  victimDirectory = join(root, "victim");
+  for (const [directory, text] of [
+    [skillDirectory, "public"],
+    [victimDirectory, stolen],
+  ] as const) {
+    mkdirSync(join(directory, "inner"), { recursive: true });
+    writeFileSync(join(directory, "SKILL.md"), `---\nname: skill\ndescription: d\n---\n${text}\n`);
+    writeFileSync(join(directory, "inner", "file"), text);
+    writeFileSync(join(directory, "inner", text.slice(0, 6)), "");
+  }
+  symlinkSync(victimDirectory, join(root, "link"));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true });
+});
+
+const never = new AbortController().signal;
+const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+const skill = () => offer("skill", { directory: skillDirectory, file: join(skillDirectory, "SKILL.md") }).skill;
+const file = () => join(skillDirectory, "inner", "file");
+
+async function mountedText(): Promise<string> {
+  const { files } = await mountSkill(source, skill(), 1_000_000);
+  const pieces: string[] = [];
+  for (const one of files) {
+    for await (const bytes of one.read()) pieces.push(one.path, Buffer.from(bytes).toString());
+  }
+  return pieces.join(" ");
+}
+
+/** All that the host reads of a skill whose directory somebody else may change. */
+const readers: Record<string, () => unknown> = {
+  "the head of a file": () => Buffer.from(source.bytes.head(file(), 100)?.bytes ?? []).toString(),
+  "the digest of a file": async () => await source.bytes.sha256(file(), never),
+  "the size of a file": () => ({ size: source.bytes.stamp(file())?.size }),
+  "the names in a directory": () => source.files.list(join(skillDirectory, "inner")).map(({ name }) => name),
+  "the head of a SKILL.md": () =>
+    Buffer.from(source.files.head(join(skillDirectory, "SKILL.md"), 4096).bytes).toString(),
+  "what describe_skill lists": async () => await openSkillHasher().hash(source, skillDirectory, never),
+  "what a sandbox is shown": mountedText,
+  "the instructions of a prompt": async () => await readInstructions(skill()),
+  "the names for a prompt": async () => await listSkillContents(skillDirectory, 100),
+};
+/** How each of them would show that it was led elsewhere. */
+const signs = ["stolen", hash("sha256", stolen), '"size":7919', '"size_bytes":7919'];
+
+describe.skipIf(process.platform !== "linux")("while a skill's directory and a link change places", () => {
+  it.each(Object.entries(readers))("%s stays its own", async (_what, read) => {
+    const swapping = await startSwapping(skillDirectory, join(root, "link"));
+    const seen = new Set<string>();
+    let wouldHave = 0;
+    for (let attempt = 0; (wouldHave < 50 || seen.size === 0) && attempt < 200_000; attempt++) {
+      if (attempt % 50 === 0) await setImmediate();
+      if (readdirSync(join(skillDirectory, "inner")).includes("stolen")) wouldHave += 1;
+      try {
+        seen.add(JSON.stringify(await read()));
+      } catch (error) {
+        if (!isSkillsError(error)) throw error;
+      }
+    }
+    await swapping.stop();
+    expect(wouldHave).toBeGreaterThanOrEqual(50);
+    expect(seen.size).toBeGreaterThan(0);
+    expect([...seen].filter((text) => signs.some((sign) => text.includes(sign)))).toEqual([]);
+  });
+
+  it("nothing is written elsewhere", async () => {
+    const victim = join(victimDirectory, "inner", "file");
+    const swapping = await startSwapping(skillDirectory, join(root, "link"));
+    let written = 0;
+    for (let attempt = 0; attempt < 500 || (written === 0 && attempt < 200_000); attempt++) {
+      try {
+        replaceFile(file(), "fixed");
+        written += 1;
+      } catch (error) {
+        if (!isSkillsError(error)) throw error;
+      }
+    }
+    await swapping.stop();
+    expect(written).toBeGreaterThan(0);
+    expect(readFileSync(victim, "utf8")).toBe(stolen);
+    expect(readdirSync(join(victimDirectory, "inner")).sort()).toEqual(["file", "stolen"]);
+  });
+});
+
+describe("what lies at a real path", () => {
+  it("is opened and listed there, and refused behind a link on the way", () => {
+    expect(
+      listAtRealPath(join(skillDirectory, "inner"))
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(["file", "public"]);
+    expect(() => listAtRealPath(join(root, "link", "inner"))).toThrow("a link was put in its place");
+    expect(() => openAtRealPath(join(root, "link", "inner", "file"))).toThrow("a link was put in its place");
+  });
+});

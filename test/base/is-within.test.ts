@@ -1,0 +1,32 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { isWithin, liesIn } from "../../src/base/is-within.ts";
+
+test("A path is below a directory by whole segments", () => {
+  expect(isWithin("/usr/lib", "/usr")).toBe(true);
+  expect(isWithin("/usr", "/usr")).toBe(true);
+  expect(isWithin("/usr-local", "/usr")).toBe(false);
+  expect(isWithin("/anything", "/")).toBe(true);
+});
+
+describe("what lies in a directory", () => {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-below-")));
+  mkdirSync(join(directory, "there"));
+  symlinkSync(join(directory, "there"), join(directory, "link"), "junction");
+  afterAll(() => {
+    rmSync(directory, { recursive: true });
+  });
+
+  test.each([
+    ["there/inside", "there", true],
+    ["there", "link", true],
+    ["link/not/there/yet", "there", true],
+    ["there/yet", "link/yet", true],
+    ["there", "there/yet", false],
+    ["there-after", "there", false],
+  ])("%s in %s: %s", (path, place, isIn) => {
+    expect(liesIn(join(directory, path), join(directory, place))).toBe(isIn);
+  });
+});

@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { asAvailable, nearest } from "../../src/base/nearest.ts";
+
+const names = ["pdf", "docx-reports", "commit-message", "commit-review"];
+
+test("misspelt names find the ones with the fewest edits, best first", () => {
+  expect(nearest("comit-mesage", names)).toEqual(["commit-message"]);
+  expect(nearest("commit-reveiw", names, { count: 3 })).toEqual(["commit-review"]);
+  expect(nearest("PDF", names)).toEqual(["pdf"]);
+});
+
+test("a part of a name finds it", () => {
+  expect(nearest("commit", names, { count: 3 })).toEqual(["commit-message", "commit-review"]);
+});
+
+test("nothing close means no name", () => {
+  expect(nearest("zebra", names, { count: 3 })).toEqual([]);
+  expect(nearest("", names, { count: 3 })).toEqual([]);
+});
+
+const tools = ["list_skills", "describe_skill", "read_skill_file", "create_blob", "read_blob"];
+
+test.each([
+  ["list_skill", "list_skills"],
+  ["LIST_SKILLS", "list_skills"],
+  ["raed_blob", "read_blob"],
+  ["file", "read_skill_file"],
+  ["describe_skil", "describe_skill"],
+])("the name nearest to %s is %s", (word, name) => {
+  expect(nearest(word, tools, asAvailable)[0]).toBe(name);
+});
+
+test("a swap of neighbours is one edit", () => {
+  expect(nearest("abdc", ["abcdxx", "axyd", "abcd"], asAvailable)[0]).toBe("abcd");
+});
+
+test("gives as many as there are, at most the count, and none of none", () => {
+  expect(nearest("nothing like it", tools, asAvailable)).toHaveLength(5);
+  expect(nearest("list", tools, { ...asAvailable, count: 2 })).toHaveLength(2);
+  expect(nearest("list", [], asAvailable)).toEqual([]);
+});
+
+test("equal distances keep the order of the names", () => {
+  expect(nearest("a", ["c", "b", "d"], asAvailable)).toEqual(["c", "b", "d"]);
+});
+
+test("early ends change nothing: the best of many are the best of all, ranked", () => {
+  const word = fc.string({ maxLength: 8, unit: fc.constantFrom("a", "b", "c") });
+  fc.assert(
+    fc.property(
+      word,
+      fc.uniqueArray(word, { maxLength: 30 }),
+      fc.integer({ min: 1, max: 10 }),
+      (wanted, all, count) => {
+        expect(nearest(wanted, all, { ...asAvailable, count })).toEqual(
+          nearest(wanted, all, { ...asAvailable, count: all.length + 1 }).slice(0, count),
+        );
+      },
+    ),
+  );
+});
+
+test("among thousands of names the nearest are found, in order", () => {
+  const many = Array.from({ length: 10_000 }, (_, index) => `report-${index.toString(36)}-of-the-week`);
+  const near = ["wekly-sales-reprt", "weekly-sale-report", "weekly-sales-reporting"];
+  expect(nearest("weekly-sales-report", [...many, ...near], { ...asAvailable, count: 3 })).toEqual([
+    "weekly-sales-reporting",
+    "weekly-sale-report",
+    "wekly-sales-reprt",
+  ]);
+  expect(nearest("~".repeat(128), many, { ...asAvailable, count: 2 })).toEqual(many.slice(0, 2));
+});
+
+test("a name that is there comes first, and no text is too long", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string({ maxLength: 300 }), { minLength: 1 }), fc.nat(), (all, at) => {
+      const wanted = all[at % all.length] ?? "";
+      const [first = ""] = nearest(wanted, all, asAvailable);
+      expect(first.slice(0, 128).toLowerCase()).toBe(wanted.slice(0, 128).toLowerCase());
+    }),
+  );
+});

@@ -1,0 +1,106 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { endianness } from "node:os";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { canTellPeerUsers, findPeerUser, openPeerUsers } from "../../src/base/peer-users.ts";
+
+const connection = {
+  remoteAddress: "127.0.0.1",
+  remotePort: 0xc001,
+  localAddress: "127.0.0.1",
+  localPort: 0x1f90,
+};
+
+const [four, six] =
+  endianness() === "LE"
+    ? ["0100007F", "0000000000000000FFFF00000100007F"]
+    : ["7F000001", "00000000000000000000FFFF7F000001"];
+
+function row({
+  address = four,
+  remotePort = "C001",
+  localPort = "1F90",
+  state = "01",
+  user = "1000",
+  inode = "77",
+}): string {
+  const queues = "00000000:00000000 00:00000000 00000000";
+  return `   1: ${address}:${remotePort} ${address}:${localPort} ${state} ${queues}  ${user}        0 ${inode} 1 0000\n`;
+}
+
+describe("the user in the kernel's table", () => {
+  it.each([
+    ["over IPv4", row({}), 1000],
+    ["of a socket for both families", row({ address: six }), 1000],
+    ["behind other rows", row({ remotePort: "C002", user: "5" }) + row({}), 1000],
+    ["root's", row({ user: "0" }), 0],
+    ["of nobody who is there", "", undefined],
+    ["of our own end", row({ remotePort: "1F90", localPort: "C001" }), undefined],
+    [
+      "of a connection that its process has closed, shown as root's",
+      row({ state: "05", user: "0", inode: "0" }),
+      undefined,
+    ],
+    ["of a connection that waits to be forgotten", row({ state: "06", user: "0", inode: "0" }), undefined],
+    ["of a socket without a process", row({ user: "0", inode: "0" }), undefined],
+  ])("%s", (_what, table, user) => {
+    expect(findPeerUser(table, connection)).toBe(user);
+  });
+
+  it("is looked for under an IPv4 address in either form, and no other", () => {
+    expect(findPeerUser(row({}), { ...connection, remoteAddress: "::ffff:127.0.0.1" })).toBe(1000);
+    expect(findPeerUser(row({}), { ...connection, remoteAddress: "::1" })).toBeUndefined();
+    expect(findPeerUser(row({}), {})).toBeUndefined();
+  });
+});
+
+describe("reading the table", () => {
+  it("is done once for all who ask meanwhile, and never by a reading that began before", async () => {
+    const readings: ((table: string) => void)[] = [];
+    const { userOf } = openPeerUsers(() => new Promise((resolve) => readings.push(resolve)));
+    const first = userOf(connection);
+    await expect.poll(() => readings.length).toBe(1);
+    const later = [userOf(connection), userOf(connection)];
+    readings[0]?.(row({ user: "1" }));
+    await expect.poll(() => readings.length).toBe(2);
+    readings[1]?.(row({ user: "2" }));
+    expect([await first, ...(await Promise.all(later))]).toEqual([1, 2, 2]);
+  });
+
+  it("is done again where the row has slipped, and a failure is not kept", async () => {
+    const tables = [Promise.reject(new Error("EMFILE")), "", row({})].map((table) => Promise.resolve(table));
+    for (const table of tables) table.catch(() => undefined);
+    const { userOf } = openPeerUsers(() => tables.shift() ?? Promise.resolve(""));
+    await expect(userOf(connection)).rejects.toThrow("EMFILE");
+    expect(await userOf(connection)).toBe(1000);
+    expect(await userOf(connection)).toBeUndefined();
+  });
+});
+
+describe.runIf(canTellPeerUsers())("on this machine", () => {
+  async function listen(): Promise<{ server: Server; port: number }> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    return { server, port: (server.address() as AddressInfo).port };
+  }
+
+  it("it is this user who connects from here, over either family of addresses", async () => {
+    const { server, port } = await listen();
+    const { userOf } = openPeerUsers();
+    for (const host of ["127.0.0.1", "::ffff:127.0.0.1"]) {
+      const accepted = once(server, "connection") as Promise<[Socket]>;
+      const client = connect(port, host);
+      const [socket] = await accepted;
+      expect(await userOf(socket)).toBe(process.geteuid?.());
+      client.destroy();
+      await once(socket.resume(), "close");
+      expect(await userOf({ ...connection, localPort: port })).toBeUndefined();
+    }
+  });
+});
+
+it("only Linux tells", () => {
+  expect([canTellPeerUsers("darwin"), canTellPeerUsers("win32")]).toEqual([false, false]);
+});

@@ -1,0 +1,43 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { runProgram, spawnProcess } from "../../src/base/spawn-process.ts";
+
+const dist = fileURLToPath(new URL("../../dist/base/spawn-process.js", import.meta.url));
+
+test("a program that is there is started, and one that is not is an error of the caller's", async () => {
+  const child = await spawnProcess(process.execPath, ["-e", "process.exit(3)"], { stdio: "ignore" });
+  expect(await once(child, "exit")).toEqual([3, null]);
+  await expect(spawnProcess("/nowhere/at/all", [], {})).rejects.toMatchObject({ code: "ENOENT" });
+  await expect(spawnProcess(process.execPath, ["a\0b"], {})).rejects.toThrow();
+});
+
+test("what a program prints is answered, and its failure is an error", async () => {
+  expect(await runProgram(process.execPath, ["-p", "1 + 1"])).toBe("2\n");
+  await expect(runProgram(process.execPath, ["-e", "process.exit(3)"])).rejects.toMatchObject({ code: 3 });
+  await expect(runProgram("/nowhere/at/all", [])).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+test.skipIf(process.platform === "win32")(
+  "without descriptors, a program is an error that says so, and the process goes on",
+  async () => {
+    const script = `
+    import { openSync, closeSync } from "node:fs";
+    import { runProgram, spawnProcess } from ${JSON.stringify(dist)};
+    const held = [];
+    try { for (;;) held.push(openSync("/dev/null")); } catch {}
+    const tell = (error) => console.log(error.name, error.code, error.message);
+    await spawnProcess(process.execPath, ["-v"], { stdio: ["pipe", "pipe", "pipe", "pipe"] }).catch(tell);
+    await runProgram(process.execPath, ["-v"]).catch(tell);
+    for (const descriptor of held) closeSync(descriptor);
+    console.log(await runProgram(process.execPath, ["-p", "'again'"]));`;
+    const { stdout } = await promisify(execFile)("sh", [
+      ...["-c", 'ulimit -n 60 && exec "$0" --input-type=module -e "$1"'],
+      ...[process.execPath, script],
+    ]);
+    const refused = `SkillsError RUNTIME_BUSY "${process.execPath}" cannot be started now: this process has no file descriptors left (EMFILE).`;
+    expect(stdout.trim().split("\n")).toEqual([refused, refused, "again"]);
+  },
+);

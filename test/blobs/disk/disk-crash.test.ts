@@ -1,0 +1,131 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { execa } from "execa";
+import { describe, expect, it } from "vitest";
+import type { ListedBlob } from "../../../src/blobs/blob-store.ts";
+import { diskBlobs } from "../../../src/blobs/disk/disk-blobs.ts";
+import { ownerKey } from "../../../src/blobs/disk/disk-usage.ts";
+import { blobDirectories, filesIn } from "./blob-directory.ts";
+import { gather } from "../gather.ts";
+
+const newDirectory = blobDirectories();
+const dyingProcess = fileURLToPath(new URL("dying-process.js", import.meta.url));
+const writingProcess = fileURLToPath(new URL("writing-process.js", import.meta.url));
+
+describe("a store whose process is killed", () => {
+  it("shows whole blobs only, keeps its word, and leaves nothing after a sweep, at whichever change it died", async () => {
+    let deaths = 0;
+    let next = 1;
+    const dieAtEach = async (): Promise<void> => {
+      for (let finished = false; !finished;) {
+        const operation = next++;
+        const directory = newDirectory();
+        const old = diskBlobs(directory, { diskNow: () => Date.now() - 5000 });
+        await old.put("me", "text/plain", Buffer.from("shared"));
+        await old.put("me", "text/plain", Buffer.from("old"));
+        await old.close();
+        const { exitCode, signal, stdout } = await run(dyingProcess, directory, String(operation));
+        finished = exitCode === 0;
+        if (!finished) expect(signal, `change ${operation}`).toBe("SIGKILL");
+        deaths += finished ? 0 : 1;
+        await expectSound(directory, stdout, `change ${operation}`);
+      }
+    };
+    await Promise.all([dieAtEach(), dieAtEach(), dieAtEach()]);
+    expect(deaths).toBeGreaterThan(40);
+  }, 120_000);
+
+  it("survives being killed at any moment by another process", async () => {
+    const directory = newDirectory();
+    const words: string[] = [];
+    for (let lines = 1; lines <= 20; lines += 1) {
+      const child = execa(process.execPath, [writingProcess, directory], { reject: false, lines: true });
+      let seen = 0;
+      for await (const line of child) {
+        words.push(line);
+        seen += 1;
+        if (seen === lines) child.kill("SIGKILL");
+      }
+      expect((await child).signal).toBe("SIGKILL");
+    }
+    expect(words.length).toBeGreaterThan(200);
+    await expectSound(directory, words.join("\n"), "the last kill");
+  }, 60_000);
+});
+
+/** @returns what the child said, and how it ended. */
+async function run(script: string, ...args: string[]): Promise<{ exitCode?: number; signal?: string; stdout: string }> {
+  const { exitCode, signal, stdout, stderr } = await execa(process.execPath, [script, ...args], { reject: false });
+  expect(stderr).toBe("");
+  return { stdout, ...(exitCode !== undefined && { exitCode }), ...(signal !== undefined && { signal }) };
+}
+
+async function expectSound(directory: string, said: string, moment: string): Promise<void> {
+  // Later, for a process that died while it introduced itself counts as alive for two minutes.
+  const store = diskBlobs(directory, { ttlMs: 3_600_000, diskNow: () => Date.now() + 180_000 });
+  try {
+    for (const blob of await listed(store.list())) {
+      const bytes = await gather(store.read(blob.owner, blob.id));
+      expect(createHash("sha256").update(bytes).digest("hex"), moment).toBe(blob.sha256);
+      expect(bytes.length, moment).toBe(blob.size);
+    }
+    // The first put after a crash finds out what is really there; the sweep would anyway.
+    await store.put("you", "text/plain", Buffer.from("next"));
+    expectUsage(directory, await listed(store.list()), moment);
+    await store.sweep();
+    const blobs = await listed(store.list());
+    expectUsage(directory, blobs, moment);
+    const { kept, removed } = understand(said);
+    const ids = new Set(blobs.map(({ id }) => id));
+    expect(
+      [...kept].filter((id) => !ids.has(id)),
+      moment,
+    ).toEqual([]);
+    expect(
+      [...removed].filter((id) => ids.has(id)),
+      moment,
+    ).toEqual([]);
+    const files = (room: string): string[] => filesIn(directory, room);
+    expect(files("staging"), moment).toEqual([]);
+    expect(files("leases"), moment).toEqual([]);
+    expect(files("processes"), moment).toHaveLength(1);
+    expect(files("records"), moment).toHaveLength(blobs.length);
+    const objects = files("objects").filter((name) => !name.includes("."));
+    expect(objects.map((name) => name.replace("/", "")).sort(), moment).toEqual(
+      [...new Set(blobs.map(({ sha256 }) => sha256))].sort(),
+    );
+    expect(files("objects"), moment).toHaveLength(objects.length + blobs.length);
+  } finally {
+    await store.close();
+  }
+}
+
+function expectUsage(directory: string, blobs: readonly ListedBlob[], moment: string): void {
+  const come = (some: readonly ListedBlob[]): string =>
+    `${some.reduce((sum, { size }) => sum + size, 0)} ${some.length}`;
+  const owners = [...new Set(blobs.map(({ owner }) => owner))];
+  const lines = owners.map((owner) => `${ownerKey(owner)} ${come(blobs.filter((blob) => blob.owner === owner))}`);
+  const [total, ...found] = readFileSync(path.join(directory, "v1/usage"), "utf8").trimEnd().split("\n");
+  expect([total, found.sort()], moment).toEqual([come(blobs), lines.sort()]);
+}
+
+/** What a child was told. What it asked to remove counts as nothing until it was told that it is removed. */
+function understand(said: string): { readonly kept: ReadonlySet<string>; readonly removed: ReadonlySet<string> } {
+  const kept = new Set<string>();
+  const removed = new Set<string>();
+  for (const line of said.split("\n").filter(Boolean)) {
+    const word = JSON.parse(line) as { kept?: string; removing?: string; removed?: string };
+    if (word.kept !== undefined) kept.add(word.kept);
+    if (word.removing !== undefined) kept.delete(word.removing);
+    if (word.removed !== undefined) removed.add(word.removed);
+  }
+  return { kept, removed };
+}
+
+async function listed(blobs: AsyncIterable<ListedBlob>): Promise<ListedBlob[]> {
+  const all: ListedBlob[] = [];
+  for await (const blob of blobs) all.push(blob);
+  return all;
+}

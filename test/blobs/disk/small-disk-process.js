@@ -1,0 +1,82 @@
+/**
+ * Lives through a disk that becomes full, then read-only, then is as before. Prints, as JSON, what it was told. Argument: a directory on
+ * a file system of its own, of some hundred kilobytes, that this process may mount anew.
+ */
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { diskBlobs } from "../../../dist/blobs/disk/disk-blobs.js";
+import { diskLedger } from "../../../dist/ledger/disk-ledger.js";
+
+const [disk = ""] = process.argv.slice(2);
+const cli = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+const store = diskBlobs(path.join(disk, "blobs"));
+/** @type {string[]} */
+const logged = [];
+const ledger = diskLedger(path.join(disk, "ledger"), { log: (_level, message) => void logged.push(message) });
+/** @type {Record<string, unknown>} */
+const told = {};
+
+/** @param {() => Promise<unknown>} work */
+async function outcome(work) {
+  try {
+    await work();
+    return "done";
+  } catch (error) {
+    const { code, message, facts } = /** @type {import("../../../dist/errors.js").SkillsError} */ (error);
+    return { code, message, limit: facts.limit, hint: facts.hint };
+  }
+}
+const put = () => store.put("me", "text/plain", Buffer.alloc(2_000, "x"));
+/** @param {string[]} args */
+const blobs = (...args) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, "blobs", ...args], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, HOME: disk, ACP_SKILLS_HOME: disk },
+  });
+  return { status, stdout: stdout.replaceAll(/blob:[0-9a-f]{32}/g, "ID"), stderr };
+};
+const fill = () => {
+  try {
+    for (;;) appendFileSync(path.join(disk, "junk"), Buffer.alloc(1024));
+  } catch {
+    return; // Full.
+  }
+};
+
+const [one, two] = [await put(), await put()];
+ledger.record({ at: 1, tool: "before", door: "cli" });
+fill();
+told.putWhenFull = await outcome(put);
+for (let at = 0; at < 200; at++) ledger.record({ at, tool: "full", door: "cli" });
+told.loggedWhenFull = [...logged];
+told.listWhenFull = blobs("list").stdout.trimEnd().split("\n").length;
+told.showWhenFull = blobs("show", one.id, "--raw").stdout.length;
+told.sweepWhenFull = blobs("sweep");
+told.removeWhenFull = blobs("rm", one.id);
+rmSync(path.join(disk, "junk"));
+told.putWhenThereIsRoom = await outcome(put);
+ledger.record({ at: 3, tool: "after", door: "cli" });
+// What is open for writing would keep the disk from becoming read-only.
+ledger.close();
+logged.length = 0;
+const next = diskLedger(path.join(disk, "ledger"), { log: (_level, message) => void logged.push(message) });
+
+execFileSync("mount", ["-o", "remount,ro", disk]);
+told.putWhenReadOnly = await outcome(put);
+told.statWhenReadOnly = await outcome(() => store.stat("me", two.id));
+told.showWhenReadOnly = blobs("show", two.id, "--raw").stdout.length;
+told.removeWhenReadOnly = blobs("rm", two.id);
+told.sweepWhenReadOnly = blobs("sweep");
+next.record({ at: 4, tool: "read-only", door: "cli" });
+told.loggedWhenReadOnly = logged;
+execFileSync("mount", ["-o", "remount,rw", disk]);
+told.putWhenWritable = await outcome(put);
+next.record({ at: 5, tool: "writable", door: "cli" });
+
+told.uses = [];
+for await (const { tool } of next.read()) if (tool !== "full") /** @type {string[]} */ (told.uses).push(tool);
+next.close();
+await store.close();
+console.log(JSON.stringify(told));

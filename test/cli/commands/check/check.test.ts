@@ -1,0 +1,337 @@
+import { once } from "node:events";
+import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import type { Problem } from "../../../../src/skills/rules/problem.ts";
+import { fixFiles } from "../../../../src/cli/commands/check/fix-files.ts";
+import { runCli, startCli } from "../../run-cli.ts";
+import { skillText, useTemporaryProject } from "../../temporary-project.ts";
+
+const project = useTemporaryProject();
+const fixtures = fileURLToPath(new URL("../../../fixtures/skills", import.meta.url));
+
+async function check(...args: string[]) {
+  return await runCli(["check", ...args], { cwd: project.directory });
+}
+
+async function problemsOf(...args: string[]) {
+  const { code, stdout, stderr } = await check("--reporter", "json", ...args);
+  const { problems, checked, fixed } = JSON.parse(stdout) as {
+    problems: readonly Problem[];
+    checked: number;
+    fixed: readonly unknown[];
+  };
+  return { code, stderr, codes: problems.map(({ code: rule }) => rule), problems, checked, fixed };
+}
+
+const unquoted = "---\nname: pdf\ndescription: Use when: reading PDF\n---\nBody: stays\n";
+
+test("valid skills exit 0", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("pdf"));
+  expect(await check("skills")).toEqual({
+    code: 0,
+    stdout: "1 skill checked: no problems\n",
+    stderr: "acp-skills: found 1, checked 1, not checked 0\n",
+  });
+});
+
+test("an error exits 1, with a code frame that points at line and column", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  const { code, stdout, stderr } = await check("skills");
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
+  expect(stdout).toContain(
+    [
+      "skills/pdf/SKILL.md:2:7 error name-not-lowercase",
+      "  the name PDF is not lowercase",
+      "    1 | ---",
+      "  > 2 | name: PDF",
+      "      |       ^",
+      "    3 | description: Does PDF. Use when PDF is asked for.",
+      "  fix: Write it as pdf.",
+    ].join("\n"),
+  );
+  expect(stdout).toMatch(/^1 skill checked: 2 errors$/m);
+});
+
+test("what leads in a circle is reported, as a SKILL.md and as a PATH, and hides nothing else", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  mkdirSync(project.at("skills", "circle"));
+  symlinkSync("SKILL.md", project.at("skills", "circle", "SKILL.md"));
+  const { code, problems } = await problemsOf("skills", "--level", "lenient");
+  expect(code).toBe(1);
+  expect(problems).toMatchObject([
+    { code: "dangling-symlink", file: project.at("skills", "circle", "SKILL.md") },
+    { code: "name-not-lowercase", file: project.at("skills", "pdf", "SKILL.md") },
+    { code: "name-directory-mismatch", file: project.at("skills", "pdf", "SKILL.md") },
+  ]);
+  symlinkSync("self", project.at("self"));
+  expect(await check("self")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "acp-skills: self: a link that leads nowhere\nacp-skills: found 0, checked 0, not checked 0\n",
+  });
+});
+
+test("a PATH that cannot be looked at is reported", async () => {
+  const long = "n".repeat(300);
+  expect(await problemsOf(long)).toMatchObject({ code: 1, problems: [{ code: "unreadable", file: project.at(long) }] });
+});
+
+test.skipIf(process.getuid?.() === 0)(
+  "what lies in a directory that may be listed and not entered is reported",
+  async () => {
+    const file = project.write("skills/closed/SKILL.md", skillText("closed"));
+    chmodSync(project.at("skills", "closed"), 0o600);
+    const inside = await problemsOf("skills");
+    const itself = await problemsOf("skills/closed/SKILL.md");
+    chmodSync(project.at("skills", "closed"), 0o700);
+    expect(inside).toMatchObject({ code: 1, problems: [{ code: "unreadable", file }] });
+    expect(itself).toMatchObject({ code: 1, problems: [{ code: "unreadable", file }] });
+  },
+);
+
+test("of one rule, every problem at one place is told, and each once where paths overlap", async () => {
+  project.write("skills/sync/SKILL.md", skillText("sync"));
+  project.write("skills/sync/skill.toml", 'kind = "instruction"\n');
+  const { problems } = await problemsOf("skills", "skills/sync");
+  expect(problems.map(({ message }) => message)).toEqual([
+    "name is missing",
+    "version is missing",
+    "description is missing",
+  ]);
+});
+
+test("warnings alone exit 0", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  expect(await problemsOf("skills", "--level", "lenient")).toMatchObject({
+    code: 0,
+    problems: [{ severity: "warning" }, { severity: "warning" }],
+  });
+});
+
+test("the level decides which rules count", async () => {
+  project.write("skills/a/SKILL.md", skillText("a").replace("---\n\n", "version: 1\n---\n\n"));
+  expect(await problemsOf("skills")).toMatchObject({ code: 1, codes: ["field-unexpected"] });
+  expect(await problemsOf("skills", "--level", "wire")).toMatchObject({ code: 0, codes: [] });
+});
+
+test.each([["skills/pdf/SKILL.md"], ["skills/pdf"], ["skills"], ["."], [""]])(
+  "PATH %j may be a file, a skill's directory, or one that holds many",
+  async (given) => {
+    project.write("skills/pdf/SKILL.md", skillText("PDF"));
+    const found = await problemsOf(...(given === "" ? [] : [given]));
+    expect(found).toMatchObject({ code: 1, checked: 1, codes: ["name-not-lowercase", "name-directory-mismatch"] });
+  },
+);
+
+test("a SKILL.md is checked without the skills below it", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("pdf"));
+  project.write("skills/pdf/inner/SKILL.md", skillText("Wrong"));
+  expect(await problemsOf("skills/pdf/SKILL.md")).toMatchObject({ code: 0, checked: 1, codes: [] });
+  expect(await problemsOf("skills/pdf")).toMatchObject({ code: 1, checked: 2 });
+});
+
+test("a version's directory is checked against the skill's name", async () => {
+  project.write("skills/pdf/1.2.0/SKILL.md", skillText("pdf"));
+  project.write("skills/pdf/1.3.0/SKILL.md", skillText("Pdf"));
+  expect(await problemsOf("skills/pdf/1.2.0")).toMatchObject({ code: 0, checked: 1 });
+  expect(await problemsOf("skills/pdf/1.2.0/SKILL.md")).toMatchObject({ code: 0, checked: 1 });
+});
+
+test("the project's own skills are found from its directory, also where they are ignored", async () => {
+  project.write(".gitignore", ".claude\n.agents\n");
+  project.write(".claude/skills/pdf/SKILL.md", skillText("pdf"));
+  project.write(".agents/skills/docx/SKILL.md", skillText("docx"));
+  expect(await problemsOf()).toMatchObject({ code: 0, checked: 2, codes: [] });
+});
+
+test("what is left out is counted, and told, by every reporter and by list", async () => {
+  const deep = "1/2/3/4/5/6/7/8/9/10/11/12";
+  project.write("skills/good/SKILL.md", skillText("good"));
+  project.write(`skills/${deep}/deep/SKILL.md`, skillText("deep"));
+  project.write(`skills/${deep}/13/14/deeper/SKILL.md`, skillText("deeper"));
+  project.write("skills/.gitignore", "dist/\n");
+  project.write("skills/dist/built/SKILL.md", skillText("built"));
+  project.write("skills/half/skill.toml", "");
+  const counts = {
+    found: 5,
+    checked: 1,
+    notChecked: 4,
+    complete: true,
+    reasons: [
+      { code: "manifest-alone", count: 1 },
+      { code: "too-deep", count: 2 },
+      { code: "skill-ignored", count: 1 },
+    ],
+  };
+  const line = "found 5, checked 1, not checked 4: 1 skill.toml without SKILL.md, 2 too deep, 1 ignored by git\n";
+  const json = await check("skills", "--reporter", "json");
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ counts });
+  for (const reporter of ["pretty", "github", "sarif"]) {
+    expect((await check("skills", "--reporter", reporter)).stderr).toBe(`acp-skills: ${line}`);
+  }
+  const list = ["list", "--no-default-roots", "--skills", "skills"];
+  const table = await runCli(list, { cwd: project.directory });
+  expect(table.stderr.endsWith(`acp-skills: ${line}`)).toBe(true);
+  const listed = await runCli([...list, "--json"], { cwd: project.directory });
+  expect(JSON.parse(listed.stdout)).toMatchObject({ counts });
+});
+
+test("a link that leads nowhere is an error where it would be a skill, and nothing elsewhere", async () => {
+  project.write("tools/pdf/SKILL.md", skillText("pdf"));
+  project.write("skills/docx/SKILL.md", skillText("docx"));
+  mkdirSync(project.at("docs"));
+  for (const link of ["latest", "docs/latest", "skills/notes.md", "skills/gone", "tools/gone"]) {
+    symlinkSync("nowhere", project.at(link));
+  }
+  const { code, problems } = await problemsOf();
+  expect(code).toBe(1);
+  expect(problems.map(({ code: rule, file }) => `${rule} ${file}`)).toEqual([
+    `dangling-symlink ${project.at("skills/gone")}`,
+    `dangling-symlink ${project.at("tools/gone")}`,
+  ]);
+  expect(await problemsOf("docs", "skills/docx")).toMatchObject({ problems: [] });
+});
+
+test("a PATH that does not exist or holds no skill exits 1", async () => {
+  mkdirSync(project.at("empty"));
+  project.write("notes.md", "");
+  const missing = await problemsOf("missing");
+  expect(missing).toMatchObject({
+    code: 1,
+    checked: 0,
+    problems: [{ severity: "error", file: project.at("missing") }],
+  });
+  expect(await check("empty")).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      "acp-skills: no skills found in empty, empty/.agents/skills, empty/.claude/skills\n" +
+      "acp-skills: found 0, checked 0, not checked 0\n",
+  });
+  expect(await check("notes.md")).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^acp-skills: notes.md: neither a directory nor a file called SKILL.md\n/) as string,
+  });
+});
+
+test("skills of one name are told as a catalog of the given directories would tell them", async () => {
+  project.write("one/skills/pdf/SKILL.md", skillText("pdf"));
+  project.write("two/skills/pdf/SKILL.md", skillText("pdf"));
+  expect(await problemsOf(".")).toMatchObject({
+    code: 0,
+    checked: 2,
+    problems: [{ code: "skill-copy", severity: "note" }],
+  });
+  project.write("two/skills/documents/pdf/SKILL.md", skillText("pdf", "Another."));
+  expect(await problemsOf("one")).toMatchObject({ code: 0, checked: 1, codes: [] });
+  expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 3, codes: ["slug-qualified", "skill-copy"] });
+  expect(await problemsOf("one", "two")).toMatchObject({ checked: 3, codes: ["slug-qualified", "skill-shadowed"] });
+});
+
+test("text that is not UTF-8 is found in the body too", async () => {
+  const bytes = Buffer.concat([Buffer.from(skillText("pdf")), Buffer.from([0x63, 0xe9, 0x0a])]);
+  project.write("skills/pdf/SKILL.md", bytes);
+  expect(await problemsOf("skills")).toMatchObject({
+    code: 1,
+    problems: [{ code: "invalid-utf8", line: 9, column: 2 }],
+  });
+});
+
+test("the reporters for machines keep stdout to themselves", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  const github = await check("skills", "--reporter", "github");
+  expect(github.stdout).toMatch(
+    /^::error file=skills\/pdf\/SKILL\.md,line=2,col=7,title=name-not-lowercase::the name PDF is not lowercase\. .*\n/,
+  );
+  const sarif = await check("skills", "--reporter=sarif");
+  expect(sarif).toMatchObject({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
+  expect(JSON.parse(sarif.stdout)).toMatchObject({ version: "2.1.0", runs: [{ results: [{}, {}] }] });
+});
+
+test("--fix repairs in place, keeps mode and body, and a second time does nothing", async () => {
+  const file = project.write("skills/pdf/SKILL.md", unquoted);
+  chmodSync(file, 0o640);
+  expect(await problemsOf("skills", "--fix")).toMatchObject({
+    code: 0,
+    codes: [],
+    fixed: [{ file, codes: ["yaml-unquoted-colon"] }],
+  });
+  const text = readFileSync(file, "utf8");
+  expect(text).toBe(unquoted.replace("Use when: reading PDF", "'Use when: reading PDF'"));
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+  expect(readdirSync(project.at("skills", "pdf"))).toEqual(["SKILL.md"]);
+  expect(await problemsOf("skills", "--fix")).toMatchObject({ code: 0, fixed: [] });
+  expect(readFileSync(file, "utf8")).toBe(text);
+});
+
+test("--fix follows a linked SKILL.md inside the given paths, and writes nothing outside them", async () => {
+  const inside = project.write("skills/shared/pdf.md", unquoted);
+  const outside = project.write("elsewhere/docx.md", unquoted.replace("pdf", "docx"));
+  mkdirSync(project.at("skills", "pdf"));
+  mkdirSync(project.at("skills", "docx"));
+  symlinkSync("../shared/pdf.md", project.at("skills", "pdf", "SKILL.md"));
+  symlinkSync("../../elsewhere/docx.md", project.at("skills", "docx", "SKILL.md"));
+  const { code, stderr, fixed } = await problemsOf("skills", "--fix");
+  expect(code).toBe(1);
+  expect(fixed).toEqual([{ file: inside, codes: ["yaml-unquoted-colon"] }]);
+  expect(stderr).toBe(`acp-skills: ${outside} was not fixed: it lies outside the given paths\n`);
+  expect(readFileSync(outside, "utf8")).toContain("description: Use when: reading");
+});
+
+test.skipIf(process.getuid?.() === 0 || process.platform === "win32")(
+  "--fix says why it cannot write, in words",
+  async () => {
+    const file = project.write("skills/pdf/SKILL.md", unquoted);
+    chmodSync(project.at("skills", "pdf"), 0o555);
+    try {
+      const { code, stderr } = await problemsOf("skills", "--fix");
+      expect(code).toBe(1);
+      expect(stderr).toBe(`acp-skills: ${file} was not fixed: this user may not write in its directory\n`);
+    } finally {
+      chmodSync(project.at("skills", "pdf"), 0o755);
+    }
+  },
+);
+
+test("--fix leaves the display name beside a skill.toml alone", async () => {
+  const text = "---\nname: Leads\n---\n";
+  const file = project.write("skills/leads/SKILL.md", text);
+  project.write(
+    "skills/leads/skill.toml",
+    'name = "leads"\nversion = "1.0.0"\ndescription = "Leads."\nkind = "instruction"\n',
+  );
+  await check("skills", "--fix");
+  expect(readFileSync(file, "utf8")).toBe(text);
+});
+
+test("--fix over every fixture repairs something, breaks nothing, and is done after one time", async () => {
+  cpSync(fixtures, project.at("fixtures"), { recursive: true });
+  const before = await problemsOf("fixtures");
+  const first = await problemsOf("fixtures", "--fix");
+  expect(first.fixed.length).toBeGreaterThan(0);
+  expect(first.problems.length).toBeLessThan(before.problems.length);
+  const second = await problemsOf("fixtures", "--fix");
+  expect(second.fixed).toEqual([]);
+  expect(second.problems).toEqual(first.problems);
+});
+
+test("everything lies inside /", async () => {
+  const file = project.write("skills/pdf/SKILL.md", unquoted);
+  const skill = { directory: project.at("skills", "pdf"), expectedName: "pdf", file };
+  const { root } = path.parse(file);
+  expect(await fixFiles([skill], [root])).toMatchObject({ fixed: [{ file }], refusals: [] });
+});
+
+test.each([[], ["--watch"]])("a reader that goes away changes no exit code (%j)", async (...args) => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  const child = startCli(["check", "skills", ...args], { cwd: project.directory });
+  child.stdout.destroy();
+  let stderr = "";
+  child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
+  expect(await once(child, "close")).toEqual([1, null]);
+  const watching = args.length === 0 ? "" : "acp-skills: watching 1 skill; Ctrl-C ends\n";
+  expect(stderr).toBe(`acp-skills: found 1, checked 1, not checked 0\n${watching}`);
+});

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { githubReporter } from "../../../../../src/cli/commands/check/reporters/github.ts";
+import { exampleContext, exampleReport } from "./example-report.ts";
+
+test("each problem is one workflow command, with nothing that could end or start another", () => {
+  expect([...githubReporter(exampleReport, exampleContext)].join("")).toBe(
+    [
+      "::error file=skills/foo/SKILL.md,line=2,col=7,title=name-not-lowercase::the name Foo is not lowercase. Write it as foo.",
+      "::warning file=/elsewhere/50%25%2C a%3Ab/SKILL.md,line=3,col=14,title=field-unexpected::100%25 of \\u{1b}[31mred ::error::injected. Remove it.",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("the name of a file, too, is nothing that a terminal would obey", () => {
+  const [problem] = exampleReport.problems;
+  const report = {
+    ...exampleReport,
+    problems: problem === undefined ? [] : [{ ...problem, file: "/a\u001b[2J\u202eb" }],
+  };
+  expect([...githubReporter(report, exampleContext)].join("")).toContain("file=/a\\u{1b}[2J\\u{202e}b,");
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { jsonReporter } from "../../../../../src/cli/commands/check/reporters/json.ts";
+import { exampleContext, exampleReport } from "./example-report.ts";
+
+const { counts } = exampleReport;
+
+test("the report is one JSON value with a problem a line", () => {
+  const text = [...jsonReporter(exampleReport, exampleContext)].join("");
+  expect(JSON.parse(text)).toEqual({ problems: exampleReport.problems, checked: 2, fixed: [], counts });
+  expect(text.split("\n")).toHaveLength(5);
+});
+
+test("keys come in the same order however a problem was made", () => {
+  const [problem] = exampleReport.problems;
+  const turned = Object.fromEntries(Object.entries(problem ?? {}).reverse()) as NonNullable<typeof problem>;
+  const one = [...jsonReporter({ ...exampleReport, problems: [turned] }, exampleContext)].join("");
+  expect(one.split("\n")[1]).toBe(
+    '{"code":"name-not-lowercase","severity":"error","file":"/project/skills/foo/SKILL.md","line":2,"column":7,"message":"the name Foo is not lowercase","fix":"Write it as foo."}',
+  );
+});
+
+test("an empty report is still whole", () => {
+  const text = [...jsonReporter({ problems: [], checked: 0, fixed: [], counts }, exampleContext)].join("");
+  expect(JSON.parse(text)).toEqual({ problems: [], checked: 0, fixed: [], counts });
+});
+
+test("control characters that JSON leaves alone are escaped too", () => {
+  const [problem] = exampleReport.problems;
+  const hostile = { ...problem!, message: "\u009b31m\u202e" };
+  const text = [...jsonReporter({ ...exampleReport, problems: [hostile] }, exampleContext)].join("");
+  expect(text).toContain("\\u009b31m\\u202e");
+});

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { widthOf } from "../../../src/cli/report/terminal.ts";
+
+test.each([
+  [{ isTTY: true, columns: 80 }, 80],
+  [{ isTTY: true, columns: 0 }, undefined],
+  [{ isTTY: true }, undefined],
+  [{ isTTY: false, columns: 80 }, undefined],
+  [{ columns: 80 }, undefined],
+])("%j is so many columns wide: %s", (stdout, columns) => {
+  expect(widthOf(stdout)).toBe(columns);
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { openExchanges } from "../../../src/mcp/socket/exchanges.ts";
+
+const request = (id: unknown): object => ({ jsonrpc: "2.0", id, method: "tools/call" });
+const cancelled = (requestId: unknown): object => ({ method: "notifications/cancelled", params: { requestId } });
+
+describe("the exchanges of a session", () => {
+  it("give up the one that a cancellation names, and tell 1 from '1'", () => {
+    const exchanges = openExchanges();
+    const [one, text] = [exchanges.enter(request(1)), exchanges.enter(request("1"))];
+    exchanges.enter(cancelled(1)).leave();
+    expect([one.signal.aborted, text.signal.aborted]).toEqual([true, false]);
+  });
+
+  it("give up neither of two that share an id", () => {
+    const exchanges = openExchanges();
+    const both = [exchanges.enter(request(1)), exchanges.enter(request(1))];
+    exchanges.enter(cancelled(1)).leave();
+    expect(both.map(({ signal }) => signal.aborted)).toEqual([false, false]);
+    both[0]?.leave();
+    exchanges.enter(cancelled(1)).leave();
+    expect(both.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+  });
+
+  it.each([[null], [[]], ["x"], [{}], [cancelled(undefined)], [{ ...cancelled(1), params: null }]])(
+    "take %j for no cancellation",
+    (body) => {
+      const exchanges = openExchanges();
+      const running = [exchanges.enter(request(1)), exchanges.enter([request(1)]), exchanges.enter(undefined)];
+      exchanges.enter(body);
+      expect(running.some(({ signal }) => signal.aborted)).toBe(false);
+      exchanges.abortAll();
+      expect(running.every(({ signal }) => signal.aborted)).toBe(true);
+    },
+  );
+});

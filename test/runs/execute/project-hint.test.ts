@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { projectHint } from "../../../src/runs/execute/project-hint.ts";
+import { actionSkill, openRunner } from "../open-runner.ts";
+
+const writable = { project: { directory: "/home/me/project", writable: true } };
+
+describe("what to do about a refusal in a project that may be written", () => {
+  test.each([
+    ["a new file, by Python", "[Errno 13] Permission denied: '/project/new.txt'"],
+    ["a file that is moved, by Python", "[Errno 18] Invalid cross-device link: '/project/a/x' -> '/project/x'"],
+    ["a new file, by a shell", "/skills/a/run.sh: line 1: /project/new.txt: Permission denied"],
+    ["a new directory, by mkdir", "mkdir: cannot create directory '/project/new': Permission denied"],
+    ["a new file, by Node", "Error: EACCES: permission denied, open '/project/new.txt'"],
+  ])("is told of %s", (_, told) => {
+    expect(projectHint(told, writable)).toMatch(/write below a directory that exists, or to \/output\.$/);
+  });
+
+  test("is not told of other places, other failures, and projects that are only read", () => {
+    expect(projectHint("[Errno 13] Permission denied: '/etc/shadow'", writable)).toBeUndefined();
+    expect(projectHint("[Errno 2] No such file or directory: '/project/new'", writable)).toBeUndefined();
+    expect(projectHint("[Errno 13] Permission denied: '/project/new'", {})).toBeUndefined();
+  });
+});
+
+test("a failed run carries it, however long its details are", async () => {
+  const { call } = await openRunner(
+    actionSkill("a.b", '[permissions]\nproject = "write"'),
+    () => ({
+      type: "raised",
+      error: {
+        type: "PermissionError",
+        message: "[Errno 13] Permission denied: '/project/new.txt'",
+        details: { traceback: "x".repeat(10_000) },
+      },
+    }),
+    { grants: ["a.b:project-write"] },
+  );
+  expect(await call("execute_skill", { name: "a.b" }, { project: "/home/me/project" })).toMatchObject({
+    status: "failed",
+    error: { details: { hint: expect.stringContaining("/output") as string } },
+  });
+});

@@ -1,0 +1,36 @@
+import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
+import type { MemoryScript } from "../../src/sandbox/memory-sandbox.ts";
+import { openRuns } from "../../src/runs/runs.ts";
+import type { Runs, RunsOptions } from "../../src/runs/runs.ts";
+import { openGrants } from "../../src/trust/grants.ts";
+import { manualClock } from "../manual-clock.ts";
+import type { ManualClock } from "../manual-clock.ts";
+
+export interface MemoryRunsOptions extends Partial<Omit<RunsOptions, "sandbox" | "grants" | "clock">> {
+  readonly grants?: readonly string[];
+  readonly refuses?: (run: unknown) => string | undefined;
+  readonly unavailable?: Error;
+}
+
+/** Runs that isolate nothing; what a program does, the script says. */
+export function openMemoryRuns(
+  script: MemoryScript,
+  { grants = [], refuses, unavailable, ...options }: MemoryRunsOptions = {},
+): { readonly runs: Runs; readonly clock: ManualClock } {
+  const clock = manualClock();
+  const sandbox = memorySandbox(script, { clock, ...(refuses && { refuses }) });
+  let count = 0;
+  const runs = openRuns({
+    sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
+    grants: openGrants(grants),
+    readSecret: () => Promise.resolve(undefined),
+    refuseProject: () => undefined,
+    findPackages: () => Promise.resolve(undefined),
+    clock,
+    concurrency: 4,
+    maxWaiting: 8,
+    newRunId: () => `run_${String(++count).padStart(10, "0")}`,
+    ...options,
+  });
+  return { runs, clock };
+}

@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { keepBytes } from "../../../src/runs/record/kept-bytes.ts";
+import { retainedHeap } from "../../retained-heap.ts";
+
+test("however a stream is cut into pieces, what is kept of it is its beginning and its end", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 }),
+      fc.integer({ min: 2, max: 60 }),
+      (pieces, limit) => {
+        const whole = Buffer.concat(pieces);
+        const kept = keepBytes(limit);
+        for (const piece of pieces) kept.push(piece);
+        expect(kept.size).toBe(whole.length);
+        expect(kept.isCut).toBe(whole.length > limit);
+        const read = kept.read();
+        if (whole.length <= limit) expect(read).toEqual(whole);
+        else {
+          const head = Math.floor(limit / 2);
+          const tail = limit - head;
+          expect(read.subarray(0, head)).toEqual(whole.subarray(0, head));
+          expect(read.subarray(read.length - tail)).toEqual(whole.subarray(whole.length - tail));
+          expect(read.subarray(head, read.length - tail).toString()).toBe(
+            `\n… ${whole.length - limit} bytes left out …\n`,
+          );
+        }
+      },
+    ),
+  );
+});
+
+test.each([
+  ["before", 4_000_000],
+  ["beyond", 1000],
+])("many small pieces %s the limit take little more than their bytes", (_where, limit) => {
+  const kept = keepBytes(limit);
+  const piece = Buffer.from("x");
+  const before = retainedHeap();
+  let most = 0;
+  for (let index = 0; index < 800_000; index++) {
+    kept.push(piece);
+    if (index % 50_000 === 0) most = Math.max(most, retainedHeap() - before);
+  }
+  expect(most).toBeLessThan(20 * 1024 * 1024);
+  expect(kept.size).toBe(800_000);
+});
+
+test("of many small pieces the beginning and the end are kept", () => {
+  const kept = keepBytes(1000);
+  for (let index = 0; index < 100_000; index++) kept.push(Buffer.from(String(index % 10)));
+  expect(kept.read().toString().startsWith("0123456789")).toBe(true);
+  expect(kept.read().toString().endsWith("6789")).toBe(true);
+  expect(kept.read().length).toBeLessThan(1100);
+});
+
+test("a piece may be used again after it was pushed", () => {
+  const kept = keepBytes(10);
+  const piece = Buffer.from("abcd");
+  kept.push(piece);
+  piece.fill(0);
+  expect(kept.read().toString()).toBe("abcd");
+});

@@ -1,0 +1,102 @@
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import { isSkillsError } from "../../../src/errors.ts";
+import { layFiles, makePrivateDirectory } from "../../../src/sandbox/directory/lay-files.ts";
+import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
+import type { MountedBlob, MountedSkill } from "../../../src/sandbox/sandbox.ts";
+import { blobOf, fileOf, skillOf } from "../../contract/sandbox/runs.ts";
+
+// There are neither modes nor links such as these on Windows, and no tier that lays files.
+describe.skipIf(process.platform === "win32")("files that are laid for a run", () => {
+  const base = mkdtempSync(join(tmpdir(), "lay-files-"));
+  afterAll(() => removeTree(base));
+  let count = 0;
+
+  async function lay(skills: MountedSkill[], blobs: MountedBlob[] = []) {
+    const directory = makePrivateDirectory(join(base, String(++count)), undefined, ["workspace"]);
+    await layFiles(directory, skills, blobs);
+    return directory;
+  }
+
+  const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+  test("lie by the name of their skill, and nobody may change them", async () => {
+    const { skills, path } = await lay([skillOf("a.b", { "SKILL.md": "text", "x/y/run.sh": "#!/bin/sh\n" })]);
+    expect(readFileSync(join(skills, "a.b/SKILL.md"), "utf8")).toBe("text");
+    expect(["", "/SKILL.md", "/x/y", "/x/y/run.sh"].map((name) => mode(join(skills, `a.b${name}`)))).toEqual([
+      "555",
+      "444",
+      "555",
+      "555",
+    ]);
+    expect([mode(path), mode(join(path, "workspace"))]).toEqual(["700", "700"]);
+  });
+
+  // As root we write there again and again, and would follow what another process of that user puts in the way.
+  test.skipIf(process.getuid?.() !== 0)("lie where their user passes, and changes nothing", () => {
+    const { path, skills, blobs } = makePrivateDirectory(join(base, String(++count)), 1234, ["workspace"]);
+    const rights = (one: string): unknown[] => [statSync(one).uid, statSync(one).gid, mode(one)];
+    expect(rights(path)).toEqual([0, 1234, "710"]);
+    expect([rights(skills), rights(blobs)]).toEqual([
+      [0, 0, "755"],
+      [0, 0, "755"],
+    ]);
+    expect(rights(join(path, "workspace"))).toEqual([1234, 1234, "700"]);
+  });
+
+  test("are blobs by id, with and without its beginning", async () => {
+    const { blobs } = await lay([], [blobOf("blob:a.b-1", "content")]);
+    expect(readFileSync(join(blobs, "blob:a.b-1"), "utf8")).toBe("content");
+    expect(readlinkSync(join(blobs, "a.b-1"))).toBe("blob:a.b-1");
+  });
+
+  test("are readable whatever the umask", async () => {
+    const before = process.umask(0o077);
+    try {
+      const { skills } = await lay([skillOf("a", { "x/f": "" })]);
+      expect([mode(skills), mode(join(skills, "a/x")), mode(join(skills, "a/x/f"))]).toEqual(["755", "555", "444"]);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  test("never lie elsewhere, whatever they are called", async () => {
+    const segment = fc.oneof(fc.constantFrom("..", ".", "", "a", "\0", "blob:x"), fc.string());
+    const name = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
+    await fc.assert(
+      fc.asyncProperty(name, name, name, async (skill, file, blob) => {
+        const number = count + 1;
+        const skills = [{ name: skill, files: [fileOf(file, "planted")] }];
+        await lay(skills, [blobOf(`blob:${blob}`, "planted")]).catch(() => undefined);
+        expect(readdirSync(join(base, String(number))).sort()).toEqual(["blobs", "skills", "workspace"]);
+        expect(readdirSync(base)).not.toContain("planted");
+      }),
+      { numRuns: 200 },
+    );
+    expect(readdirSync(base)).toHaveLength(count);
+  });
+
+  const refused: [string, MountedSkill[], MountedBlob[]][] = [
+    ["a skill with a path for a name", [skillOf("a/b", {})], []],
+    ["a file above its skill", [skillOf("a", { "../b": "" })], []],
+    ["a file at the root", [skillOf("a", { "/etc/passwd": "" })], []],
+    ["an id that is a path", [], [blobOf("blob:../x", "")]],
+    ["an id that is no blob's", [], [blobOf("x", "")]],
+    ["a file that is shorter than it says", [{ name: "a", files: [{ ...fileOf("f", "x"), size: 2 }] }], []],
+    ["a file that is longer than it says", [{ name: "a", files: [{ ...fileOf("f", "xy"), size: 1 }] }], []],
+  ];
+  test.each(refused)("are refused when there is %s", async (_what, skills, blobs) => {
+    const error: unknown = await lay(skills, blobs).catch((thrown: unknown) => thrown);
+    expect(isSkillsError(error) && error.code).toBe("SANDBOX_UNAVAILABLE");
+    expect((error as Error).message).not.toContain(base);
+  });
+
+  test("are gone when they are removed", async () => {
+    const directory = await lay([skillOf("a", { "x/y/z": "1" })]);
+    await directory.remove();
+    expect(lstatSync(directory.path, { throwIfNoEntry: false })).toBeUndefined();
+  });
+});

@@ -1,0 +1,48 @@
+import { chmodSync, chownSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
+import { chooseUser } from "../../../src/sandbox/directory/sandbox-user.ts";
+
+describe.skipIf(process.getuid?.() !== 0)("as root, a run is", () => {
+  let directory = "";
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "sandbox-user-"));
+  });
+  afterEach(() => removeTree(directory));
+
+  const own = (uid: number, mode: number): void => {
+    chownSync(directory, uid, uid);
+    chmodSync(directory, mode);
+  };
+  const user = (writable: boolean) => chooseUser({ directory, writable });
+  const nobody = { id: expect.toSatisfy((id: number) => id > 1234) as number, isLent: false };
+
+  test("somebody else each time, where it needs nothing of anybody's", () => {
+    expect(chooseUser(undefined)).toEqual(nobody);
+    expect(chooseUser(undefined)).not.toEqual(chooseUser(undefined));
+    own(0, 0o755);
+    expect(user(false)).toEqual(nobody);
+  });
+
+  test("the owner of what it writes, or of what nobody else may read", () => {
+    own(1234, 0o755);
+    expect([user(false), user(true)]).toEqual([nobody, { id: 1234, isLent: false }]);
+    own(1234, 0o700);
+    expect(user(false)).toEqual({ id: 1234, isLent: false });
+  });
+
+  test("nobody, to whom it is lent, where that would be root", () => {
+    own(0, 0o755);
+    expect(user(true)).toEqual({ ...nobody, isLent: true });
+    own(0, 0o700);
+    expect(user(false)).toEqual({ ...nobody, isLent: true });
+  });
+
+  test("refused with a sentence where the directory is gone", () => {
+    const gone = join(directory, "gone");
+    for (const writable of [false, true])
+      expect(chooseUser({ directory: gone, writable })).toEqual({ refusal: `There is no directory ${gone}.` });
+  });
+});

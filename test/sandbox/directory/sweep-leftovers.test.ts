@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describeOwner, ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
+import type { Owner } from "../../../src/sandbox/directory/host-directory.ts";
+import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
+import { sweepLeftovers } from "../../../src/sandbox/directory/sweep-leftovers.ts";
+
+describe.skipIf(process.platform !== "linux")("sweeping", () => {
+  let directory = "";
+  const told: string[] = [];
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "sweep-"));
+    told.length = 0;
+  });
+  afterEach(() => removeTree(directory));
+
+  const own = describeOwner(process.pid);
+  const dead: Owner = { ...own, pid: 2 ** 22 + 1 };
+  const leave = (name: string, owner?: Owner): void => {
+    mkdirSync(join(directory, name, "s1/skills"), { recursive: true });
+    if (owner !== undefined) writeFileSync(join(directory, name, ownerFile), JSON.stringify(owner));
+  };
+  const sweep = (): Promise<void> => sweepLeftovers((_level, message) => told.push(message), directory);
+
+  test("removes what dead processes left, and says so", async () => {
+    leave("acp-skills-run-dead", dead);
+    leave("acp-skills-run-reused", { ...own, started: "1" });
+    leave("acp-skills-run-probe-dead", dead);
+    await sweep();
+    expect(readdirSync(directory)).toEqual([]);
+    expect(told).toHaveLength(3);
+  });
+
+  test("removes what nobody owns once nobody can be making it", async () => {
+    leave("acp-skills-run-forgotten");
+    utimesSync(join(directory, "acp-skills-run-forgotten"), 0, 0);
+    await sweep();
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("is done by one of several that try at once, without complaint", async () => {
+    for (const name of ["a", "b", "c"]) leave(`acp-skills-run-${name}`, dead);
+    await Promise.all([sweep(), sweep(), sweep()]);
+    expect(readdirSync(directory)).toEqual([]);
+    expect(told.filter((message) => !message.startsWith("Removed"))).toEqual([]);
+    expect(told).toHaveLength(3);
+  });
+
+  test("leaves what lives, what is of another world, and what is not ours", async () => {
+    leave("acp-skills-run-alive", own);
+    leave("acp-skills-run-container", { ...dead, world: "another boot pid:[1]" });
+    leave("acp-skills-run-unknown", { ...dead, world: "" });
+    leave("acp-skills-run-being-made");
+    leave("other", dead);
+    writeFileSync(join(directory, "acp-skills-run-file"), "");
+    symlinkSync(join(directory, "other"), join(directory, "acp-skills-run-link"));
+    const before = readdirSync(directory);
+    await sweep();
+    expect(readdirSync(directory)).toEqual(before);
+    expect(told).toEqual([]);
+  });
+
+  test("does nothing where there is nothing", async () => {
+    await sweepLeftovers((_level, message) => told.push(message), join(directory, "absent"));
+    expect(told).toEqual([]);
+  });
+});

@@ -1,0 +1,165 @@
+import { Duplex, PassThrough, Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { SkillsError } from "../../../src/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { frameLimits } from "../../../src/sandbox/frames/frame-limits.ts";
+import { encodeFrame, FrameFault, readFrames } from "../../../src/sandbox/frames/frames.ts";
+import { serveProgram } from "../../../src/sandbox/drive/program-calls.ts";
+import type { RunHost } from "../../../src/sandbox/sandbox.ts";
+import { codeRun } from "../../contract/sandbox/runs.ts";
+import { manualClock } from "../../manual-clock.ts";
+
+const host: RunHost = {
+  print: () => undefined,
+  hide: (text) => text,
+  async createBlob(kind, content) {
+    let size = 0;
+    for await (const piece of content) size += piece.length;
+    return `blob:${kind}-${size}`;
+  },
+  callSkill: (name, args) => Promise.resolve({ name, args }),
+  output: () => Promise.reject(new Error("not here")),
+};
+
+/** Plays a program: what it sends is all there; what it was answered is read afterwards. */
+async function play(sent: readonly Buffer[], more: { host?: Partial<RunHost>; over?: AbortSignal } = {}) {
+  const toHost = new PassThrough();
+  const toProgram = new PassThrough();
+  for (const piece of sent) toHost.write(piece);
+  toHost.end();
+  let tooMuch = 0;
+  const served = serveProgram(
+    Duplex.from({ readable: toHost, writable: toProgram }),
+    codeRun("", { brokered: ["a.b"], limits: { resultBytes: 100 } }),
+    { ...host, ...more.host },
+    more.over ?? new AbortController().signal,
+    { log: silentLog, clock: systemClock, tooMuch: () => (tooMuch += 1) },
+  );
+  const result = await served.catch((error: unknown) => error);
+  toProgram.end();
+  const frames = readFrames(toProgram);
+  const answers: unknown[] = [];
+  for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) answers.push(frame.header);
+  return { result, answers, tooMuch };
+}
+
+const call = (id: unknown, name: unknown = "a.b", args: unknown = {}) =>
+  encodeFrame({ type: "call_skill", id, name, args });
+const returned = encodeFrame({ type: "returned", value: 1 });
+
+test("Calls are answered in order, then the result is taken", async () => {
+  const blob = Buffer.concat([encodeFrame({ type: "create_blob", id: 1, kind: "a/b", bytes: 4 }), Buffer.from("four")]);
+  const { result, answers } = await play([blob, call(2, "a.b", { n: 1 }), returned]);
+  expect(answers).toEqual([
+    { type: "reply", id: 1, value: "blob:a/b-4" },
+    { type: "reply", id: 2, value: { name: "a.b", args: { n: 1 } } },
+  ]);
+  expect(result).toEqual({ type: "returned", value: 1 });
+});
+
+test("A skill that the run may not call is not called", async () => {
+  const { answers } = await play([call(1, "c.d")], { host: { callSkill: () => expect.fail("It was called.") } });
+  expect(answers).toEqual([
+    { type: "reply", id: 1, error: { type: "PermissionError", message: "This run may not call that skill." } },
+  ]);
+});
+
+test.each<[string, unknown, object]>([
+  [
+    "a failure of the skill",
+    { type: "ValueError", message: "no", runId: "run_2" },
+    { type: "ValueError", message: "no", run_id: "run_2" },
+  ],
+  ["an error of ours", new SkillsError("UNREADABLE", "gone"), { type: "UNREADABLE", message: "gone" }],
+  ["an error", new RangeError("too far"), { type: "Error", message: "too far" }],
+  ["anything", 7, { type: "Error", message: "The call failed." }],
+])("What the host throws becomes an exception inside: %s", async (_what, thrown, error) => {
+  // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+  const { answers } = await play([call(1)], { host: { callSkill: () => Promise.reject(thrown) } });
+  expect(answers).toEqual([{ type: "reply", id: 1, error }]);
+});
+
+test("An answer that does not fit becomes an exception inside", async () => {
+  const callSkill = () => Promise.resolve("x".repeat(8 * 1024 * 1024));
+  const { answers } = await play([call(1)], { host: { callSkill } });
+  expect(answers).toEqual([
+    { type: "reply", id: 1, error: { type: "OutputLimitError", message: "The answer is too large." } },
+  ]);
+});
+
+test("A result that is too large is told at once", async () => {
+  const { result, tooMuch } = await play([encodeFrame({ type: "returned", value: "x".repeat(200) })]);
+  expect({ result, tooMuch }).toEqual({ result: undefined, tooMuch: 1 });
+});
+
+test("A call in flight is abandoned when the run is over", async () => {
+  const over = new AbortController();
+  const callSkill = () => {
+    over.abort();
+    return new Promise<never>(() => undefined);
+  };
+  const { result, answers } = await play([call(1), returned], { host: { callSkill }, over: over.signal });
+  expect({ result, answers }).toEqual({ result: undefined, answers: [] });
+});
+
+test.each<[string, Buffer[]]>([
+  ["sends what nobody knows", [encodeFrame({ type: "reply", id: 1 })]],
+  ["goes on after its result", [returned, returned]],
+  ["numbers a call with text", [call("1")]],
+  ["numbers a call below zero", [call(-1)]],
+  ["calls what is no name", [call(1, 7)]],
+  ["calls with arguments without end", [Buffer.from(deepCall())]],
+  ["keeps a blob of no kind", [encodeFrame({ type: "create_blob", id: 1, bytes: 0 })]],
+  ["keeps a blob of an endless kind", [encodeFrame({ type: "create_blob", id: 1, kind: "k".repeat(128), bytes: 0 })]],
+  ["ends within a blob", [encodeFrame({ type: "create_blob", id: 1, kind: "a/b", bytes: 4 }), Buffer.from("thr")]],
+])("It is a fault when a program %s", async (_what, sent) => {
+  expect((await play(sent)).result).toBeInstanceOf(FrameFault);
+});
+
+function deepCall(): Buffer {
+  const text = `{"type":"call_skill","id":1,"name":"a.b","args":${"[".repeat(5000)}${"]".repeat(5000)}}`;
+  const start = Buffer.alloc(4);
+  start.writeUInt32BE(text.length);
+  return Buffer.concat([start, Buffer.from(text)]);
+}
+
+test("A program that sends large calls without end is read no faster than allowed, and no further ahead", async () => {
+  const frame = encodeFrame({ type: "call_skill", id: 1, name: "c.d", args: "x".repeat(4_000_000) });
+  let given = 0;
+  const flood = new Readable({
+    highWaterMark: 65_536,
+    read() {
+      for (let isWanted = true; isWanted;) {
+        const piece = frame.subarray(given % frame.length, (given % frame.length) + 65_536);
+        given += piece.length;
+        isWanted = this.push(piece);
+      }
+    },
+  });
+  const clock = manualClock();
+  const over = new AbortController();
+  const channel = Duplex.from({ readable: flood, writable: new PassThrough().resume() });
+  channel.on("error", () => undefined);
+  const run = codeRun("", { brokered: ["a.b"] });
+  const served = serveProgram(channel, run, host, over.signal, { log: silentLog, clock, tooMuch: () => undefined });
+  const settled = async (): Promise<number> => {
+    for (let last = -1; last !== given;) {
+      last = given;
+      for (let turn = 0; turn < 20; turn++) await setImmediate();
+    }
+    return given;
+  };
+  const ahead = frame.length + 1024 * 1024;
+  const first = await settled();
+  expect(first).toBeGreaterThanOrEqual(frameLimits.burstBytes);
+  expect(first).toBeLessThan(frameLimits.burstBytes + ahead);
+  clock.pass(10_000);
+  await settled();
+  for (let second = 0; second < 4; second++) clock.pass(1_000);
+  expect(await settled()).toBeLessThan(frameLimits.burstBytes + 14 * frameLimits.bytesPerSecond + ahead);
+  over.abort();
+  channel.destroy();
+  await served.catch(() => undefined);
+});

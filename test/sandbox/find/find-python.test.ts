@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { findPython, readAnswer } from "../../../src/sandbox/find/find-python.ts";
+
+const answer = (name: string, version: number[]): string =>
+  JSON.stringify([name, version, "/usr/bin/python3.x", "/usr"]);
+
+test("CPython from 3.9 on is taken", () => {
+  for (const version of [
+    [3, 9, 0],
+    [3, 14, 1],
+  ]) {
+    expect(readAnswer("python3", answer("cpython", version))).toEqual({
+      executable: "/usr/bin/python3.x",
+      version: version.join("."),
+      prefix: "/usr",
+    });
+  }
+});
+
+test.each([
+  ["pypy", [3, 11, 0], "python3 is pypy, not CPython."],
+  ["cpython", [3, 8, 18], "python3 is Python 3.8.18; 3.9 is the least."],
+  ["cpython", [2, 7, 18], "python3 is Python 2.7.18; 3.9 is the least."],
+])("%s %j is not", (name, version, reason) => {
+  expect(readAnswer("python3", answer(name, version))).toEqual({ reason });
+});
+
+// A sandbox shows all of the prefix.
+test("One whose prefix holds a home is not, unless it is the system's own", () => {
+  const homes = ["/home/me", "/usr/games"];
+  const prefixed = (prefix: string) =>
+    homes.map((home) => "reason" in readAnswer("p", JSON.stringify(["cpython", [3, 11, 0], "/p", prefix]), home));
+  expect(["/", "/home", "/home/me", "/home/me/.pyenv/versions/3.11", "/home/m", "/usr"].map(prefixed)).toEqual([
+    [true, true],
+    [true, false],
+    [true, false],
+    [false, false],
+    [false, false],
+    [false, false],
+  ]);
+});
+
+test("One that is asked for and does not run is not replaced", async () => {
+  expect(await findPython("/absent/python")).toEqual({
+    reason: "/absent/python does not run, or lacks its standard library.",
+  });
+});

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { installRemedy } from "../../../src/sandbox/find/install-remedy.ts";
+
+const packages = ["deno", "pyodide"];
+const remedy = (own: string, projects: readonly string[] = [], cwd = "/elsewhere"): string =>
+  installRemedy(packages, own, { cwd: () => cwd, exists: (file) => projects.includes(file) });
+
+test.skipIf(process.platform === "win32")(
+  "the command installs where this package looks, however it was installed",
+  () => {
+    const file = "node_modules/acp-skills/dist/sandbox/a.js";
+    expect(remedy(`/usr/lib/${file}`)).toBe("npm install --global deno pyodide");
+    expect(remedy(`/home/me/app/${file}`, ["/home/me/app/package.json"], "/home/me/app")).toBe(
+      "npm install deno pyodide",
+    );
+    expect(remedy(`/home/me/app/${file}`, ["/home/me/app/package.json"])).toBe(
+      "npm install --prefix /home/me/app deno pyodide",
+    );
+    const npx = "/home/me/.npm/_npx/5a9d";
+    expect(remedy(`${npx}/${file}`, [`${npx}/package.json`])).toBe(`npm install --prefix ${npx} deno pyodide`);
+    expect(remedy(`/my app/${file}`, ["/my app/package.json"])).toBe('npm install --prefix "/my app" deno pyodide');
+    expect(remedy("/checkout/dist/sandbox/a.js")).toBe("npm install deno pyodide");
+  },
+);
+
+test("a directory that was deleted is no reason not to tell", () => {
+  const told = installRemedy(packages, "/app/node_modules/a.js", {
+    cwd: () => {
+      throw new Error("gone");
+    },
+    exists: () => true,
+  });
+  expect(told).toContain("deno pyodide");
+});

@@ -1,0 +1,164 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { PassThrough, Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { encodeFrame, FrameFault, readFrames, sendFrame } from "../../../src/sandbox/frames/frames.ts";
+import type { Frame } from "../../../src/sandbox/frames/frames.ts";
+import { retainedHeap } from "../../retained-heap.ts";
+
+/** A stream that gives these bytes in pieces of these lengths, over and over. */
+function inPieces(bytes: Uint8Array, lengths: readonly number[]): Readable {
+  function* pieces(): Generator<Buffer> {
+    for (let at = 0, turn = 0; at < bytes.length; turn++) {
+      const length = lengths[turn % lengths.length] ?? 1;
+      yield Buffer.from(bytes.subarray(at, at + length));
+      at += length;
+    }
+  }
+  return Readable.from(pieces(), { objectMode: false });
+}
+
+function withPayload(header: { type: string; [key: string]: unknown }, payload: Uint8Array): Buffer {
+  return Buffer.concat([encodeFrame({ ...header, bytes: payload.length }), payload]);
+}
+
+async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of content) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+async function readAll(stream: Readable): Promise<Frame[]> {
+  const frames = readFrames(stream);
+  const found: Frame[] = [];
+  for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) found.push(frame);
+  return found;
+}
+
+const lengths = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 8 });
+
+test("Frames come out as they went in, however the bytes are cut", async () => {
+  const frame = fc.record({ text: fc.string({ unit: "binary" }), payload: fc.uint8Array({ maxLength: 300 }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(frame, { maxLength: 6 }), lengths, async (sent, cut) => {
+      const bytes = Buffer.concat(sent.map(({ text, payload }) => withPayload({ type: "x", text }, payload)));
+      const frames = readFrames(inPieces(bytes, cut));
+      for (const { text, payload } of sent) {
+        const found = await frames.next();
+        expect(found?.header).toEqual({ type: "x", text, bytes: payload.length });
+        expect(found === undefined ? undefined : await collect(found.payload)).toEqual(Buffer.from(payload));
+      }
+      expect(await frames.next()).toBeUndefined();
+    }),
+  );
+});
+
+test("A header that comes a byte at a time takes no more room than any other", async () => {
+  const bytes = encodeFrame({ type: "x", text: "a".repeat(300_000) });
+  const before = retainedHeap();
+  let grown = 0;
+  let at = 0;
+  const crumbs = new Readable({
+    highWaterMark: 1,
+    read() {
+      if (at % 50_000 === 0) grown = Math.max(grown, retainedHeap() - before);
+      // As they come from a pipe: each with memory of its own.
+      const crumb = Buffer.from(new Uint8Array([bytes[at++] ?? 0]).buffer);
+      void setImmediate().then(() => this.push(crumb));
+    },
+  });
+  expect((await readFrames(crumbs).next())?.headerBytes).toBe(bytes.length - 4);
+  crumbs.destroy();
+  expect(grown).toBeLessThan(10 * 1024 * 1024);
+});
+
+test("A payload that nobody reads is skipped", async () => {
+  const bytes = Buffer.concat([withPayload({ type: "a" }, Buffer.alloc(200_000, 1)), encodeFrame({ type: "b" })]);
+  const found = await readAll(inPieces(bytes, [65_536]));
+  expect(found.map(({ header }) => header.type)).toEqual(["a", "b"]);
+});
+
+test("Whatever arrives is a frame, the end, or a FrameFault", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), lengths, async (bytes, cut) => {
+      try {
+        await readAll(inPieces(bytes, cut));
+      } catch (error) {
+        expect(error).toBeInstanceOf(FrameFault);
+      }
+    }),
+  );
+});
+
+test("A frame with a damaged byte is a frame, the end, or a FrameFault", async () => {
+  const whole = withPayload({ type: "returned", value: [1, "two", null] }, Buffer.from("payload"));
+  await fc.assert(
+    fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 }), async (at, byte) => {
+      const damaged = Buffer.from(whole);
+      damaged[at] = byte;
+      try {
+        await readAll(inPieces(damaged, [7]));
+      } catch (error) {
+        expect(error).toBeInstanceOf(FrameFault);
+      }
+    }),
+  );
+});
+
+test.each([
+  ["a header that is too long", Buffer.from([0x7f, 0xff, 0xff, 0xff])],
+  ["a header that is cut short", encodeFrame({ type: "x" }).subarray(0, 9)],
+  ["a length that is cut short", Buffer.from([0, 0])],
+  ["a payload that is cut short", withPayload({ type: "x" }, Buffer.from("1234")).subarray(0, -1)],
+  ["a header that is no object", Buffer.from("\0\0\0\x02[]")],
+  ["a header that is null", Buffer.from("\0\0\0\x04null")],
+  ["a header without a type", Buffer.from("\0\0\0\x02{}")],
+  ["a type that is no text", Buffer.from('\0\0\0\x0a{"type":1}')],
+  ["a payload of a negative length", encodeFrame({ type: "x", bytes: -1 })],
+  ["a payload of a broken length", encodeFrame({ type: "x", bytes: 0.5 })],
+  ["a payload whose length is text", encodeFrame({ type: "x", bytes: "1" })],
+  ["NaN", Buffer.from('\0\0\0\x18{"type":"x","value":NaN}')],
+])("The reader refuses %s", async (_what, bytes) => {
+  await expect(readAll(inPieces(bytes, [3]))).rejects.toBeInstanceOf(FrameFault);
+});
+
+test("Of a stream without end, no more is taken than is asked for", async () => {
+  let given = 0;
+  const stream = new Readable({
+    read() {
+      given += 1;
+      this.push(given === 1 ? withPayload({ type: "a" }, Buffer.alloc(16_384)) : Buffer.alloc(16_384));
+    },
+  });
+  await readFrames(stream).next();
+  for (let turn = 0; turn < 100; turn++) await setImmediate();
+  expect(given).toBeLessThan(10);
+});
+
+test("A header that is too long for the inside is not sent", () => {
+  expect(() => encodeFrame({ type: "x", text: "x".repeat(8 * 1024 * 1024) })).toThrow(RangeError);
+});
+
+test("A stream that is gone swallows a frame", () => {
+  const stream = new PassThrough();
+  stream.destroy();
+  expect(() => sendFrame(stream, { type: "x" })).not.toThrow();
+});
+
+test("What a child wrote is still there when it has exited, however late it is read", async () => {
+  const program = `const { readSync, writeSync } = require("fs");
+    writeSync(3, Buffer.from("${encodeFrame({ type: "a", bytes: 200 }).toString("base64")}", "base64"));
+    readSync(0, Buffer.alloc(1));
+    writeSync(3, Buffer.concat([Buffer.alloc(200), Buffer.from("${encodeFrame({ type: "b" }).toString("base64")}", "base64")]));`;
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["pipe", "ignore", "inherit", "pipe"] });
+  const frames = readFrames(child.stdio[3] as Readable);
+  const first = await frames.next();
+  child.stdin?.end("go");
+  await once(child, "exit");
+  await setImmediate();
+  expect(first && (await collect(first.payload))).toHaveLength(200);
+  expect((await frames.next())?.header).toEqual({ type: "b" });
+  expect(await frames.next()).toBeUndefined();
+});

@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { writeJson } from "../../../src/sandbox/frames/write-json.ts";
+
+/** The text, and how often it could have paused. */
+function write(value: unknown): { readonly text: string; readonly pauses: number } {
+  const steps = writeJson(value);
+  for (let pauses = 0; ; pauses++) {
+    const step = steps.next();
+    if (step.done) return { text: step.value.toString(), pauses };
+  }
+}
+
+test("Plain data is written as JSON.stringify writes it", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }), (value) => {
+      expect(write(value).text).toBe(JSON.stringify(value));
+    }),
+  );
+});
+
+test("A field that is undefined is left out, and what is undefined in a list is null", () => {
+  const value = { a: undefined, b: [undefined, { c: undefined }], d: "{" };
+  expect(write(value).text).toBe(JSON.stringify(value));
+});
+
+test("Long texts and keys, and many values, are written with pauses between", () => {
+  const long = 'é😀"\\\ud800'.repeat(20_000);
+  const value = { [long]: long, many: new Array<number[]>(50_000).fill([1]) };
+  const { text, pauses } = write(value);
+  expect(text === JSON.stringify(value)).toBe(true);
+  expect(pauses).toBeGreaterThan(100);
+});
+
+test("Depth needs no stack", () => {
+  let deep: unknown[] = [];
+  for (let level = 0; level < 100_000; level++) deep = [deep];
+  expect(write(deep).text).toHaveLength(200_002);
+});

@@ -1,0 +1,112 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
+import { describeSkillFiles } from "../../contract/skill-files.ts";
+
+function makeRoot(): string {
+  return realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-files-")));
+}
+
+describeSkillFiles("disk", () => {
+  const root = makeRoot();
+  const at = (name: string): string => {
+    const target = path.join(root, name);
+    mkdirSync(path.dirname(target), { recursive: true });
+    return target;
+  };
+  return {
+    root,
+    files: diskSkillFiles(),
+    write: (file, content) => writeFileSync(at(file), content),
+    makeDirectory: (directory) => mkdirSync(at(directory)),
+    link: (link, target) => symlinkSync(target, at(link)),
+    makeOther: (file) => void execFileSync("mkfifo", [at(file)]),
+    close: () => rmSync(root, { recursive: true, force: true }),
+  };
+});
+
+it.skipIf(process.platform !== "linux")(
+  "holds no directory that was listed and whose SKILL.md was never read",
+  async () => {
+    const root = makeRoot();
+    writeFileSync(path.join(root, "SKILL.md"), "");
+    const before = readdirSync("/proc/self/fd").length;
+    const files = diskSkillFiles();
+    for (let time = 0; time < 20; time++) files.list(root);
+    expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before + 1);
+    await Promise.resolve();
+    expect(readdirSync("/proc/self/fd")).toHaveLength(before);
+    rmSync(root, { recursive: true });
+  },
+);
+
+describe("disk skill files", () => {
+  let root = "";
+  beforeAll(() => {
+    root = makeRoot();
+  });
+  afterAll(() => {
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  it("reads only the head of a file of 2 GB", () => {
+    const file = path.join(root, "big");
+    writeFileSync(file, "---\nname: big\n");
+    truncateSync(file, 2 ** 31 + 1);
+    const { bytes, whole } = diskSkillFiles().head(file, 4096);
+    expect(whole).toBe(false);
+    expect(bytes.length).toBe(4096);
+    expect(Buffer.from(bytes.subarray(0, 13)).toString()).toBe("---\nname: big");
+  });
+
+  it("refuses a device and a socket without waiting for either", async () => {
+    const files = diskSkillFiles();
+    expect(() => files.head("/dev/zero", 4096)).toThrow("not a regular file");
+    const socket = path.join(root, "socket");
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    expect(files.list(root).find((entry) => entry.name === "socket")?.kind).toBe("other");
+    expect(() => files.head(socket, 4096)).toThrow("not a regular file");
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it.skipIf(process.getuid?.() === 0)("says that permission is denied", () => {
+    const directory = path.join(root, "closed");
+    mkdirSync(directory, { mode: 0 });
+    expect(() => diskSkillFiles().list(directory)).toThrow(`${directory} cannot be read: permission is denied.`);
+    chmodSync(directory, 0o700);
+  });
+
+  it("gives the file system's own reason, and keeps the original error", () => {
+    expect(() => diskSkillFiles().list(path.join(root, "x".repeat(300)))).toThrow(
+      expect.objectContaining({
+        code: "UNREADABLE",
+        facts: expect.objectContaining({ reason: "ENAMETOOLONG" }) as unknown,
+      }),
+    );
+  });
+
+  it("reads one file after another through the same buffer, whatever their sizes", () => {
+    const files = diskSkillFiles();
+    writeFileSync(path.join(root, "long"), "l".repeat(20_000));
+    writeFileSync(path.join(root, "short"), "s");
+    expect(files.head(path.join(root, "long"), 16_384)).toMatchObject({ whole: false, bytes: { length: 16_384 } });
+    expect(Buffer.from(files.head(path.join(root, "short"), 4096).bytes).toString()).toBe("s");
+    const { bytes, whole } = files.head(path.join(root, "long"), 32_768);
+    expect([Buffer.from(bytes).toString(), whole]).toEqual(["l".repeat(20_000), true]);
+  });
+});

@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { memorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
+import { describeSkillFiles } from "../../contract/skill-files.ts";
+
+describeSkillFiles("memory", () => {
+  const files = memorySkillFiles();
+  return {
+    root: "/tree",
+    files,
+    write: (file, content) => files.write(`/tree/${file}`, content),
+    makeDirectory: (directory) => files.makeDirectory(`/tree/${directory}`),
+    link: (link, target) => files.link(`/tree/${link}`, target),
+    makeOther: (file) => files.makeOther(`/tree/${file}`),
+    close: () => undefined,
+  };
+});
+
+it("tells of each change as a watch would, once, in the real directory", () => {
+  const files = memorySkillFiles({ "/s/a/SKILL.md": "x" });
+  files.link("/t", "/s");
+  const touched: string[] = [];
+  files.onTouch((directory, name) => touched.push(`${directory}|${name}`));
+  files.write("/t/a/SKILL.md", "y");
+  files.rename("/s/a", "/s/b");
+  files.remove("/t/b/SKILL.md");
+  expect(touched).toEqual(["/s/a|SKILL.md", "/s|a", "/s|b", "/s/b|SKILL.md"]);
+  expect(files.list("/t/b")).toEqual([]);
+  expect(files.resolve("/s/a")).toBeUndefined();
+});
+
+it("keeps what a removed link led to", () => {
+  const files = memorySkillFiles({ "/real/SKILL.md": "x" });
+  files.link("/s/a", "/real");
+  files.remove("/s/a");
+  expect(files.list("/s")).toEqual([]);
+  expect(files.list("/real")).toHaveLength(1);
+});

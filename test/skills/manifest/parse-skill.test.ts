@@ -1,0 +1,335 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { findFrontmatter } from "../../../src/skills/text/frontmatter.ts";
+import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";
+import { rules } from "../../../src/skills/rules/rules.ts";
+import { availableSkillSchema } from "../../../src/wire/available-skill.ts";
+import { toAvailableSkill } from "../../../src/wire/to-available-skill.ts";
+import { arbitrarySkillText } from "../arbitrary-frontmatter.ts";
+
+const parse = (text: string | Uint8Array, name = "pdf", whole = true) =>
+  parseSkill({
+    directory: `/skills/${name}`,
+    expectedName: name,
+    file: `/skills/${name}/SKILL.md`,
+    head: Buffer.from(text),
+    whole,
+  });
+
+const codes = (text: string | Uint8Array, name?: string) => parse(text, name).findings.map(({ code }) => code);
+
+test("whatever a file says, what is offered goes over the wire, and what is not is explained", () => {
+  let offered = 0;
+  const directory = fc.oneof(fc.constantFrom("pdf", "名前", "--", "PDF Tools", "a.b"), fc.string());
+  fc.assert(
+    fc.property(arbitrarySkillText, directory, (text, name) => {
+      const { skill, findings } = parse(text, name);
+      const refused = findings.some(({ code }) => rules[code].lenient === "error");
+      expect(skill === undefined).toBe(refused);
+      for (const { line, column, message, fix } of findings) {
+        expect(line).toBeGreaterThanOrEqual(1);
+        expect(line).toBeLessThanOrEqual(text.split(/\r\n|\n|\r/).length);
+        expect(column).toBeGreaterThanOrEqual(1);
+        expect(message).not.toBe("");
+        expect(fix).not.toBe("");
+      }
+      if (skill === undefined) return;
+      offered++;
+      expect(Object.isFrozen(skill)).toBe(true);
+      availableSkillSchema.parse(toAvailableSkill({ skill, sources: ["/skills"], problems: [], versions: [skill] }));
+    }),
+    { numRuns: 1500 },
+  );
+  expect(offered).toBeGreaterThan(60);
+});
+
+test("arbitrary bytes never throw", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, whole) => {
+      const fenced = Buffer.concat([Buffer.from("---\nname: x\ndescription: "), bytes, Buffer.from("\n---\n")]);
+      expect(parse(bytes, "x", whole).findings.length).toBeGreaterThan(0);
+      expect(() => parse(fenced, "x", whole)).not.toThrow();
+    }),
+  );
+});
+
+test("a skill is read with every field it has", () => {
+  const { skill, findings } = parse(
+    [
+      "---",
+      "name: pdf",
+      "description: |",
+      "  Reads PDF files.",
+      "license: MIT",
+      "compatibility: Needs Python 3.12",
+      "allowed-tools: Bash(git add *), Read",
+      "metadata:",
+      "  author: someone",
+      "  version: 1.10",
+      "---",
+      "# PDF",
+    ].join("\n"),
+  );
+  expect(findings).toEqual([]);
+  expect(skill).toEqual({
+    name: "pdf",
+    slug: "pdf",
+    version: "1.10",
+    kind: "instruction",
+    namespace: "pdf",
+    description: "Reads PDF files.",
+    license: "MIT",
+    compatibility: "Needs Python 3.12",
+    allowedTools: ["Bash(git add *)", "Read"],
+    tags: [],
+    metadata: { author: "someone", version: "1.10" },
+    dialect: "agent-skills",
+    directory: "/skills/pdf",
+    file: "/skills/pdf/SKILL.md",
+  });
+});
+
+test("with a manifest, the manifest decides and the frontmatter adds", () => {
+  const manifest = {
+    name: "salesforce.leads.sync",
+    version: "1.2.0",
+    description: " Syncs. ",
+    kind: "instruction",
+  } as const;
+  const text = "---\nname: Salesforce Lead Sync\nshort_description: Sync leads.\ntags: [crm, leads]\n---\n";
+  const input = {
+    directory: "/skills/sync",
+    expectedName: "sync",
+    file: "/skills/sync/SKILL.md",
+    head: Buffer.from(text),
+    whole: true,
+  };
+  expect(parseSkill(input, { manifest, findings: [] }).skill).toEqual({
+    name: "salesforce.leads.sync",
+    slug: "salesforce-leads-sync",
+    version: "1.2.0",
+    kind: "instruction",
+    namespace: "salesforce",
+    description: "Syncs.",
+    tags: ["crm", "leads"],
+    metadata: {},
+    dialect: "skills-protocol",
+    directory: "/skills/sync",
+    file: "/skills/sync/SKILL.md",
+    manifest,
+  });
+  expect(parseSkill(input, { findings: [] }).skill).toBeUndefined();
+});
+
+test("a head without the closing fence asks for more, and only where there is more", () => {
+  const text = "---\nname: pdf\ndescription: x\n---\nbody";
+  for (let length = 0; length <= text.length; length++) {
+    const head = Buffer.from(text.slice(0, length));
+    const wanted = findFrontmatter(head, false).kind;
+    expect(wanted).toBe(length > text.indexOf("---\nbody") + 3 ? "found" : "incomplete");
+    const found = parse(head, "pdf", false).findings.map(({ code }) => code);
+    expect(found).toEqual(wanted === "found" ? [] : ["frontmatter-too-long"]);
+  }
+});
+
+test("findings stand in the order of the file", () => {
+  const { findings } = parse("---\nextra: 1\nname: PDF\nother: x: y\n---\n");
+  expect(findings.map(({ code, line, column }) => `${code} ${line}:${column}`)).toEqual([
+    "description-missing 2:1",
+    "field-unexpected 2:8",
+    "name-not-lowercase 3:7",
+    "name-directory-mismatch 3:7",
+    "field-unexpected 4:8",
+    "yaml-unquoted-colon 4:9",
+  ]);
+});
+
+test("columns count characters, not UTF-16 units", () => {
+  const { findings } = parse("---\nname: pdf\ndescription: 😀😀 a: b\n---\n");
+  expect(findings).toMatchObject([{ code: "yaml-unquoted-colon", line: 3, column: 18 }]);
+});
+
+test.each([
+  ["a", "ok", []],
+  ["名前", "名前", ["name-not-ascii", "name-unusable"]],
+  ["ﬁle", "file", []],
+  ["a".repeat(65), "a".repeat(65), ["name-too-long"]],
+  ["😀".repeat(65), "x", ["name-too-long", "name-invalid-characters", "name-directory-mismatch"]],
+])("names are judged as the reference validator does: %s in %s", (name, directory, expected) => {
+  const found = codes(`---\nname: ${name}\ndescription: x\n---\n`, directory);
+  expect(found).toEqual(name === "a" ? ["name-directory-mismatch"] : expected);
+});
+
+test("an alias bomb is named, costs only the keys that use it, and is never written out", () => {
+  const bomb = Array.from({ length: 9 }, (_, level) =>
+    level === 0
+      ? "a0: &a0 [x, x]"
+      : `a${level}: &a${level} [${Array.from({ length: 9 }, () => `*a${level - 1}`).join(", ")}]`,
+  );
+  const { skill, findings } = parse(`---\nname: pdf\ndescription: x\n${bomb.join("\n")}\n---\n`);
+  expect(skill?.description).toBe("x");
+  expect(findings.map(({ code }) => code)).toContain("yaml-alias-bomb");
+  expect(JSON.stringify(findings).length).toBeLessThan(10_000);
+});
+
+test.each(["metadata:\n  - &x\n    name: *x", "metadata: &x [*x]", "metadata: &x\n  a: &y\n    b: [*x, *y]"])(
+  "an alias that goes in a circle costs its key: %j",
+  (circle) => {
+    const { skill, findings } = parse(`---\nname: pdf\n${circle}\ndescription: x\n---\n`);
+    expect(skill).toMatchObject({ slug: "pdf", description: "x", metadata: {} });
+    expect(findings).toContainEqual(expect.objectContaining({ code: "yaml-alias-bomb" }));
+  },
+);
+
+test("a tag constructs nothing", () => {
+  const { skill, findings } = parse(
+    "---\nname: pdf\ndescription: x\nrun: !!js/function 'function () { throw 1 }'\n---\n",
+  );
+  expect(skill?.description).toBe("x");
+  expect(findings).toMatchObject([{ code: "yaml-tag", line: 4, column: 6 }]);
+});
+
+test("keys called __proto__ and constructor are keys", () => {
+  const { skill } = parse(
+    "---\nname: pdf\ndescription: x\n__proto__: y\nmetadata:\n  __proto__: p\n  constructor: c\n---\n",
+  );
+  expect(Object.entries(skill?.metadata ?? {})).toEqual([
+    ["__proto__", "p"],
+    ["constructor", "c"],
+  ]);
+  expect(Object.getPrototypeOf(skill?.metadata)).toBe(Object.prototype);
+});
+
+const fixesOf = (text: string, directory: string) =>
+  Object.fromEntries(parse(text, directory).findings.map(({ code, fix }) => [code, fix]));
+
+test("the fix of a name is a name that is valid", () => {
+  expect(fixesOf("---\nname: My Bad Skill\ndescription: d\n---\n", "MyBad")).toEqual({
+    "name-not-lowercase": "Write it as my-bad-skill.",
+    "name-invalid-characters": "Write it as my-bad-skill.",
+    "name-directory-mismatch": "Rename one of them: the directory to my-bad-skill, or the name to mybad.",
+  });
+  expect(fixesOf("---\nname: pdf--tools\ndescription: d\n---\n", "PDF tools")).toEqual({
+    "name-hyphens": "Write it as pdf-tools.",
+    "name-directory-mismatch": "Rename both to pdf-tools.",
+  });
+});
+
+test.each([
+  ["descr: d", "Did you mean description? Else: Move descr into metadata, or remove it."],
+  ["description: d\ndescr: d", "Move descr into metadata, or remove it."],
+  ["description: d\nversion: 1", "Move version into metadata, or remove it."],
+])("the fix of an unknown field names a known one that is close and not there: %j", (fields, fix) => {
+  expect(fixesOf(`---\nname: pdf\n${fields}\n---\n`, "pdf")["field-unexpected"]).toBe(fix);
+});
+
+test("escape sequences, bidirectional marks and NUL are taken out of all that is sent, and reported", () => {
+  const { skill, findings } = parse(
+    [
+      "---",
+      "name: pdf",
+      'description: "hi \\e]0;pwned\\a \\e[2J \\u202e and\\ttabs\\nlines \\0 nul \\x9b \\ud800"',
+      'license: "M\\eIT"',
+      'compatibility: "Needs\\u2066 x"',
+      'allowed-tools: ["Re\\ead"]',
+      "metadata:",
+      '  "auth\\eor": "some\\0one"',
+      "  version: '1.0'",
+      "---",
+    ].join("\n"),
+  );
+  expect(skill).toMatchObject({
+    description: "hi ]0;pwned [2J  and\ttabs\nlines  nul",
+    license: "MIT",
+    compatibility: "Needs x",
+    allowedTools: ["Read"],
+    metadata: { author: "someone", version: "1.0" },
+  });
+  expect(Object.keys(skill?.metadata ?? {})).toEqual(["author", "version"]);
+  const lines = findings.filter(({ code }) => code === "control-characters").map(({ line }) => line);
+  expect(lines).toEqual([3, 4, 5, 6, 7]);
+});
+
+test("marks that turn the direction of text are found in plain frontmatter too", () => {
+  const { skill, findings } = parse("---\nname: pdf\ndescription: a \u202etxt.exe\n---\n");
+  expect(skill?.description).toBe("a txt.exe");
+  expect(findings.map(({ code }) => code)).toEqual(["control-characters"]);
+});
+
+test("a description of nothing but control characters is none, and no finding repeats them", () => {
+  const { skill, findings } = parse('---\nname: "p\\e[2Jdf"\ndescription: "\\e\\0"\n"k\\e": x\n---\n');
+  expect(skill).toBeUndefined();
+  expect(findings.map(({ code }) => code)).toContain("description-missing");
+  expect(JSON.stringify(findings)).not.toMatch(/\\u001b/);
+});
+
+test("whatever a file says, nothing that is sent holds a control character", () => {
+  const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+  const strings = (value: unknown): string[] =>
+    typeof value === "string"
+      ? [value]
+      : typeof value === "object" && value !== null
+        ? Object.entries(value).flat().flatMap(strings)
+        : [];
+  const field = fc.constantFrom("description", "license", "compatibility", "allowed-tools", "tags", "metadata");
+  const piece = fc.constantFrom(
+    "\\e",
+    "\\0",
+    "\\x9b",
+    "\\u202e",
+    "\u202e",
+    "\u0007",
+    "\\ud800",
+    "a",
+    " ",
+    "\\t",
+    '\\"',
+    "\\q",
+  );
+  const text = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(""));
+  const line = fc
+    .tuple(field, text, fc.nat(2))
+    .map(([key, value, form]) =>
+      form === 0
+        ? `${key}: "${value}"`
+        : form === 1
+          ? `${key}: ${value}`
+          : `${key}: {"${value}": ["${value}"], b: "${value}"}`,
+    );
+  fc.assert(
+    fc.property(fc.uniqueArray(line, { maxLength: 5, selector: (item) => item.split(":", 1)[0] }), (lines) => {
+      const { skill, findings } = parse(`---\nname: pdf\n${lines.join("\n")}\n---\n`);
+      for (const sent of [...strings(skill), ...strings(findings)]) expect(sent).not.toMatch(unsafe);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("what is too long is cut where a part is worth something, and left out where a part would say something else", () => {
+  const text = [
+    "---",
+    "name: pdf",
+    "description: Fine.",
+    `license: ${"x".repeat(600)}`,
+    `allowed-tools: Read, Bash(${"y".repeat(300)})${", Edit".repeat(200)}`,
+    "metadata:",
+    `  acp-skills-network: https://a.example ${"https://b.example ".repeat(200)}`,
+    ...Array.from({ length: 80 }, (_, index) => `  k${index}: v`),
+    "---",
+  ].join("\n");
+  const parsed = parseSkill({
+    directory: "/pdf",
+    expectedName: "pdf",
+    file: "/pdf/SKILL.md",
+    head: Buffer.from(text),
+    whole: true,
+  });
+  expect(parsed.skill?.license).toHaveLength(500);
+  expect(parsed.skill?.allowedTools).toHaveLength(128);
+  expect(parsed.skill?.allowedTools?.slice(0, 2)).toEqual(["Read", "Edit"]);
+  expect(Object.keys(parsed.skill?.metadata ?? {})).toHaveLength(63);
+  expect(parsed.skill?.metadata).not.toHaveProperty("acp-skills-network");
+  expect(parsed.findings.map(({ code }) => code)).toEqual([
+    ...["license-too-long", "allowed-tools-too-long", "metadata-too-long", "metadata-too-long"],
+  ]);
+});

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { openProblemLog } from "../../../src/skills/rules/log-problems.ts";
+import type { Problem } from "../../../src/skills/rules/problem.ts";
+
+function problem(severity: Problem["severity"], file: string, code = "name-missing"): Problem {
+  return { code, severity, file, line: 1, column: 1, message: "It is wrong.", fix: "Correct it." };
+}
+
+function open() {
+  const lines: string[] = [];
+  return { lines, tell: openProblemLog((level, message) => lines.push(`${level} ${message}`)) };
+}
+
+test("what is not offered is a warning, the rest is information, unreadable directories come first", () => {
+  const { lines, tell } = open();
+  tell([problem("warning", "/a"), problem("error", "/b"), problem("error", "/c", "unreadable")]);
+  expect(lines).toEqual([
+    "warning /c:1:1 unreadable: It is wrong. Correct it.",
+    "warning /b:1:1 name-missing: It is wrong. Correct it.",
+    "info /a:1:1 name-missing: It is wrong. Correct it.",
+  ]);
+});
+
+test("a problem is told once, wherever in its file it moves; a new one is told", () => {
+  const { lines, tell } = open();
+  tell([problem("error", "/a")]);
+  tell([{ ...problem("error", "/a"), line: 7 }, problem("error", "/b")]);
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toContain("/b:1:1");
+});
+
+test("of many, twenty are told and the others counted, once", () => {
+  const { lines, tell } = open();
+  const many = Array.from({ length: 25 }, (_, index) => problem("error", `/${index}`));
+  tell(many);
+  tell([...many]);
+  expect(lines).toHaveLength(21);
+  expect(lines[20]).toBe("warning … and 5 more; see acp-skills check.");
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { problemSchema } from "../../../src/skills/rules/problem.ts";
+import { rules, toProblems } from "../../../src/skills/rules/rules.ts";
+import type { RuleCode } from "../../../src/skills/rules/rules.ts";
+
+const codes = Object.keys(rules) as RuleCode[];
+const finding = (code: RuleCode) => ({ code, file: "/s/SKILL.md", line: 1, column: 1, message: "m", fix: "f" });
+
+test.each(["spec", "wire", "lenient"] as const)(
+  "at level %s every finding that counts becomes a valid problem",
+  (level) => {
+    const problems = toProblems(codes.map(finding), level);
+    expect(problems.map(({ code }) => code)).toEqual(codes.filter((code) => rules[code][level] !== "off"));
+    for (const problem of problems) {
+      expect(problemSchema.parse(problem)).toEqual(problem);
+      expect(problem.severity).toBe(rules[problem.code as RuleCode][level]);
+    }
+  },
+);
+
+test("loading is never stricter than the specification and the wire together", () => {
+  for (const code of codes) {
+    const { spec, wire, lenient } = rules[code];
+    if (lenient === "error") expect([spec, wire]).toContain("error");
+  }
+});
+
+test("a broken style rule does not keep a skill from being offered", () => {
+  const style = codes.filter((code) => /^name-(?!unusable)|too-long$|^field-|^metadata-|^yaml-/.test(code));
+  const refused = style.filter((code) => rules[code].lenient === "error");
+  expect(refused).toEqual(["frontmatter-too-long", "manifest-name-too-long"]);
+});

@@ -1,0 +1,230 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { assemble } from "../../../src/skills/scan/assemble.ts";
+import type { Root } from "../../../src/skills/scan/roots.ts";
+import type { Snapshot } from "../../../src/skills/skill.ts";
+import { isSlug } from "../../../src/skills/names.ts";
+import { found, foundSkill, record } from "../found-skills.ts";
+
+const first: Root = { path: "/one", origin: "project" };
+const second: Root = { path: "/two", origin: "user" };
+
+function codes({ problems }: Snapshot): string[] {
+  return problems.map(({ code, severity, file }) => `${severity} ${code} ${file}`);
+}
+
+/** Directory and slug of each, by slug. */
+function slugs({ skills }: Snapshot): string[] {
+  return skills.map(({ skill }) => `${skill.directory} ${skill.slug}`);
+}
+
+describe("assemble", () => {
+  it("orders skills by code point and gives each its sources", () => {
+    const snapshot = assemble(
+      found(
+        foundSkill("/one/b", [first, second], "b"),
+        foundSkill("/one/a-b", [first], "a-b"),
+        foundSkill("/one/a", [first], "a"),
+      ),
+    );
+    expect(snapshot.skills.map(({ skill, sources }) => [skill.slug, ...sources])).toEqual([
+      ["a", "/one"],
+      ["a-b", "/one"],
+      ["b", "/one", "/two"],
+    ]);
+    expect(snapshot.problems).toEqual([]);
+  });
+
+  it("tells the skills of the person's own roots from those that came with a project", () => {
+    const linked = { ...record("/one/linked"), identity: "/two/linked" };
+    const snapshot = assemble(
+      found(
+        foundSkill("/one/a", [first], "a"),
+        foundSkill("/one/both", [first, second], "both"),
+        // Its SKILL.md is a link to that of the other one; what else is in its directory is the project's.
+        { record: linked, roots: [first, second] },
+        foundSkill("/two/own", [second], "own"),
+      ),
+    );
+    expect(snapshot.skills.map(({ skill, isOwn }) => [skill.slug, isOwn])).toEqual([
+      ["a", undefined],
+      ["both", true],
+      ["linked", undefined],
+      ["own", true],
+    ]);
+  });
+
+  it("lets the first root win, and reports the skill it shadows", () => {
+    const snapshot = assemble(found(foundSkill("/one/a", [first], "a"), foundSkill("/two/a", [second], "a")));
+    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/a"]);
+    expect(codes(snapshot)).toEqual(["warning skill-shadowed /two/a/SKILL.md"]);
+  });
+
+  it("keeps the slug for the skill whose name it is as it stands, and offers the others under qualified ones", () => {
+    const snapshot = assemble(
+      found(
+        foundSkill("/one/A", [first], "A"),
+        foundSkill("/one/Á", [first], "Á"),
+        foundSkill("/one/a", [first], "a"),
+        foundSkill("/one/b", [first], "a"),
+        foundSkill("/two/a", [second], "a"),
+      ),
+    );
+    expect(
+      slugs(snapshot)
+        .map((line) => line.replace(/[0-9a-f]{8}$/, "…"))
+        .sort(),
+    ).toEqual(["/one/A a-…", "/one/a a", "/one/b b-a", "/one/Á a-…"]);
+    expect(codes(snapshot).filter((line) => /slug|shadowed/.test(line))).toEqual([
+      "warning slug-qualified /one/b/SKILL.md",
+      "warning slug-qualified /one/A/SKILL.md",
+      "warning slug-qualified /one/Á/SKILL.md",
+      "warning skill-shadowed /two/a/SKILL.md",
+    ]);
+  });
+
+  it("keeps the slug for the shallowest, then the first by path, and qualifies by the nearest directory that tells apart", () => {
+    const places = ["/one/z/a", "/one/plugins/p/skills/a", "/one/plugins/q/skills/a", "/one/q/y/a", "/one/q/x/a"];
+    const snapshot = assemble(found(...places.map((path, index) => foundSkill(path, [first], "a", `1.0.${index}`))));
+    expect(slugs(snapshot)).toEqual([
+      "/one/z/a a",
+      "/one/plugins/p/skills/a p-a",
+      // Others lie below a directory q, too.
+      "/one/plugins/q/skills/a q-skills-a",
+      "/one/q/x/a x-a",
+      "/one/q/y/a y-a",
+    ]);
+    const offer = snapshot.skills.find(({ skill }) => skill.slug === "p-a");
+    expect(offer?.skill).toMatchObject({ name: "p-a", namespace: "p-a", description: "Does." });
+    expect(offer?.problems).toMatchObject([{ code: "slug-qualified", severity: "warning" }]);
+  });
+
+  it("takes copies for one skill in several places, and tells of them in notes", () => {
+    const content = "same";
+    const copies = ["/one/x/y/a", "/one/b/a", "/one/c/a"].map((path) => ({
+      ...foundSkill(path, [first], "a"),
+      content,
+    }));
+    const other = { ...foundSkill("/one/d/a", [first], "a"), content: "other" };
+    const snapshot = assemble(found(...copies, other, foundSkill("/one/e/a", [first], "a")));
+    expect(slugs(snapshot)).toEqual(["/one/b/a a", "/one/d/a d-a", "/one/e/a e-a"]);
+    expect(codes(snapshot).filter((line) => line.includes("copy"))).toEqual([
+      "note skill-copy /one/c/a/SKILL.md",
+      "note skill-copy /one/x/y/a/SKILL.md",
+    ]);
+  });
+
+  it("gives every different skill a slug of its own, the same whatever the order", () => {
+    const name = fc.constantFrom("a", "b", "a-b", "skills", "plugin", "x".repeat(70));
+    const place = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/one/${names.join("/")}`);
+    const tree = fc.uniqueArray(fc.tuple(place, fc.constantFrom("a", "b", "a-b", "A", "x".repeat(64))), {
+      selector: ([path]) => path,
+      maxLength: 30,
+    });
+    fc.assert(
+      fc.property(tree, (places) => {
+        const skills = places.map(([path, slug]) => foundSkill(path, [first], slug));
+        const offered = slugs(assemble(found(...skills)));
+        expect(offered).toHaveLength(skills.length);
+        expect(new Set(offered.map((line) => line.split(" ")[1])).size).toBe(skills.length);
+        for (const line of offered) expect(isSlug(line.split(" ")[1] ?? "")).toBe(true);
+        expect(slugs(assemble(found(...skills.toReversed())))).toEqual(offered);
+      }),
+    );
+  });
+
+  it("lets a malformed name of the first root win over a good one of the next", () => {
+    const snapshot = assemble(found(foundSkill("/one/A", [first], "A"), foundSkill("/two/a", [second], "a")));
+    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/A"]);
+    expect(codes(snapshot)).toContain("warning skill-shadowed /two/a/SKILL.md");
+  });
+
+  it("lets the versions of a skill keep a slug, or get another, together", () => {
+    const snapshot = assemble(
+      found(
+        foundSkill("/one/A/1.0.0", [first], "A", "1.0.0"),
+        foundSkill("/one/A/3.0.0", [first], "A", "3.0.0"),
+        foundSkill("/one/a/1.0.0", [first], "a", "1.0.0"),
+        foundSkill("/one/a/2.0.0", [first], "A", "2.0.0"),
+      ),
+    );
+    expect(
+      snapshot.skills.map(({ versions }) => versions.map(({ slug, file }) => `${slug.slice(0, 2)} ${file}`)),
+    ).toEqual([
+      ["a /one/a/2.0.0/SKILL.md", "a /one/a/1.0.0/SKILL.md"],
+      ["a- /one/A/3.0.0/SKILL.md", "a- /one/A/1.0.0/SKILL.md"],
+    ]);
+    expect(codes(snapshot).filter((line) => line.includes("qualified"))).toHaveLength(2);
+  });
+
+  it("keeps skills whose names differ, and does not let a broken one hide another", () => {
+    const broken = { record: record("/one/a", "no frontmatter"), roots: [first] };
+    const snapshot = assemble(found(broken, foundSkill("/two/a", [second], "a")));
+    expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/two/a"]);
+    expect(codes(snapshot)).toEqual(["error frontmatter-missing /one/a/SKILL.md"]);
+  });
+
+  it("offers the newest version, prereleases only when there is nothing else", () => {
+    const versions = (...all: string[]): Snapshot =>
+      assemble(found(...all.map((version) => foundSkill(`/one/a/${version}`, [first], "a", version))));
+    const released = versions("1.0.0", "1.10.0", "1.9.0", "2.0.0-rc.1");
+    expect(released.skills[0]?.skill.version).toBe("1.10.0");
+    expect(released.skills[0]?.versions.map(({ version }) => version)).toEqual([
+      "2.0.0-rc.1",
+      "1.10.0",
+      "1.9.0",
+      "1.0.0",
+    ]);
+    expect(versions("1.0.0-alpha", "1.0.0-beta").skills[0]?.skill.version).toBe("1.0.0-beta");
+    expect(released.problems.filter(({ code }) => code === "slug-collision")).toEqual([]);
+  });
+
+  it("reports a version that is there twice", () => {
+    const twice = [
+      foundSkill("/one/a/1.0.0", [first], "a", "1.0.0"),
+      foundSkill("/one/a/1.0.1", [first], "a", "1.0.0"),
+    ];
+    const snapshot = assemble(found(...twice));
+    expect(snapshot.skills[0]?.versions).toHaveLength(1);
+    expect(codes(snapshot)).toContain("error slug-collision /one/a/1.0.1/SKILL.md");
+  });
+
+  it("attaches a skill's problems to it and lists them with all others", () => {
+    const snapshot = assemble({
+      skills: [foundSkill("/one/x", [first], "a")],
+      findings: [{ code: "unreadable", file: "/one/y", line: 1, column: 1, message: "m", fix: "f" }],
+    });
+    expect(snapshot.skills[0]?.problems.map(({ code }) => code)).toEqual(["name-directory-mismatch"]);
+    expect(snapshot.problems.map(({ code }) => code)).toEqual(["unreadable", "name-directory-mismatch"]);
+  });
+
+  it("keeps the very offers that did not change", () => {
+    const before = assemble(found(foundSkill("/one/a", [first], "a"), foundSkill("/one/b", [first], "b")));
+    const after = assemble(
+      found(foundSkill("/one/a", [first], "a"), foundSkill("/one/b", [first], "b", "2.0.0")),
+      before,
+    );
+    expect(after.skills[0]).toBe(before.skills[0]);
+    expect(after.skills[1]).not.toBe(before.skills[1]);
+  });
+
+  it("offers or reports every skill, and no slug twice", () => {
+    const name = fc.constantFrom("a", "b", "B", "a--b", "a-b");
+    const place = fc.tuple(fc.constantFrom(first, second), name, fc.constantFrom("", "/1.0.0", "/2.0.0"));
+    fc.assert(
+      fc.property(fc.array(place), (places) => {
+        const skills = places.map(([root, slug, version], index) =>
+          foundSkill(`${root.path}/${index}${version}`, [root], slug),
+        );
+        skills.sort((a, b) => (a.record.path < b.record.path ? -1 : 1));
+        const { skills: offers, problems } = assemble(found(...skills));
+        const told = new Set([
+          ...offers.flatMap(({ versions }) => versions.map(({ file }) => file)),
+          ...problems.map(({ file }) => file),
+        ]);
+        expect(skills.every((skill) => told.has(`${skill.record.path}/SKILL.md`))).toBe(true);
+        expect(new Set(offers.map(({ skill }) => skill.slug)).size).toBe(offers.length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,104 @@
+import path from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { sessionRoots } from "../../../src/skills/scan/roots.ts";
+
+const posix = path.posix;
+
+describe("sessionRoots", () => {
+  it("puts explicit roots first, then the session's directories, then the home directory (C-1.6)", () => {
+    const { roots, problems } = sessionRoots({
+      explicit: ["/x/one", "/x/two"],
+      cwd: "/work",
+      additionalDirectories: ["/more"],
+      home: "/home/me",
+      paths: posix,
+    });
+    expect(problems).toEqual([]);
+    expect(roots).toEqual([
+      { path: "/x/one", origin: "explicit" },
+      { path: "/x/two", origin: "explicit" },
+      { path: "/work/.agents/skills", origin: "project" },
+      { path: "/work/.claude/skills", origin: "project" },
+      { path: "/more/.agents/skills", origin: "project" },
+      { path: "/more/.claude/skills", origin: "project" },
+      { path: "/home/me/.agents/skills", origin: "user" },
+      { path: "/home/me/.claude/skills", origin: "user" },
+    ]);
+  });
+
+  it("leaves only explicit roots without the defaults", () => {
+    const { roots } = sessionRoots({ explicit: ["/x"], cwd: "/work", home: "/h", useDefaults: false, paths: posix });
+    expect(roots).toEqual([{ path: "/x", origin: "explicit" }]);
+  });
+
+  it("does not use a relative directory, says so, and keeps the others", () => {
+    const { roots, problems } = sessionRoots({
+      explicit: ["rel"],
+      cwd: "./here",
+      additionalDirectories: ["", "/more"],
+      home: "/h",
+      paths: posix,
+    });
+    expect(roots.map((root) => root.path)).toEqual([
+      "/more/.agents/skills",
+      "/more/.claude/skills",
+      "/h/.agents/skills",
+      "/h/.claude/skills",
+    ]);
+    expect(problems).toEqual([
+      'The skills directory "rel" is not an absolute path, so no skills are looked for there.',
+      'The working directory "./here" is not an absolute path, so no skills are looked for there.',
+      'The additional directory "" is not an absolute path, so no skills are looked for there.',
+    ]);
+  });
+
+  it("names a root once; one of the home directory is the person's own, also where that is the project", () => {
+    const { roots } = sessionRoots({
+      explicit: ["/h/.claude/skills/"],
+      cwd: "/h",
+      additionalDirectories: ["/h/x/.."],
+      home: "/h",
+      paths: posix,
+    });
+    expect(roots).toEqual([
+      { path: "/h/.claude/skills", origin: "explicit" },
+      { path: "/h/.agents/skills", origin: "user" },
+    ]);
+  });
+
+  it("keeps Windows-shaped paths as they are", () => {
+    const { roots, problems } = sessionRoots({
+      explicit: ["D:\\skills\\", "\\\\server\\share\\skills"],
+      cwd: "C:/Users/me/project",
+      home: "C:\\Users\\me",
+      paths: path.win32,
+    });
+    expect(problems).toEqual([]);
+    expect(roots.map((root) => root.path)).toEqual([
+      "D:\\skills",
+      "\\\\server\\share\\skills",
+      "C:\\Users\\me\\project\\.agents\\skills",
+      "C:\\Users\\me\\project\\.claude\\skills",
+      "C:\\Users\\me\\.agents\\skills",
+      "C:\\Users\\me\\.claude\\skills",
+    ]);
+  });
+
+  it("keeps a file system root and a name that ends in a backslash", () => {
+    const { roots } = sessionRoots({ explicit: ["/", "/odd\\"], useDefaults: false, paths: posix });
+    expect(roots.map((root) => root.path)).toEqual(["/", "/odd\\"]);
+  });
+
+  it("gives absolute, distinct paths for any absolute directories", () => {
+    const directory = fc.string().map((text) => `/${text}`);
+    fc.assert(
+      fc.property(fc.array(directory), fc.array(directory), directory, (explicit, additionalDirectories, cwd) => {
+        const { roots, problems } = sessionRoots({ explicit, additionalDirectories, cwd, paths: posix });
+        expect(problems).toEqual([]);
+        expect(roots.every((root) => posix.isAbsolute(root.path))).toBe(true);
+        expect(new Set(roots.map((root) => root.path)).size).toBe(roots.length);
+      }),
+    );
+  });
+});

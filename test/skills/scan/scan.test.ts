@@ -1,0 +1,478 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { SkillsError } from "../../../src/errors.ts";
+import { memorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
+import type { MemorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
+import type { Found } from "../../../src/skills/scan/found.ts";
+import { openScan } from "../../../src/skills/scan/scan.ts";
+import type { ScanOptions } from "../../../src/skills/scan/scan.ts";
+import { runInSlices } from "../../../src/base/slices.ts";
+import { diskTree } from "../../contract/disk-tree.ts";
+import { skillText } from "../../contract/skill-watcher.ts";
+
+const now = (): number => 0;
+
+function run(scan: ReturnType<typeof openScan>): Promise<Found> {
+  return runInSlices(scan.run(), { now, slice: Infinity });
+}
+async function find(files: MemorySkillFiles, options: Partial<ScanOptions> = {}): Promise<Found> {
+  return run(openScan({ roots: [{ path: "/s", origin: "explicit" }], files, ...options }));
+}
+/** Path of each skill's directory, with its roots. */
+function places(found: Found): string[] {
+  return found.skills.map(({ record, roots }) => `${record.path} ${roots.map((root) => root.path).join(",")}`);
+}
+function codes(found: Found): string[] {
+  const own = found.skills.flatMap(({ record }) => record.findings);
+  return [...found.findings, ...own].map(({ code, file }) => `${code} ${file}`);
+}
+function tree(...skills: string[]): MemorySkillFiles {
+  return memorySkillFiles(
+    Object.fromEntries(skills.map((file) => [file, skillText(nameOf(file), "It does a thing.")])),
+  );
+}
+/** What the skill of a file should be called. */
+function nameOf(file: string): string {
+  return file.split("/").at(-2) ?? "";
+}
+
+describe("scan", () => {
+  it("finds skills in directories and inside skills, ordered by path", async () => {
+    const files = tree("/s/b/SKILL.md", "/s/a/SKILL.md", "/s/a/inner/SKILL.md", "/s/1/2/3/4/5/six/SKILL.md");
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/1/2/3/4/5/six /s", "/s/a /s", "/s/a/inner /s", "/s/b /s"]);
+    expect(codes(found)).toEqual([]);
+  });
+
+  it("reports an entrypoint that is not there, and offers the skill; one beside a foreign skill.toml is read from SKILL.md", async () => {
+    const action = 'version = "1.0.0"\ndescription = "Runs."\nkind = "action"\n\n[runtime]\nlanguage = "python"\n';
+    const files = memorySkillFiles({
+      "/s/a/SKILL.md": skillText("a", "Runs."),
+      "/s/a/skill.toml": `name = "a"\n${action}entrypoint = "code/main.py"\n`,
+      "/s/b/SKILL.md": skillText("b", "Runs."),
+      "/s/b/skill.toml": `name = "b"\n${action}entrypoint = "main.py"\n`,
+      "/s/b/main.py": "",
+      "/s/c/SKILL.md": skillText("c", "Is read."),
+      "/s/c/skill.toml": '[skill]\nname = "other"\n',
+    });
+    const found = await find(files);
+    expect(found.skills.map(({ record }) => record.skill?.kind)).toEqual(["action", "action", "instruction"]);
+    expect(codes(found)).toEqual(["manifest-entrypoint-missing /s/a/skill.toml", "manifest-foreign /s/c/skill.toml"]);
+    const [finding] = found.skills[0]?.record.findings ?? [];
+    expect(finding).toMatchObject({ line: 8, column: 14 });
+  });
+
+  it("takes a root that is itself a skill", async () => {
+    expect(places(await find(tree("/s/SKILL.md")))).toEqual(["/s /s"]);
+  });
+
+  it("reports how many skills lie too deep, also below each other, and nothing where there is none", async () => {
+    const deep = "/s/1/2/3/4/5/6/7/8/9/10/11";
+    const files = tree(`${deep}/12/SKILL.md`, `${deep}/a/13/SKILL.md`, `${deep}/a/13/14/15/SKILL.md`);
+    files.write("/s/1/.gitignore", "*.toml\n");
+    files.makeDirectory(`${deep}/b/13/14`);
+    const found = await find(files);
+    expect(places(found)).toEqual([`${deep}/12 /s`]);
+    expect(codes(found)).toEqual([`too-deep ${deep}/a/13/SKILL.md`]);
+    expect(found.findings[0]).toMatchObject({ leftOut: 2 });
+  });
+
+  it("reports the skills in what .gitignore ignores, but not in what .ignore names, nor in other repositories", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/out/b/SKILL.md", "/s/out/c/c/SKILL.md", "/s/mine/SKILL.md");
+    files.write("/s/.gitignore", "out\n/worktrees\nnothing\n");
+    files.write("/s/.ignore", "mine\n");
+    files.write("/s/worktrees/x/.git", "gitdir: /elsewhere\n");
+    files.write("/s/worktrees/x/d/SKILL.md", skillText("d", "Does."));
+    files.makeDirectory("/s/nothing/e");
+    files.write("/s/out/node_modules/f/SKILL.md", skillText("f", "Does."));
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/a /s"]);
+    expect(found.findings).toMatchObject([{ code: "skill-ignored", file: "/s/out/b/SKILL.md", leftOut: 2 }]);
+  });
+
+  it("does not report as ignored what another root holds", async () => {
+    const files = tree("/p/.claude/skills/a/SKILL.md", "/p/.claude/commands/b/SKILL.md");
+    files.write("/p/.gitignore", ".claude\n");
+    const roots = ["/p", "/p/.claude/skills"].map((path) => ({ path, origin: "explicit" }) as const);
+    const found = await find(files, { roots });
+    expect(found.findings).toMatchObject([{ file: "/p/.claude/commands/b/SKILL.md", leftOut: 1 }]);
+  });
+
+  it("reports ignored skills again as they come and go with the file that ignores them", async () => {
+    const files = tree("/s/a/SKILL.md");
+    const scan = openScan({ roots: [{ path: "/s", origin: "explicit" }], files });
+    expect(codes(await run(scan))).toEqual([]);
+    files.write("/s/.gitignore", "a\n");
+    scan.markStale("/s", ".gitignore");
+    expect(codes(await run(scan))).toEqual(["skill-ignored /s/a/SKILL.md"]);
+    files.remove("/s/.gitignore");
+    scan.markStale("/s", ".gitignore");
+    expect(codes(await run(scan))).toEqual([]);
+  });
+
+  it("looks into so many ignored directories for left out skills, and says where it stopped", async () => {
+    const files = tree("/s/a/SKILL.md");
+    files.write("/s/.gitignore", "x\n");
+    for (const name of ["b", "c", "d"]) files.makeDirectory(`/s/x/${name}`);
+    const limits = { depth: 12, directories: 10, insideSkill: 10, unread: 3, milliseconds: 1000 };
+    expect(codes(await find(files, { limits }))).toEqual(["ignored-unsearched /s/x"]);
+  });
+
+  it("prefers SKILL.md to other spellings, reports what lies beside it, and takes any spelling that is alone", async () => {
+    const files = tree(
+      "/s/a/SKILL.md",
+      "/s/a/skill.md",
+      "/s/a/Skill.md",
+      "/s/b/skill.md",
+      "/s/c/Skill.md",
+      "/s/d/SKILL.MD",
+    );
+    const found = await find(files);
+    expect(found.skills.map(({ record }) => record.skill?.file)).toEqual([
+      "/s/a/SKILL.md",
+      "/s/b/skill.md",
+      "/s/c/Skill.md",
+      "/s/d/SKILL.MD",
+    ]);
+    expect(codes(found).sort()).toEqual([
+      "file-name-case /s/c/Skill.md",
+      "file-name-case /s/d/SKILL.MD",
+      "file-name-lowercase /s/b/skill.md",
+      "skill-file-unused /s/a/Skill.md",
+      "skill-file-unused /s/a/skill.md",
+    ]);
+  });
+
+  it("reports a file whose name is nearly SKILL.md if it starts as a skill does, and a skill.toml that is alone", async () => {
+    const files = tree("/s/a/SKILLS.md", "/s/b/skill.txt", "/s/c/SKILL.md", "/s/c/skills.md");
+    files.write("/s/SKILLS.md", "# Our skills\n\n---\nname: prose\n");
+    files.write("/s/d/skill.toml", "");
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/c /s"]);
+    expect(codes(found).sort()).toEqual([
+      "manifest-alone /s/d/skill.toml",
+      "skill-file-misnamed /s/a/SKILLS.md",
+      "skill-file-misnamed /s/b/skill.txt",
+    ]);
+  });
+
+  it("tells which skills of one slug are copies: equal in all they hold, below one root", async () => {
+    const files = tree("/s/x/a/SKILL.md", "/s/y/a/SKILL.md", "/s/z/a/SKILL.md", "/s/b/SKILL.md", "/t/a/SKILL.md");
+    for (const place of ["x", "y", "z"]) files.write(`/s/${place}/a/scripts/run.py`, "print()\n");
+    files.write("/s/z/a/scripts/run.py", "import os\n");
+    const roots = ["/s", "/t"].map((path) => ({ path, origin: "explicit" }) as const);
+    const scan = openScan({ roots, files });
+    const contents = async (): Promise<Map<string, string | undefined>> =>
+      new Map((await run(scan)).skills.map(({ record, content }) => [record.path, content]));
+    const before = await contents();
+    expect(before.get("/s/x/a")).toBeDefined();
+    expect(before.get("/s/y/a")).toBe(before.get("/s/x/a"));
+    expect(before.get("/s/z/a")).not.toBe(before.get("/s/x/a"));
+    expect(before.get("/s/b")).toBeUndefined();
+    expect(before.get("/t/a")).toBeUndefined();
+    files.write("/s/y/a/scripts/run.py", "import sys\n");
+    scan.markStale("/s/y/a/scripts", "run.py");
+    const after = await contents();
+    expect(after.get("/s/y/a")).not.toBe(after.get("/s/x/a"));
+    files.write("/s/y/a/scripts/run.py", "print()\n");
+    files.write("/s/x/a/large", Buffer.alloc(2 ** 20));
+    files.write("/s/y/a/large", Buffer.alloc(2 ** 20));
+    scan.markAllStale();
+    // What is too large to compare is no copy.
+    expect((await contents()).get("/s/x/a")).toBeUndefined();
+  });
+
+  it("does not look into node_modules, .git and their like, but into other directories with a dot", async () => {
+    const files = tree(
+      "/s/node_modules/a/SKILL.md",
+      "/s/.git/b/SKILL.md",
+      "/s/.venv/c/SKILL.md",
+      "/s/.system/d/SKILL.md",
+    );
+    expect(places(await find(files))).toEqual(["/s/.system/d /s"]);
+  });
+
+  it("skips what ignore files name, a deeper file and .ignore deciding last", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md", "/s/c/d/SKILL.md", "/s/c/e/SKILL.md", "/s/f/SKILL.md");
+    files.write("/s/.gitignore", "/a/\nd\nf\n*.md\n");
+    files.write("/s/.ignore", "!f/\n");
+    files.write("/s/c/.gitignore", "!d\ne\n");
+    expect(places(await find(files))).toEqual(["/s/b /s", "/s/c/d /s", "/s/f /s"]);
+  });
+
+  it("tells of patterns that are not applied, and applies the others", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md");
+    files.write("/s/.gitignore", `a\n# two that are too long\n${"*x".repeat(50)}\n${"x/**/".repeat(50)}y\n`);
+    files.write("/s/b/.gitignore", "x\n".repeat(2100));
+    files.write("/s/b/.ignore", "x".repeat(70_000));
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/b /s"]);
+    expect(codes(found).sort()).toEqual([
+      "ignore-pattern-excessive /s/.gitignore",
+      "ignore-pattern-excessive /s/b/.gitignore",
+      "ignore-pattern-excessive /s/b/.ignore",
+      "ignore-pattern-excessive /s/b/.ignore",
+      "skill-ignored /s/a/SKILL.md",
+    ]);
+    expect(found.findings[0]).toMatchObject({ line: 3 });
+  });
+
+  it("reads a root for its time at most, says so, and reads the others", async () => {
+    const many = Array.from({ length: 200 }, (_, index) => `/hostile/${index}/SKILL.md`);
+    const files = tree(...many, "/s/a/SKILL.md");
+    let time = 0;
+    const list: MemorySkillFiles["list"] = (directory) => {
+      if (directory.startsWith("/hostile/")) time += 1000;
+      return files.list(directory);
+    };
+    const roots = ["/hostile", "/s"].map((path) => ({ path, origin: "project" }) as const);
+    const found = await find({ ...files, list }, { roots, now: () => time });
+    expect(places(found).at(-1)).toBe("/s/a /s");
+    expect(found.skills.length).toBeLessThan(40);
+    expect(codes(found)).toEqual(["not-read-in-time /hostile"]);
+  });
+
+  it("is not held by an ignore file made to be tried in every way", async () => {
+    const files = tree(`/s/${"a/".repeat(5)}SKILL.md`, `/s/${"a/".repeat(5)}aa/SKILL.md`);
+    files.write("/s/.gitignore", `a/${"**/".repeat(400)}aa\n`);
+    expect(places(await find(files))).toEqual([`/s/${"a/".repeat(5)}`.replace(/\/$/, " /s")]);
+  });
+
+  it("pauses between patterns, so that no number of them holds whoever waits", async () => {
+    const files = tree("/s/a/SKILL.md");
+    files.write("/s/.gitignore", `${"*a".repeat(30)}b\n`.repeat(900));
+    const scan = openScan({ roots: [{ path: "/s", origin: "explicit" }], files });
+    let pauses = 0;
+    for (const step of scan.run()) if (step === undefined) pauses++;
+    expect(pauses).toBeGreaterThan(900 / 16 - 1);
+    expect(places(await run(scan))).toEqual(["/s/a /s"]);
+  });
+
+  it("follows links to directories and files, and names a skill found twice once, with both roots", async () => {
+    const files = tree("/s/a/SKILL.md", "/far/b/SKILL.md");
+    files.link("/s/b", "/far/b");
+    files.link("/s/again", "/s/a");
+    files.link("/t/a", "/s/a");
+    files.link("/t/c/SKILL.md", "/far/b/SKILL.md");
+    const roots = ["/s", "/t"].map((path) => ({ path, origin: "explicit" }) as const);
+    const found = await find(files, { roots });
+    expect(places(found)).toEqual(["/s/a /s,/t", "/far/b /s,/t"]);
+    expect(codes(found)).toEqual([]);
+  });
+
+  it("takes the name by which a linked skill was found as the one it should have", async () => {
+    const files = memorySkillFiles({ "/far/checkout/SKILL.md": skillText("pdf", "Reads.") });
+    files.link("/s/pdf", "/far/checkout");
+    expect(codes(await find(files))).toEqual([]);
+  });
+
+  it("reads two roots of the same real path once", async () => {
+    const files = tree("/real/a/SKILL.md");
+    files.link("/s", "/real");
+    files.link("/t", "/real");
+    const roots = ["/s", "/t"].map((path) => ({ path, origin: "project" }) as const);
+    expect(places(await find(files, { roots }))).toEqual(["/real/a /s,/t"]);
+  });
+
+  it("is never caught in a loop of links, and reports the link that leads up", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/x/y/SKILL.md");
+    files.link("/s/a/up", "/s");
+    files.link("/s/x/self", "/s/x");
+    files.link("/s/above", "/");
+    const found = await find(files);
+    expect(places(found)).toEqual(["/s/a /s", "/s/x/y /s"]);
+    expect(codes(found).sort()).toEqual([
+      "directory-loop /s/a/up",
+      "directory-loop /s/above",
+      "directory-loop /s/x/self",
+    ]);
+  });
+
+  it("reports each thing that is no readable skill, and loses nothing else", async () => {
+    const files = tree("/s/good/SKILL.md");
+    files.makeDirectory("/s/directory/SKILL.md");
+    files.makeOther("/s/fifo/SKILL.md");
+    files.link("/s/gone/SKILL.md", "/nowhere");
+    files.link("/s/dangling", "/nowhere");
+    files.link("/s/.#lock", "someone@somewhere");
+    files.deny("/s/closed");
+    files.write("/s/empty/SKILL.md", "");
+    files.write("/s/skill-as-file", "x");
+    const found = await find(files);
+    expect(found.skills.flatMap(({ record }) => record.skill?.slug ?? [])).toEqual(["good"]);
+    expect(codes(found).sort()).toEqual([
+      "dangling-symlink /s/dangling",
+      "dangling-symlink /s/gone/SKILL.md",
+      "frontmatter-missing /s/empty/SKILL.md",
+      "not-a-regular-file /s/directory/SKILL.md",
+      "not-a-regular-file /s/fifo/SKILL.md",
+      "unreadable /s/closed",
+    ]);
+  });
+
+  it("loses one skill, and no other, to a file that it fails at", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md");
+    const head: typeof files.head = (file, limit) => {
+      if (file === "/s/b/SKILL.md") throw new RangeError("a bug");
+      return files.head(file, limit);
+    };
+    const found = await find({ ...files, head });
+    expect(codes(found)).toEqual(["unreadable /s/b/SKILL.md"]);
+    expect(found.skills.map(({ record }) => record.skill?.slug)).toEqual(["a", undefined]);
+  });
+
+  it("loses nothing else to what lies behind a directory that may not be entered", async () => {
+    const files = tree("/s/good/SKILL.md");
+    files.link("/s/hidden", "/secret/x");
+    files.link("/s/linked/SKILL.md", "/secret/x/SKILL.md");
+    files.deny("/s/closed");
+    const hidden = ["/s/hidden", "/s/linked/SKILL.md", "/s/closed"];
+    const resolve: typeof files.resolve = (target) => {
+      if (hidden.includes(target)) throw new SkillsError("UNREADABLE", `${target} cannot be read.`);
+      return files.resolve(target);
+    };
+    const found = await find({ ...files, resolve });
+    expect(found.skills.flatMap(({ record }) => record.skill?.slug ?? [])).toEqual(["good"]);
+    expect(codes(found).sort()).toEqual([
+      "dangling-symlink /s/hidden",
+      "dangling-symlink /s/linked/SKILL.md",
+      "unreadable /s/closed",
+    ]);
+  });
+
+  it("reports an explicit root that is missing, and a root that is a file; a missing default root is nothing", async () => {
+    const files = memorySkillFiles({ "/file": "x" });
+    const found = await find(files, {
+      roots: [
+        { path: "/missing", origin: "explicit" },
+        { path: "/file", origin: "explicit" },
+        { path: "/default", origin: "project" },
+      ],
+    });
+    expect(codes(found)).toEqual(["unreadable /missing", "unreadable /file"]);
+  });
+
+  it("takes the version from the directory <skill>/<version>/, and the name from the one above", async () => {
+    const files = memorySkillFiles({
+      "/s/pdf/1.2.0/SKILL.md": skillText("pdf", "Reads."),
+      "/s/pdf/2.0.0-beta.1/SKILL.md": skillText("pdf", "Reads more."),
+    });
+    const found = await find(files);
+    expect(found.skills.map(({ record }) => record.skill?.version)).toEqual(["1.2.0", "2.0.0-beta.1"]);
+    expect(codes(found)).toEqual([]);
+  });
+
+  it("counts directories without a skill, not skills, and says where it stopped", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const files = tree(...names.map((name) => `/s/${name}/SKILL.md`));
+    for (const name of names) files.makeDirectory(`/s/x/${name}`);
+    for (const name of names) files.makeDirectory(`/s/a/${name}`);
+    const limits = { depth: 6, directories: 3, insideSkill: 2, unread: 3, milliseconds: 1000 };
+    const found = await find(files, { limits });
+    expect(found.skills).toHaveLength(6);
+    expect(codes(found).sort()).toEqual(["too-many-directories /s", "too-many-directories /s/a"]);
+  });
+
+  it("reads more of a file only while its frontmatter is incomplete", async () => {
+    const long = `---\nname: long\ndescription: Long.\nmetadata:\n${"  key: value\n".repeat(1)}${"# x\n".repeat(5000)}---\n`;
+    const files = memorySkillFiles({
+      "/s/long/SKILL.md": long,
+      "/s/body/SKILL.md": `${skillText("body", "b")}${"x".repeat(99_999)}`,
+    });
+    const limits: string[] = [];
+    const head: MemorySkillFiles["head"] = (file, limit) => {
+      limits.push(`${file} ${limit}`);
+      return files.head(file, limit);
+    };
+    const found = await find({ ...files, head });
+    expect(codes(found)).toEqual([]);
+    expect(limits).toEqual([
+      "/s/body/SKILL.md 4096",
+      "/s/long/SKILL.md 4096",
+      "/s/long/SKILL.md 8192",
+      "/s/long/SKILL.md 16384",
+      "/s/long/SKILL.md 32768",
+    ]);
+  });
+
+  it("reads a manifest beside SKILL.md", async () => {
+    const files = memorySkillFiles({
+      "/s/sync/SKILL.md": skillText("Sync", "Shown."),
+      "/s/sync/skill.toml": 'name = "sales.sync"\nversion = "1.0.0"\ndescription = "Syncs."\nkind = "instruction"\n',
+    });
+    const { skills } = await find(files);
+    expect(skills[0]?.record.skill).toMatchObject({
+      name: "sales.sync",
+      slug: "sales-sync",
+      dialect: "skills-protocol",
+    });
+  });
+
+  it("offers a skill whose manifest is not UTF-8, and says so", async () => {
+    const files = memorySkillFiles({
+      "/s/sync/SKILL.md": skillText("Sync", "Shown."),
+      "/s/sync/skill.toml": Buffer.from(
+        'name = "sync"\nversion = "1.0.0"\ndescription = "Syncs a caf\u00e9."\nkind = "instruction"\n',
+        "latin1",
+      ),
+    });
+    const { record } = (await find(files)).skills[0] ?? {};
+    expect(record?.skill?.description).toBe("Syncs a caf\ufffd.");
+    expect(record?.findings).toMatchObject([{ code: "invalid-utf8", file: "/s/sync/skill.toml", line: 3, column: 27 }]);
+  });
+
+  it("reads only what is stale again, and watches each directory before it reads it", async () => {
+    const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md", "/s/b/inner/SKILL.md");
+    const log: string[] = [];
+    const list: MemorySkillFiles["list"] = (directory) => {
+      log.push(`list ${directory}`);
+      return files.list(directory);
+    };
+    const scan = openScan({
+      roots: [{ path: "/s", origin: "explicit" }],
+      files: { ...files, list },
+      onDirectory: (directory) => log.push(`watch ${directory}`),
+      onForgotten: (directory) => log.push(`forget ${directory}`),
+    });
+    await run(scan);
+    expect(log).toEqual([
+      "watch /s",
+      "watch /s",
+      "list /s",
+      ...["/s/a", "/s/b", "/s/b/inner"].flatMap((directory) => [`watch ${directory}`, `list ${directory}`]),
+    ]);
+    log.length = 0;
+    expect(scan.markStale("/s/a", "SKILL.md")).toBe(true);
+    expect(scan.markStale("/elsewhere", "x")).toBe(false);
+    expect((await run(scan)).skills).toHaveLength(3);
+    expect(log).toEqual(["watch /s", "watch /s/a", "list /s/a"]);
+    log.length = 0;
+    files.remove("/s/b");
+    scan.markStale("/s", "b");
+    expect(places(await run(scan))).toEqual(["/s/a /s"]);
+    expect(log).toEqual(["watch /s", "watch /s", "list /s", "forget /s/b", "forget /s/b/inner"]);
+    log.length = 0;
+    scan.markAllStale();
+    await run(scan);
+    expect(log.filter((line) => line.startsWith("list"))).toEqual(["list /s", "list /s/a"]);
+  });
+
+  it("reads a FIFO, a device and an odd name on a real disk without waiting", async () => {
+    const disk = diskTree(() => ({ add: () => undefined, remove: () => undefined, close: () => Promise.resolve() }));
+    disk.write("good/SKILL.md", skillText("good", "Good."));
+    disk.makeDirectory("fifo");
+    execFileSync("mkfifo", [`${disk.root}/fifo/SKILL.md`]);
+    disk.makeDirectory("device");
+    disk.link("device/SKILL.md", "/dev/zero");
+    disk.link("circle", "circle");
+    const scan = openScan({ roots: [{ path: disk.root, origin: "explicit" }], files: disk.files });
+    const found = await run(scan);
+    expect(found.skills.flatMap(({ record }) => record.skill?.slug ?? [])).toEqual(["good"]);
+    expect(
+      codes(found)
+        .map((line) => line.replace(disk.root, ""))
+        .sort(),
+    ).toEqual(["dangling-symlink /circle", "not-a-regular-file /device/SKILL.md", "not-a-regular-file /fifo/SKILL.md"]);
+    await disk.close();
+  });
+});

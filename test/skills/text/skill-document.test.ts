@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import matter from "gray-matter";
+import { afterEach, expect, test, vi } from "vitest";
+import { decodeFrontmatter, findFrontmatter, isYaml } from "../../../src/skills/text/frontmatter.ts";
+import { withoutTags } from "../../../src/skills/text/invisible-characters.ts";
+import { readSkillDocument } from "../../../src/skills/text/skill-document.ts";
+import { readYaml } from "../../../src/skills/yaml/yaml.ts";
+import { arbitrarySkillText } from "../arbitrary-frontmatter.ts";
+
+vi.mock("gray-matter", async (importOriginal) => {
+  const original = await importOriginal<{ default: typeof matter }>();
+  return { default: vi.fn(original.default) };
+});
+
+afterEach(() => {
+  expect("documentRan" in globalThis).toBe(false);
+});
+
+test("the whole-file reader and the reader of heads agree on frontmatter and body", () => {
+  let found = 0;
+  fc.assert(
+    fc.property(arbitrarySkillText, (text) => {
+      const bytes = Buffer.from(text);
+      const place = findFrontmatter(bytes, true);
+      const { frontmatter, body } = readSkillDocument(text);
+      if (place.kind !== "found" || !isYaml(place.language)) {
+        expect({ frontmatter, body }).toEqual({ frontmatter: {}, body: withoutTags(text.replace(/^\ufeff/, "")) });
+        return;
+      }
+      found++;
+      expect(body).toBe(withoutTags(bytes.toString("utf8", place.bodyStart)));
+      expect(frontmatter).toEqual(readYaml(decodeFrontmatter(bytes, place.start, place.end).text).values);
+    }),
+    { numRuns: 1500 },
+  );
+  expect(found).toBeGreaterThan(200);
+});
+
+test.each([
+  ["---\nname: a\n---\nbody\n", "body\n"],
+  ["---\nname: a\n---\n\n\nbody", "\n\nbody"],
+  ["---\r\nname: a\r\n---\r\n\r\nbody\r\n", "\r\nbody\r\n"],
+  ["\ufeff---\nname: a\n--- \t\nbody", "body"],
+  ["---\n\ufeff---\n body", " body"],
+  ["---\n\ufeffname: a\n---\nbody", "body"],
+  ["---\nname: a\n---", ""],
+  ["---\n---\nbody", "body"],
+  ["---\nname: a\n----\n---\nbody\n---\nmore", "body\n---\nmore"],
+])("the body is everything below the closing fence: %j", (text, body) => {
+  expect(readSkillDocument(text).body).toBe(body);
+});
+
+test("a line that only gray-matter takes for a comment is a key", () => {
+  expect(readSkillDocument("---\n\u00a0# :\n---\n")).toEqual({ frontmatter: { "\u00a0#": "" }, body: "" });
+});
+
+test("frontmatter that is long runs of blanks is read without gray-matter, which goes through each again and again", () => {
+  const text = `---\nname: a\n${"\n".repeat(160_000)}---\nbody`;
+  expect(readSkillDocument(text)).toEqual({ frontmatter: { name: "a" }, body: "body" });
+});
+
+test("gray-matter is never given a run of blanks that makes its work grow faster than the text", () => {
+  const blank = fc.constantFrom("\n", "\r\n", " ", "\t", "\u2028", "\u00a0", "\ufeff");
+  const run = fc.tuple(blank, fc.integer({ min: 1, max: 200 })).map(([text, count]) => text.repeat(count));
+  const source = fc.array(fc.oneof(run, fc.constantFrom("a: b\n", "# c\n", "x")), { maxLength: 12 });
+  vi.mocked(matter).mockClear();
+  fc.assert(
+    fc.property(source, (parts) => {
+      readSkillDocument(`---\n${parts.join("")}\n---\nbody`);
+    }),
+  );
+  const given = vi.mocked(matter).mock.calls.flatMap(([text]) => (typeof text === "string" ? text : []));
+  for (const text of given) expect(steps(text)).toBeLessThanOrEqual(64 * text.length);
+  expect(given.length).toBeGreaterThan(10);
+});
+
+/** How often a character is looked at by an expression that tries each run of blanks from each line start in it. */
+function steps(text: string): number {
+  let sum = 0;
+  for (const [run] of text.matchAll(/\s+/g)) sum += run.length * run.split(/[\n\r\u2028\u2029]/).length;
+  return sum;
+}
+
+test("Unicode tags are no part of a body", () => {
+  expect(readSkillDocument("---\nname: a\n---\nhid\u{e0041}den").body).toBe("hidden");
+  expect(readSkillDocument("hid\u{e0041}den").body).toBe("hidden");
+});
+
+test.each(["js", "yaml js", "\u00a0js"])(
+  "a language that stands far behind the opening fence is seen: %j",
+  (language) => {
+    const text = `---${" ".repeat(100)}${language}\n(globalThis.documentRan = true, {})\n---\nbody`;
+    expect(readSkillDocument(text)).toEqual({ frontmatter: {}, body: text });
+  },
+);
+
+test.each(["js", "javascript", "JavaScript", "json", "coffee", "cson", "toml", "constructor", "__proto__", "toString"])(
+  "frontmatter in %s is never run and never read",
+  (language) => {
+    const text = `---${language}\n(globalThis.documentRan = true, { name: "x" })\n---\nbody`;
+    expect(readSkillDocument(text)).toEqual({ frontmatter: {}, body: text });
+  },
+);

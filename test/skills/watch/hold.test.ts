@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { openHold } from "../../../src/skills/watch/hold.ts";
+import type { DirectoryRecord } from "../../../src/skills/files/read-directory.ts";
+import { record } from "../found-skills.ts";
+import { manualClock } from "../../manual-clock.ts";
+
+const good = record("/s/a");
+const empty = record("/s/a", "");
+const parent: DirectoryRecord = { ...empty, path: "/s", isSkill: false, children: [{ name: "a", target: undefined }] };
+const childless: DirectoryRecord = { ...parent, children: [] };
+
+describe("hold", () => {
+  function start(): { clock: ReturnType<typeof manualClock>; hold: ReturnType<typeof openHold>; again: string[] } {
+    const clock = manualClock();
+    const again: string[] = [];
+    return { clock, again, hold: openHold(clock, (directory) => again.push(`${directory} ${clock.now()}`)) };
+  }
+
+  it.each([
+    ["a skill that became empty", good, empty],
+    ["a directory that has gone", good, undefined],
+    ["a directory that lost a directory", parent, childless],
+  ])("doubts %s for 40 ms, looks again, and believes it then", (_what, before, now) => {
+    const { clock, hold, again } = start();
+    expect(hold.isHeld("/d", before, now)).toBe(true);
+    clock.pass(20);
+    expect(hold.isHeld("/d", before, now)).toBe(true);
+    clock.pass(20);
+    expect(again).toEqual(["/d 40"]);
+    expect(hold.isHeld("/d", before, now)).toBe(false);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("believes at once what is no loss, and forgets its doubt", () => {
+    const { clock, hold, again } = start();
+    expect(hold.isHeld("/d", empty, good)).toBe(false);
+    expect(hold.isHeld("/d", childless, parent)).toBe(false);
+    expect(hold.isHeld("/d", good, empty)).toBe(true);
+    expect(hold.isHeld("/d", good, record("/s/a", "---\ndescription: New.\n---\n"))).toBe(false);
+    clock.pass(100);
+    expect(again).toEqual([]);
+    expect(hold.isHeld("/d", good, empty)).toBe(true);
+  });
+
+  it("believes at once where nothing has happened for those 40 ms, and forgets its doubt", () => {
+    const { clock, hold, again } = start();
+    expect(hold.isHeld("/d", good, undefined)).toBe(true);
+    expect(hold.isHeld("/d", good, undefined, 39)).toBe(true);
+    expect(hold.isHeld("/d", good, undefined, 40)).toBe(false);
+    clock.pass(100);
+    expect(again).toEqual([]);
+    expect(hold.isHeld("/d", good, undefined)).toBe(true);
+  });
+
+  it("believes when its timer fires, also where that is earlier than it said", () => {
+    let fire = (): void => undefined;
+    const early = { now: () => 0, after: (_ms: number, callback: () => void) => ((fire = callback), () => undefined) };
+    const again: string[] = [];
+    const hold = openHold(early, (directory) => again.push(directory));
+    expect(hold.isHeld("/d", good, undefined)).toBe(true);
+    fire();
+    expect(again).toEqual(["/d"]);
+    expect(hold.isHeld("/d", good, undefined)).toBe(false);
+  });
+
+  it("doubts a lost manifest, not a new one", () => {
+    const { hold } = start();
+    const skill = good.skill && { ...good.skill, dialect: "skills-protocol" as const };
+    expect(hold.isHeld("/d", good, { ...good, skill })).toBe(false);
+    expect(hold.isHeld("/d", { ...good, skill }, good)).toBe(true);
+  });
+
+  it("leaves no timer when it is closed", () => {
+    const { clock, hold } = start();
+    hold.isHeld("/d", good, undefined);
+    hold.close();
+    expect(clock.pending).toBe(0);
+  });
+});

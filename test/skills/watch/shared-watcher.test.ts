@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { memoryWatcher } from "../../../src/skills/watch/memory-watcher.ts";
+import { shareWatcher } from "../../../src/skills/watch/shared-watcher.ts";
+import type { SkillWatcher } from "../../../src/skills/watch/skill-watcher.ts";
+
+function open(): {
+  readonly below: ReturnType<typeof memoryWatcher>;
+  readonly opened: () => number;
+  readonly hints: string[];
+  readonly openUser: (name: string) => SkillWatcher;
+} {
+  const below = memoryWatcher();
+  const hints: string[] = [];
+  let opened = 0;
+  const openShared = shareWatcher((hint, degraded) => {
+    opened++;
+    return below.open(hint, degraded);
+  });
+  const openUser = (name: string): SkillWatcher =>
+    openShared(
+      (directory, changed) => hints.push(`${name}: ${directory} ${changed ?? ""}`),
+      () => undefined,
+    );
+  return { below, opened: () => opened, hints, openUser };
+}
+
+test("each watcher is told of what it wants, and only of that", async () => {
+  const { below, opened, hints, openUser } = open();
+  const [one, two] = [openUser("one"), openUser("two")];
+  expect(opened()).toBe(1);
+  one.add("/a");
+  two.add("/a");
+  two.add("/b");
+  below.touch("/a", "x");
+  below.touch("/b", "x");
+  expect(hints).toEqual(["one: /a x", "two: /a x", "two: /b x"]);
+  await Promise.all([one.close(), two.close()]);
+});
+
+test("a path is watched until nobody wants it, and the watcher is open until nobody uses it", async () => {
+  const { below, opened, hints, openUser } = open();
+  const [one, two] = [openUser("one"), openUser("two")];
+  for (const user of [one, two]) user.add("/a");
+  one.add("/b");
+  one.remove("/a");
+  one.remove("/never");
+  expect([...below.watched]).toEqual(["/a", "/b"]);
+  await one.close();
+  await one.close();
+  one.add("/late");
+  expect([...below.watched]).toEqual(["/a"]);
+  below.touch("/a", "x");
+  expect(hints).toEqual(["two: /a x"]);
+  expect(below.isClosed).toBe(false);
+  await two.close();
+  expect(below.isClosed).toBe(true);
+  await openUser("three").close();
+  expect(opened()).toBe(2);
+});
