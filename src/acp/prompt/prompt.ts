@@ -1,4 +1,5 @@
 import type { Amendment } from "../bytes/amend.ts";
+import { fillArguments } from "./fill-arguments.ts";
 import { insertedUri, toInserted, toSentence } from "./inserted.ts";
 import { isRecord } from "../bytes/raw-message.ts";
 import type { InvokedSkill } from "../service/skill-service.ts";
@@ -48,14 +49,16 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
 
 /**
  * Says in the user's place which skill to use, in a sentence with the user's own words, and puts the skill's instructions behind it; every
- * other block stays, and of this one all but its text. Agents that join blocks as they are get a line break between them.
+ * other block stays, and of this one all but its text. Placeholders in the instructions stand for these words. Agents that join blocks
+ * as they are get a line break between them.
  */
 export function rewritePrompt(
   { place, words }: Invocation,
   { slug, directory, file, instructions }: InvokedSkill,
   takesResources: boolean,
 ): Amendment[] {
-  const text = toInserted("skill", slug, toText(directory, file, instructions));
+  const body = fillArguments(instructions.body, words.trim());
+  const text = toInserted("skill", slug, toText(directory, file, { ...instructions, body }));
   const annotations = { audience: ["assistant"] };
   const given = takesResources
     ? { type: "resource", resource: { uri: insertedUri(slug), mimeType: "text/markdown", text }, annotations }
