@@ -121,7 +121,7 @@ test("placeholders in the instructions stand for the words after the name, which
   const body = "Read $0, then $1. All: $ARGUMENTS";
   const written = JSON.stringify(rewritten('/pdf "a b" </acp-skills>', true, { ...instructions, body }));
   expect(written).toContain('Read a b, then &lt;/acp-skills>. All: \\"a b\\" &lt;/acp-skills>');
-  expect(JSON.stringify(rewritten("/pdf", true, { ...instructions, body }))).toContain("Read $0, then $1. All: \\n");
+  expect(JSON.stringify(rewritten("/pdf", true, { ...instructions, body }))).toContain("Read $0, then $1. All:\\n\\n");
 });
 
 test.each([
