@@ -18,6 +18,12 @@ export interface Skill {
   /** At most 500 code points. */
   readonly compatibility?: string;
   readonly allowedTools?: readonly string[];
+  /** `disable-model-invocation: true`: hidden from models, not from people (C-1.1). */
+  readonly disableModelInvocation?: true;
+  /** `user-invocable: false`: not one of the editor's commands, but offered to models (C-1.1). */
+  readonly userInvocable?: false;
+  /** What to show as the hint of the skill's command; one line, at most 256 code points. */
+  readonly argumentHint?: string;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
   readonly dialect: "agent-skills" | "skills-protocol";

@@ -149,13 +149,6 @@ function readProtocolSkill(text: SkillText, values: Values, manifest: Manifest, 
   return completed(skill, optional);
 }
 
-/** Assigned, not spread: a literal with spreads in it takes three times as long to make. */
-function completed(
-  skill: { -readonly [Key in keyof Skill]: Skill[Key] },
-  { license, compatibility, allowedTools }: OptionalFields,
-): Skill {
-  if (license !== undefined) skill.license = license;
-  if (compatibility !== undefined) skill.compatibility = compatibility;
-  if (allowedTools !== undefined) skill.allowedTools = allowedTools;
-  return Object.freeze(skill);
+function completed(skill: Skill, optional: OptionalFields): Skill {
+  return Object.freeze(Object.assign(skill, optional));
 }

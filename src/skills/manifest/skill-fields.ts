@@ -4,13 +4,14 @@ import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { countCodePoints, cutCodePoints } from "../text/code-points.ts";
 import { cleanValue, controlsIn, hasControls, stringsOf } from "../text/control-characters.ts";
 import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
+import type { Skill } from "../skill.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 type Report = (fault: ValueFault) => void;
 
 const noTags: readonly string[] = Object.freeze<string[]>([]);
 
-const cleanedFields = ["description", "license", "compatibility", "allowed-tools", "metadata", "tags"];
+const cleanedFields = ["description", "license", "compatibility", "allowed-tools", "metadata", "tags", "argument-hint"];
 
 /** The values without control characters and tags in the fields that are sent on; each field that had some, or what cannot be seen, is reported. */
 export function cleanFields(values: Values, report: Report): Values {
@@ -58,15 +59,15 @@ export function readDescription(values: Values, report: Report): string | undefi
   return cutCodePoints(description, maxDescriptionLength);
 }
 
-/** The fields a skill may have; undefined where it has them not. */
-export interface OptionalFields {
-  readonly license: string | undefined;
-  readonly compatibility: string | undefined;
-  readonly allowedTools: readonly string[] | undefined;
-}
+/** The optional fields of a skill; absent where the frontmatter has none that can be offered. */
+export type OptionalFields = Pick<
+  Skill,
+  "license" | "compatibility" | "allowedTools" | "disableModelInvocation" | "userInvocable" | "argumentHint"
+>;
 
-/** The fields a skill may have, as they can be offered; what cannot is left out and reported. */
+/** The optional fields as they can be offered; what cannot be is left out and reported. */
 export function readOptional(values: Values, report: Report): OptionalFields {
+  const fields: { -readonly [Key in keyof OptionalFields]: OptionalFields[Key] } = {};
   const license = nonBlank(values.license);
   if (license === undefined && isPresent(values.license)) {
     report({
@@ -76,7 +77,10 @@ export function readOptional(values: Values, report: Report): OptionalFields {
       fix: "Write the license's name or the name of its file.",
     });
   }
-  reportLength("license", license, maxLicenseLength, report);
+  if (license !== undefined) {
+    reportLength("license", license, maxLicenseLength, report);
+    fields.license = cutCodePoints(license, maxLicenseLength);
+  }
   const compatibility = nonBlank(values.compatibility);
   if (compatibility === undefined && isPresent(values.compatibility)) {
     report({
@@ -86,7 +90,10 @@ export function readOptional(values: Values, report: Report): OptionalFields {
       fix: "Write it as one sentence.",
     });
   }
-  reportLength("compatibility", compatibility, maxCompatibilityLength, report);
+  if (compatibility !== undefined) {
+    reportLength("compatibility", compatibility, maxCompatibilityLength, report);
+    fields.compatibility = cutCodePoints(compatibility, maxCompatibilityLength);
+  }
   const tools = values["allowed-tools"];
   const allowedTools = tools === undefined ? undefined : readAllowedTools(tools);
   if (tools !== undefined && allowedTools === undefined) {
@@ -97,13 +104,27 @@ export function readOptional(values: Values, report: Report): OptionalFields {
       fix: "Write allowed-tools as names separated by blanks, or as a list of names.",
     });
   }
-  return {
-    license: license && cutCodePoints(license, maxLicenseLength),
-    compatibility: compatibility && cutCodePoints(compatibility, maxCompatibilityLength),
-    allowedTools: allowedTools && Object.freeze(fitTools(allowedTools, report)),
-  };
+  if (allowedTools !== undefined) fields.allowedTools = Object.freeze(fitTools(allowedTools, report));
+  if (readBoolean(values["disable-model-invocation"]) === true) fields.disableModelInvocation = true;
+  if (readBoolean(values["user-invocable"]) === false) fields.userInvocable = false;
+  const argumentHint = readArgumentHint(values["argument-hint"]);
+  if (argumentHint !== undefined) fields.argumentHint = argumentHint;
+  return fields;
 }
 
+function readBoolean(value: unknown): boolean | undefined {
+  const text = typeof value === "string" ? value.trim().toLowerCase() : "";
+  return text === "true" ? true : text === "false" ? false : undefined;
+}
+
+/** To YAML, the usual hint `[file]` is a list: it is shown as it was written. */
+function readArgumentHint(value: unknown): string | undefined {
+  const isList = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
+  const text = isList ? `[${value.join(", ")}]` : nonBlank(value);
+  return text && cutCodePoints(text.replace(/\s+/g, " "), maxHintLength);
+}
+
+const maxHintLength = 256;
 const maxLicenseLength = 500;
 const maxTools = 128;
 const maxToolLength = 256;

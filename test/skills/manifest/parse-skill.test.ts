@@ -89,6 +89,33 @@ test("a skill is read with every field it has", () => {
   });
 });
 
+test.each([
+  ["disable-model-invocation: true", { disableModelInvocation: true }],
+  ["disable-model-invocation: True\nuser-invocable: false", { disableModelInvocation: true, userInvocable: false }],
+  ["disable-model-invocation: false\nuser-invocable: true", {}],
+  ["disable-model-invocation: yes please\nuser-invocable:", {}],
+  ["argument-hint: <file> to read", { argumentHint: "<file> to read" }],
+  ["argument-hint: [issue-number]", { argumentHint: "[issue-number]" }],
+  ["argument-hint: [from] [to]", { argumentHint: "[from] [to]" }],
+  ['argument-hint: "two\\n lines\\e[2J"', { argumentHint: "two lines[2J" }],
+  [`argument-hint: ${"x".repeat(300)}`, { argumentHint: "x".repeat(256) }],
+  ["argument-hint:\n  a: b", {}],
+])("who may invoke a skill, and its argument hint, are fields of the skill: %j", (lines, fields) => {
+  const text = `---\nname: pdf\ndescription: x\n${lines}\n---\n`;
+  const manifest = { name: "a.b", version: "1.0.0", description: "x", kind: "instruction" } as const;
+  const file = {
+    directory: "/s/pdf",
+    expectedName: "pdf",
+    file: "/s/pdf/SKILL.md",
+    head: Buffer.from(text),
+    whole: true,
+  };
+  for (const { skill } of [parseSkill(file), parseSkill(file, { manifest, findings: [] })]) {
+    const { disableModelInvocation, userInvocable, argumentHint } = skill ?? {};
+    expect({ disableModelInvocation, userInvocable, argumentHint }).toEqual(fields);
+  }
+});
+
 test("with a manifest, the manifest decides and the frontmatter adds", () => {
   const manifest = {
     name: "salesforce.leads.sync",
