@@ -12,15 +12,24 @@ import { permissionNames } from "../src/trust/grants.ts";
 import { toWireError } from "../src/wire/error-table.ts";
 
 const root = new URL("../", import.meta.url);
-const readme = readFileSync(new URL("README.md", root), "utf8");
+const read = (file: string): string => readFileSync(new URL(file, root), "utf8");
+const readme = read("README.md");
+const reference = {
+  rules: read("schema/README.md"),
+  house: read("src/README.md"),
+  editor: read("src/acp/README.md"),
+  sandbox: read("src/sandbox/README.md"),
+  tools: read("src/tools/README.md"),
+  api: read("examples/README.md"),
+};
 const manifest = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
   dependencies: Record<string, string>;
   peerDependencies: Record<string, string>;
 };
 
-/** The cells of every row of the table under a heading, without blanks. */
-function rowsUnder(heading: string): string[][] {
-  const lines = readme.slice(readme.indexOf(heading)).split("\n");
+/** The trimmed cells of every row of the table under a heading. */
+function rowsUnder(text: string, heading: string): string[][] {
+  const lines = text.slice(text.indexOf(heading)).split("\n");
   const start = lines.findIndex((line) => line.startsWith("| ---"));
   const end = lines.findIndex((line, index) => index > start && !line.startsWith("|"));
   return lines.slice(start + 1, end).map((line) =>
@@ -31,8 +40,8 @@ function rowsUnder(heading: string): string[][] {
   );
 }
 
-test("the README's table of rules is the table of rules", () => {
-  const listed = rowsUnder("Every rule, its code").map(([code = "", title, spec, wire, lenient]) => ({
+test("the table of rules in schema/ lists every rule", () => {
+  const listed = rowsUnder(reference.rules, "## Rules").map(([code = "", title, spec, wire, lenient]) => ({
     code: code.replaceAll("`", ""),
     title,
     spec,
@@ -42,15 +51,20 @@ test("the README's table of rules is the table of rules", () => {
   expect(listed).toEqual(Object.entries(rules).map(([code, rule]) => ({ code, ...rule })));
 });
 
-test("the README names every export and every dependency", () => {
-  const { dependencies, peerDependencies } = manifest;
-  for (const name of [acpSkills, dependencies, peerDependencies].flatMap(Object.keys)) {
-    expect(readme.includes(`\`${name}\``) || readme.includes(`\`${name}(`), name).toBe(true);
-  }
+test("the README has at most 200 lines", () => {
+  expect(readme.split("\n").length).toBeLessThanOrEqual(200);
 });
 
-test("the README's table of tools has every tool, and every parameter, with a question mark where it may be left out", () => {
-  const listed = rowsUnder("## Tools").map(([name = "", parameters = ""]) => ({
+test("every export and every dependency is documented", () => {
+  const { dependencies, peerDependencies } = manifest;
+  const isNamed = (text: string, name: string): boolean => text.includes(`\`${name}\``) || text.includes(`\`${name}(`);
+  for (const name of Object.keys(acpSkills)) expect(isNamed(reference.api, name), name).toBe(true);
+  for (const name of [dependencies, peerDependencies].flatMap(Object.keys))
+    expect(isNamed(reference.house, name), name).toBe(true);
+});
+
+test("the table of tools lists every tool and parameter, with a question mark after optional ones", () => {
+  const listed = rowsUnder(reference.tools, "# The tools").map(([name = "", parameters = ""]) => ({
     name: name.replaceAll("`", ""),
     parameters: [...parameters.replace(/\(.*?\)/g, "").matchAll(/`(\w+\??)`/g)].map(([, parameter]) => parameter),
   }));
@@ -61,19 +75,21 @@ test("the README's table of tools has every tool, and every parameter, with a qu
   expect(listed).toEqual(served);
 });
 
-test("the README's tables of commands and options have every one", () => {
-  const section = readme.slice(readme.indexOf("## Command line"), readme.indexOf("\n## Skills"));
-  for (const [command, { options }] of Object.entries(commands)) {
-    if (command !== "wrap") expect(section).toContain(`| \`acp-skills ${command}`);
-    for (const option of Object.keys(options).filter((name) => name !== "help" && name !== "version")) {
-      expect(section, command).toMatch(new RegExp(`\`--${option}[\` ]`));
-    }
-  }
+test("the README's table of commands lists every command", () => {
+  const [section = ""] = readme.slice(readme.indexOf("## Commands")).split("\n## Troubleshooting");
+  const listed = [...section.matchAll(/^\| ([^|]+(?:\\\|[^|]+)*) \|/gm)].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`(?:acp-skills )?([a-z]+)/g)].map(([, name]) => name),
+  );
+  expect(listed.filter((name) => name !== "command" && name !== "acp").sort()).toEqual(
+    Object.keys(commands)
+      .filter((name) => name !== "wrap" && name !== "mcp-bridge")
+      .sort(),
+  );
 });
 
-test("the README's table of errors has every code, under its number", () => {
+test("the table of errors lists every code under its number", () => {
   const unlisted: SkillsErrorCode[] = ["AUTH_REQUIRED"]; // No door asks for credentials.
-  const rows = rowsUnder("**Errors** are").map(([numbers = "", codes = ""]) => ({
+  const rows = rowsUnder(reference.tools, "## Errors").map(([numbers = "", codes = ""]) => ({
     numbers: numbers.split(",").map(Number),
     codes: [...codes.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, code]) => code as SkillsErrorCode),
   }));
@@ -90,10 +106,10 @@ test("the README's table of errors has every code, under its number", () => {
   expect([...listed, ...unlisted].sort()).toEqual([...known, "INTERNAL"].sort());
 });
 
-test("the README names every tier and every permission", () => {
-  const tiers = rowsUnder("**What isolates.**").map(([tier = ""]) => tier.replaceAll("`", ""));
+test("every tier and every permission is documented", () => {
+  const tiers = rowsUnder(reference.sandbox, "**What isolates.**").map(([tier = ""]) => tier.replaceAll("`", ""));
   expect(tiers).toEqual(commands.wrap.options.isolation.choices.filter((form) => form !== "auto"));
-  for (const name of permissionNames) expect(readme).toContain(`\`${name}\``);
+  for (const name of permissionNames) expect(readme).toMatch(new RegExp(`[:\`]${name}\``));
 });
 
 test("the manifest that the README shows is that of the example, without what is optional", () => {
@@ -108,10 +124,31 @@ test("the manifest that the README shows is that of the example, without what is
   });
 });
 
-test("every relative link of the README leads somewhere", () => {
-  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)]+)\)/g)].map(([, link = ""]) => link);
-  expect(links.length).toBeGreaterThan(0);
-  for (const link of links) expect(existsSync(new URL(link, root)), link).toBe(true);
+test.each([
+  "README.md",
+  "schema/README.md",
+  "src/README.md",
+  "src/acp/README.md",
+  "src/sandbox/README.md",
+  "src/tools/README.md",
+  "examples/README.md",
+  "test/bench/README.md",
+])("every relative link of %s leads to a file, and every anchor to a heading", (file) => {
+  const base = new URL(file, root);
+  const links = [...read(file).matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, link = ""]) => new URL(link, base));
+  for (const link of links) {
+    const { hash } = link;
+    link.hash = "";
+    expect(existsSync(link), link.href).toBe(true);
+    if (hash === "") continue;
+    const headings = [...readFileSync(link, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replace(/[^a-z0-9 -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+    expect(headings, link.href).toContain(hash.slice(1));
+  }
 });
 
 test("the skill that the README shows is a valid one when pasted", () => {
