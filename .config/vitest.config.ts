@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Attacks on the sandboxes take all they can get of the machine: they come last, when nothing else is timed. */
+/** Tests of the linter's rules run with the static checks (`npm run lint`), not with the suite. */
+const staticChecks = ["test/lint.test.ts"];
+/** Attacks on the sandboxes use all the CPU and memory they can get: they run last, when nothing else is timed. */
 const sandboxes = ["test/sandbox/**/*.test.ts"];
 
 export default defineConfig({
@@ -11,12 +13,13 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: [
+      { extends: true, test: { name: "static", include: staticChecks } },
       {
         extends: true,
         test: {
           name: "house",
           include: ["test/**/*.test.ts"],
-          exclude: [...sandboxes, "test/agents/**", "**/node_modules/**", "**/dist/**"],
+          exclude: [...staticChecks, ...sandboxes, "test/agents/**", "**/node_modules/**", "**/dist/**"],
           sequence: { groupOrder: 0 },
         },
       },

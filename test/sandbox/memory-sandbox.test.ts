@@ -41,6 +41,7 @@ const meanings: Record<string, MemoryScript> = {
 };
 
 describeSandboxPort("the memory tier", {
+  tier: "memory",
   open() {
     const script: MemoryScript = (stage) => {
       const { program } = stage.run;

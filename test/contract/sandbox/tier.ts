@@ -1,13 +1,14 @@
 import { statSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { isSkillsError } from "../../../src/errors.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../../src/sandbox/sandbox.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier as SandboxTier } from "../../../src/sandbox/sandbox.ts";
 import { openBait } from "./bait.ts";
 import type { Bait } from "./bait.ts";
 import { hostState } from "./host-state.ts";
 import type { HostState } from "./host-state.ts";
 import { recordingHost } from "./recording-host.ts";
 import type { HostRecord } from "./recording-host.ts";
+import { missingTier } from "./required-tiers.ts";
 
 /** What a run may need of a tier. */
 export type Feature =
@@ -25,6 +26,7 @@ export type Feature =
 
 /** A tier, as the contract suite meets it. */
 export interface Tier {
+  readonly tier: SandboxTier;
   /** `skip` says why this machine cannot have the tier. Called once; the suite closes what was opened. */
   open(): Promise<Sandbox | { readonly skip: string }>;
   /** All that it offers; the suite expects everything else to be refused. */
@@ -72,6 +74,8 @@ export function describeTier(name: string, tier: Tier, tests: (trial: Trial) => 
       bait = await openBait();
       before = hostState();
       opened = await tier.open();
+      const missing = "skip" in opened ? missingTier(tier.tier, opened.skip) : undefined;
+      if (missing !== undefined) throw new Error(missing);
     }, 120_000);
     afterAll(async () => {
       if (opened !== undefined && !("skip" in opened)) await opened.close();

@@ -2,6 +2,7 @@ import { describeSandbox } from "../../contract/sandbox-contract.ts";
 import { openTier } from "./open-tier.ts";
 
 describeSandbox("the bubblewrap tier", {
+  tier: "bubblewrap",
   open: () => openTier("bubblewrap"),
   offers: [
     "code",

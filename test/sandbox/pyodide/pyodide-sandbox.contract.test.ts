@@ -5,6 +5,7 @@ import { openPyodideForTests } from "./open-pyodide.ts";
 const isAsked = process.env["ACP_SKILLS_SLOW_TESTS"] !== undefined;
 
 describeSandbox("pyodide", {
+  tier: "pyodide",
   open: () => (isAsked ? openPyodideForTests() : Promise.resolve({ skip: "slow: set ACP_SKILLS_SLOW_TESTS" })),
   offers: ["code", "skill", "python script", "secrets", "brokered"],
   processes: false,
