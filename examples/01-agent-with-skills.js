@@ -30,5 +30,5 @@ const offered = new Promise((resolve) => {
 
 const commands = await soon(offered);
 assert.deepEqual(commands, ["commit-message", "csv-summary", "release-notes"]);
-console.log(`the editor was offered: ${commands.join(", ")}`);
+console.log(`commands in the editor: ${commands.join(", ")}`);
 process.exit(0);

@@ -1,4 +1,4 @@
-// For editor authors: opt in, observe, and the whole list of skills arrives with each change, licence and all.
+// For editor authors: opt in, observe, and receive the whole list of skills after each change.
 import assert from "node:assert/strict";
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ const twoUpdates = new Promise((resolve) => {
       clientCapabilities: { _meta: { ...skillsOptIn } },
     })
     .then((response) => {
-      console.log("the agent says:", readAdvertisement(response));
+      console.log("the agent advertises:", readAdvertisement(response));
       return editor.agent.request(methods.agent.session.new, { cwd: skills, mcpServers: [] });
     });
 });

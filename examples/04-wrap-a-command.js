@@ -35,4 +35,4 @@ input.end();
 const { exitCode } = await soon(ended);
 assert.equal(exitCode, 0);
 assert.deepEqual(commands, ["commit-message", "csv-summary", "release-notes"]);
-console.log(`exit ${exitCode}; the editor was offered: ${commands.join(", ")}`);
+console.log(`exit ${exitCode}; commands in the editor: ${commands.join(", ")}`);

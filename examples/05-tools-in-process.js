@@ -1,4 +1,4 @@
-// For agent authors who call their model themselves: the tools in this process, and their definitions for the model's API.
+// For agent authors who call their model themselves: the tools in process, and their definitions for the model's API.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,11 +13,11 @@ const skills = await openSkills({
   dataDirectory, // Left out, blobs and the ledger are kept in the user's own.
 });
 
-// What a call of the model takes as `tools`; "anthropic", "mcp" and "json-schema" are the other forms.
+// For the `tools` parameter of the model's API; "anthropic", "mcp" and "json-schema" are the other forms.
 const definitions = skills.tools("openai");
 console.log(`the model gets: ${definitions.map((tool) => tool.function.name).join(", ")}`);
 
-// What the model then asks for is handed on as it is.
+// Pass the model's tool call on unchanged.
 const session = { sessionId: "session-1" };
 const { skills: rows } = await skills.call("list_skills", { detail: "summary" }, session);
 for (const row of rows) console.log(`${row.name} ${row.version}`);
@@ -32,7 +32,7 @@ const start = await skills.call("read_blob", { blob_id, max_bytes: 20 }, session
 assert.equal(start.content, file.content.slice(0, 20));
 assert.equal(start.truncated, true);
 
-// A refusal says what to do, so that the model can correct itself.
+// An error says what to do, so that the model can correct itself.
 const refusal = await skills
   .call("describe_skill", { name: "relase-notes" }, session)
   .catch((/** @type {unknown} */ error) => error);

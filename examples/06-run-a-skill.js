@@ -20,7 +20,7 @@ const run = await skills.call(
   { name: "rows.clean", args: { table: blob_id } },
   { onPrint: (text) => process.stdout.write(`while it runs: ${text}`) },
 );
-console.log(`${run.summary} Isolated by ${run.limits_applied.isolation}, ${run.duration_ms} ms.`);
+console.log(`${run.summary} Sandboxed by ${run.limits_applied.isolation}, ${run.duration_ms} ms.`);
 assert.equal(run.status, "completed");
 assert.deepEqual(run.output, { kept: 2, dropped: 2 });
 
@@ -28,7 +28,7 @@ const [clean = ""] = run.output_blobs;
 const { content } = await skills.call("read_blob", { blob_id: clean, mode: "full" });
 assert.equal(content, "name,city\r\nAda,London\r\nGrace,New York\r\n");
 
-// Arguments are checked before anything starts, and the refusal says what to write instead.
+// Arguments are validated before anything starts; the error says what to write instead.
 const refusal = await skills
   .call("execute_skill", { name: "rows.clean", args: { tabel: blob_id } })
   .catch((/** @type {unknown} */ error) => error);

@@ -1,4 +1,4 @@
-// Code as a model writes it: it imports two skills, and has nothing else; no network, no files of this machine.
+// Code as a model writes it: it imports two skills and has no network and no files of this machine.
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ console.log(run.summary, run.output);
 assert.equal(run.status, "completed");
 assert.deepEqual(run.output, { London: 2, "New York": 1 });
 
-// A program that fails is a result as well: what went wrong, where, and what it printed before.
+// A program that fails is a result too: the error, its place, and what was printed before.
 const failed = await skills.call("run_code", {
   language: "python",
   code: "def main():\n  print('here')\n  return 1 / 0\n",

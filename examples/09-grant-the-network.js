@@ -1,4 +1,4 @@
-// A skill that needs the network gets the one address that it names, once a person has granted it; nothing else.
+// A skill that needs the network gets access to the one address in its manifest after a person granted it, and to nothing else.
 import assert from "node:assert/strict";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -36,7 +36,7 @@ try {
   console.log(run.summary, run.output);
   assert.deepEqual(run.output, { status: { healthy: true }, elsewhere: 403 });
 } catch (error) {
-  // Of what isolates, not everything can let one address through; then there is no network at all.
+  // Not every sandbox can allow a single address; those refuse the run.
   assert(isSkillsError(error) && error.code === "SANDBOX_UNAVAILABLE");
   console.log(error.message);
 }

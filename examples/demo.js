@@ -1,4 +1,4 @@
-// The whole thing at work, with real processes: an editor, `acp-skills -- <agent>`, skills that change on disk, and one that runs.
+// A demo with real processes: an editor, `acp-skills -- <agent>`, skills that change on disk, and one that runs in a sandbox.
 import { cp, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,23 +8,23 @@ import { openEditor } from "./editor.js";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const sandbox = await mkdtemp(join(tmpdir(), "acp-skills-demo-"));
 const project = join(sandbox, "project");
-// An empty home: the user's own skills stay out of the picture.
+// An empty home directory keeps the user's own skills out of the demo.
 const home = join(sandbox, "home");
 const skillsFolder = join(project, ".agents", "skills");
 await cp(join(here, "skills"), skillsFolder, { recursive: true });
 
-/** @type {{ step: string, holds: boolean, detail: string }[]} */
+/** @type {{ step: string, passed: boolean, detail: string }[]} */
 const results = [];
 /**
  * @param {string} step
- * @param {boolean} holds
+ * @param {boolean} passed
  * @param {string} detail
  */
-function note(step, holds, detail) {
-  results.push({ step, holds, detail });
-  console.log(`${holds ? "ok  " : "FAIL"} ${step}`);
+function note(step, passed, detail) {
+  results.push({ step, passed, detail });
+  console.log(`${passed ? "ok  " : "FAIL"} ${step}`);
 }
-/** A table goes in as a blob; the clean one comes out as another. */
+/** Passes a table as a blob and reads the cleaned table from another. */
 async function runSkill() {
   try {
     const table = "name,city\nAda, London\nAda,London\n,\nGrace,New York\n";
@@ -32,17 +32,17 @@ async function runSkill() {
     const run = await editor.call("execute_skill", { name: "rows.clean", args: { table: blob_id } });
     const [made = ""] = run.output_blobs;
     const clean = await editor.call("read_blob", { blob_id: made });
-    const holds = run.status === "completed" && clean.content === "name,city\r\nAda,London\r\nGrace,New York\r\n";
-    return { holds, detail: `${run.summary} ${run.duration_ms} ms, isolated by ${run.limits_applied.isolation}` };
+    const passed = run.status === "completed" && clean.content === "name,city\r\nAda,London\r\nGrace,New York\r\n";
+    return { passed, detail: `${run.summary} ${run.duration_ms} ms, isolated by ${run.limits_applied.isolation}` };
   } catch (error) {
-    const hint = "acp-skills doctor tells what this machine lacks";
-    return { holds: false, detail: `${error instanceof Error ? error.message : String(error)} ${hint}` };
+    const hint = "Run `acp-skills doctor` to see what is missing.";
+    return { passed: false, detail: `${error instanceof Error ? error.message : String(error)} ${hint}` };
   }
 }
 const milliseconds = async (/** @type {() => Promise<boolean>} */ work) => {
   const start = performance.now();
-  const holds = await work();
-  return { holds, detail: `${(performance.now() - start).toFixed(0)} ms from disk to editor` };
+  const passed = await work();
+  return { passed, detail: `${(performance.now() - start).toFixed(0)} ms from disk to editor` };
 };
 
 console.log("editor > acp-skills -- node examples/echo-agent.js\n");
@@ -62,10 +62,10 @@ try {
       .map(({ name }) => name)
       .join(" ");
   const listed = await editor.until(() => names() === "commit-message csv-summary release-notes");
-  note("the project's skills reach the editor", listed, names());
+  note("the editor receives the project's skills", listed, names());
   const invocable = await editor.until(() => editor.commands().length === 3);
   note(
-    "each is a command",
+    "each skill is a slash command",
     invocable,
     editor
       .commands()
@@ -79,7 +79,7 @@ try {
     await writeFile(file, text.replace("Summarises a CSV file", "Explains a CSV file"));
     return editor.until(() => editor.skills().some(({ description }) => description.startsWith("Explains a CSV file")));
   });
-  note("an edit on disk arrives", edited.holds, edited.detail);
+  note("the editor receives an edit on disk", edited.passed, edited.detail);
 
   const added = await milliseconds(async () => {
     const draft = join(sandbox, "draft");
@@ -89,13 +89,13 @@ try {
     await rename(draft, join(skillsFolder, "greet"));
     return editor.until(() => names().includes("greet"));
   });
-  note("a new skill arrives", added.holds, added.detail);
+  note("the editor receives a new skill", added.passed, added.detail);
 
   const removed = await milliseconds(async () => {
     await rm(join(skillsFolder, "release-notes"), { recursive: true });
     return editor.until(() => !names().includes("release-notes"));
   });
-  note("a removed skill goes", removed.holds, removed.detail);
+  note("the editor drops a removed skill", removed.passed, removed.detail);
 
   const answer = await editor.prompt("/greet Ada");
   const places = ['Use the skill "greet": Ada', "Say hello, warmly.", "csv-summary"].map((text) =>
@@ -103,10 +103,10 @@ try {
   );
   const [words = -1, instructions = -1, taught = -1] = places;
   const invoked = words >= 0 && instructions > words;
-  note("/greet Ada brings the skill's instructions to the agent", invoked, "the words, then the instructions");
-  note("the model is told which skills there are", taught > instructions, "behind the first prompt's words");
+  note("/greet Ada sends the skill's instructions to the agent", invoked, "the prompt, then the instructions");
+  note("the model gets a list of the skills", taught > instructions, "appended to the first prompt");
   const plain = await editor.prompt("just chatting about /etc/hosts");
-  note("ordinary words pass untouched", plain === "text: just chatting about /etc/hosts\n", plain.trim());
+  note("an ordinary prompt passes unchanged", plain === "text: just chatting about /etc/hosts\n", plain.trim());
 
   const found = await editor.call("list_skills", { detail: "summary", limit: 1 });
   note("the editor calls a tool without the model", JSON.stringify(found).includes("commit-message"), "list_skills");
@@ -116,17 +116,17 @@ try {
   await rename(action, join(skillsFolder, "rows.clean"));
   await editor.until(() => names().includes("rows-clean"));
   const ran = await runSkill();
-  note("a skill runs in a sandbox, and prints while it runs", ran.holds, ran.detail);
+  note("a skill runs in a sandbox and streams its output", ran.passed, ran.detail);
 } finally {
   const exitCode = await editor.close();
-  note("closing stdin ends both", exitCode === 0, `exit ${exitCode ?? "by signal"}`);
+  note("closing stdin ends both processes", exitCode === 0, `exit ${exitCode ?? "by signal"}`);
   await rm(sandbox, { recursive: true, force: true });
 }
 
 const width = Math.max(...results.map(({ step }) => step.length));
-console.log(`\n${"what".padEnd(width)}  result`);
-for (const { step, holds, detail } of results)
-  console.log(`${step.padEnd(width)}  ${holds ? "ok" : "FAIL"}: ${detail}`);
-const failed = results.filter(({ holds }) => !holds).length;
-console.log(failed === 0 ? `\nAll ${results.length} steps went as they should.` : `\n${failed} steps differ.`);
+console.log(`\n${"step".padEnd(width)}  result`);
+for (const { step, passed, detail } of results)
+  console.log(`${step.padEnd(width)}  ${passed ? "ok" : "FAIL"}: ${detail}`);
+const failed = results.filter(({ passed }) => !passed).length;
+console.log(failed === 0 ? `\nAll ${results.length} steps passed.` : `\n${failed} of ${results.length} steps failed.`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// An ordinary ACP agent that knows nothing of skills: it answers with what it was asked, so that one can see what a model would see.
+// An ordinary ACP agent without skills: it echoes each prompt, which shows what a model would receive.
 import { Readable, Writable } from "node:stream";
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 

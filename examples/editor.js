@@ -1,4 +1,4 @@
-// A small ACP editor: starts an agent command, opts in to skills, and remembers and prints what it is told.
+// A small ACP editor: starts an agent command, opts in to skills, and prints what it receives.
 import { Readable, Writable } from "node:stream";
 import { client, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { observeSkills, readAdvertisement, skillsOptIn } from "acp-skills";

@@ -1,5 +1,5 @@
 /**
- * The promise, or an error when it takes longer than ten seconds: an example never hangs.
+ * Rejects when the promise takes longer than ten seconds, so that an example never hangs.
  * @template T
  * @param {Promise<T>} promise
  * @returns {Promise<T>}

@@ -163,3 +163,10 @@ test("the skill that the README shows is a valid one when pasted", () => {
   expect(findings).toEqual([]);
   expect(skill?.slug).toBe("commit-message");
 });
+
+test("the steps that the README shows are steps of the demo", () => {
+  const demo = read("examples/demo.js");
+  const steps = [...readme.matchAll(/^ok {3}(.*)$/gm)].map(([, step = ""]) => step);
+  expect(steps.length).toBeGreaterThan(2);
+  for (const step of steps) expect(demo).toContain(`"${step}"`);
+});
