@@ -72,6 +72,13 @@ export function holdDirectory(real: string): HeldDirectory {
   return { path: `${descriptors}/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
+/** A directory in one that is held: only its own name is looked up, so nothing else on its path needs to be checked. */
+export function holdChild(held: HeldDirectory, name: string, real: string): HeldDirectory {
+  if (descriptors === undefined) return holdDirectory(real);
+  const descriptor = openSync(`${held.path}/${name}`, plainFlags | O_DIRECTORY);
+  return { path: `${descriptors}/${descriptor}`, close: () => closeSync(descriptor) };
+}
+
 /** What the directory at a real path holds. Throws as `openAtRealPath` does. */
 export function listAtRealPath(real: string): Dirent[] {
   const held = holdDirectory(real);

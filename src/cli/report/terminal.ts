@@ -23,7 +23,7 @@ export interface Terminal {
   tell(sentence: string): void;
 }
 
-/** Pieces are gathered until they are worth a write. */
+/** Pieces are gathered in one buffer of so many bytes, which is reused once the reader has taken them. */
 const writeSize = 64 * 1024;
 
 /** The terminal of this process. A reader that goes away ends the printing, and changes no exit code. */
@@ -47,16 +47,21 @@ export function openTerminal(): Terminal {
     columns: widthOf(stdout),
     readerGone: reader.signal,
     async print(pieces) {
-      const write = openWriting(stdout);
-      let gathered = "";
+      let buffer = Buffer.allocUnsafeSlow(writeSize);
+      let filled = 0;
+      const flush = async (): Promise<void> => {
+        const bytes = buffer.subarray(0, filled);
+        filled = 0;
+        await new Promise<void>((resolve) => stdout.write(bytes, () => resolve()));
+      };
       for (const piece of pieces) {
         if (reader.signal.aborted) return;
-        gathered += piece;
-        if (gathered.length < writeSize) continue;
-        await write(gathered);
-        gathered = "";
+        const most = piece.length * 3;
+        if (filled > 0 && filled + most > buffer.length) await flush();
+        if (most > buffer.length) buffer = Buffer.allocUnsafeSlow(most);
+        filled += buffer.write(piece, filled);
       }
-      if (gathered !== "") await write(gathered);
+      if (filled > 0) await flush();
     },
     async pass(chunks) {
       for await (const chunk of chunks) {
@@ -79,15 +84,4 @@ export function widthOf({
   readonly columns?: number;
 }): number | undefined {
   return isTTY === true && columns !== undefined && columns > 0 ? columns : undefined;
-}
-
-/** Writes text through one buffer, which is used again when the reader has taken what it held. */
-function openWriting(stream: NodeJS.WritableStream): (text: string) => Promise<void> {
-  let buffer = Buffer.alloc(0);
-  return (text) => {
-    const most = text.length * 3;
-    if (buffer.length < most) buffer = Buffer.allocUnsafeSlow(most);
-    const bytes = buffer.subarray(0, buffer.write(text));
-    return new Promise((resolve) => stream.write(bytes, () => resolve()));
-  };
 }

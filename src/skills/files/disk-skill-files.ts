@@ -1,7 +1,7 @@
 import { closeSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import path from "node:path";
-import { holdDirectory, listHeld, openInHeld } from "../../base/at-real-path.ts";
+import { holdChild, holdDirectory, listHeld, openInHeld } from "../../base/at-real-path.ts";
 import type { HeldDirectory } from "../../base/at-real-path.ts";
 import { SkillsError } from "../../errors.ts";
 import { openRegularFileSync } from "./open-regular-file.ts";
@@ -10,53 +10,14 @@ import type { Entry, Head, SkillFiles } from "./skill-files.ts";
 /** What nearly every directory of a skill holds, once for all of them. */
 const skillEntry: Entry = Object.freeze({ name: "SKILL.md", kind: "file", link: false });
 
-/** Skills on disk. The bytes of a head are valid until the next one is read: they lie in one buffer that is used again. */
+/** Skills on disk. The bytes of a head are valid until the next one is read: they share one buffer. */
 export function diskSkillFiles(): SkillFiles {
   let buffer = Buffer.allocUnsafeSlow(4096);
-  /** The directory just listed, if its SKILL.md is a regular file: that is opened there, and not asked what it is. */
-  let listed: string | undefined;
-  let held: HeldDirectory | undefined;
-  let isToBeLetGo = false;
-
-  function letGo(): void {
-    held?.close();
-    held = listed = undefined;
-  }
-  /** Until the next one is listed, or this stretch of work ends. */
-  function keep(directory: string, holding: HeldDirectory): void {
-    [listed, held] = [directory, holding];
-    if (isToBeLetGo) return;
-    isToBeLetGo = true;
-    queueMicrotask(() => {
-      isToBeLetGo = false;
-      letGo();
-    });
-  }
-  function open(file: string): number {
-    if (held === undefined || listed === undefined || !isSkillFileOf(listed, file)) return openRegularFileSync(file);
-    try {
-      return openInHeld(held, skillEntry.name);
-    } catch {
-      return openRegularFileSync(file);
-    } finally {
-      letGo();
-    }
-  }
-
+  const held = new HeldDirectories();
   return {
     list(directory) {
-      letGo();
       try {
-        const holding = holdDirectory(directory);
-        let hasSkill = false;
-        try {
-          const entries = listHeld(holding, directory).map((entry) => toEntry(directory, entry));
-          hasSkill = entries.includes(skillEntry);
-          return entries;
-        } finally {
-          if (hasSkill) keep(directory, holding);
-          else holding.close();
-        }
+        return held.list(directory);
       } catch (error) {
         throw error instanceof SkillsError ? error : unreadable(directory, error);
       }
@@ -64,7 +25,7 @@ export function diskSkillFiles(): SkillFiles {
     head(file, limit) {
       if (buffer.length < limit) buffer = Buffer.allocUnsafeSlow(limit);
       try {
-        return readHead(open(file), limit, buffer);
+        return readHead(held.open(file), limit, buffer);
       } catch (error) {
         throw error instanceof SkillsError ? error : unreadable(file, error);
       }
@@ -78,6 +39,88 @@ export function diskSkillFiles(): SkillFiles {
       }
     },
   };
+}
+
+/**
+ * Directories kept open between calls, so that a path is checked for links once: the one listed last, for its SKILL.md, and the one
+ * above it, for its siblings. Both are closed when the current synchronous stretch of work ends.
+ */
+class HeldDirectories {
+  /** The directory listed last, if its SKILL.md is a regular file. */
+  #listed: { readonly path: string; readonly held: HeldDirectory } | undefined;
+  #parent: { readonly prefix: string; readonly held: HeldDirectory } | undefined;
+  /** Where the last directory without a held parent was: at a second one there, the parent is worth holding. */
+  #missedPrefix = "";
+  #isReleasePlanned = false;
+
+  list(directory: string): readonly Entry[] {
+    this.#releaseListed();
+    const held = this.#hold(directory);
+    let hasSkill = false;
+    try {
+      const entries = listHeld(held, directory).map((entry) => toEntry(directory, entry));
+      hasSkill = entries.includes(skillEntry);
+      return entries;
+    } finally {
+      if (hasSkill) {
+        this.#listed = { path: directory, held };
+        this.#planRelease();
+      } else held.close();
+    }
+  }
+
+  open(file: string): number {
+    const listed = this.#listed;
+    if (listed === undefined || !isSkillFileOf(listed.path, file)) return openRegularFileSync(file);
+    try {
+      return openInHeld(listed.held, skillEntry.name);
+    } catch {
+      return openRegularFileSync(file);
+    } finally {
+      this.#releaseListed();
+    }
+  }
+
+  #hold(directory: string): HeldDirectory {
+    const nameAt = directory.lastIndexOf(path.sep) + 1;
+    if (this.#parent?.prefix.length !== nameAt || !directory.startsWith(this.#parent.prefix)) {
+      const prefix = directory.slice(0, nameAt);
+      if (prefix !== this.#missedPrefix || nameAt <= 1) {
+        this.#missedPrefix = prefix;
+        return holdDirectory(directory);
+      }
+      this.#releaseParent();
+      try {
+        this.#parent = { prefix, held: holdDirectory(prefix.slice(0, -1)) };
+      } catch {
+        // It may be entered but not read, and what lies in it may be listed all the same.
+        return holdDirectory(directory);
+      }
+      this.#planRelease();
+    }
+    return holdChild(this.#parent.held, directory.slice(nameAt), directory);
+  }
+
+  #planRelease(): void {
+    if (this.#isReleasePlanned) return;
+    this.#isReleasePlanned = true;
+    queueMicrotask(() => {
+      this.#isReleasePlanned = false;
+      this.#missedPrefix = "";
+      this.#releaseListed();
+      this.#releaseParent();
+    });
+  }
+
+  #releaseListed(): void {
+    this.#listed?.held.close();
+    this.#listed = undefined;
+  }
+
+  #releaseParent(): void {
+    this.#parent?.held.close();
+    this.#parent = undefined;
+  }
 }
 
 function readHead(descriptor: number, limit: number, buffer: Buffer): Head {

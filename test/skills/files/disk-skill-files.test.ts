@@ -40,14 +40,14 @@ describeSkillFiles("disk", () => {
 });
 
 it.skipIf(process.platform !== "linux")(
-  "holds no directory that was listed and whose SKILL.md was never read",
+  "holds at most two directories while it lists, and none afterwards",
   async () => {
     const root = makeRoot();
     writeFileSync(path.join(root, "SKILL.md"), "");
     const before = readdirSync("/proc/self/fd").length;
     const files = diskSkillFiles();
     for (let time = 0; time < 20; time++) files.list(root);
-    expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before + 1);
+    expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before + 2);
     await Promise.resolve();
     expect(readdirSync("/proc/self/fd")).toHaveLength(before);
     rmSync(root, { recursive: true });
@@ -61,6 +61,31 @@ describe("disk skill files", () => {
   });
   afterAll(() => {
     rmSync(root, { recursive: true, force: true });
+  });
+
+  it("lists siblings one after another, and refuses a link that took the place of one", () => {
+    const names = ["a", "b", "c", "d"].map((name) => path.join(root, "siblings", name));
+    for (const directory of names) {
+      mkdirSync(directory, { recursive: true });
+      writeFileSync(path.join(directory, `in-${path.basename(directory)}`), "");
+    }
+    const files = diskSkillFiles();
+    const list = (directory: string): string[] => files.list(directory).map(({ name }) => name);
+    expect(names.slice(0, 3).map(list)).toEqual([["in-a"], ["in-b"], ["in-c"]]);
+    rmSync(names[3] ?? "", { recursive: true });
+    symlinkSync(root, names[3] ?? "");
+    expect(() => files.list(names[3] ?? "")).toThrow(expect.objectContaining({ code: "UNREADABLE" }));
+    expect(list(names[0] ?? "")).toEqual(["in-a"]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("lists what lies in a directory that may be entered but not read", () => {
+    const hidden = path.join(root, "hidden");
+    const inside = ["a", "b", "c"].map((name) => path.join(hidden, name));
+    for (const directory of inside) mkdirSync(directory, { recursive: true });
+    chmodSync(hidden, 0o100);
+    const files = diskSkillFiles();
+    for (const directory of inside) expect(files.list(directory)).toEqual([]);
+    chmodSync(hidden, 0o700);
   });
 
   it("reads only the head of a file of 2 GB", () => {
