@@ -89,9 +89,9 @@ export function describeOwner(pid: number): Owner {
 }
 
 /** When a process started, in ticks since the machine did; `undefined` when there is no such process. */
-export function startOf(pid: number): string | undefined {
+export function startOf(pid: number, proc = "/proc"): string | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const stat = readFileSync(`${proc}/${pid}/stat`, "utf8");
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   } catch {
     return undefined; // There is none; or none that we could ask.

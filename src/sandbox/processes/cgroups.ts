@@ -1,91 +1,142 @@
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { isWithin } from "../../base/is-within.ts";
+import { startOf } from "../directory/host-directory.ts";
 import type { RunLimits } from "../sandbox.ts";
 
-/** A cgroup (version 2) for the processes of one sandbox: the kernel counts what they hold, its own memory included. */
+/** A cgroup (version 2) for the processes of one sandbox: the kernel enforces its limits, its own memory included. */
 export interface Cgroup {
-  /** Takes effect at once; where the kernel refuses, the supervisor's limits hold alone. */
+  /** Takes effect at once; where the kernel refuses, only the supervisor's limits apply. */
   limit(limits: RunLimits): void;
-  /** Whether a process in it was killed because together they held too much memory. */
+  /** Whether the kernel killed a process of this cgroup for exceeding the memory limit. */
   ranOutOfMemory(): boolean;
-  /** When its processes are dead. One that is busy still goes with the next. */
+  /** For when its processes are dead. A cgroup that is still busy is removed together with the next one. */
   remove(): void;
 }
 
-/** Where cgroups come from; the defaults are those of the system. */
+/** Where cgroups come from; tests replace it. */
 export interface CgroupSystem {
   readonly root: string;
   readonly proc: string;
   readonly write: (file: string, content: string) => void;
+  readonly remove: (directory: string) => void;
 }
 
-const system: CgroupSystem = { root: "/sys/fs/cgroup", proc: "/proc", write: writeFileSync };
+export const systemCgroups: CgroupSystem = {
+  root: "/sys/fs/cgroup",
+  proc: "/proc",
+  write: writeFileSync,
+  remove: rmdirSync,
+};
+
 const controllers = ["memory", "pids"] as const;
 const prefix = "acp-skills-";
-/** The supervisor and what it starts with, and what the kernel keeps for the tasks. */
+/** For the supervisor, its startup, and what the kernel allocates per task. */
 const marginBytes = 128 * 1024 * 1024;
 const marginTasks = 16;
-/** Directories that a run fills, each with as much as its disk limit. */
+/** Directories that a run can fill, each up to its disk limit. */
 const disks = 3;
 
-/** The nearest cgroup above this process in which it may make some with limits; else why there is none. */
-export function findCgroups({ root, proc, write }: CgroupSystem = system):
-  { readonly parent: string } | { readonly reason: string } {
-  const own = ownCgroup(root, proc);
-  if (own === undefined)
+/** The nearest cgroup above this process that can hold cgroups with limits, or why there is none. Changes nothing. */
+export function findCgroups(
+  system: CgroupSystem = systemCgroups,
+): { readonly parent: string } | { readonly reason: string } {
+  const { root, proc } = system;
+  const path = /^0::(\/.*)$/m.exec(readOrNothing(join(proc, "self/cgroup")))?.[1];
+  if (path === undefined || !hasControllers(join(root, "cgroup.controllers")))
     return {
       reason: `No cgroup v2 hierarchy with the ${controllers.join(" and ")} controllers is mounted at ${root}.`,
     };
+  const own = join(root, path);
   for (let place = own; isWithin(place, root); place = dirname(place)) {
-    if (canHold(place, write)) return { parent: place };
+    if (canHoldLimits(place, root)) return { parent: place };
   }
   return {
-    reason: `None above ${own} may be written by this user: start from systemd-run --user --scope.`,
+    reason: `This user cannot write to ${own} or a cgroup above it. Start acp-skills with: systemd-run --user --scope`,
   };
 }
 
-/** Makes one below `parent`, with `pid` and all its descendants in it. `name` begins with its owner and a `-`. Throws where the kernel refuses. */
-export function openCgroup(
-  parent: string,
-  name: string,
-  pid: number,
-  { proc, write: writeTo }: Omit<CgroupSystem, "root"> = system,
-): Cgroup {
-  const place = join(parent, `${prefix}${name}`);
-  mkdirSync(place);
-  const write = (file: string, value: number): void => writeTo(join(place, file), String(value));
-  // With those that were busy before: the dead leave a cgroup a little after whoever waits for them is told.
-  const remove = (): void => sweepCgroups(parent, name.slice(0, name.indexOf("-") + 1));
-  try {
-    for (const one of [pid, ...descendants(proc, pid)]) write("cgroup.procs", one);
-  } catch (error) {
-    remove();
-    throw error;
-  }
-  return {
-    limit({ memoryBytes, diskBytes, processes }) {
-      try {
-        write("memory.max", memoryBytes + disks * diskBytes + marginBytes);
-        write("pids.max", 2 * processes + 32 + marginTasks);
-      } catch {
-        // It was removed by others.
-      }
-    },
-    ranOutOfMemory: () => /^oom_kill [1-9]/m.test(readOrNothing(join(place, "memory.events"))),
-    remove,
-  };
-}
+/** The cgroups of this process's sandboxes, all below `parent`. */
+export class CgroupParent {
+  readonly #system: CgroupSystem;
+  readonly #parent: string;
+  readonly #ours: string;
 
-/** Removes what processes of ours left, those of one `owner` or of all. Those in use are busy, and stay. */
-export function sweepCgroups(parent: string, owner = ""): void {
-  for (const name of namesIn(parent)) {
-    if (!name.startsWith(prefix + owner)) continue;
+  /** Enables the controllers for children of `parent` and removes cgroups of processes that are gone. Throws where the kernel refuses. */
+  constructor(parent: string, system: CgroupSystem = systemCgroups) {
+    this.#system = system;
+    this.#parent = parent;
+    this.#ours = `${prefix}${pidNamespace(system.proc)}-${process.pid}-${startOf(process.pid, system.proc) ?? ""}-`;
+    const control = join(parent, "cgroup.subtree_control");
+    const missing = controllers.filter((one) => !wordsOf(control).includes(one));
+    if (missing.length > 0) system.write(control, missing.map((one) => `+${one}`).join(" "));
+    this.#removeAll((name) => isOfDeadProcess(name, system.proc));
+  }
+
+  /** Creates a cgroup with `pid` and all its descendants in it. Throws where the kernel refuses. */
+  open(pid: number): Cgroup {
+    const place = join(this.#parent, `${this.#ours}${pid}`);
+    mkdirSync(place);
+    const write = (file: string, value: number): void => this.#system.write(join(place, file), String(value));
     try {
-      rmdirSync(join(parent, name));
-    } catch {
-      // In use.
+      for (const one of [pid, ...descendants(this.#system.proc, pid)]) write("cgroup.procs", one);
+    } catch (error) {
+      this.close();
+      throw error;
     }
+    return {
+      limit({ memoryBytes, diskBytes, processes }) {
+        try {
+          write("memory.max", memoryBytes + disks * diskBytes + marginBytes);
+          write("pids.max", 2 * processes + 32 + marginTasks);
+        } catch {
+          // Somebody else removed it.
+        }
+      },
+      ranOutOfMemory: () => /^oom_kill [1-9]/m.test(readOrNothing(join(place, "memory.events"))),
+      // All of ours: a dead process leaves its cgroup slightly later than its parent is notified.
+      remove: () => this.close(),
+    };
+  }
+
+  /** Removes all cgroups of this process that are not in use. */
+  close(): void {
+    this.#removeAll((name) => name.startsWith(this.#ours));
+  }
+
+  #removeAll(isWanted: (name: string) => boolean): void {
+    for (const name of namesIn(this.#parent)) {
+      if (!name.startsWith(prefix) || !isWanted(name)) continue;
+      try {
+        this.#system.remove(join(this.#parent, name));
+      } catch {
+        // In use.
+      }
+    }
+  }
+}
+
+/** Whether the process that created a cgroup is certainly gone: a living one may be about to use one that is empty. */
+function isOfDeadProcess(name: string, proc: string): boolean {
+  const [namespace, pid, started] = name.slice(prefix.length).split("-");
+  return namespace === pidNamespace(proc) && startOf(Number(pid), proc) !== started;
+}
+
+/** Process ids of another namespace mean nothing here. */
+function pidNamespace(proc: string): string {
+  try {
+    return readlinkSync(join(proc, "self/ns/pid")).replaceAll(/\D/g, "");
+  } catch {
+    return ""; // Not known; equals only what was not known either.
   }
 }
 
@@ -97,23 +148,25 @@ function namesIn(place: string): string[] {
   }
 }
 
-function ownCgroup(root: string, proc: string): string | undefined {
-  const line = /^0::(\/.*)$/m.exec(readOrNothing(join(proc, "self/cgroup")));
-  const has = wordsOf(join(root, "cgroup.controllers"));
-  return line?.[1] === undefined || !controllers.every((one) => has.includes(one)) ? undefined : join(root, line[1]);
-}
-
-/** What is enabled for its children stays so: nobody's processes are moved, and no limit is set but on our own. */
-function canHold(place: string, write: CgroupSystem["write"]): boolean {
+/** The kernel enables controllers for the children of a cgroup only if that has no processes itself, unless it is the root. */
+function canHoldLimits(place: string, root: string): boolean {
+  const control = join(place, "cgroup.subtree_control");
   try {
     for (const file of [place, join(place, "cgroup.procs")]) accessSync(file, constants.W_OK);
-    const control = join(place, "cgroup.subtree_control");
-    const missing = controllers.filter((one) => !wordsOf(control).includes(one));
-    if (missing.length > 0) write(control, missing.map((one) => `+${one}`).join(" "));
-    return true;
+    if (hasControllers(control)) return true;
+    accessSync(control, constants.W_OK);
+    return (
+      hasControllers(join(place, "cgroup.controllers")) &&
+      (place === root || wordsOf(join(place, "cgroup.procs")).length === 0)
+    );
   } catch {
-    return false; // Another's, or one with processes in it.
+    return false;
   }
+}
+
+function hasControllers(file: string): boolean {
+  const found = wordsOf(file);
+  return controllers.every((one) => found.includes(one));
 }
 
 function descendants(proc: string, pid: number): number[] {
@@ -129,6 +182,6 @@ function readOrNothing(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    return ""; // This kernel has none.
+    return ""; // Not in this kernel, or gone.
   }
 }

@@ -12,8 +12,8 @@ import { layFiles, makePrivateDirectory } from "../directory/lay-files.ts";
 import type { PrivateDirectory } from "../directory/lay-files.ts";
 import type { Surroundings } from "../frames/run-frames.ts";
 import type { SandboxProcess } from "../drive/sandbox-process.ts";
-import { findCgroups, openCgroup, sweepCgroups } from "./cgroups.ts";
-import type { Cgroup } from "./cgroups.ts";
+import { CgroupParent, findCgroups } from "./cgroups.ts";
+import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
 import type { Command } from "./start-sandbox-process.ts";
 import { chooseUser } from "../directory/sandbox-user.ts";
@@ -21,8 +21,9 @@ import type { SandboxUser } from "../directory/sandbox-user.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 import { showPackages } from "../directory/show-to-nobody.ts";
 import { openWarmPool } from "../drive/warm-pool.ts";
+import type { WarmPool } from "../drive/warm-pool.ts";
 
-/** What must be known of a run before its sandbox is started; runs of the same shape can use the same waiting ones. */
+/** What must be known of a run before its sandbox is started; runs of the same shape can use the same prepared sandboxes. */
 interface Shape {
   readonly diskBytes: number;
   readonly network: boolean;
@@ -32,10 +33,10 @@ interface Shape {
   readonly tools: boolean;
 }
 
-/** How a tier makes sandboxes out of processes. */
+/** How a tier turns processes into sandboxes. */
 export interface ProcessTier {
   readonly tier: "bubblewrap" | "landlock";
-  /** Directories that a run may write to and that the tier does not bring itself. */
+  /** Names of directories that a run may write to and that must be created on the host. */
   readonly writable: readonly string[];
   refuses(run: SandboxRun, user: SandboxUser): string | undefined;
   command(
@@ -49,17 +50,19 @@ export interface ProcessTier {
 
 export interface ProcessSandboxOptions {
   readonly host: HostDirectory;
-  /** How many sandboxes wait, and for how long when nothing happens. */
+  /** How many prepared sandboxes are kept, and for how long after the last run. */
   readonly pool: { readonly size: number; readonly idleMs: number };
   /** Serves the listener of a run that may use the network. Without it such runs are refused. */
   readonly egress: Egress | undefined;
+  readonly cgroups?: CgroupSystem;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export type Egress = (server: Server, network: readonly string[], log: Log) => { close(): Promise<void> | void };
 
-interface Waiting {
+/** A sandbox that was started, and waits for its one run. */
+interface Prepared {
   readonly sandbox: SandboxProcess;
   readonly directory: PrivateDirectory;
   readonly shape: Shape;
@@ -68,45 +71,113 @@ interface Waiting {
 }
 
 export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOptions): Sandbox {
-  const { host: hostDirectory, egress, clock, log } = options;
-  const leaving = new Set<Promise<void>>();
-  const packagesFor = showPackages(hostDirectory);
-  const cgroups = findCgroups();
-  let parent = "parent" in cgroups ? cgroups.parent : undefined;
-  if ("reason" in cgroups) log("info", `Runs have no cgroup: ${cgroups.reason}`);
-  if (parent !== undefined) sweepCgroups(parent);
-  let made = 0;
-  /** What waits is of the shape of the last run that could wait. */
-  let shapeOfPool: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined, tools: false };
-  const pool = openWarmPool<Waiting>({
-    ...options.pool,
-    clock,
-    make: (warm) => start(shapeOfPool, warm),
-    isAlive: ({ alive, shape }) =>
-      alive && shape.diskBytes === shapeOfPool.diskBytes && shape.tools === shapeOfPool.tools,
-    async discard(waiting) {
-      await end(waiting);
-      await bury(waiting);
-    },
-    failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
+  const sandboxes = new ProcessSandboxes(tier, options);
+  return closableSandbox({
+    tier: tier.tier,
+    refuses: (run) => sandboxes.refuses(run),
+    perform: (run, host, signal) => sandboxes.perform(run, host, signal),
+    close: () => sandboxes.close(),
   });
+}
 
-  /** It is for what nothing else counts: no run fails for want of one. */
-  function enclose({ pid }: SandboxProcess): Cgroup | undefined {
-    if (parent === undefined || pid === undefined) return undefined;
+/** Prepares sandboxes, each for one run, and removes them afterwards. */
+class ProcessSandboxes {
+  readonly #tier: ProcessTier;
+  readonly #options: ProcessSandboxOptions;
+  readonly #packagesFor: ReturnType<typeof showPackages>;
+  readonly #pool: WarmPool<Prepared>;
+  readonly #removing = new Set<Promise<void>>();
+  /** Absent where there are none, and where creating one failed once. */
+  #cgroups: CgroupParent | undefined;
+  #created = 0;
+  /** Prepared sandboxes have the shape of the last run that could use one. */
+  #pooledShape: Shape = { diskBytes: 0, network: false, project: undefined, packages: undefined, tools: false };
+
+  constructor(tier: ProcessTier, options: ProcessSandboxOptions) {
+    const { host, pool, clock, log } = options;
+    this.#tier = tier;
+    this.#options = options;
+    this.#packagesFor = showPackages(host);
+    this.#pool = openWarmPool<Prepared>({
+      ...pool,
+      clock,
+      make: (warm) => this.#start(this.#pooledShape, warm),
+      isAlive: ({ alive, shape: { diskBytes, tools } }) =>
+        alive && diskBytes === this.#pooledShape.diskBytes && tools === this.#pooledShape.tools,
+      discard: async (prepared) => {
+        await this.#kill(prepared);
+        await this.#remove(prepared);
+      },
+      failed: (error) => log("warning", `Preparing a sandbox failed: ${String(error)}`),
+    });
+    const found = findCgroups(options.cgroups);
+    this.#withCgroups(() => {
+      if ("reason" in found) throw new Error(found.reason);
+      this.#cgroups = new CgroupParent(found.parent, options.cgroups);
+    });
+  }
+
+  refuses(run: SandboxRun): string | undefined {
+    const { egress, host } = this.#options;
+    if (run.network.length > 0 && egress === undefined)
+      return "Network access is not available: no proxy is configured.";
+    // Code that can write there could change what every sandbox starts with.
+    if (run.project !== undefined && liesIn(host.path, run.project.directory))
+      return `${run.project.directory} cannot be the project: sandboxes are created inside it.`;
+    const user = chooseUser(run.project);
+    return "refusal" in user ? user.refusal : this.#tier.refuses(run, user);
+  }
+
+  async perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
+    const { egress, clock, log } = this.#options;
+    const prepared = await this.#take(run);
+    const { sandbox, directory, shape, cgroup } = prepared;
+    const { listener } = sandbox;
+    let proxy: ReturnType<Egress> | undefined;
+    let hasEnded = false;
     try {
-      return openCgroup(parent, `${process.pid}-${pid}`, pid);
-    } catch (error) {
-      log("info", `Runs have no cgroup: ${String(error)}`);
-      parent = undefined;
-      return undefined;
+      const hidingLog: Log = (level, message) => log(level, host.hide(message));
+      proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, hidingLog);
+      await layFiles(directory, run.skills, run.blobs);
+      if (signal.aborted) return { type: "cancelled" };
+      cgroup?.limit(run.limits);
+      const surroundings = { ...this.#tier.surroundings(directory, shape), proxyPort: listener?.port };
+      const end = await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
+      hasEnded = true;
+      const byHost = end.type === "cancelled" || end.type === "limit";
+      return !byHost && cgroup?.ranOutOfMemory() === true ? { type: "limit", limit: "memory" } : end;
+    } finally {
+      try {
+        await proxy?.close();
+      } finally {
+        if (!hasEnded) await this.#kill(prepared);
+        this.#removeLater(prepared);
+      }
     }
   }
 
-  async function start(shape: Shape, warm: boolean): Promise<Waiting> {
+  async close(): Promise<void> {
+    await Promise.all(this.#removing);
+    await this.#pool.close();
+    this.#cgroups?.close();
+  }
+
+  async #take(run: SandboxRun): Promise<Prepared> {
+    const { network, project, limits } = run;
+    const packages = run.packages && (await this.#packagesFor(run.packages));
+    const tools = run.program.type === "script";
+    const shape = { diskBytes: limits.diskBytes, network: network.length > 0, project, packages, tools };
+    if (shape.network || project !== undefined || packages !== undefined) return this.#start(shape, false);
+    this.#pooledShape = shape;
+    return this.#pool.take();
+  }
+
+  async #start(shape: Shape, warm: boolean): Promise<Prepared> {
+    const { host, clock } = this.#options;
+    const tier = this.#tier;
     const user = chooseUser(shape.project);
     if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
-    const directory = makePrivateDirectory(join(hostDirectory.path, `s${++made}`), user.id, tier.writable);
+    const directory = makePrivateDirectory(join(host.path, `s${++this.#created}`), user.id, tier.writable);
     try {
       const wishes = [
         ...(shape.network ? ["network"] : []),
@@ -121,18 +192,51 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
         alone: tier.tier === "landlock",
       };
       const sandbox = await startSandboxProcess(command, clock);
-      const waiting: Waiting = { sandbox, directory, shape, cgroup: enclose(sandbox), alive: true };
-      void sandbox.exited.then(() => (waiting.alive = false));
-      return waiting;
+      const { pid } = sandbox;
+      const cgroup = pid === undefined ? undefined : this.#withCgroups(() => this.#cgroups?.open(pid));
+      const prepared: Prepared = { sandbox, directory, shape, cgroup, alive: true };
+      void sandbox.exited.then(() => (prepared.alive = false));
+      return prepared;
     } catch (error) {
       await directory.remove();
       throw error;
     }
   }
 
-  /** Waits until it is dead, which one that does not end by itself is made, and removes what lay on our side. */
-  async function bury({ sandbox, directory, cgroup }: Waiting): Promise<void> {
-    const cancel = clock.after(graceMs, () => sandbox.kill());
+  /** Cgroups limit what nothing else counts: no run fails for want of one. */
+  #withCgroups<T>(use: () => T): T | undefined {
+    try {
+      return use();
+    } catch (error) {
+      this.#cgroups = undefined;
+      this.#options.log("info", `Runs have no cgroup: ${error instanceof Error ? error.message : String(error)}`);
+      return undefined;
+    }
+  }
+
+  async #kill({ sandbox }: Prepared): Promise<void> {
+    sandbox.keepAlive(true);
+    sandbox.kill();
+    await sandbox.exited;
+  }
+
+  /** After the result was returned: it waits neither for the kernel to remove the empty sandbox nor for a disk. */
+  #removeLater(used: Prepared): void {
+    const removed = setImmediate()
+      .then(() => {
+        this.#pool.refill();
+        return this.#remove(used);
+      })
+      .catch((error: unknown) =>
+        this.#options.log("warning", `${used.directory.path} could not be removed: ${String(error)}`),
+      )
+      .finally(() => this.#removing.delete(removed));
+    this.#removing.add(removed);
+  }
+
+  /** Waits until its processes are dead, killing them if need be, then removes its files and its cgroup. */
+  async #remove({ sandbox, directory, cgroup }: Prepared): Promise<void> {
+    const cancel = this.#options.clock.after(graceMs, () => sandbox.kill());
     await sandbox.exited;
     cancel();
     sandbox.release();
@@ -140,78 +244,4 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
     cgroup?.remove();
     await directory.remove();
   }
-
-  async function end({ sandbox }: Waiting): Promise<void> {
-    sandbox.keepAlive(true);
-    sandbox.kill();
-    await sandbox.exited;
-  }
-
-  /** After the answer, which waits neither for the kernel to take the empty sandbox apart nor for a disk. */
-  async function tidy(used: Waiting): Promise<void> {
-    await setImmediate();
-    pool.refill();
-    await bury(used);
-  }
-
-  async function take(run: SandboxRun): Promise<Waiting> {
-    const { network, project, limits } = run;
-    const packages = run.packages && (await packagesFor(run.packages));
-    const tools = run.program.type === "script";
-    const shape = { diskBytes: limits.diskBytes, network: network.length > 0, project, packages, tools };
-    if (shape.network || project !== undefined || packages !== undefined) return start(shape, false);
-    shapeOfPool = shape;
-    return pool.take();
-  }
-
-  async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
-    const waiting = await take(run);
-    const { sandbox, directory, shape, cgroup } = waiting;
-    const { listener } = sandbox;
-    const tell: Log = (level, message) => log(level, host.hide(message));
-    let proxy: ReturnType<Egress> | undefined;
-    let isEnding = false;
-    try {
-      proxy = listener === undefined ? undefined : egress?.(listener.server, run.network, tell);
-      await layFiles(directory, run.skills, run.blobs);
-      if (signal.aborted) return { type: "cancelled" };
-      cgroup?.limit(run.limits);
-      const surroundings = { ...tier.surroundings(directory, shape), proxyPort: listener?.port };
-      const ended = await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
-      isEnding = true;
-      const isOver = ended.type !== "cancelled" && ended.type !== "limit" && cgroup?.ranOutOfMemory() === true;
-      return isOver ? { type: "limit", limit: "memory" } : ended;
-    } finally {
-      try {
-        await proxy?.close();
-      } finally {
-        if (!isEnding) await end(waiting);
-        const tidied = tidy(waiting)
-          .catch((error: unknown) => log("warning", `${directory.path} is left over: ${String(error)}`))
-          .finally(() => leaving.delete(tidied));
-        leaving.add(tidied);
-      }
-    }
-  }
-
-  function refuses(run: SandboxRun): string | undefined {
-    if (run.network.length > 0 && egress === undefined)
-      return "There is no proxy here through which a run could use the network.";
-    // Who may write there could change what every sandbox starts with.
-    if (run.project !== undefined && liesIn(hostDirectory.path, run.project.directory))
-      return `A project cannot be a directory that sandboxes are made in, as ${run.project.directory} is.`;
-    const user = chooseUser(run.project);
-    return "refusal" in user ? user.refusal : tier.refuses(run, user);
-  }
-
-  return closableSandbox({
-    tier: tier.tier,
-    refuses,
-    perform,
-    async close() {
-      await Promise.all(leaving);
-      await pool.close();
-      if (parent !== undefined) sweepCgroups(parent);
-    },
-  });
 }

@@ -1,8 +1,20 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findCgroups, openCgroup, sweepCgroups } from "../../../src/sandbox/processes/cgroups.ts";
+import { CgroupParent, findCgroups } from "../../../src/sandbox/processes/cgroups.ts";
+import type { CgroupSystem } from "../../../src/sandbox/processes/cgroups.ts";
 
 const mebibyte = 1024 * 1024;
 const limits = {
@@ -15,10 +27,21 @@ const limits = {
   outputFiles: 1,
 };
 
-/** A directory that imitates what the kernel shows: `/user/app/us`, with this process in the last. */
+/** Imitates what the kernel shows: this process is in the cgroup `/user/app/us`. */
 let directory = "";
 const at = (...names: string[]): string => path.join(directory, ...names);
-const system = () => ({ root: at("cgroup"), proc: at("proc"), write: writeFileSync });
+const parent = (): string => at("cgroup/user/app");
+const system = (more: Partial<CgroupSystem> = {}): CgroupSystem => ({
+  root: at("cgroup"),
+  proc: at("proc"),
+  write: writeFileSync,
+  remove: rmdirSync,
+  ...more,
+});
+/** The fields of `/proc/<pid>/stat`; the 22nd is when the process started. */
+const stat = (started: number): string => `1 (node) S ${"0 ".repeat(18)}${started} 0\n`;
+/** The name of a cgroup of this process: namespace, process and its start, sandbox. */
+const ours = (sandbox: number): string => `acp-skills-77-${process.pid}-500-${sandbox}`;
 
 function put(content: string, ...names: string[]): void {
   mkdirSync(path.dirname(at(...names)), { recursive: true });
@@ -31,27 +54,43 @@ beforeEach(() => {
   put("cpu memory pids\n", "cgroup/cgroup.controllers");
   for (const place of ["user/app", "user/app/us"]) put("", "cgroup", place, "cgroup.procs");
   put("memory pids\n", "cgroup/user/app/cgroup.subtree_control");
-  // As where processes are: nothing can be enabled.
-  mkdirSync(at("cgroup/user/app/us/cgroup.subtree_control"));
+  put("4711\n", "cgroup/user/app/us/cgroup.procs");
+  put("", "cgroup/user/app/us/cgroup.subtree_control");
+  for (const place of ["user/app", "user/app/us"]) put("cpu memory pids\n", "cgroup", place, "cgroup.controllers");
+  put(stat(500), `proc/${process.pid}/stat`);
+  mkdirSync(at("proc/self/ns"));
+  symlinkSync("pid:[77]", at("proc/self/ns/pid"));
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("The nearest cgroup that hands memory and pids to its children is used", () => {
+test("finds the nearest cgroup that enables memory and pids for its children", () => {
   expect(findCgroups(system())).toEqual({ parent: at("cgroup/user/app") });
 });
 
-test("What is missing is enabled where the kernel lets us", () => {
+test("finds a cgroup where the controllers can be enabled, and changes nothing", () => {
   put("cpu pids\n", "cgroup/user/app/cgroup.subtree_control");
-  expect(findCgroups(system())).toEqual({ parent: at("cgroup/user/app") });
+  expect(findCgroups(system())).toEqual({ parent: parent() });
+  expect(readFileSync(at("cgroup/user/app/cgroup.subtree_control"), "utf8")).toBe("cpu pids\n");
+});
+
+test("does not choose a cgroup with processes in it where the controllers are not enabled", () => {
+  put("cpu pids\n", "cgroup/user/app/cgroup.subtree_control");
+  put("4711\n", "cgroup/user/app/cgroup.procs");
+  expect(findCgroups(system())).toHaveProperty("reason");
+});
+
+test("enables the missing controllers when it is opened", () => {
+  put("cpu pids\n", "cgroup/user/app/cgroup.subtree_control");
+  new CgroupParent(parent(), system());
   expect(readFileSync(at("cgroup/user/app/cgroup.subtree_control"), "utf8")).toBe("+memory");
 });
 
-test("Where nothing above this process can be written, the reason is told", () => {
+test("says what to do where no cgroup above this process is writable", () => {
   rmSync(at("cgroup/user/app/cgroup.procs"));
   expect(findCgroups(system())).toEqual({ reason: expect.stringContaining("systemd-run --user --scope") as string });
 });
 
-test.skipIf(process.getuid?.() === 0 || process.platform === "win32")("What may only be read is passed over", () => {
+test.skipIf(process.getuid?.() === 0 || process.platform === "win32")("skips a cgroup that is read-only", () => {
   chmodSync(at("cgroup/user/app/cgroup.procs"), 0o444);
   expect(findCgroups(system())).toHaveProperty("reason");
 });
@@ -59,66 +98,67 @@ test.skipIf(process.getuid?.() === 0 || process.platform === "win32")("What may 
 test.each([
   ["of version 1", () => put("4:memory:/\n", "proc/self/cgroup")],
   ["without the memory controller", () => put("hugetlb\n", "cgroup/cgroup.controllers")],
-])("A hierarchy %s is none", (_label, change) => {
+])("does not use a hierarchy %s", (_label, change) => {
   change();
   expect(findCgroups(system())).toEqual({ reason: expect.stringContaining("No cgroup v2 hierarchy") as string });
 });
 
-test("Every process of a sandbox is put into its own, which has the limits of the run", () => {
+test("moves every process of a sandbox into its cgroup, and sets the limits of the run", () => {
   put("11 12 ", "proc/10/task/10/children");
   put("13 ", "proc/11/task/11/children");
-  const parent = at("cgroup/user/app");
   const moved: string[] = [];
   // The kernel takes one number with each write; a file keeps the last.
-  const cgroup = openCgroup(parent, "1-10", 10, {
-    proc: at("proc"),
-    write(file, value) {
-      if (file.endsWith("cgroup.procs")) moved.push(value);
-      writeFileSync(file, value);
-    },
-  });
+  const write = (file: string, value: string): void => {
+    if (file.endsWith("cgroup.procs")) moved.push(value);
+    writeFileSync(file, value);
+  };
+  const cgroup = new CgroupParent(parent(), system({ write })).open(10);
   expect(moved).toEqual(["10", "11", "13", "12"]);
   cgroup.limit(limits);
-  const read = (name: string): string => readFileSync(path.join(parent, "acp-skills-1-10", name), "utf8");
+  const read = (name: string): string => readFileSync(path.join(parent(), ours(10), name), "utf8");
   expect(Number(read("memory.max"))).toBe((512 + 3 * 256 + 128) * mebibyte);
   expect(Number(read("pids.max"))).toBe(2 * 32 + 32 + 16);
-  expect(cgroup.ranOutOfMemory()).toBe(false);
-  put("low 0\noom 1\noom_kill 0\n", "cgroup/user/app/acp-skills-1-10/memory.events");
-  expect(cgroup.ranOutOfMemory()).toBe(false);
-  put("low 0\noom 1\noom_kill 2\n", "cgroup/user/app/acp-skills-1-10/memory.events");
-  expect(cgroup.ranOutOfMemory()).toBe(true);
 });
 
-test("One that its processes cannot be put into is not left behind", () => {
+test.each([
+  ["no memory.events", undefined, false],
+  ["oom_kill 0", "low 0\noom 1\noom_kill 0\n", false],
+  ["oom_kill 2", "low 0\noom 1\noom_kill 2\n", true],
+])("reports an out-of-memory kill by memory.events: %s", (_label, events, expected) => {
+  const cgroup = new CgroupParent(parent(), system()).open(10);
+  if (events !== undefined) put(events, "cgroup/user/app", ours(10), "memory.events");
+  expect(cgroup.ranOutOfMemory()).toBe(expected);
+});
+
+test("removes the cgroup where processes cannot be moved into it", () => {
   const write = (): never => {
     throw new Error("EPERM");
   };
-  expect(() => openCgroup(at("cgroup/user/app"), "1-10", 10, { proc: at("proc"), write })).toThrow("EPERM");
-  expect(existsSync(at("cgroup/user/app/acp-skills-1-10"))).toBe(false);
+  expect(() => new CgroupParent(parent(), system({ write })).open(10)).toThrow("EPERM");
+  expect(readdirSync(parent()).filter((name) => name.startsWith("acp-skills-"))).toEqual([]);
 });
 
-test("What killed processes left is removed, and nothing that is in use or another's", () => {
-  mkdirSync(at("cgroup/user/app/acp-skills-1-2"));
-  // A directory that is not empty is refused, as is a cgroup with processes in it.
-  put("4711\n", "cgroup/user/app/acp-skills-3-4/cgroup.procs");
-  sweepCgroups(at("cgroup/user/app"));
-  expect(existsSync(at("cgroup/user/app/acp-skills-1-2"))).toBe(false);
-  expect(existsSync(at("cgroup/user/app/acp-skills-3-4"))).toBe(true);
-  expect(existsSync(at("cgroup/user/app/us"))).toBe(true);
+test("removes cgroups of dead processes when it is opened, and no others", () => {
+  put(stat(600), "proc/8/stat");
+  const dead = ["acp-skills-77-7-100-1", "acp-skills-77-8-100-1"];
+  const kept = ["acp-skills-77-8-600-1", "acp-skills-99-7-100-1", ours(1), "another"];
+  for (const name of [...dead, ...kept]) mkdirSync(path.join(parent(), name));
+  // As the kernel refuses to remove a cgroup with processes in it.
+  put("4711\n", "cgroup/user/app/acp-skills-77-9-100-1/cgroup.procs");
+  new CgroupParent(parent(), system());
+  const left = readdirSync(parent());
+  expect(left).toEqual(expect.arrayContaining([...kept, "acp-skills-77-9-100-1", "us"]));
+  expect(left.filter((name) => dead.includes(name))).toEqual([]);
 });
 
-test("One that is busy when it is to be removed goes with the next of the same owner", () => {
-  const parent = at("cgroup/user/app");
-  const [first, second] = ["7-10", "7-11"].map((name) =>
-    openCgroup(parent, name, 10, { proc: at("proc"), write: () => undefined }),
-  );
-  put("10\n", "cgroup/user/app/acp-skills-7-10/cgroup.procs");
-  mkdirSync(path.join(parent, "acp-skills-8-12"));
-  first?.remove();
-  expect(existsSync(path.join(parent, "acp-skills-7-10"))).toBe(true);
-  rmSync(path.join(parent, "acp-skills-7-10/cgroup.procs"));
-  second?.remove();
-  expect(existsSync(path.join(parent, "acp-skills-7-10"))).toBe(false);
-  expect(existsSync(path.join(parent, "acp-skills-7-11"))).toBe(false);
-  expect(existsSync(path.join(parent, "acp-skills-8-12"))).toBe(true);
+test("removes a busy cgroup together with the next one of this process", () => {
+  const cgroups = new CgroupParent(parent(), system({ write: () => undefined }));
+  const [first, second] = [cgroups.open(10), cgroups.open(11)];
+  put("10\n", "cgroup/user/app", ours(10), "cgroup.procs");
+  mkdirSync(path.join(parent(), "acp-skills-77-8-100-12"));
+  first.remove();
+  expect(existsSync(path.join(parent(), ours(10)))).toBe(true);
+  rmSync(path.join(parent(), ours(10), "cgroup.procs"));
+  second.remove();
+  expect(readdirSync(parent()).filter((name) => name.startsWith("acp-skills-"))).toEqual(["acp-skills-77-8-100-12"]);
 });

@@ -8,7 +8,7 @@ import { openProcessSandbox } from "../../../src/sandbox/processes/process-sandb
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { codeRun } from "../../contract/sandbox/runs.ts";
 
-describe("a project with the directory in it that sandboxes are made in", () => {
+describe("a project that contains the directory of the sandboxes", () => {
   let directory = "";
   let sandbox: Sandbox | undefined;
   beforeEach(() => {
@@ -16,7 +16,7 @@ describe("a project with the directory in it that sandboxes are made in", () => 
     for (const name of ["temporary", "temporary/host", "temporary/project"]) mkdirSync(path.join(directory, name));
     symlinkSync("temporary", path.join(directory, "link"));
     const nothing = (): never => {
-      throw new Error("Nothing is to be started.");
+      throw new Error("A sandbox was started.");
     };
     sandbox = openProcessSandbox(
       { tier: "landlock", writable: [], refuses: () => undefined, command: nothing, surroundings: nothing },
@@ -37,11 +37,12 @@ describe("a project with the directory in it that sandboxes are made in", () => 
   const refusal = (name: string, writable: boolean): string | undefined =>
     sandbox?.refuses(codeRun("", { project: { directory: path.join(directory, name), writable } }));
 
-  test.each([".", "temporary", "link", "temporary/host"])("is refused, whatever leads there: %s", (name) => {
-    for (const writable of [false, true]) expect(refusal(name, writable)).toMatch(/^A project cannot be .+ is\.$/);
+  test.each([".", "temporary", "link", "temporary/host"])("is refused, by whatever path: %s", (name) => {
+    for (const writable of [false, true])
+      expect(refusal(name, writable)).toMatch(/cannot be the project: sandboxes are created inside it\.$/);
   });
 
-  test("is refused alone: what lies beside it may be a project", () => {
+  test("does not keep a directory beside it from being a project", () => {
     expect(refusal("temporary/project", true)).toBeUndefined();
   });
 });
