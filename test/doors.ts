@@ -169,6 +169,21 @@ const cases: readonly Case[] = [
   },
   {
     tool: "list_skills",
+    args: () => ({ query: "syncs PDF files", limit: 1 }),
+    reply: { result: { skills: [{ name: "pdf-tools", version: "1.2.0" }], next_cursor: text } },
+  },
+  {
+    tool: "list_skills",
+    args: (earlier) => ({ query: "syncs PDF files", cursor: cursorOf(earlier.at(-1)) }),
+    reply: { result: { skills: [{ name: "sales.leads.sync", version: "0.1.0" }], next_cursor: null } },
+  },
+  {
+    tool: "list_skills",
+    args: (earlier) => ({ query: "leads", cursor: cursorOf(earlier.at(-2)) }),
+    reply: refused("INVALID_CURSOR", { hint: text }),
+  },
+  {
+    tool: "list_skills",
     args: () => ({ limit: 0 }),
     reply: refused("VALIDATION_ERROR", {
       violations: [{ field: "/limit", expected: "a whole number, 1 or more", actual: 0 }],

@@ -97,13 +97,13 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
   }
 
   async function readPage(cursor: string | undefined, signal: AbortSignal): Promise<SkillPage> {
-    const after = cursor === undefined ? undefined : fromCursor(cursor, undefined);
+    const after = cursor === undefined ? undefined : fromCursor(cursor, {}).name;
     const skills: SkillEntry[] = [];
     let last = "";
     let looked = 0;
     const { view, source } = await look();
     for (const skill of view.after(after, undefined)) {
-      if (looked++ === pageSize) return { skills, nextCursor: toCursor(undefined, last) };
+      if (looked++ === pageSize) return { skills, nextCursor: toCursor({}, { name: last }) };
       last = skill.name;
       const entry = skill === guideSkill.skill ? undefined : await toEntry(source, skill, signal);
       if (entry !== undefined) skills.push(entry);

@@ -32,6 +32,7 @@ export const defaultLimits: ToolLimits = Object.freeze(toToolLimits({}));
 export const defaultPageSize = 50;
 export const maxPageSize = 200;
 export const maxRowTags = 20;
+export const maxQueryLength = 256;
 /** CONTRACT C-3.2. */
 export const maxListedVersions = 20;
 export const maxListedFiles = 512;

@@ -208,3 +208,117 @@ describe("pages", () => {
     });
   });
 });
+
+describe("query", () => {
+  const library = [
+    offer("pdf", { description: "Reads and fills PDF forms.", tags: ["documents"] }),
+    offer("docs.pdf.merge", { description: "Joins documents.", tags: ["pdf"] }),
+    offer("commit-message", { description: "Writes a commit message from the staged changes." }),
+    offer("invoices", { description: "Bills customers; attaches a PDF." }),
+    offer("übersetzung", { description: "Übersetzt Texte. 翻訳します。" }),
+  ];
+  const skills = { snapshot: { skills: library, problems: [] } };
+  async function find(query: string, over: object = {}): Promise<string[]> {
+    const { call } = await openTools({});
+    const page = (await call("list_skills", { query, ...over }, { skills })) as Page;
+    return page.skills.map(({ name }) => name);
+  }
+
+  test.each([
+    ["pdf", ["docs.pdf.merge", "pdf", "invoices"]],
+    ["PDF forms", ["pdf", "docs.pdf.merge", "invoices"]],
+    ["write commits", ["commit-message"]],
+    ["message", ["commit-message"]],
+    ["commit_message", ["commit-message"]],
+    ["invoice", ["invoices"]],
+    ["ÜBERSETZUNG", ["übersetzung"]],
+    ["翻訳", ["übersetzung"]],
+    ["tax", []],
+    ["!?", []],
+    ["protocol", [guide]],
+  ])("%j finds %j", async (query, names) => {
+    expect(await find(query)).toEqual(names);
+  });
+
+  test.each(["", "  "])("%j is none", async (query) => {
+    const { call } = await openTools(agentSkill("a"));
+    expect(await call("list_skills", { query })).toEqual(await call("list_skills"));
+  });
+
+  test("works with namespace, detail and what the caller may see", async () => {
+    expect(await find("pdf", { namespace: "docs" })).toEqual(["docs.pdf.merge"]);
+    const { call } = await openTools({});
+    const visible = ({ name }: Skill) => name !== "pdf";
+    expect(await call("list_skills", { query: "fills", detail: "summary" }, { skills })).toMatchObject({
+      skills: [{ name: "pdf", tags: ["documents"] }],
+    });
+    expect(await call("list_skills", { query: "fills" }, { skills, visible })).toEqual({
+      skills: [],
+      next_cursor: null,
+    });
+  });
+
+  test("more than 256 characters are refused", async () => {
+    const { call } = await openTools({});
+    const { code, violations } = await refusal(call("list_skills", { query: "x".repeat(257) }));
+    expect(code).toBe("VALIDATION_ERROR");
+    expect(violations).toMatchObject([{ field: "/query", expected: "at most 256 characters" }]);
+  });
+
+  test("a cursor of another query is refused; the same words spelled otherwise are the same query", async () => {
+    const { call } = await openTools({});
+    const { next_cursor: cursor } = (await call("list_skills", { query: "pdf", limit: 1 }, { skills })) as Page;
+    expect(await call("list_skills", { query: " PDF!", cursor }, { skills })).toMatchObject({
+      skills: [{ name: "pdf" }, { name: "invoices" }],
+    });
+    for (const args of [{ cursor }, { cursor, query: "forms" }, { cursor, query: "pdf", namespace: "docs" }]) {
+      expect(await refusal(call("list_skills", args, { skills }))).toMatchObject({ code: "INVALID_CURSOR" });
+    }
+  });
+
+  const word = fc.constantFrom("pdf", "merge", "form", "a", "commit", "日本");
+  const some = fc.uniqueArray(
+    fc.record({ name: fc.stringMatching(/^[a-c]{1,3}$/), words: fc.array(word, { maxLength: 4 }) }),
+    { maxLength: 10, selector: ({ name }) => name },
+  );
+  const toSnapshot = (found: readonly { name: string; words: string[] }[]): Snapshot => ({
+    skills: found.map(({ name, words }) => offer(name, { description: words.join(" "), tags: words.slice(0, 1) })),
+    problems: [],
+  });
+
+  test("pages together give every match once, in the order of one page", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        some,
+        fc.array(word, { minLength: 1 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (found, words, limit) => {
+          const query = words.join(" ");
+          const all = await allPages(() => toSnapshot(found), { query }, 200);
+          expect(await allPages(() => toSnapshot(found), { query }, limit)).toEqual(all);
+          expect(all).toEqual([...new Set(all)]);
+        },
+      ),
+    );
+  });
+
+  test("what stays is given once while other skills come and go between the pages", async () => {
+    await fc.assert(
+      fc.asyncProperty(some, some, word, async (kept, others, query) => {
+        const names = new Set(kept.map(({ name }) => name));
+        const more = [...kept, ...others.filter(({ name }) => !names.has(name))];
+        const found = await allPages((page) => toSnapshot(page % 2 === 0 ? kept : more), { query }, 1);
+        expect(found).toEqual([...new Set(found)]);
+        expect(found).toEqual(expect.arrayContaining(await allPages(() => toSnapshot(kept), { query }, 200)));
+      }),
+    );
+  });
+
+  test("any query is answered", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 256 }), async (query) => {
+        expect(await find(query)).toBeInstanceOf(Array);
+      }),
+    );
+  });
+});

@@ -15,15 +15,16 @@ const names = tools.map(({ name }) => name);
 
 /** The parameters that the contract adds. */
 const additions: Readonly<Record<string, readonly string[]>> = {
+  list_skills: ["query"],
   execute_skill: ["script"],
   create_blob: ["path"],
   read_blob: ["save_as", "overwrite"],
 };
 
-describe("the model reads the words of the protocol's own schemas", () => {
+describe("names, types, enums, defaults and texts are those of the protocol's schemas; only additions follow", () => {
   test.each(toolDefinitions("json-schema").map((tool) => [tool.name, tool] as const))("%s", (name, tool) => {
     const seed = seedSchemas[name];
-    expect(tool.description).toBe(seed.description);
+    expect(tool.description.startsWith(seed.description)).toBe(true);
     const added = additions[name] ?? [];
     expect(Object.keys(tool.parameters.properties)).toEqual([...Object.keys(seed.parameters.properties), ...added]);
     const { required = [], ...parameters }: { type: string; required?: readonly string[] } = seed.parameters;
@@ -32,6 +33,12 @@ describe("the model reads the words of the protocol's own schemas", () => {
     const needed = required.filter((parameter) => name !== "create_blob" || parameter !== "content");
     expect(tool.parameters.required ?? []).toEqual(needed);
   });
+});
+
+test("the description of run_code shows in two lines of Python that main(args) is called", () => {
+  const { description } = tools.find(({ name }) => name === "run_code")!;
+  expect(description).toContain("main(args)");
+  expect(description).toMatch(/\ndef main\(args\):\n {4}return .+$/);
 });
 
 test("OpenAI's published types take them", () => {
@@ -68,6 +75,8 @@ test.each([
   ["list_skills", { limit: 0 }, false],
   ["list_skills", { limit: 1.5 }, false],
   ["list_skills", { limit: "1" }, false],
+  ["list_skills", { query: "x".repeat(256) }, true],
+  ["list_skills", { query: "x".repeat(257) }, false],
   ["list_skills", { detail: "full" }, false],
   ["list_skills", { nmae: "x" }, false],
   ["describe_skill", { name: "a" }, true],

@@ -3,27 +3,42 @@ import { SkillsError } from "../../errors.ts";
 
 const macBytes = 16;
 /**
- * Public on purpose. The code tells a model's invention or a broken copy from a cursor of ours; it guards no secret, for a cursor
- * says no more than the name its holder saw last. So cursors outlive the process, and pass from one door to another.
+ * Public on purpose: the code tells a cursor of ours from an invented or damaged one and guards no secret. So cursors survive a restart
+ * and work through every door.
  */
 const key = "acp-skills list_skills cursor 1";
 
-/** An opaque keyset cursor (CONTRACT C-3.1): "after this name, in this namespace". */
-export function toCursor(namespace: string | undefined, after: string): string {
-  const body = Buffer.from(JSON.stringify([namespace ?? null, after]));
+/** The list that a cursor belongs to. */
+export interface CursorList {
+  readonly namespace?: string | undefined;
+  /** The words of a query, separated by spaces. */
+  readonly query?: string | undefined;
+}
+
+/** The last row of a page; with a query, rows are ordered by rank first. */
+export interface CursorPlace {
+  readonly name: string;
+  readonly rank?: number;
+}
+
+/** An opaque keyset cursor (CONTRACT C-3.1): "after this row of this list". */
+export function toCursor({ namespace, query }: CursorList, { name, rank }: CursorPlace): string {
+  const body = Buffer.from(JSON.stringify([namespace ?? null, name, ...(query === undefined ? [] : [query, rank])]));
   return Buffer.concat([macOf(body), body]).toString("base64url");
 }
 
-/** The name after which the page starts. Throws INVALID_CURSOR unless `toCursor` made this text for this namespace. */
-export function fromCursor(cursor: string, namespace: string | undefined): string {
+/** The row after which the page starts. Throws INVALID_CURSOR unless `toCursor` made this text for this list. */
+export function fromCursor(cursor: string, { namespace, query }: CursorList): CursorPlace {
   const bytes = Buffer.from(cursor, "base64url");
   const body = bytes.subarray(macBytes);
   // Decoding is lenient: only the one spelling that we write is ours.
   const isOurs = bytes.toString("base64url") === cursor && macOf(body).equals(bytes.subarray(0, macBytes));
-  if (!isOurs) throw invalidCursor("The cursor is not one that list_skills gave.");
-  const [space, after] = JSON.parse(body.toString()) as [string | null, string];
-  if (space !== (namespace ?? null)) throw invalidCursor("The cursor belongs to a list of another namespace.");
-  return after;
+  if (!isOurs) throw invalidCursor("This cursor was not returned by list_skills.");
+  type Body = [space: string | null, name: string, words?: string, rank?: number];
+  const [space, name, words, rank = 0] = JSON.parse(body.toString()) as Body;
+  if (space !== (namespace ?? null)) throw invalidCursor("The cursor belongs to another namespace.");
+  if (words !== query) throw invalidCursor("The cursor belongs to another query.");
+  return { name, rank };
 }
 
 function macOf(body: Uint8Array): Buffer {
@@ -32,6 +47,6 @@ function macOf(body: Uint8Array): Buffer {
 
 function invalidCursor(message: string): SkillsError {
   const hint =
-    "Give next_cursor back unchanged and with the same namespace, or leave out cursor to start from the first page.";
+    "Pass next_cursor unchanged, with the same namespace and query, or omit cursor to start from the first page.";
   return new SkillsError("INVALID_CURSOR", message, { facts: { hint } });
 }

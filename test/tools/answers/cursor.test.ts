@@ -11,30 +11,31 @@ const codeOf = (act: () => unknown): string | undefined => {
     return isSkillsError(error) ? error.code : String(error);
   }
 };
-const namespace = fc.option(fc.string(), { nil: undefined });
+const optional = fc.option(fc.string(), { nil: undefined });
+const list = fc.record({ namespace: optional, query: optional });
 
-test("a cursor gives back its name, in its namespace, and is safe in a URL", () => {
+test("a cursor gives back its row, for its list, and is safe in a URL", () => {
   fc.assert(
-    fc.property(namespace, fc.string(), (space, after) => {
-      const cursor = toCursor(space, after);
-      expect(fromCursor(cursor, space)).toBe(after);
+    fc.property(list, fc.string(), fc.nat(), (of, name, rank) => {
+      const cursor = toCursor(of, { name, rank });
+      expect(fromCursor(cursor, of)).toEqual({ name, rank: of.query === undefined ? 0 : rank });
       expect(cursor).toMatch(/^[\w-]+$/);
     }),
   );
 });
 
-test("a cursor of another namespace is refused", () => {
+test("a cursor of another namespace or query is refused", () => {
   fc.assert(
-    fc.property(namespace, namespace, fc.string(), (one, other, after) => {
-      fc.pre(one !== other);
-      expect(codeOf(() => fromCursor(toCursor(one, after), other))).toBe("INVALID_CURSOR");
+    fc.property(list, list, fc.string(), (one, other, name) => {
+      fc.pre(one.namespace !== other.namespace || one.query !== other.query);
+      expect(codeOf(() => fromCursor(toCursor(one, { name, rank: 1 }), other))).toBe("INVALID_CURSOR");
     }),
   );
 });
 
-test("a change of any character of a cursor is noticed, and so is anything added or missing", () => {
+test("a cursor with a changed, added or missing character is refused", () => {
   const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/. \n";
-  const cursor = toCursor("sales", "sales.leads.sync");
+  const cursor = toCursor({ namespace: "sales" }, { name: "sales.leads.sync" });
   fc.assert(
     fc.property(fc.nat(cursor.length - 1), fc.constantFrom(...Array.from(letters)), (at, letter) => {
       fc.pre(cursor[at] !== letter);
@@ -44,16 +45,16 @@ test("a change of any character of a cursor is noticed, and so is anything added
         cursor.slice(0, at),
         cursor + letter,
       ]) {
-        expect(codeOf(() => fromCursor(changed, "sales"))).toBe("INVALID_CURSOR");
+        expect(codeOf(() => fromCursor(changed, { namespace: "sales" }))).toBe("INVALID_CURSOR");
       }
     }),
   );
 });
 
-test("no text that somebody makes up is a cursor, or breaks anything else", () => {
+test("any other text is refused, and never fails otherwise", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
-      expect(codeOf(() => fromCursor(text, undefined))).toBe("INVALID_CURSOR");
+      expect(codeOf(() => fromCursor(text, {}))).toBe("INVALID_CURSOR");
     }),
   );
 });
