@@ -227,6 +227,7 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
         const forms = chooseForms(negotiation, emit);
         negotiated = { negotiation, forms };
         whenNegotiated();
+        if (servesTools) service.prepare();
         const served = servesTools ? [...servedTools.keys()] : [];
         return { forward: true, amendments: advertise(message, negotiation, forms, { version, tools: served }) };
       }

@@ -14,6 +14,8 @@ export interface FakeTools extends AgentTools {
   readonly servers: (OpenedSession & { sessionId: string | undefined; isClosed: boolean })[];
   /** The sessions whose turn was cancelled. */
   readonly cancelled: (string | undefined)[];
+  /** How often they were loaded ahead of a session. */
+  readonly prepared: () => number;
 }
 
 export function fakeTools(
@@ -23,11 +25,15 @@ export function fakeTools(
   const calls: FakeTools["calls"] = [];
   const servers: FakeTools["servers"] = [];
   const cancelled: FakeTools["cancelled"] = [];
+  let prepared = 0;
   return {
     calls,
     servers,
     cancelled,
-    prepare: () => undefined,
+    prepared: () => prepared,
+    prepare() {
+      prepared++;
+    },
     bridge: { command: "/bin/node", args: ["/cli.js", "mcp-bridge"] },
     async call(name, args, caller, signal) {
       const call = { name, args, caller, signal };

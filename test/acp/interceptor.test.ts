@@ -5,7 +5,7 @@ import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { readOptions } from "../../src/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { clients, converse, converseInSession, listCommands, type Message, prompt } from "./conversation.ts";
-import type { SkillService } from "../../src/acp/service/skill-service.ts";
+import { fakeService } from "./fake-service.ts";
 import { manualClock } from "../manual-clock.ts";
 import { fakeTools } from "./fake-tools.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
@@ -221,25 +221,10 @@ test("an agent's list that the service cannot amend in time passes as it came, a
   const asked: string[] = [];
   const nothing = (): void => undefined;
   const settings = readOptions({ clock, tools: "none" });
-  const service: SkillService = {
-    connect: () => ({
-      ...{
-        open: nothing,
-        begin: nothing,
-        heard: nothing,
-        taught: nothing,
-        callTold: nothing,
-        ask: nothing,
-        giveUp: nothing,
-      },
-      ...{ cancelTurn: nothing, release: nothing, close: () => Promise.resolve() },
-      equip: () => undefined,
-      invoke: () => undefined,
-      agentListed: () => new Promise(nothing),
-      listPassed: () => void asked.push("again"),
-    }),
-    close: () => Promise.resolve(),
-  };
+  const service = fakeService({
+    agentListed: () => new Promise(nothing),
+    listPassed: () => void asked.push("again"),
+  });
   const interceptor = openInterceptor({ service, settings, send: nothing, reply: nothing });
   const exchange = async (id: number, method: string, result: object): Promise<void> => {
     await interceptor.fromEditor({ id, method, params: { cwd: "/p" } });

@@ -45,6 +45,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     // So that the thread starts, and loads what it needs, while the agent boots.
     reach(true);
     return {
+      prepare: tell("prepare"),
       open: tell("open", { begins: true }),
       equip: ask("equip"),
       begin: tell("begin"),

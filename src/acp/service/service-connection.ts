@@ -74,7 +74,6 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
   const logProblems = openProblemLog(log);
   let lastTicket = 0;
   let isOpen = true;
-  tools?.prepare();
 
   const calls =
     tools &&
@@ -200,6 +199,9 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
   }
 
   return {
+    prepare() {
+      tools?.prepare();
+    },
     open(key, directories) {
       if (!isOpen) return;
       entries.set(key, {

@@ -110,6 +110,8 @@ export interface ToolRequest {
 
 /** What one connection asks of the service. A call whose answer is a value may answer at once or later; none rejects or throws. */
 export interface ServiceConnection {
+  /** The agent has answered `initialize`: loads what the first session needs. */
+  prepare(): void;
   /** A request to open a session is on its way to the agent. */
   open(key: SessionKey, directories: Directories): void;
   /** Opens our MCP server for the session: its entry for `mcpServers`. Undefined where it could not be opened; the log has why. */

@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentTools } from "../../../src/acp/tools/agent-tools.ts";
 import { type ByteInterceptor, interceptBytes } from "../../../src/acp/bytes/intercept-bytes.ts";
-import type { ServiceConnection, SkillService } from "../../../src/acp/service/skill-service.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
 import { openLineBlocks } from "../../../src/acp/bytes/line-blocks.ts";
 import { readOptions } from "../../../src/options.ts";
 import { cut } from "../cut.ts";
 import { manualClock, type ManualClock } from "../../manual-clock.ts";
+import { fakeService } from "../fake-service.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
@@ -273,28 +273,6 @@ test("a session that could not be loaded is forgotten", async () => {
   expect(await fromAgent(told("b"))).toBe(told("b"));
 });
 
-/** A service whose answers come as a test says. */
-function oddService(answer: () => Promise<undefined>): SkillService {
-  const ignore = (): void => undefined;
-  const connection: ServiceConnection = {
-    open: ignore,
-    equip: answer,
-    begin: ignore,
-    heard: ignore,
-    agentListed: answer,
-    listPassed: ignore,
-    invoke: answer,
-    callTold: ignore,
-    taught: ignore,
-    ask: ignore,
-    giveUp: ignore,
-    cancelTurn: ignore,
-    release: ignore,
-    close: () => Promise.resolve(),
-  };
-  return { connect: () => connection, close: () => Promise.resolve() };
-}
-
 const answers = ["at once", "late", "never", "rejects", "throws"] as const;
 
 test("whatever is asked of a service that answers late, never or with a fault, bytes pass unchanged and in order", async () => {
@@ -327,7 +305,7 @@ test("whatever is asked of a service that answers late, never or with a fault, b
       async (steps, how) => {
         const clock = manualClock();
         const settings = readOptions({ clock });
-        const service = oddService(() => {
+        const answer = (): Promise<undefined> => {
           switch (how.next().value) {
             case "late":
               return new Promise((resolve) => clock.after(3_000, () => resolve(undefined)));
@@ -340,7 +318,8 @@ test("whatever is asked of a service that answers late, never or with a fault, b
             default:
               return Promise.resolve(undefined);
           }
-        });
+        };
+        const service = fakeService({ equip: answer, agentListed: answer, invoke: answer });
         const bytes = interceptBytes(service, settings, { toEditor: () => undefined, toAgent: () => undefined });
         const out = { editor: "", agent: "" };
         const pass = async (from: "editor" | "agent", text: string): Promise<void> => {

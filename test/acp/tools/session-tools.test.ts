@@ -215,6 +215,15 @@ test("a connection that ends meanwhile leaves no server behind", async () => {
   expect(tools.servers).toMatchObject([{ isClosed: true }]);
 });
 
+test("the tools are loaded once the agent has answered initialize, not while it starts", async () => {
+  const tools = fakeTools();
+  const { editor, agent } = converse({ tools });
+  await editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  expect(tools.prepared()).toBe(0);
+  agent({ id: 0, result: { protocolVersion: 1, agentCapabilities: http } });
+  expect(tools.prepared()).toBe(1);
+});
+
 test("a session asked for before the agent has answered waits for what it takes", async () => {
   const conversation = converse({ tools: fakeTools() });
   await conversation.editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });

@@ -1,0 +1,26 @@
+import type { ServiceConnection, SkillService } from "../../src/acp/service/skill-service.ts";
+
+const nothing = (): void => undefined;
+
+/** A service that does nothing but what a test says. */
+export function fakeService(methods: Partial<ServiceConnection> = {}): SkillService {
+  const connection: ServiceConnection = {
+    prepare: nothing,
+    open: nothing,
+    equip: () => undefined,
+    begin: nothing,
+    heard: nothing,
+    agentListed: () => undefined,
+    listPassed: nothing,
+    invoke: () => undefined,
+    callTold: nothing,
+    taught: nothing,
+    ask: nothing,
+    giveUp: nothing,
+    cancelTurn: nothing,
+    release: nothing,
+    close: () => Promise.resolve(),
+    ...methods,
+  };
+  return { connect: () => connection, close: () => Promise.resolve() };
+}
