@@ -8,7 +8,7 @@ import { openLessonSlot, type LessonSlot } from "../prompt/lesson-slot.ts";
 import { chooseTransport, type Negotiation } from "./negotiation.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import { addServer, chooseServerName, serverNames, takesServer } from "../tools/server-entry.ts";
-import type { Lesson, ServiceConnection, SessionKey } from "../service/skill-service.ts";
+import type { EquipRequest, Lesson, ServiceConnection, SessionKey } from "../service/skill-service.ts";
 import { addToSystemPrompt } from "../prompt/teaching.ts";
 import { withinTime } from "./within-time.ts";
 
@@ -65,18 +65,19 @@ export function openOpenings({ service, settings, negotiation, tellOnce }: Openi
     const transport = agreed && chooseTransport(agreed, settings.tools);
     const name = chooseServerName(params["mcpServers"]);
     const { key, sessionId } = opening;
+    const ask = async (request: EquipRequest): Promise<JsonRecord | undefined> =>
+      await withinTime(Promise.resolve(service.equip(key, request)), clock, equippingTime);
     if (agreed === undefined || transport === undefined) {
       const why = agreed === undefined ? "its agent did not say what it takes" : "its agent takes none";
       tellOnce("info", `The session has no MCP server of ours: ${why}.`);
       // What its model can do is read files.
       opening.isTaught = agreed !== undefined;
-      if (agreed !== undefined) await service.equip(key, { sessionId, negotiation: agreed, transport, name });
+      if (agreed !== undefined) await ask({ sessionId, negotiation: agreed, transport, name });
       return [];
     }
     // Where there is no list, there is no place for a server.
     if (!takesServer(params)) return [];
-    const asked = Promise.resolve(service.equip(key, { sessionId, negotiation: agreed, transport, name }));
-    const entry = await withinTime(asked, clock, equippingTime);
+    const entry = await ask({ sessionId, negotiation: agreed, transport, name });
     if (entry === undefined || isOver(opening)) return [];
     const added = addServer(params, entry);
     const facts = factsOf({ name: agreed.agent, version: agreed.agentVersion });

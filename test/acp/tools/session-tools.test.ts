@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { converse, type Conversation, converseInSession, type Message, prompt } from "../conversation.ts";
+import { fakeService } from "../fake-service.ts";
 import { fakeTools } from "../fake-tools.ts";
+import { manualClock } from "../../manual-clock.ts";
+import { openInterceptor } from "../../../src/acp/interceptor.ts";
+import { readOptions } from "../../../src/options.ts";
 import { servedTools } from "../../../src/acp/tools/served-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
@@ -248,6 +252,22 @@ test.each([
   conversation.agent(answer);
   await sent;
   expect(lastAtAgent(conversation)).toEqual({ cwd: "/p", mcpServers: [] });
+});
+
+test.each([
+  ["takes an MCP server", {}],
+  ["takes none", { agentInfo: { name: "pi-acp", version: "0.0.34" } }],
+])("a service that never answers does not hold back session/new to an agent that %s", async (_what, result) => {
+  const clock = manualClock();
+  const nothing = (): void => undefined;
+  const service = fakeService({ equip: () => new Promise(nothing) });
+  const interceptor = openInterceptor({ service, settings: readOptions({ clock }), send: nothing, reply: nothing });
+  await interceptor.fromEditor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  await interceptor.fromAgent({ id: 0, result: { protocolVersion: 1, ...result } });
+  const verdict = interceptor.fromEditor({ id: 1, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
+  await new Promise(setImmediate);
+  clock.pass(6_000);
+  expect(await verdict).toEqual({ forward: true });
 });
 
 test("a list of servers that is none is left alone, and no server is opened for it", async () => {
