@@ -194,3 +194,8 @@ function unknownOption(name: string, names: readonly string[]): SkillsError {
     facts: { option: name, expected: names, ...(near !== undefined && { nearest: near }) },
   });
 }
+
+/** Whether the ACP door has nothing to do: every message passes unchanged, and no service is needed. */
+export function hasNothingToDo({ emit, tools }: Pick<Settings, "emit" | "tools">): boolean {
+  return emit === "none" && tools === "none";
+}

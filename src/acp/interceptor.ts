@@ -1,4 +1,5 @@
-import type { Settings } from "../options.ts";
+import { hasNothingToDo, type Settings } from "../options.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { openToldOnce } from "../base/told-once.ts";
 import * as methods from "../wire/methods.ts";
 import { factsOf } from "./session/agents.ts";
@@ -29,6 +30,8 @@ export interface Interceptor {
   readonly fromAgent: (message: unknown) => Verdict | Promise<Verdict>;
   readonly editorInterest: () => Interest;
   readonly agentInterest: () => Interest;
+  /** The editor has left: nothing waits for the agent's answer to `initialize` any more. */
+  readonly editorLeft: () => void;
   /** Releases every session; nothing is sent after it. */
   readonly close: () => void;
 }
@@ -70,6 +73,7 @@ const serviceEnded = {
 /** Opens an interceptor for one connection. */
 export function openInterceptor({ service: skills, settings, send, reply }: InterceptorOptions): Interceptor {
   const { emit, version, log, clock, approveReadOnly, teach } = settings;
+  if (hasNothingToDo(settings)) return transparent;
   const servesTools = settings.tools !== "none";
   const { tellOnce } = openToldOnce(log);
   /** The editor's own calls that have no answer yet. */
@@ -103,11 +107,8 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
   let negotiated: Agreed | undefined;
   /** The editor has asked the agent what it can. */
   let isAsked = false;
-  let isOpen = emit !== "none" || servesTools;
-  let whenNegotiated = (): void => undefined;
-  const answered = new Promise<void>((resolve) => {
-    whenNegotiated = resolve;
-  });
+  let isOpen = true;
+  const { promise: answered, resolve: whenNegotiated } = createDeferred();
 
   /** Behind the message that is looked at. */
   function tell(message: Notification): void {
@@ -331,9 +332,20 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
       const awaits = !pending.isEmpty || calls.size > 0;
       return agentInterest({ servesTools, awaits });
     },
+    editorLeft: whenNegotiated,
     close,
   };
 }
+
+/** What an interceptor is where nothing is announced and no tools are served. */
+const transparent: Interceptor = {
+  fromEditor: () => untouched,
+  fromAgent: () => untouched,
+  editorInterest: () => [],
+  agentInterest: () => [],
+  editorLeft: () => undefined,
+  close: () => undefined,
+};
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

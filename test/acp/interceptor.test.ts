@@ -546,6 +546,16 @@ test("with neither news nor tools nothing is looked at", async () => {
   ]);
 });
 
+test("with neither news nor tools no service is connected", () => {
+  const connect = vi.fn();
+  const service = { connect, close: () => Promise.resolve() };
+  const settings = readOptions({ emit: "none", tools: "none" });
+  const nothing = (): void => undefined;
+  const interceptor = openInterceptor({ service, settings, send: nothing, reply: nothing });
+  expect(interceptor.fromEditor({ id: 1, method: "initialize", params: {} })).toEqual({ forward: true });
+  expect(connect).not.toHaveBeenCalled();
+});
+
 test("what is searched for in the agent's bytes stands in every list of commands", async () => {
   const { interceptor } = await converseInSession();
   const interest = interceptor.agentInterest();

@@ -9,6 +9,8 @@ import type { SkillService } from "../service/skill-service.ts";
 export interface ByteInterceptor {
   readonly passFromEditor: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
   readonly passFromAgent: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
+  /** The editor has closed its end. */
+  readonly editorLeft: () => void;
   /** Nothing is sent after it. */
   readonly close: () => void;
 }
@@ -59,6 +61,7 @@ export function interceptBytes(
   return {
     passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
     passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
+    editorLeft: interceptor.editorLeft,
     close: interceptor.close,
   };
 }

@@ -1,21 +1,26 @@
 import type { Readable, Writable } from "node:stream";
+import { createDeferred } from "../../base/deferred.ts";
 import { openLineBlocks } from "./line-blocks.ts";
 import type { Flush } from "./pass-block.ts";
 
 /** A one-way connection of two byte streams. */
 export interface Relay {
-  /** Resolves when the source has ended and all of it was handed to the sink. Never rejects. */
+  /** Resolves when the source has ended; what came from it may still wait to be passed on. Never rejects. */
+  readonly sourceEnded: Promise<void>;
+  /** Resolves when the source has ended and all of it was written to the sink. Never rejects. */
   readonly ended: Promise<void>;
-  /** True while bytes flow or the sink makes us wait: since it was last asked, something was passed on or held back. */
+  /** Whether bytes were passed on or held back since the last call. */
   isActive(): boolean;
-  /** Lets go of both streams; what the source still has stays there. */
+  /** Detaches from both streams; what the source still has stays there. */
   stop(): void;
 }
 
+/** How many bytes are read behind a line that waits for its verdict: enough to notice that the source has ended. */
+const queueLimit = 1024 * 1024;
+
 /**
- * Writes the lines of `source` to `sink` as `pass` flushes and returns them, in order, never faster than the sink takes them.
- * When the sink is gone, the source is read on and dropped, so that whoever writes to it can end. Bytes after the last line
- * break are passed on too.
+ * Writes the lines of `source` to `sink` as `pass` flushes and returns them, in order, with backpressure. When the sink is gone, the
+ * source is drained, so that its writer can end. Bytes after the last line break are passed on too.
  */
 export function relayLines(
   source: Readable,
@@ -23,19 +28,18 @@ export function relayLines(
   pass: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>,
 ): Relay {
   const lines = openLineBlocks();
+  /** Blocks behind the one that waits for its verdict; undefined while none does. */
+  let queue: Buffer[] | undefined;
+  let queuedBytes = 0;
   let isSinkGone = sink.destroyed;
-  /** A block is being looked at: nothing may overtake it. */
-  let isWaiting = false;
   let hasEnded = false;
   let hasFlown = false;
-  let finish = (): void => undefined;
-  const ended = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const sourceEnded = createDeferred();
+  const ended = createDeferred();
 
   function write(pieces: readonly Buffer[]): void {
     if (isSinkGone || pieces.length === 0) return;
-    // As one: each write is a call of the system.
+    // One system call for all of them.
     sink.cork();
     for (const piece of pieces) sink.write(piece);
     sink.uncork();
@@ -47,32 +51,35 @@ export function relayLines(
     const flush: Flush = (early) => {
       write([...pieces.splice(0), ...early]);
     };
-    for (const [index, block] of blocks.entries()) {
+    for (const block of blocks) {
+      if (queue !== undefined) {
+        queue.push(block);
+        queuedBytes += block.length;
+        if (queuedBytes >= queueLimit) source.pause();
+        continue;
+      }
       const passed = pass(block, flush);
       if (passed instanceof Promise) {
-        void passLater(passed, blocks.slice(index + 1));
-        return;
-      }
-      pieces.push(...passed);
+        queue = [];
+        void passQueue(passed);
+      } else pieces.push(...passed);
     }
     write(pieces);
   }
 
-  async function passLater(first: Promise<Buffer[]>, others: readonly Buffer[]): Promise<void> {
-    isWaiting = true;
-    source.pause();
+  async function passQueue(first: Promise<Buffer[]>): Promise<void> {
     write(await first);
-    for (const block of others) write(await pass(block, write));
-    // The source may have ended, in error, while it was paused; what came last was left then.
-    const rest = hasEnded ? lines.rest() : undefined;
-    if (rest !== undefined) write(await pass(rest, write));
-    isWaiting = false;
-    if (hasEnded) finish();
-    else goOn();
+    for (let block = queue?.shift(); block !== undefined; block = queue?.shift()) {
+      queuedBytes -= block.length;
+      write(await pass(block, write));
+    }
+    queue = undefined;
+    if (hasEnded) ended.resolve();
+    else resume();
   }
 
-  function goOn(): void {
-    if (!isWaiting && (isSinkGone || !sink.writableNeedDrain)) source.resume();
+  function resume(): void {
+    if (queuedBytes < queueLimit && (isSinkGone || !sink.writableNeedDrain)) source.resume();
   }
 
   const onData = (chunk: Buffer): void => {
@@ -81,30 +88,32 @@ export function relayLines(
   };
   const onSinkGone = (): void => {
     isSinkGone = true;
-    goOn();
+    resume();
   };
   const onEnd = (): void => {
     if (hasEnded) return;
-    const rest = isWaiting ? undefined : lines.rest();
     hasEnded = true;
+    sourceEnded.resolve();
+    const rest = lines.rest();
     if (rest !== undefined) passOn([rest]);
-    if (!isWaiting) finish();
+    if (queue === undefined) ended.resolve();
   };
 
   source.on("data", onData).on("end", onEnd).on("error", onEnd).on("close", onEnd);
-  sink.on("drain", goOn).on("error", onSinkGone).on("close", onSinkGone);
+  sink.on("drain", resume).on("error", onSinkGone).on("close", onSinkGone);
   if (source.readableEnded || source.destroyed) onEnd();
   return {
-    ended,
+    sourceEnded: sourceEnded.promise,
+    ended: ended.promise,
     isActive() {
-      const isActive = hasFlown || isWaiting || (!isSinkGone && sink.writableNeedDrain);
+      const isActive = hasFlown || queue !== undefined || (!isSinkGone && sink.writableNeedDrain);
       hasFlown = false;
       return isActive;
     },
     stop() {
       // The error listeners stay: an error without one ends the process.
       source.off("data", onData).off("end", onEnd).off("close", onEnd).pause();
-      sink.off("drain", goOn).off("close", onSinkGone);
+      sink.off("drain", resume).off("close", onSinkGone);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../errors.ts";
-import { readOptions, refuseUnknown, type Settings, type SkillsOptions } from "../../options.ts";
+import { hasNothingToDo, readOptions, refuseUnknown, type Settings, type SkillsOptions } from "../../options.ts";
 import type { ByteInterceptor, LineSinks } from "../bytes/intercept-bytes.ts";
 import { flush, passLastWords } from "./last-words.ts";
 import { type Relay, relayLines } from "../bytes/relay-lines.ts";
@@ -70,7 +70,19 @@ interface Served {
   readonly close: () => Promise<void>;
 }
 
+/** Where there is nothing to do, nothing is loaded. */
+const transparent: Served = {
+  interceptor: {
+    passFromEditor: (block) => [block],
+    passFromAgent: (block) => [block],
+    editorLeft: () => undefined,
+    close: () => undefined,
+  },
+  close: () => Promise.resolve(),
+};
+
 async function loadInterceptor(settings: Settings): Promise<(sinks: LineSinks) => Served> {
+  if (hasNothingToDo(settings)) return () => transparent;
   const [{ interceptBytes }, { openService }] = await Promise.all([
     import("../bytes/intercept-bytes.ts"),
     import("../service/open-service.ts"),
@@ -119,6 +131,7 @@ async function connect(
       toAgent: (line) => agent.stdin.write(line),
     });
     const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
+    void fromEditor.sourceEnded.then(interceptor.editorLeft);
     const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
     // By its first word, a launcher has started its program.
     agent.stdout.off("readable", keep).once("data", agent.look);

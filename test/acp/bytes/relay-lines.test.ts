@@ -95,6 +95,23 @@ test("the bytes after the last line break pass also where the source fails while
   expect(await text(sink)).toBe("late\ntail");
 });
 
+test("the end of the source is noticed while a block is waited for", async () => {
+  const source = new PassThrough();
+  const relay = relayLines(source, new PassThrough(), () => new Promise<Buffer[]>(() => undefined));
+  source.end("slow\nmore\n");
+  await relay.sourceEnded;
+  expect(relay.isActive()).toBe(true);
+});
+
+test("behind a block that is waited for, 1 MiB is read and no more", async () => {
+  const source = new PassThrough();
+  relayLines(source, new PassThrough(), () => new Promise<Buffer[]>(() => undefined));
+  for (let line = 0; line < 40; line++) source.write(`${"x".repeat(64 * 1024 - 1)}\n`);
+  await new Promise(setImmediate);
+  expect(source.isPaused()).toBe(true);
+  expect(source.readableLength + source.writableLength).toBeGreaterThan(20 * 64 * 1024);
+});
+
 test("an error of the source ends the relay and is not thrown", async () => {
   const source = new PassThrough();
   const relay = relayLines(source, new PassThrough(), same);

@@ -4,17 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ExitStatus } from "../../../src/acp/process/start-agent.ts";
 import { wrapCommand, type WrapCommandOptions } from "../../../src/acp/process/wrap-command.ts";
 import type { Clock } from "../../../src/base/clock.ts";
+import { openService } from "../../../src/acp/service/open-service.ts";
 import { isSkillsError } from "../../../src/errors.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const script = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
 let root = "";
 
+vi.mock(import("../../../src/acp/service/open-service.ts"), async (load) => ({
+  openService: vi.fn((await load()).openService),
+}));
+
 beforeEach(() => {
+  vi.mocked(openService).mockClear();
   root = mkdtempSync(join(tmpdir(), "acp-skills-wrap-"));
   mkdirSync(join(root, "pdf"));
   writeFileSync(join(root, "pdf", "SKILL.md"), "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead it well.\n");
@@ -214,6 +220,24 @@ test("the way of Windows ends an agent when it is told to", async () => {
 test("an agent that answers nothing ends with the editor", async () => {
   const wrapped = wrap(["mute"]);
   wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  wrapped.input.end();
+  expect(await wrapped.ended).toEqual({ exitCode: 0 });
+});
+
+test("an agent that never answers initialize ends with the editor, though a session waits for that answer", async () => {
+  const wrapped = wrap(["mute"]);
+  wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
+  wrapped.write({ id: 1, method: "session/new", params: { cwd: root, mcpServers: [] } });
+  wrapped.input.end();
+  expect(await wrapped.ended).toEqual({ exitCode: 0 });
+});
+
+test("with neither news nor tools, bytes pass and no service is opened", async () => {
+  const wrapped = wrap([], { options: { emit: "none", tools: "none" } });
+  await inSession(wrapped);
+  wrapped.write(say("/pdf echo"));
+  await wrapped.until("end_turn");
+  expect(openService).not.toHaveBeenCalled();
   wrapped.input.end();
   expect(await wrapped.ended).toEqual({ exitCode: 0 });
 });
