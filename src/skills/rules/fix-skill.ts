@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { isMendable, mendBlock } from "./fix-candidates.ts";
-import type { FaultyBlock } from "./fix-candidates.ts";
 import { findFrontmatter, isYaml } from "../text/frontmatter.ts";
 import { isSlug, toSlug } from "../names.ts";
 import { maxFrontmatterBytes } from "../manifest/parse-skill.ts";
 import type { RuleCode } from "./rules.ts";
 import { splitYamlBlocks } from "../yaml/yaml-blocks.ts";
 import { readYaml } from "../yaml/yaml.ts";
-import type { YamlReading } from "../yaml/yaml.ts";
+import type { Mend, YamlReading } from "../yaml/yaml.ts";
 
 export interface FixedSkill {
   readonly text: string;
@@ -71,58 +69,29 @@ function repairAll(source: string, expectedName: string | undefined, lineBreak: 
 }
 
 /** What is read once enough has been read: it says nothing, so that nothing is found in it to repair. */
-const nothing: YamlReading = { values: {}, faults: [], isClean: true };
-/** How many blocks are tried alone where they cannot be mended together. */
+const nothing: YamlReading = { values: {}, faults: [], isClean: true, mends: [] };
+/** How many corrections are tried alone where they cannot be made together. */
 const mostAlone = 8;
 
-/** Mends every block that can be mended, where the whole then has fewer faults and says the same. */
+/** Makes every correction where the whole then has fewer faults and says the same; else the first that can be made alone. */
 function nextRepairs(source: string, read: (text: string) => YamlReading): Repairs | undefined {
   const before = read(source);
-  if (before.faults.length === 0) return undefined;
-  const mended = new Map<FaultyBlock, string>();
-  for (const faulty of faultyBlocks(source, before)) {
-    const text = mendBlock(source, faulty, read);
-    if (text !== undefined) mended.set(faulty, text);
-  }
-  const all = [...mended];
-  for (const some of [all, ...(all.length > 1 ? all.slice(0, mostAlone).map((one) => [one]) : [])]) {
+  const { mends } = before;
+  for (const some of [mends, ...(mends.length > 1 ? mends.slice(0, mostAlone).map((one) => [one]) : [])]) {
     if (some.length === 0) continue;
-    const candidate = withBlocks(source, some);
+    const candidate = withMends(source, some);
     const fixed = gain(before, read(candidate));
     if (fixed !== undefined) return { source: candidate, fixed };
   }
   return undefined;
 }
 
-/** The blocks in which something is wrong, each with what it is. */
-function faultyBlocks(source: string, { values, faults }: YamlReading): FaultyBlock[] {
-  const waiting = faults.toSorted((a, b) => a.offset - b.offset);
-  const seen = new Set<string>();
-  const faulty: FaultyBlock[] = [];
-  let next = 0;
-  for (const block of splitYamlBlocks(source)) {
-    const own = [];
-    for (; next < waiting.length; next++) {
-      const fault = waiting[next];
-      if (fault === undefined || fault.offset >= block.end) break;
-      if (fault.offset >= block.start && isMendable(fault)) own.push(fault);
-    }
-    const { key } = block;
-    const isRepeated = key !== undefined && seen.has(key);
-    if (key !== undefined) seen.add(key);
-    if (own.length > 0 && key !== undefined && Object.hasOwn(values, key)) {
-      faulty.push({ block, faults: own, value: values[key], isRepeated });
-    }
-  }
-  return faulty;
-}
-
-function withBlocks(source: string, mended: readonly (readonly [FaultyBlock, string])[]): string {
+function withMends(source: string, mends: readonly Mend[]): string {
   let result = "";
   let from = 0;
-  for (const [{ block }, text] of mended) {
-    result += source.slice(from, block.start) + text;
-    from = block.end;
+  for (const { start, end, text } of mends) {
+    result += source.slice(from, start) + text;
+    from = end;
   }
   return result + source.slice(from);
 }

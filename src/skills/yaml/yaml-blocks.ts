@@ -9,13 +9,18 @@ export interface YamlBlock {
   readonly key: string | undefined;
   /** Where the value's text starts: after the colon and the blanks behind it. */
   readonly value: number;
-  /** How many blanks stand before the key, which should be none. */
+  /** How many blanks precede the key; there should be none. */
   readonly indent: number;
 }
 
+interface OpenBlock extends Omit<YamlBlock, "end"> {
+  /** Whether the value ends on its key's line, so that a key may follow. */
+  readonly isFinished: boolean;
+}
+
 /**
- * Cuts the text of a mapping into its top-level keys, by indentation: it works on broken YAML too. At most so many. A value in
- * quotes goes on to its closing quote, however its lines are indented; a field's name below a finished value is a key.
+ * Splits the text of a mapping into its top-level keys by indentation, which works for broken YAML too; at most `most` of them. A
+ * quoted value extends to its closing quote, however its lines are indented; the name of a field below a finished value is a key.
  */
 export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
   const blocks: YamlBlock[] = [];
@@ -27,8 +32,8 @@ export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
     next = nextLine(text, start);
     const found = keyOf(text, start, open);
     if (found === undefined) {
-      if (open !== undefined && goesOn(text, start)) continue;
-      if (saysNothing(text, start) || (open !== undefined && open.key === undefined)) continue;
+      if (open !== undefined && (open.key === undefined || isContinuation(text, start))) continue;
+      if (isBlankOrComment(text, start)) continue;
     }
     if (open !== undefined) close(open, start);
     if (blocks.length >= most) return blocks;
@@ -41,12 +46,7 @@ export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
   return blocks;
 }
 
-interface OpenBlock extends Omit<YamlBlock, "end"> {
-  /** Whether the value ends on its key's line, so that a key may follow. */
-  readonly isFinished: boolean;
-}
-
-/** The key on a line, if it is one of the outermost mapping, though it may be indented by mistake. */
+/** The key on a line, if it is one of the outermost mapping, even if it is indented by mistake. */
 function keyOf(
   text: string,
   start: number,
@@ -54,8 +54,7 @@ function keyOf(
 ): { key: string; value: number; indent: number } | undefined {
   const at = skipBlanks(text, start);
   const indent = at - start;
-  if (indent > 0 && (open?.key === undefined || !open.isFinished)) return undefined;
-  if (indent === 0 && goesOn(text, start)) return undefined;
+  if (indent > 0 ? open?.key === undefined || !open.isFinished : isContinuation(text, start)) return undefined;
   const found = yamlKeyAt(text, at);
   if (found === undefined) return undefined;
   const isMeant = indent === 0 || isField(found.key) || open?.key === "name" || open?.indent === indent;
@@ -69,7 +68,8 @@ function isPlainText(text: string, value: number): boolean {
 /** The start of the line after the one with the closing quote, where nothing else follows that; else 0. */
 function quotedEnd(text: string, value: number): number {
   if (text[value] !== '"' && text[value] !== "'") return 0;
-  const close = closingQuote(text, value);
+  let close = quoteEnd(text, value, text.length);
+  while (text[value] === "'" && text[close + 1] === "'") close = quoteEnd(text, close + 1, text.length);
   if (close >= text.length) return 0;
   const after = skipBlanks(text, close + 1);
   if (!isLineEnd(text, after) && !(after > close + 1 && text[after] === "#")) return 0;
@@ -80,38 +80,19 @@ function quotedEnd(text: string, value: number): number {
   return nextLine(text, after);
 }
 
-/** The quote that closes the one at `start`; the text's length where there is none. */
-function closingQuote(text: string, start: number): number {
-  let close = quoteEnd(text, start, text.length);
-  while (text[start] === "'" && close < text.length && text[close + 1] === "'") {
-    close = quoteEnd(text, close + 1, text.length);
-  }
-  return close;
-}
-
-/** The first line without indentation that belongs to a value in quotes; -1 where there is none. */
-export function goesOnUnindented(text: string, { value, end }: YamlBlock): number {
-  if (text[value] !== '"' && text[value] !== "'") return -1;
-  for (let line = nextLine(text, value); line < end; line = nextLine(text, line)) {
-    if (isLineEnd(text, skipBlanks(text, line)) || text[line] === "#") continue;
-    if (skipBlanks(text, line) === line) return line;
-  }
-  return -1;
-}
-
 /** Whether a line belongs to the key above it, whatever that is. */
-function goesOn(text: string, start: number): boolean {
+function isContinuation(text: string, start: number): boolean {
   const first = text.charAt(start);
   if (first === "-") return isLineEnd(text, start + 1) || skipBlanks(text, start + 1) > start + 1;
   return first === "" || " \t#]}\r\n".includes(first);
 }
 
-/** Whether a line is blank or a comment. */
-function saysNothing(text: string, start: number): boolean {
-  return text[start] === "#" || isLineEnd(text, skipBlanks(text, start));
+export function isBlankOrComment(text: string, start: number): boolean {
+  const first = skipBlanks(text, start);
+  return text[first] === "#" || isLineEnd(text, first);
 }
 
-function nextLine(text: string, from: number): number {
+export function nextLine(text: string, from: number): number {
   const feed = text.indexOf("\n", from);
   return feed < 0 ? text.length : feed + 1;
 }

@@ -8,8 +8,17 @@ import type { RuleCode } from "../rules/rules.ts";
 export interface Fault {
   readonly code: Extract<RuleCode, `yaml-${string}` | "frontmatter-not-a-mapping">;
   readonly offset: number;
+  /** Where the text that is wrong ends; absent where a single place is meant. */
+  readonly end?: number;
   readonly message: string;
   readonly fix: string;
+}
+
+/** Valid YAML for a part of a text, which says what was read from that part. */
+export interface Mend {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
 }
 
 /** What a frontmatter says. Every scalar is a string. Keys are own properties, whatever they are called. */
@@ -18,9 +27,12 @@ export interface YamlReading {
   readonly faults: readonly Fault[];
   /** Whether it is certain that no string holds control characters. */
   readonly isClean: boolean;
+  /** Corrections of faults, in the order of the text; of those only that leave no doubt about what is meant. */
+  readonly mends: readonly Mend[];
 }
 
 const noFaults: readonly Fault[] = [];
+const noMends: readonly Mend[] = [];
 /** Few enough that what a document says stays small when it is written out, whatever the aliases point to. */
 const maxAliases = 10;
 /** The most text a parser is given for a whole document, and once more for its parts: it takes milliseconds for so much. */
@@ -36,18 +48,30 @@ const attemptLength = 256;
 export function readYaml(text: string): YamlReading {
   const plain = readPlainYaml(text);
   if (plain !== undefined) {
-    return { values: plain, faults: text.includes(": [") ? strictFaults(text) : noFaults, isClean: true };
+    return {
+      values: plain,
+      faults: text.includes(": [") ? strictFaults(text) : noFaults,
+      isClean: true,
+      mends: noMends,
+    };
   }
   const whole = text.length > parsedLength ? tooMuch : loadYaml(text);
   if ("values" in whole) {
-    if (!isMapping(whole.values)) return { values: {}, faults: [notAMapping(whole.values)], isClean: true };
-    const faults = [...findCommentFaults(text, whole.values), ...strictFaults(text)];
-    return { values: whole.values, faults: faults.length === 0 ? noFaults : faults, isClean: false };
+    const values = isMapping(whole.values) ? whole.values : {};
+    const found = isMapping(whole.values)
+      ? [...findCommentFaults(text, values), ...strictFaults(text)]
+      : [notAMapping(whole.values)];
+    return { values, faults: found.length === 0 ? noFaults : found, isClean: false, mends: noMends };
   }
-  const { values, faults } = recoverYaml(text, whole, openPartLoader());
+  const { values, faults, mends } = recoverYaml(text, whole, openPartLoader());
   const strict = whole.cause === "aliases" ? noFaults : strictFaults(text);
-  const isNew = strict.filter(({ offset }) => faults.every((other) => other.offset !== offset));
-  return { values, faults: [...faults, ...findCommentFaults(text, values), ...isNew], isClean: false };
+  const others = [...findCommentFaults(text, values), ...strict].filter(({ offset }) => !isInside(offset, faults));
+  return { values, faults: [...faults, ...others], isClean: false, mends };
+}
+
+/** Whether another fault is about the same text. */
+function isInside(offset: number, faults: readonly Fault[]): boolean {
+  return faults.some(({ offset: from, end = from + 1 }) => from <= offset && offset < end);
 }
 
 /** Why an attempt at YAML failed, and where. */
@@ -77,9 +101,9 @@ function openPartLoader(): (text: string) => YamlAttempt {
 function loadYaml(text: string): YamlAttempt {
   try {
     const values: unknown = load(text, { schema: FAILSAFE_SCHEMA, maxAliases, maxDepth: 20 });
-    if (!text.includes("*") || !holdsItself(values, [])) return { values };
+    if (!text.includes("*") || !containsItself(values, [])) return { values };
     const offset = Math.max(text.search(/(?<=[\s[{,])\*\S/), 0);
-    return { reason: "a value holds itself", offset, cause: "aliases" };
+    return { reason: "a value contains itself", offset, cause: "aliases" };
   } catch (error) {
     if (!(error instanceof YAMLException)) return { reason: String(error), offset: 0, cause: "syntax" };
     if (error.reason.includes("input is empty")) return { values: {} };
@@ -90,11 +114,11 @@ function loadYaml(text: string): YamlAttempt {
 }
 
 /** Whether an alias leads back to a value that it stands in. */
-function holdsItself(value: unknown, around: readonly unknown[]): boolean {
+function containsItself(value: unknown, around: readonly unknown[]): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (around.includes(value)) return true;
   const inner = [...around, value];
-  return Object.values(value).some((child) => holdsItself(child, inner));
+  return Object.values(value).some((child) => containsItself(child, inner));
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {
@@ -105,8 +129,8 @@ function notAMapping(value: unknown): Fault {
   return {
     code: "frontmatter-not-a-mapping",
     offset: 0,
-    message: `frontmatter is ${Array.isArray(value) ? "a list" : "plain text"}, not a mapping of keys to values`,
-    fix: "Write it as lines of the form key: value.",
+    message: `frontmatter is ${Array.isArray(value) ? "a list" : "plain text"} instead of \`key: value\` lines`,
+    fix: "Write it as lines of the form `key: value`.",
   };
 }
 
@@ -118,7 +142,7 @@ function strictFaults(text: string): readonly Fault[] {
     {
       code: "yaml-not-strict",
       offset: found.index + found[0].length - 1,
-      message: "flow collections, anchors, aliases and tags are refused by strict readers of frontmatter",
+      message: "flow collections, anchors, aliases and tags are rejected by strict frontmatter parsers",
       fix: "Write the value as a plain or quoted string, or as an indented list.",
     },
   ];

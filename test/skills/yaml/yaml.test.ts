@@ -97,10 +97,10 @@ test("every key around a broken one is kept", () => {
   );
 });
 
-test("an escape that YAML does not know is called that", () => {
+test("an unknown escape sequence is named", () => {
   expect(readYaml('a: "a\\q"\n').faults).toMatchObject([
     {
-      message: "YAML knows no such escape; the backslash is taken as it is",
+      message: "unknown escape sequence in double quotes; the backslash is kept",
       fix: "Write two backslashes, or put the value in single quotes.",
     },
   ]);
@@ -111,7 +111,7 @@ test("what is too long for a parser is read key by key, and as much as is sensib
   const { values, faults } = readYaml(`name: pdf\nlong: ${list}\nanchor: &x y\ndescription: Use when: needed\n`);
   expect(values).toEqual({ name: "pdf", anchor: "y", description: "Use when: needed" });
   expect(faults.map(({ code, message }) => `${code} ${message}`)).toEqual([
-    "yaml-syntax the value of long is left out: too much of the frontmatter is more than plain text",
+    "yaml-syntax `long` is skipped: more than 16 KiB of the frontmatter need a full YAML parser",
     expect.stringContaining("yaml-unquoted-colon"),
     expect.stringContaining("yaml-not-strict"),
   ]);
