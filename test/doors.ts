@@ -37,7 +37,13 @@ export const doorSkills: Readonly<Record<string, string>> = {
   "keys.use/SKILL.md": "---\nname: Keys\nshort_description: Uses a key.\n---\n",
   "keys.use/skill.toml": actionManifest("keys.use", '[permissions]\nsecrets = ["ACP_SKILLS_ABSENT_KEY"]\n'),
   "keys.use/code/main.py": "def main():\n    pass\n",
+  "zz-release/SKILL.md":
+    "---\nname: zz-release\ndescription: Releases the package.\ndisable-model-invocation: true\n---\n# Release\n",
+  "zz-release/scripts/release.py": "print(1)\n",
 };
+
+/** Whose door it is: models do not see the skills that have `disable-model-invocation: true` (CONTRACT C-1.1). */
+export type Audience = "models" | "people";
 
 function actionManifest(name: string, rest: string): string {
   const manifest = `name = "${name}"\nversion = "2.0.0"\ndescription = "An action."\nkind = "action"\n`;
@@ -70,6 +76,8 @@ interface Case {
   /** May use what the cases before it answered. */
   readonly args: (earlier: readonly DoorReply[]) => object;
   readonly reply: object;
+  /** What models are answered, where that is not the same. */
+  readonly toModels?: object;
 }
 
 const refused = (code: string, data: object = {}, number = -32602): object => ({
@@ -128,7 +136,14 @@ const cases: readonly Case[] = [
           { name: "sales.leads.sync", version: "0.1.0" },
           { name: "skills.protocol.guide", version: "0.1.0" },
           { name: "sums.add", version: "2.0.0" },
+          { name: "zz-release", version: "0.0.0" },
         ],
+        next_cursor: null,
+      },
+    },
+    toModels: {
+      result: {
+        skills: expect.not.arrayContaining([{ name: "zz-release", version: "0.0.0" }]) as object[],
         next_cursor: null,
       },
     },
@@ -448,10 +463,48 @@ const cases: readonly Case[] = [
     args: () => ({ path: "data/absent.csv", kind: "text/csv" }),
     reply: refused("FILE_NOT_FOUND", { hint: text }),
   },
+  {
+    tool: "list_skills",
+    args: () => ({ query: "release" }),
+    reply: { result: { skills: [{ name: "zz-release", version: "0.0.0" }], next_cursor: null } },
+    toModels: { result: { skills: [], next_cursor: null } },
+  },
+  {
+    tool: "describe_skill",
+    args: () => ({ name: "zz-release", detail: "manifest" }),
+    reply: { result: { skill: { manifest: expect.objectContaining({ name: "zz-release" }) as object } } },
+    toModels: refusedAsAbsent("zz-release"),
+  },
+  {
+    tool: "read_skill_file",
+    args: () => ({ name: "zz-release", path: "SKILL.md" }),
+    reply: { result: expect.objectContaining({ content: doorSkills["zz-release/SKILL.md"] }) as object },
+    toModels: refusedAsAbsent("zz-release"),
+  },
+  {
+    tool: "execute_skill",
+    args: () => ({ name: "zz-release", script: "scripts/release.py", args: { argv: 1 } }),
+    reply: refused("VALIDATION_ERROR", { violations: [expect.objectContaining({ field: "/args/argv" })] }),
+    toModels: refusedAsAbsent("zz-release"),
+  },
+  {
+    tool: "run_code",
+    args: () => ({ language: "python", code: "", mount_skills: ["zz-release"], input_blobs: ["blob:nobody"] }),
+    reply: refused("BLOB_NOT_FOUND"),
+    toModels: refusedAsAbsent("zz-release"),
+  },
 ];
 
+function refusedAsAbsent(name: string): object {
+  return refused("SKILL_NOT_FOUND", { hint: text, available: expect.not.arrayContaining([name]) as string[] });
+}
+
 /** What every door promises: the same call, the same answer (CONTRACT C-2.1). */
-export function describeDoors(door: string, open: (project: string) => Promise<OpenDoor>): void {
+export function describeDoors(
+  door: string,
+  open: (project: string) => Promise<OpenDoor>,
+  audience: Audience = "models",
+): void {
   describe(`the door ${door}`, () => {
     it("answers every call as every other door does", async () => {
       const directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-door-")));
@@ -459,10 +512,10 @@ export function describeDoors(door: string, open: (project: string) => Promise<O
       const { call, close } = await open(project);
       const replies: DoorReply[] = [];
       try {
-        for (const { tool, args, reply } of cases) {
+        for (const { tool, args, reply, toModels = reply } of cases) {
           const given = args(replies);
           const received = await call(tool, given);
-          expect(received, `${tool} ${JSON.stringify(given)}`).toEqual(reply);
+          expect(received, `${tool} ${JSON.stringify(given)}`).toEqual(audience === "models" ? toModels : reply);
           replies.push(received);
         }
         expect(readFileSync(join(project, "data", "copy.csv"), "utf8")).toBe("a,b\n1,2\n");

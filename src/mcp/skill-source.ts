@@ -20,6 +20,7 @@ import type { SkillSource } from "../skills/files/skill-source.ts";
 import { viewSkills } from "../tools/view/skill-view.ts";
 import type { SkillView } from "../tools/view/skill-view.ts";
 import { toVisibleSource } from "../tools/view/visible-source.ts";
+import { visibleTo } from "../tools/view/visible-to.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { newErrorId } from "../base/error-id.ts";
@@ -46,9 +47,10 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
   const leftOut = new WeakSet<Skill>();
 
   async function look(): Promise<Seen> {
-    const { skills, visible } = caller;
+    const { skills } = caller;
     await skills.ready;
     const { snapshot } = skills;
+    const visible = visibleTo("mcp", snapshot, caller.visible);
     return { view: viewSkills(snapshot, visible), source: toVisibleSource(door.source, snapshot, visible) };
   }
 

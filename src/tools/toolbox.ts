@@ -23,6 +23,7 @@ import type { ToolName } from "./tool-names.ts";
 import type { Door, RunContext, Tool, ToolContext } from "./tool.ts";
 import { availableTools } from "./tools.ts";
 import { toVisibleSource } from "./view/visible-source.ts";
+import { visibleTo } from "./view/visible-to.ts";
 
 /** A tool was used, with success. */
 export interface ToolUse {
@@ -75,8 +76,9 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const guideFor = openGuides(limits);
 
   function toRunContext(context: ToolContext): RunContext {
-    const { owner, skills, visible, tools: names, project, projectIdentity, onPrint } = context;
+    const { owner, skills, tools: names, project, projectIdentity, onPrint } = context;
     const { snapshot } = skills;
+    const visible = visibleTo(context.door, snapshot, context.visible);
     const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
     let seen: SkillSource | undefined;
     const sourceOf: RunContext["sourceOf"] = (skill) =>

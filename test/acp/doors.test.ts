@@ -46,4 +46,4 @@ async function open(directory: string): Promise<OpenDoor> {
   };
 }
 
-describeDoors("ACP, for an editor", open);
+describeDoors("ACP, for an editor", open, "people");

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -19,10 +19,18 @@ export interface TracedConversation {
   readonly close: () => Promise<void>;
 }
 
-export function openTracedConversation(manner: readonly string[] = []): TracedConversation {
+/** `skills`: the SKILL.md of more skills, by name. */
+export function openTracedConversation(
+  manner: readonly string[] = [],
+  skills: Readonly<Record<string, string>> = {},
+): TracedConversation {
   const project = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-flow-")));
   mkdirSync(join(project, ".agents", "skills"), { recursive: true });
   cpSync(skill, join(project, ".agents", "skills", "commit-message"), { recursive: true });
+  for (const [name, text] of Object.entries(skills)) {
+    mkdirSync(join(project, ".agents", "skills", name));
+    writeFileSync(join(project, ".agents", "skills", name, "SKILL.md"), text);
+  }
   const input = new PassThrough();
   const output = new PassThrough();
   const trace: string[] = [];

@@ -104,6 +104,21 @@ describe("what is served", () => {
     expect(contents[0]).not.toHaveProperty("text");
   });
 
+  it("serves no skill that is hidden from models, nor its files, in any request", async () => {
+    const text = "---\nname: release\ndescription: Releases.\ndisable-model-invocation: true\n---\n";
+    const { host, client } = await openHost({ ...skills, "/skills/release/SKILL.md": text });
+    expect(await uris(host)).not.toContain("skill://release/SKILL.md");
+    const { resources } = await client.listResources();
+    expect(resources.map(({ name }) => name)).toEqual(["alpha", "beta"]);
+    for (const act of [
+      () => host.get("skill://release/SKILL.md"),
+      () => client.readResource({ uri: "skill://release/SKILL.md" }),
+      () => host.readDirectory("skill://release"),
+    ]) {
+      await expect(act()).rejects.toMatchObject({ code: -32602 });
+    }
+  });
+
   it("refuses a cursor that it did not give", async () => {
     const { client } = await openHost();
     const request = { method: "skills/list", params: { cursor: "x" } };

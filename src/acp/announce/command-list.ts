@@ -86,9 +86,18 @@ function makeCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord
   return { ...command, input: isV2 ? { type: "text", hint } : { hint }, _meta: toMeta(offered, dialect, command) };
 }
 
+/** The skills that are offered as commands: all but those with `user-invocable: false` (C-1.1). */
+export function toInvocable(offered: readonly OfferedSkill[]): readonly OfferedSkill[] {
+  return offered.every(isInvocable) ? offered : offered.filter(isInvocable);
+}
+
+export function isInvocable({ skill }: OfferedSkill): boolean {
+  return skill.userInvocable !== false;
+}
+
 /** Editors send a command without input the moment it is picked; a skill nearly always wants words. */
 function toHint({ skill }: OfferedSkill): string {
-  const declared = oneLine(skill.metadata["argument-hint"] ?? "");
+  const declared = oneLine(skill.argumentHint ?? skill.metadata["argument-hint"] ?? "");
   if (declared !== "") return declared;
   const inputs = Object.entries(skill.manifest?.inputs ?? {});
   const names = inputs.map(([name, { required = false }]) => (required ? `<${name}>` : `[${name}]`));

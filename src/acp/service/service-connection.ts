@@ -2,6 +2,7 @@ import type { Settings } from "../../options.ts";
 import type { SessionSkills } from "../../skillset.ts";
 import { openProblemLog } from "../../skills/rules/log-problems.ts";
 import type { Skill } from "../../skills/skill.ts";
+import { isForModels } from "../../tools/view/visible-to.ts";
 import type { ToldOnce } from "../../base/told-once.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
 import { type AgentFacts, factsOf, readsItself } from "../session/agents.ts";
@@ -14,6 +15,7 @@ import type { Instructions } from "../prompt/prompt.ts";
 import { openSession, type Session } from "../session/session.ts";
 import { equipSession, type SessionTools } from "../tools/session-tools.ts";
 import type { Transport } from "../tools/server-entry.ts";
+import { isInvocable } from "../announce/command-list.ts";
 import { openShownSkills } from "../announce/shown-skills.ts";
 import { toTaught } from "../prompt/teaching.ts";
 import { withinTime } from "../session/within-time.ts";
@@ -114,6 +116,7 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
   function nextLesson({ facts, hasTools, lessons, session, skills }: Entry): ReturnType<Lessons["next"]> {
     if (facts === undefined) return undefined;
     const untaught = skills.catalog.snapshot.skills.filter((offered) => {
+      if (!isForModels(offered.skill)) return false;
       if (readsItself(facts, offered.sources, home) !== true) return true;
       return facts.listsSkills && session !== undefined && session.how(offered) !== "as-skill";
     });
@@ -168,7 +171,7 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
     const { catalog } = skills;
     await withinTime(catalog.ready, clock, readingTime);
     const offered = catalog.find(name);
-    if (offered === undefined || session === undefined) return undefined;
+    if (offered === undefined || session === undefined || !isInvocable(offered)) return undefined;
     const how = session.how(offered);
     // A name that the agent gave to something else is its own; the skill still has its dollar sign.
     if (how === "as-other" && sigil === "/") return undefined;

@@ -5,7 +5,7 @@ import type { OfferedSkill } from "../../skills/skill.ts";
 import type { ToldOnce } from "../../base/told-once.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { factsOf, readsItself } from "./agents.ts";
-import { mergeCommands, toCommand, toCommandList } from "../announce/command-list.ts";
+import { mergeCommands, toCommand, toCommandList, toInvocable } from "../announce/command-list.ts";
 import {
   commandsNotification,
   noticeMessage,
@@ -159,7 +159,7 @@ export function openSession(context: SessionContext): Session {
       const offered = catalog.snapshot.skills;
       shown.learn(agentCommands, offered);
       if (forms.skills !== undefined) tellSkills(offered.map(projectSkill));
-      tellCommands(offered);
+      tellCommands(toInvocable(offered));
       tellProblems(catalog.snapshot.problems);
       logProblems(catalog.snapshot.problems);
       tellFailure();
@@ -195,8 +195,8 @@ export function openSession(context: SessionContext): Session {
       isListAwaited = false;
       shown.listed();
       if (!isReady) return undefined;
-      const offered = catalog.snapshot.skills;
-      shown.learn(commands, offered);
+      shown.learn(commands, catalog.snapshot.skills);
+      const offered = toInvocable(catalog.snapshot.skills);
       if (!forms.commands || offered.length === 0) return undefined;
       toldCommands = toCommands(offered);
       if (!isKnown) maybeMissed = true;

@@ -18,14 +18,20 @@ function toReply({ code, stdout, stderr }: CliRun): Awaited<ReturnType<OpenDoor[
   return { error: JSON.parse(stderr) as { code: number; data: object } };
 }
 
-describeDoors("of the command line", (directory) => {
-  for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
-  return Promise.resolve({
-    call: async (tool, args) =>
-      toReply(await call([tool, JSON.stringify(args), "--no-default-roots", "--skills", "skills", "--cwd", directory])),
-    close: () => Promise.resolve(),
-  });
-});
+describeDoors(
+  "of the command line",
+  (directory) => {
+    for (const [file, text] of Object.entries(doorSkills)) project.write(`skills/${file}`, text);
+    return Promise.resolve({
+      call: async (tool, args) =>
+        toReply(
+          await call([tool, JSON.stringify(args), "--no-default-roots", "--skills", "skills", "--cwd", directory]),
+        ),
+      close: () => Promise.resolve(),
+    });
+  },
+  "people",
+);
 
 describe("acp-skills call", () => {
   test("takes its input from the command line, from a file, from stdin, or has none", async () => {
