@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  constants,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -106,13 +107,15 @@ export function worldOfProcesses(): string {
   }
 }
 
+/** All rooms of `inside/` into one directory: there the modules import each other by name. */
 async function copyInside(target: string): Promise<void> {
   mkdirSync(target);
   chmodSync(target, 0o755);
-  const source = ownFiles.inside;
-  for (const name of await readdir(source)) {
-    if (!name.endsWith(".py")) continue;
-    await copyFile(join(source, name), join(target, name));
-    chmodSync(join(target, name), 0o444);
+  for (const room of await readdir(ownFiles.inside)) {
+    for (const name of await readdir(join(ownFiles.inside, room))) {
+      if (!name.endsWith(".py")) continue;
+      await copyFile(join(ownFiles.inside, room, name), join(target, name), constants.COPYFILE_EXCL);
+      chmodSync(join(target, name), 0o444);
+    }
   }
 }

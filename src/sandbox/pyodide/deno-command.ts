@@ -47,7 +47,7 @@ export function denoCommand(child: DenoChild, platform: NodeJS.Platform = proces
     // A comma separates; twice it is one.
     `--allow-read=${readable.map((path) => path.replaceAll(",", ",,")).join(",")}`,
     ...never.map((right) => `--deny-${right}`),
-    platform === "win32" ? `${inside}\\deno_main.js` : `${inside}/deno_main.js`,
+    platform === "win32" ? `${inside}\\deno\\main.js` : `${inside}/deno/main.js`,
     JSON.stringify(configuration),
   ];
   const environment = environmentOf(child.nowhere, platform);

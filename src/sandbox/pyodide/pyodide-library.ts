@@ -45,7 +45,7 @@ export async function readLibrary({ header, size, payload }: Frame): Promise<Buf
 }
 
 async function describeOrigin({ deno, pyodide, inside }: LibraryKey): Promise<Buffer> {
-  const compiler = digest(await readFile(join(inside, "pyodide_library.py"))).toString("hex");
+  const compiler = digest(await readFile(join(inside, "deno/pyodide_library.py"))).toString("hex");
   return Buffer.from(JSON.stringify([deno, pyodide, compiler]));
 }
 

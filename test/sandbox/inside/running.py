@@ -1,5 +1,6 @@
 """Runs a program in a fork, with real directories for the protocol's, and answers what it sent, printed and left."""
 
+import atexit
 import json
 import os
 import shutil
@@ -9,8 +10,25 @@ import tempfile
 import threading
 import warnings
 
-INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "src", "sandbox", "inside")
-sys.path.insert(0, os.path.normpath(INSIDE))
+_SOURCES = os.path.normpath(
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "src", "sandbox", "inside")
+)
+
+
+def _collect_sources():
+    """One directory with all modules, as the host makes it for sandboxes."""
+    directory = tempfile.mkdtemp(prefix="inside-")
+    creator = os.getpid()
+    atexit.register(lambda: creator == os.getpid() and shutil.rmtree(directory))
+    for room, _, names in os.walk(_SOURCES):
+        for name in names:
+            if name.endswith(".py"):
+                os.symlink(os.path.join(room, name), os.path.join(directory, name))
+    return directory
+
+
+INSIDE = _collect_sources()
+sys.path.insert(0, INSIDE)
 sys.dont_write_bytecode = True
 
 import program_process  # noqa: E402

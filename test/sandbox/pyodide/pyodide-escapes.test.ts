@@ -138,7 +138,7 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
   it("its own files cannot be read any more either", async (context) => {
     tell(context);
     const tried = await evaluate({
-      own: `Deno.readTextFile(${JSON.stringify(fileURLToPath(new URL("../../../src/sandbox/inside/deno_main.js", import.meta.url)))})`,
+      own: `Deno.readTextFile(${JSON.stringify(fileURLToPath(new URL("../../../src/sandbox/inside/deno/main.js", import.meta.url)))})`,
       state:
         'Deno.permissions.query({ name: "read" }).then(({ state }) => { if (state !== "granted") throw new Error(state); })',
     });

@@ -1,5 +1,5 @@
 /** Loads Pyodide from files, with our Python inside. */
-import { layFile } from "./deno_files.js";
+import { layFile } from "./files.js";
 
 /** The host puts a digest at the end of a file that it made. */
 const DIGEST_BYTES = 32;
@@ -29,8 +29,11 @@ export async function openPyodide({ pyodide: directory, inside, library, making 
     stderr: () => undefined,
     _sysExecutable: "/bin/python3",
   });
-  for (const { name, isFile } of Deno.readDirSync(inside)) {
-    if (isFile && name.endsWith(".py")) layFile(pyodide.FS, `/inside/${name}`, readFile(`${inside}/${name}`), 0o444);
+  // All in one directory, as the host copies them for the other tiers.
+  for (const { name: room } of Deno.readDirSync(inside)) {
+    for (const { name } of Deno.readDirSync(`${inside}/${room}`)) {
+      if (name.endsWith(".py")) layFile(pyodide.FS, `/inside/${name}`, readFile(`${inside}/${room}/${name}`), 0o444);
+    }
   }
   for (const name of ["load", "read", "readbuffer"]) delete globalThis[name];
   pyodide.runPython("import sys; sys.path.append('/inside')");

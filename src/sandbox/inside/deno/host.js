@@ -2,9 +2,9 @@
  * Second thread of the portable tier's process: Pyodide, and with it all code of the user. Before that code runs, the last
  * right of this thread is given back. Whatever leaves it is untrusted; it may as well have been written by the user.
  */
-import { collect, freeze, layFile, mountLimited } from "./deno_files.js";
-import { readFrame, readSome, writeEncoded, writeFrame } from "./deno_frames.js";
-import { openPyodide } from "./deno_pyodide.js";
+import { collect, freeze, layFile, mountLimited } from "./files.js";
+import { readFrame, readSome, writeEncoded, writeFrame } from "./frames.js";
+import { openPyodide } from "./pyodide.js";
 
 /** What the engine needs beside what the program holds, such as for compiling WebAssembly while it runs. */
 const ENGINE_MEGABYTES = 64;

@@ -19,7 +19,7 @@ const WAITING = 0;
 const STARTED = 1;
 const TIME_IS_UP = 3;
 
-const worker = new Worker(new URL("./deno_host.js", import.meta.url), { type: "module" });
+const worker = new Worker(new URL("./host.js", import.meta.url), { type: "module" });
 worker.postMessage(told);
 
 watch();
