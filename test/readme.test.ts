@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { commands } from "../src/cli/commands.ts";
+import { running } from "../src/cli/arguments/shared-options.ts";
+import { listedCommands } from "../src/cli/commands.ts";
 import { SkillsError } from "../src/errors.ts";
 import type { SkillsErrorCode } from "../src/errors.ts";
 import * as acpSkills from "../src/index.ts";
@@ -81,8 +82,8 @@ test("the README's table of commands lists every command", () => {
     [...cell.matchAll(/`(?:acp-skills )?([a-z]+)/g)].map(([, name]) => name),
   );
   expect(listed.filter((name) => name !== "command" && name !== "acp").sort()).toEqual(
-    Object.keys(commands)
-      .filter((name) => name !== "wrap" && name !== "mcp-bridge")
+    listedCommands()
+      .flatMap(({ name }) => (name === "wrap" ? [] : name))
       .sort(),
   );
 });
@@ -108,7 +109,7 @@ test("the table of errors lists every code under its number", () => {
 
 test("every tier and every permission is documented", () => {
   const tiers = rowsUnder(reference.sandbox, "**What isolates.**").map(([tier = ""]) => tier.replaceAll("`", ""));
-  expect(tiers).toEqual(commands.wrap.options.isolation.choices.filter((form) => form !== "auto"));
+  expect(tiers).toEqual(running.isolation.choices.filter((form) => form !== "auto"));
   for (const name of permissionNames) expect(readme).toMatch(new RegExp(`[:\`]${name}\``));
 });
 

@@ -1,5 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { listedCommands } from "../../src/cli/commands.ts";
 import { version } from "../../src/base/version.ts";
 import { binary, runCli } from "./run-cli.ts";
 import { useTemporaryProject } from "./temporary-project.ts";
@@ -10,13 +14,29 @@ async function run(...args: string[]) {
   return await runCli(args, { cwd: project.directory });
 }
 
-test("--help and -h print the whole help on stdout", async () => {
+test("--help and -h print usage, every command and the common options on stdout", async () => {
   const help = await run("--help");
   expect(help).toMatchObject({ code: 0, stderr: "" });
   expect(help.stdout).toMatch(/^Usage: acp-skills \[options\] -- AGENT/m);
-  const named = ["list", "show NAME", "check [PATH…]", "call TOOL", "tools", "mcp", "blobs", "ledger"];
-  for (const command of named) expect(help.stdout).toContain(`acp-skills ${command}`);
+  for (const { name, summary } of listedCommands())
+    expect(help.stdout).toMatch(new RegExp(`^  ${name} +${summary}$`, "m"));
+  expect(help.stdout).not.toContain("mcp-bridge");
   expect(await run("-h")).toEqual(help);
+});
+
+test("what every command line loads includes no command, and stays small", () => {
+  const loaded = new Set<string>();
+  const follow = (file: URL): void => {
+    if (loaded.has(file.pathname)) return;
+    loaded.add(file.pathname);
+    const imports = readFileSync(file, "utf8").matchAll(/^(?:import|export) .*from "(\.[^"]+)";$/gm);
+    for (const [, target = ""] of imports) follow(new URL(target, file));
+  };
+  follow(pathToFileURL(path.join(path.dirname(binary), "run-command.js")));
+  const files = [...loaded].map((file) => file.slice(file.indexOf("/dist/")));
+  expect(files).toContain("/dist/cli/arguments/help.js");
+  expect(files.filter((file) => file.startsWith("/dist/cli/commands/"))).toEqual([]);
+  expect(files.length).toBeLessThan(16);
 });
 
 test.each([
@@ -53,9 +73,9 @@ test("--version prints the version", async () => {
 });
 
 test.each([
-  [[], "acp-skills: no agent to run; write: acp-skills [options] -- AGENT [ARG…] (see acp-skills --help)\n"],
-  [["--"], "acp-skills: no agent to run; write: acp-skills [options] -- AGENT [ARG…] (see acp-skills --help)\n"],
-  [["--", ""], "acp-skills: the agent's command is empty (see acp-skills --help)\n"],
+  [[], "acp-skills: missing command or agent (see acp-skills --help)\n"],
+  [["--"], "acp-skills: missing agent; write: acp-skills [options] -- AGENT [ARG…] (see acp-skills wrap --help)\n"],
+  [["--", ""], "acp-skills: the agent's command is empty (see acp-skills wrap --help)\n"],
   [["lst"], "acp-skills: unknown command lst; did you mean list? (see acp-skills --help)\n"],
   [
     ["my-agent", "acp"],
@@ -65,36 +85,47 @@ test.each([
     ["--skills", "x", "list"],
     "acp-skills: the command comes first; write: acp-skills list … (see acp-skills --help)\n",
   ],
-  [["--emitt", "rfd", "--", "x"], "acp-skills: unknown option --emitt; did you mean --emit? (see acp-skills --help)\n"],
+  [
+    ["--emitt", "rfd", "--", "x"],
+    "acp-skills: unknown option --emitt; did you mean --emit? (see acp-skills wrap --help)\n",
+  ],
   [
     ["--emit", "rdf", "--", "x"],
-    "acp-skills: --emit needs one of auto, rfd, commands, none, not rdf; did you mean rfd? (see acp-skills --help)\n",
+    "acp-skills: --emit needs one of auto, rfd, commands, none, not rdf; did you mean rfd? (see acp-skills wrap --help)\n",
   ],
   [["list", "--jsn"], "acp-skills: unknown option --jsn; did you mean --json? (see acp-skills list --help)\n"],
   [["list", "extra"], "acp-skills: unexpected argument extra (see acp-skills list --help)\n"],
-  [["show"], "acp-skills: NAME is missing (see acp-skills show --help)\n"],
+  [["show"], "acp-skills: missing NAME (see acp-skills show --help)\n"],
   [["show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills show --help)\n"],
   [
     ["check", "--level", "specc"],
     "acp-skills: --level needs one of spec, wire, lenient, not specc; did you mean spec? (see acp-skills check --help)\n",
   ],
-  [["call"], "acp-skills: TOOL is missing (see acp-skills call --help)\n"],
+  [["call"], "acp-skills: missing TOOL (see acp-skills call --help)\n"],
   [
     ["tools", "--format", "opnai"],
     "acp-skills: --format needs one of mcp, openai, anthropic, json-schema, not opnai; did you mean openai? (see acp-skills tools --help)\n",
   ],
-  [["blobs"], "acp-skills: list, show, rm or sweep is missing (see acp-skills blobs --help)\n"],
-  [["blobs", "lst"], "acp-skills: blobs lst is not known; did you mean blobs list? (see acp-skills blobs --help)\n"],
-  [["blobs", "rm"], "acp-skills: ID is missing (see acp-skills blobs --help)\n"],
+  [["blobs"], "acp-skills: missing action: list, show, rm or sweep (see acp-skills blobs --help)\n"],
+  [["blobs", "lst"], "acp-skills: unknown action lst; did you mean blobs list? (see acp-skills blobs --help)\n"],
+  [["blobs", "rm"], "acp-skills: missing ID (see acp-skills blobs --help)\n"],
   [["blobs", "show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills blobs --help)\n"],
   [["ledger", "x"], "acp-skills: unexpected argument x (see acp-skills ledger --help)\n"],
+  [
+    ["run", "nme", "--timeout", "abc"],
+    "acp-skills: --timeout needs milliseconds, not abc (see acp-skills run --help)\n",
+  ],
+  [
+    ["mcp-bridge"],
+    "acp-skills: mcp-bridge is started by wrapped agents; for an MCP client use acp-skills mcp (see acp-skills mcp-bridge --help)\n",
+  ],
   [["check", "--\u001b[31m"], "acp-skills: unknown option --\\u{1b}[31m (see acp-skills check --help)\n"],
 ])("usage: acp-skills %j is refused in one line with exit code 2", async (args, stderr) => {
   expect(await run(...args)).toEqual({ code: 2, stdout: "", stderr });
 });
 
 test.skipIf(process.platform === "win32")(
-  "a current directory that was deleted is a sentence, and help is still given",
+  "a deleted current directory is reported in one line, and help is still available",
   () => {
     const gone = (...args: string[]) => {
       const script = 'mkdir gone && cd gone && rmdir "$PWD" && exec "$@"';

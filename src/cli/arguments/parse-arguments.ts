@@ -1,39 +1,22 @@
 import { parseArgs } from "node:util";
-import type { Command, Option } from "../commands.ts";
 import { nearest } from "../../base/nearest.ts";
+import type { SkillsError } from "../../errors.ts";
+import { usageError } from "../command.ts";
+import type { Arguments, Command, Option, OptionTable } from "../command.ts";
 
-type OptionValue<Definition extends Option> = Definition extends { type: "boolean" }
-  ? boolean
-  : Definition extends { multiple: true }
-    ? string[]
-    : Definition extends { choices: readonly (infer Choice)[] }
-      ? Choice
-      : string;
+const help: Option = { type: "boolean", short: "h", help: "" };
 
-/** What was given to a command; options that were not given are absent. */
-export interface Arguments<Given extends Command> {
-  readonly options: { readonly [Name in keyof Given["options"]]?: OptionValue<Given["options"][Name]> };
-  readonly positionals: readonly string[];
-}
-
-/** Why arguments cannot be used, in one line. */
-export interface UsageFault {
-  readonly usageFault: string;
-}
-
-/** Reads arguments by a command's table. The first thing that is wrong is returned, never thrown. */
-export function parseArguments<Given extends Command>(
-  command: Given,
+/** Parses arguments by a command's table; `"help"` where that is asked for. Throws INVALID_OPTIONS for the first thing that is wrong. */
+export function parseArguments<Options extends OptionTable>(
+  command: Command<Options>,
   argv: readonly string[],
-): Arguments<Given> | UsageFault {
-  const definitions: Readonly<Record<string, Option>> = command.options;
+): Arguments<Options> | "help" {
+  const separator = command.takesRest === true ? argv.indexOf("--") : -1;
+  const definitions: OptionTable = { ...command.options, help };
   const { tokens } = parseArgs({
-    args: [...argv],
+    args: argv.slice(0, separator < 0 ? undefined : separator),
     options: Object.fromEntries(
-      Object.entries(definitions).map(([name, { type, short }]) => [
-        name,
-        short === undefined ? { type } : { type, short },
-      ]),
+      Object.entries(definitions).map(([name, { type, short }]) => [name, { type, ...(short && { short }) }]),
     ),
     strict: false,
     allowPositionals: true,
@@ -45,47 +28,51 @@ export function parseArguments<Given extends Command>(
     if (token.kind === "positional") positionals.push(token.value);
     if (token.kind !== "option") continue;
     const definition = Object.hasOwn(definitions, token.name) ? definitions[token.name] : undefined;
-    if (definition === undefined) return { usageFault: unknownOption(token.rawName, Object.keys(definitions)) };
-    const fault = valueFault(token.rawName, definition, token.value, token.inlineValue === true);
-    if (fault !== undefined) return { usageFault: fault };
+    if (definition === undefined) throw unknownOption(token.rawName, Object.keys(definitions));
+    refuseValue(token.rawName, definition, token.value, token.inlineValue === true);
     const { value } = token;
     const before = options[token.name];
     if (value === undefined) options[token.name] = true;
     else if (definition.multiple === true) options[token.name] = Array.isArray(before) ? [...before, value] : [value];
     else options[token.name] = value;
   }
-  // The table's types are what the checks above made true.
-  const given = { options, positionals } as unknown as Arguments<Given>;
-  return options["help"] === true ? given : (positionalFault(command, positionals) ?? given);
+  if (options["help"] === true) return "help";
+  refusePositionals(command, positionals);
+  const rest = separator < 0 ? {} : { rest: argv.slice(separator + 1) };
+  // The checks above made the table's types true.
+  return { options, positionals, ...rest } as unknown as Arguments<Options>;
 }
 
-export function isUsageFault(value: object): value is UsageFault {
-  return "usageFault" in value;
-}
-
-function unknownOption(rawName: string, names: readonly string[]): string {
+function unknownOption(rawName: string, names: readonly string[]): SkillsError {
   const [close] = nearest(rawName.replace(/^-+/, ""), names);
-  return `unknown option ${rawName}${close === undefined ? "" : `; did you mean --${close}?`}`;
+  const advice = close === undefined ? "" : `; did you mean --${close}?`;
+  return usageError(`unknown option ${rawName}${advice}`);
 }
 
-function valueFault(
+function refuseValue(
   rawName: string,
   { type, value: kind, choices }: Option,
   value: string | undefined,
   inline: boolean,
-): string | undefined {
-  if (type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
+): void {
+  const refuse = (why: string): never => {
+    throw usageError(`${rawName} ${why}`);
+  };
+  if (type === "boolean") {
+    if (value !== undefined) refuse("takes no value");
+    return;
+  }
   const wanted = choices === undefined ? `a ${kind ?? "value"}` : `one of ${choices.join(", ")}`;
-  if (value === undefined || value === "") return `${rawName} needs ${wanted}`;
-  if (!inline && /^-./.test(value)) return `${rawName} needs ${wanted}; write ${rawName}=${value} if you mean it`;
-  if (choices === undefined || choices.includes(value)) return undefined;
+  if (value === undefined || value === "") return refuse(`needs ${wanted}`);
+  if (!inline && /^-./.test(value)) refuse(`needs ${wanted}; write ${rawName}=${value} if you mean it`);
+  if (choices === undefined || choices.includes(value)) return;
   const [close] = nearest(value, choices);
-  return `${rawName} needs ${wanted}, not ${value}${close === undefined ? "" : `; did you mean ${close}?`}`;
+  refuse(`needs ${wanted}, not ${value}${close === undefined ? "" : `; did you mean ${close}?`}`);
 }
 
-function positionalFault({ positionals }: Command, given: readonly string[]): UsageFault | undefined {
+function refusePositionals({ positionals }: Command, given: readonly string[]): void {
   const { name, minimum, maximum } = positionals ?? { name: "", minimum: 0, maximum: 0 };
-  if (given.length < minimum) return { usageFault: `${name} is missing` };
+  if (given.length < minimum) throw usageError(`missing ${name}`);
   const surplus = given[maximum];
-  return surplus === undefined ? undefined : { usageFault: `unexpected argument ${surplus}` };
+  if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
 }

@@ -1,22 +1,21 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { UsageFault } from "./parse-arguments.ts";
+import { usageError } from "../command.ts";
 
-/** JSON as it is given to a command: itself, `@FILE` for a file that holds it, or `-` for stdin. Without any: an empty object. */
-export async function readInput(
-  input: string | undefined,
-  name: string,
-  cwd: () => string,
-): Promise<{ readonly value: unknown } | UsageFault> {
-  if (input === undefined) return { value: {} };
+/**
+ * JSON given to a command: the text itself, `@FILE` for a file that contains it, or `-` for stdin; an empty object without any. Throws
+ * INVALID_OPTIONS where that is not JSON or cannot be read.
+ */
+export async function readInput(input: string | undefined, name: string, cwd: () => string): Promise<unknown> {
+  if (input === undefined) return {};
   const where = input === "-" ? "stdin" : input.startsWith("@") ? input.slice(1) : name;
   try {
-    return { value: JSON.parse(await readText(input, cwd)) as unknown };
+    return JSON.parse(await readText(input, cwd)) as unknown;
   } catch (error) {
-    if (error instanceof TypeError) return { usageFault: `${where} is not UTF-8` };
+    if (error instanceof TypeError) throw usageError(`${where} is not UTF-8`);
     const why = error instanceof SyntaxError ? "is not JSON" : "cannot be read";
-    return { usageFault: `${where} ${why}: ${error instanceof Error ? error.message : String(error)}` };
+    throw usageError(`${where} ${why}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -1,24 +1,18 @@
 import { resolve } from "node:path";
 import type { SkillsOptions } from "../../options.ts";
 import { parseGrant, permissionNames } from "../../trust/grants.ts";
-import type { UsageFault } from "./parse-arguments.ts";
+import { usageError } from "../command.ts";
+import type { OptionValues } from "../command.ts";
+import type { running } from "./shared-options.ts";
 
-/** What a person says about code that may run. */
-export interface RunningArguments {
-  readonly grant?: readonly string[];
-  readonly "secrets-file"?: string;
-  readonly isolation?: NonNullable<SkillsOptions["isolation"]>;
-}
-
-/** The same as options; a grant that cannot be read is a usage fault, never one that is not there. */
+/** The options about code that may run, as settings. Throws INVALID_OPTIONS for a grant that cannot be parsed. */
 export function toRunningOptions(
-  { grant = [], "secrets-file": secretsFile, isolation }: RunningArguments,
+  { grant = [], "secrets-file": secretsFile, isolation }: OptionValues<typeof running>,
   cwd: () => string,
-): Pick<SkillsOptions, "grants" | "secretsFile" | "isolation"> | UsageFault {
-  const unreadable = grant.find((text) => parseGrant(text) === undefined);
-  if (unreadable !== undefined) {
-    return { usageFault: `--grant needs NAME:PERMISSION[,…] with ${permissionNames.join(", ")}, not ${unreadable}` };
-  }
+): Pick<SkillsOptions, "grants" | "secretsFile" | "isolation"> {
+  const invalid = grant.find((text) => parseGrant(text) === undefined);
+  if (invalid !== undefined)
+    throw usageError(`--grant needs NAME:PERMISSION[,…] with ${permissionNames.join(", ")}, not ${invalid}`);
   return {
     grants: grant,
     ...(secretsFile !== undefined && { secretsFile: resolve(cwd(), secretsFile) }),

@@ -6,19 +6,22 @@ import { nearest } from "../../base/nearest.ts";
 import { readOptions } from "../../options.ts";
 import { toContent } from "../../tools/answers/content.ts";
 import { defaultPreviewBytes } from "../../tools/limits.ts";
+import { json, notes } from "../arguments/shared-options.ts";
+import { defineCommand, usageError } from "../command.ts";
+import type { OptionValues } from "../command.ts";
 import { collect } from "../arguments/collect.ts";
 import { counted } from "../report/counted.ts";
 import { jsonText } from "../report/json-text.ts";
-import type { UsageFault } from "../arguments/parse-arguments.ts";
 import { safeLines, safeText } from "../report/safe-text.ts";
 import { table } from "../report/table.ts";
 import type { Terminal } from "../report/terminal.ts";
 
-export interface BlobsOptions {
-  readonly raw?: boolean;
-  readonly json?: boolean;
-}
+const options = {
+  raw: { type: "boolean", help: "With show: print the bytes and nothing else." },
+  json,
+} as const;
 
+type BlobsOptions = OptionValues<typeof options>;
 type Blobs = BlobStore & BlobUpkeep;
 type Act = (blobs: Blobs, ids: readonly string[], options: BlobsOptions, terminal: Terminal) => Promise<number>;
 
@@ -29,34 +32,41 @@ const actions: Readonly<Record<string, { readonly act: Act; readonly minimum: nu
   sweep: { act: sweep, minimum: 0, maximum: 0 },
 };
 
-/** `acp-skills blobs ACTION [ID…]`: 1 where there is no such blob, or the store cannot be used. */
-export async function runBlobs(
-  action: string,
-  ids: readonly string[],
-  options: BlobsOptions,
-  terminal: Terminal,
-): Promise<number | UsageFault> {
-  const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (chosen === undefined) {
-    const [close] = nearest(action, Object.keys(actions));
-    return { usageFault: `blobs ${action} is not known${close === undefined ? "" : `; did you mean blobs ${close}?`}` };
-  }
-  if (ids.length < chosen.minimum) return { usageFault: "ID is missing" };
-  const surplus = ids[chosen.maximum];
-  if (surplus !== undefined) return { usageFault: `unexpected argument ${surplus}` };
-  const directory = path.join(readOptions({ home: terminal.home }).dataDirectory, "blobs");
-  const blobs = diskBlobs(directory);
-  try {
-    return await chosen.act(blobs, ids, options, terminal);
-  } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    const { limit, hint } = error.facts;
-    terminal.tell(limit === "disk" ? `${error.message} ${String(hint)} The directory is ${directory}` : error.message);
-    return 1;
-  } finally {
-    await blobs.close();
-  }
-}
+export const blobs = defineCommand({
+  usage: "blobs list|show|rm|sweep [ID…] [options]",
+  positionals: { name: "action: list, show, rm or sweep", minimum: 1, maximum: Infinity },
+  options,
+  notes: [
+    "list: every blob, oldest first. show ID: what it is, and how it begins. rm ID…: delete it now.",
+    "sweep: delete expired blobs that are not in use, and what crashed processes left behind.",
+    "Exits with 1 if there is no such blob.",
+    notes.data,
+  ],
+  async run({ options: given, positionals: [action = "", ...ids] }, terminal) {
+    const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
+    if (chosen === undefined) {
+      const [close] = nearest(action, Object.keys(actions));
+      throw usageError(`unknown action ${action}${close === undefined ? "" : `; did you mean blobs ${close}?`}`);
+    }
+    if (ids.length < chosen.minimum) throw usageError("missing ID");
+    const surplus = ids[chosen.maximum];
+    if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
+    const directory = path.join(readOptions({ home: terminal.home }).dataDirectory, "blobs");
+    const store = diskBlobs(directory);
+    try {
+      return await chosen.act(store, ids, given, terminal);
+    } catch (error) {
+      if (!isSkillsError(error)) throw error;
+      const { limit, hint } = error.facts;
+      terminal.tell(
+        limit === "disk" ? `${error.message} ${String(hint)} The directory is ${directory}` : error.message,
+      );
+      return 1;
+    } finally {
+      await store.close();
+    }
+  },
+});
 
 async function list(
   blobs: Blobs,

@@ -9,13 +9,11 @@ import { findPython } from "../../sandbox/find/find-python.ts";
 import { findCgroups } from "../../sandbox/processes/cgroups.ts";
 import { defaultRunLimits, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
 import { version } from "../../base/version.ts";
+import { cwd, json, roots, running } from "../arguments/shared-options.ts";
+import { defineCommand } from "../command.ts";
 import { jsonText } from "../report/json-text.ts";
 import { openListing } from "../open-listing.ts";
-import type { ListingOptions } from "../open-listing.ts";
 import { openProcessLog } from "../open-log.ts";
-import { isUsageFault } from "../arguments/parse-arguments.ts";
-import type { UsageFault } from "../arguments/parse-arguments.ts";
-import type { RunningArguments } from "../arguments/running-options.ts";
 import { toRunningOptions } from "../arguments/running-options.ts";
 import { safeText } from "../report/safe-text.ts";
 import type { Terminal } from "../report/terminal.ts";
@@ -36,44 +34,47 @@ const agents: readonly string[] = [
 
 const mebibyte = 1024 * 1024;
 
-/** `acp-skills doctor`: what works here and how to mend what does not; 1 when nothing can execute code. */
-export async function runDoctor(
-  given: ListingOptions & RunningArguments,
-  terminal: Terminal,
-): Promise<number | UsageFault> {
-  const running = toRunningOptions(given, () => terminal.cwd);
-  if (isUsageFault(running)) return running;
-  const settings = readOptions({ log: openProcessLog(), home: terminal.home, ...running });
-  const means = openRunMeans(settings);
-  try {
-    const [{ catalog, roots }, tiers, python] = await Promise.all([
-      openListing(given, terminal),
-      means.report(),
-      findPython(),
-    ]);
-    const report = {
-      version,
-      node: { version: process.versions.node, executable: process.execPath },
-      python: "reason" in python ? python : { version: python.version, executable: python.executable },
-      isolation: tiers.find(({ usable }) => usable)?.tier ?? null,
-      tiers,
-      limits: toLimits(means.concurrency),
-      cgroup: toCgroup(),
-      data_directory: settings.dataDirectory,
-      roots: roots.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
-      skills: catalog.snapshot.skills.length,
-      grants: settings.grants.map((grant) => idleGrants([grant], catalog)[0] ?? { grant }),
-      agents: agents.flatMap((name) => {
-        const command = findCommand(name);
-        return command === undefined ? [] : [{ name, path: command }];
-      }),
-    };
-    await terminal.print(given.json === true ? [jsonText(report, 2), "\n"] : describeReport(report, terminal));
-    return report.isolation === null ? 1 : 0;
-  } finally {
-    await means.close();
-  }
-}
+export const doctor = defineCommand({
+  usage: "doctor [options]",
+  options: { ...roots, ...running, cwd, json },
+  notes: [
+    "Runs a self-test of each way to isolate code, which takes a few seconds.",
+    "Exits with 1 if no code can be run.",
+  ],
+  async run({ options: given }, terminal) {
+    const runningOptions = toRunningOptions(given, () => terminal.cwd);
+    const settings = readOptions({ log: openProcessLog(), home: terminal.home, ...runningOptions });
+    const means = openRunMeans(settings);
+    try {
+      const [{ catalog, roots: searched }, tiers, python] = await Promise.all([
+        openListing(given, terminal),
+        means.report(),
+        findPython(),
+      ]);
+      const report = {
+        version,
+        node: { version: process.versions.node, executable: process.execPath },
+        python: "reason" in python ? python : { version: python.version, executable: python.executable },
+        isolation: tiers.find(({ usable }) => usable)?.tier ?? null,
+        tiers,
+        limits: toLimits(means.concurrency),
+        cgroup: toCgroup(),
+        data_directory: settings.dataDirectory,
+        roots: searched.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
+        skills: catalog.snapshot.skills.length,
+        grants: settings.grants.map((grant) => idleGrants([grant], catalog)[0] ?? { grant }),
+        agents: agents.flatMap((name) => {
+          const command = findCommand(name);
+          return command === undefined ? [] : [{ name, path: command }];
+        }),
+      };
+      await terminal.print(given.json === true ? [jsonText(report, 2), "\n"] : describeReport(report, terminal));
+      return report.isolation === null ? 1 : 0;
+    } finally {
+      await means.close();
+    }
+  },
+});
 
 function toLimits(concurrency: number) {
   return {

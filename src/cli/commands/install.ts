@@ -8,82 +8,88 @@ import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import { locateSkillFile } from "../../skills/hash/locate-skill-file.ts";
 import { requirementsFile } from "../../runs/execute/prepare-run.ts";
 import { toAbsolute } from "../arguments/current-directory.ts";
+import { listing, notes } from "../arguments/shared-options.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { directoryFault } from "../arguments/directory-fault.ts";
 import { onInterruption } from "../interruption.ts";
 import { jsonText } from "../report/json-text.ts";
 import { noSuchSkill } from "../../skills/no-such-skill.ts";
 import { openListing } from "../open-listing.ts";
-import type { ListingOptions } from "../open-listing.ts";
 import { openProcessLog } from "../open-log.ts";
-import type { UsageFault } from "../arguments/parse-arguments.ts";
 import { tellRefusal } from "../report/tell-refusal.ts";
-import type { Terminal } from "../report/terminal.ts";
-
-export interface InstallArguments extends ListingOptions {
-  readonly "find-links"?: string;
-}
 
 const longestFile = 1024 * 1024;
 
-/** `acp-skills install NAME`: builds what `code/requirements.txt` asks for; 1 where that cannot be done. */
-export async function runInstall(
-  name: string,
-  given: InstallArguments,
-  terminal: Terminal,
-): Promise<number | UsageFault> {
-  const wheels = given["find-links"] === undefined ? undefined : toAbsolute(given["find-links"]);
-  const [fault] = wheels === undefined ? [] : directoryFault("--find-links", wheels);
-  if (fault !== undefined) return { usageFault: fault };
-  const { catalog, complete } = await openListing(given, terminal);
-  if (!complete) return 2;
-  const offered = catalog.find(name);
-  if (offered === undefined) {
-    terminal.tell(noSuchSkill(name, catalog.snapshot));
-    return 1;
-  }
-  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const file = locateSkillFile(source, offered.skill, requirementsFile);
-  const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
-  if (part === undefined) {
-    terminal.tell(`${offered.skill.name} has no ${requirementsFile}: there is nothing to install`);
-    if (given.json === true) await terminal.print(toJson({ skill: offered.skill.name, python: null, directory: null }));
-    return 0;
-  }
-  if (part.bytes.length < part.size) {
-    terminal.tell(`${requirementsFile} of ${offered.skill.name} is larger than 1 MiB; nothing is installed`);
-    return 1;
-  }
-  const python = await findPython();
-  if ("reason" in python) {
-    terminal.tell(python.reason);
-    return 1;
-  }
-  const { signal, stop } = onInterruption();
-  const log = openProcessLog();
-  try {
-    const { directory } = await installRequirements({
-      requirements: part.bytes,
-      python: python.executable,
-      cache: packagesIn(readOptions({ home: terminal.home }).dataDirectory),
-      log,
-      skill: offered.skill.directory,
-      ...(wheels !== undefined && { wheels }),
-      signal,
-    });
-    const told = { skill: offered.skill.name, python: python.version, directory };
-    await terminal.print(
-      given.json === true ? toJson(told) : [`${told.skill} has its packages, for Python ${told.python}.\n`],
-    );
-    return 0;
-  } catch (error) {
-    if (signal.aborted) return 130;
-    if (!isSkillsError(error)) throw error;
-    tellRefusal(error, given, { terminal, log });
-    return 1;
-  } finally {
-    stop();
-  }
-}
+export const install = defineCommand({
+  usage: "install NAME [options]",
+  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  options: {
+    "find-links": { type: "string", value: "DIR", help: "Install from the wheels in DIR only, without network." },
+    ...listing,
+  },
+  examples: ["install rows.clean", "install rows.clean --find-links ./wheels"],
+  notes: [
+    "Installs what the skill's code/requirements.txt lists, with uv, else pip, from the index that you configured.",
+    "Wheels only: no code of a package runs during installation. Runs see the packages read-only.",
+    "Exits with 1 if the installation fails; with 0 also if the skill requires nothing.",
+    notes.data,
+  ],
+  async run({ options: given, positionals: [name = ""] }, terminal) {
+    const wheels = given["find-links"] === undefined ? undefined : toAbsolute(given["find-links"]);
+    const [fault] = wheels === undefined ? [] : directoryFault("--find-links", wheels);
+    if (fault !== undefined) throw usageError(fault);
+    const { catalog, complete } = await openListing(given, terminal);
+    if (!complete) return 2;
+    const offered = catalog.find(name);
+    if (offered === undefined) {
+      terminal.tell(noSuchSkill(name, catalog.snapshot));
+      return 1;
+    }
+    const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    const file = locateSkillFile(source, offered.skill, requirementsFile);
+    const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
+    if (part === undefined) {
+      terminal.tell(`${offered.skill.name} has no ${requirementsFile}: there is nothing to install`);
+      if (given.json === true)
+        await terminal.print(toJson({ skill: offered.skill.name, python: null, directory: null }));
+      return 0;
+    }
+    if (part.bytes.length < part.size) {
+      terminal.tell(`${requirementsFile} of ${offered.skill.name} is larger than 1 MiB; nothing is installed`);
+      return 1;
+    }
+    const python = await findPython();
+    if ("reason" in python) {
+      terminal.tell(python.reason);
+      return 1;
+    }
+    const { signal, stop } = onInterruption();
+    const log = openProcessLog();
+    try {
+      const { directory } = await installRequirements({
+        requirements: part.bytes,
+        python: python.executable,
+        cache: packagesIn(readOptions({ home: terminal.home }).dataDirectory),
+        log,
+        skill: offered.skill.directory,
+        ...(wheels !== undefined && { wheels }),
+        signal,
+      });
+      const told = { skill: offered.skill.name, python: python.version, directory };
+      await terminal.print(
+        given.json === true ? toJson(told) : [`${told.skill} has its packages, for Python ${told.python}.\n`],
+      );
+      return 0;
+    } catch (error) {
+      if (signal.aborted) return 130;
+      if (!isSkillsError(error)) throw error;
+      tellRefusal(error, given, { terminal, log });
+      return 1;
+    } finally {
+      stop();
+    }
+  },
+});
 
 /** What `--json` prints; nulls where there was nothing to install. */
 function toJson(told: {

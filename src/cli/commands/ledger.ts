@@ -1,35 +1,33 @@
 import path from "node:path";
-import { isSkillsError } from "../../errors.ts";
 import { diskLedger } from "../../ledger/disk-ledger.ts";
 import type { LedgerEntry } from "../../ledger/ledger.ts";
 import { readOptions } from "../../options.ts";
 import { collect } from "../arguments/collect.ts";
+import { json, notes } from "../arguments/shared-options.ts";
+import { defineCommand } from "../command.ts";
 import { jsonText } from "../report/json-text.ts";
 import { openProcessLog } from "../open-log.ts";
 import { safeText } from "../report/safe-text.ts";
 import { table } from "../report/table.ts";
-import type { Terminal } from "../report/terminal.ts";
 
-/** `acp-skills ledger`: what was used, oldest first; 1 where the ledger cannot be read. */
-export async function runLedger({ json }: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
-  const log = openProcessLog();
-  try {
-    const ledger = diskLedger(path.join(readOptions({ home: terminal.home }).dataDirectory, "ledger"), { log });
-    const uses = (await collect(ledger.read())).sort((a, b) => a.at - b.at);
-    ledger.close();
-    if (json === true) await terminal.print([jsonText({ uses: uses.map(toShown) }, 2), "\n"]);
-    else if (uses.length === 0) terminal.tell("nothing was used yet");
+export const ledger = defineCommand({
+  usage: "ledger [options]",
+  options: { json },
+  notes: [notes.data],
+  async run({ options }, terminal) {
+    const directory = path.join(readOptions({ home: terminal.home }).dataDirectory, "ledger");
+    const opened = diskLedger(directory, { log: openProcessLog() });
+    const uses = (await collect(opened.read())).sort((a, b) => a.at - b.at);
+    opened.close();
+    if (options.json === true) await terminal.print([jsonText({ uses: uses.map(toShown) }, 2), "\n"]);
+    else if (uses.length === 0) terminal.tell("the ledger is empty");
     else {
       const heading = ["WHEN", "TOOL", "SKILL", "DOOR", "SESSION"];
       await terminal.print(table(heading, uses.map(toRow), terminal.columns, terminal.paint));
     }
     return 0;
-  } catch (error) {
-    if (!isSkillsError(error)) throw error;
-    terminal.tell(error.message);
-    return 1;
-  }
-}
+  },
+});
 
 /** Keys in a fixed order, named as on disk. */
 function toShown({ at, tool, skill, sessionId, door }: LedgerEntry): object {

@@ -1,21 +1,29 @@
 import type { Snapshot } from "../../skills/skill.ts";
 import { toListedSkill } from "../report/listed-skill.ts";
 import { jsonText } from "../report/json-text.ts";
+import { listing, notes } from "../arguments/shared-options.ts";
+import { defineCommand } from "../command.ts";
 import { openListing } from "../open-listing.ts";
-import type { ListingOptions } from "../open-listing.ts";
-import type { Terminal } from "../report/terminal.ts";
 
-/** `acp-skills list`: 0, also where skills have problems; 1 where a directory that was asked for cannot be read. */
-export async function runList(options: ListingOptions, terminal: Terminal): Promise<number> {
-  const { catalog, roots, complete } = await openListing(options, terminal);
-  const { snapshot } = catalog;
-  if (options.json === true) await terminal.print(listJson(snapshot));
-  else {
-    const { printTable } = await import("../report/list-table.ts");
-    await printTable(snapshot, roots, terminal);
-  }
-  return complete ? 0 : 1;
-}
+export const list = defineCommand({
+  usage: "list [options]",
+  options: listing,
+  examples: ["list", "list --skills ./skills --no-default-roots --json"],
+  notes: [
+    notes.roots,
+    "Exits with 1 if a --skills directory cannot be read; problems of skills do not change the exit code.",
+  ],
+  async run({ options }, terminal) {
+    const { catalog, roots, complete } = await openListing(options, terminal);
+    const { snapshot } = catalog;
+    if (options.json === true) await terminal.print(listJson(snapshot));
+    else {
+      const { printTable } = await import("../report/list-table.ts");
+      await printTable(snapshot, roots, terminal);
+    }
+    return complete ? 0 : 1;
+  },
+});
 
 /** `{skills, problems, counts}`, one a line, in pieces: ten thousand skills never stand in one string. */
 function* listJson({ skills, problems, counts }: Snapshot): Iterable<string> {

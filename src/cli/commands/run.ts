@@ -6,93 +6,107 @@ import { localOwner, openToolkit } from "../../toolkit.ts";
 import type { RunResult } from "../../runs/record/run-result.ts";
 import { maxTimeoutMs } from "../../runs/plan/run-limits.ts";
 import { toMimeType } from "../../tools/answers/mime-type.ts";
-import { grantFault } from "../arguments/grant-fault.ts";
+import { refuseUnknownGrants } from "../arguments/refuse-unknown-grants.ts";
+import { cwd, json, notes, roots, running } from "../arguments/shared-options.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { inWordsOfRun } from "../report/in-words-of-run.ts";
 import { onInterruption } from "../interruption.ts";
 import { jsonText } from "../report/json-text.ts";
 import { openListing } from "../open-listing.ts";
-import type { ListingOptions } from "../open-listing.ts";
 import { openProcessLog } from "../open-log.ts";
-import { isUsageFault } from "../arguments/parse-arguments.ts";
-import type { UsageFault } from "../arguments/parse-arguments.ts";
 import { printLines } from "../report/print-lines.ts";
 import { readInput } from "../arguments/read-input.ts";
-import type { RunningArguments } from "../arguments/running-options.ts";
 import { toRunningOptions } from "../arguments/running-options.ts";
 import { safeLines } from "../report/safe-text.ts";
 import { tellRefusal } from "../report/tell-refusal.ts";
-import type { Terminal } from "../report/terminal.ts";
 
-export interface RunArguments extends ListingOptions, RunningArguments {
-  readonly script?: string;
-  readonly args?: string;
-  readonly blob?: readonly string[];
-  readonly timeout?: string;
-  readonly "dry-run"?: boolean;
-}
-
-/** `acp-skills run NAME`: what the code prints on stderr while it runs, then the result on stdout; 1 when it failed or was refused. */
-export async function runRun(name: string, given: RunArguments, terminal: Terminal): Promise<number | UsageFault> {
-  const input = await readInput(given.args, "--args", () => terminal.cwd);
-  if (isUsageFault(input)) return input;
-  const timeout = toMilliseconds(given.timeout);
-  if (timeout !== undefined && isUsageFault(timeout)) return timeout;
-  const running = toRunningOptions(given, () => terminal.cwd);
-  if (isUsageFault(running)) return running;
-  const unreadable = (given.blob ?? []).find((file) => !isFile(resolve(terminal.cwd, file)));
-  if (unreadable !== undefined) return { usageFault: `--blob ${unreadable} is not a file that can be read` };
-  const { catalog, complete } = await openListing(given, terminal);
-  if (!complete) return 2;
-  const ungranted = grantFault(given.grant, catalog);
-  if (ungranted !== undefined) return ungranted;
-  if (timeout !== undefined && timeout.ms > maxTimeoutMs)
-    terminal.tell(`--timeout ${timeout.ms} is more than a run may take; it has ${maxTimeoutMs} ms`);
-  const log = openProcessLog();
-  const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...running }));
-  const { signal, stop } = onInterruption();
-  const printed = printLines((text) => void process.stderr.write(text));
-  try {
-    const blobs = await putAll(toolkit.blobs, given.blob ?? [], terminal.cwd, signal);
-    const args = withBlobs(input.value, blobs, (place) => {
-      terminal.tell(`${place} in --args would stand for a --blob that was not given; it is passed on as it is`);
-    });
-    const call = {
-      name,
-      args,
-      ...(blobs.length > 0 && { input_blobs: blobs }),
-      ...(timeout !== undefined && { timeout_ms: timeout.ms }),
-      ...(given.script !== undefined && { script: given.script }),
-    };
-    const context = {
-      owner: localOwner,
-      door: "cli",
-      skills: catalog,
-      project: resolve(terminal.cwd, given.cwd ?? "."),
-      onPrint: printed.push,
-    } as const;
-    if (given["dry-run"] === true) {
-      await terminal.print([jsonText(await toolkit.toolbox.check("execute_skill", call, context), 2), "\n"]);
-      return 0;
+export const run = defineCommand({
+  usage: "run NAME [options]",
+  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  options: {
+    script: { type: "string", value: "PATH", help: "Run this file of the skill, such as scripts/extract.py." },
+    args: {
+      type: "string",
+      value: "JSON",
+      help: "Arguments as a JSON object, @FILE for a file that contains it, or - for stdin. Default: {}.",
+    },
+    blob: { type: "string", multiple: true, value: "FILE", help: "Pass FILE to the run as a blob. Repeatable." },
+    timeout: { type: "string", value: "MS", help: "Milliseconds it may take, up to 600000. Default: 30000." },
+    "dry-run": { type: "boolean", help: "Check everything and print what would be run, but run nothing." },
+    ...running,
+    ...roots,
+    cwd,
+    json,
+  },
+  examples: [`run rows.clean --args '{"sheet": "@1"}' --blob rows.csv`],
+  notes: [
+    "Output of the code appears on stderr while it runs; the result is printed on stdout.",
+    'In --args, the string "@1" stands for the first --blob, "@2" for the second.',
+    'With --script, --args is {"argv": ["--in", "x"], "stdin": "…"}.',
+    notes.sandbox,
+    notes.secrets,
+    "Exits with 1 if the run fails or is refused, with 130 if it is interrupted.",
+    notes.roots,
+    notes.data,
+  ],
+  async run({ options: given, positionals: [name = ""] }, terminal) {
+    const input = await readInput(given.args, "--args", () => terminal.cwd);
+    const timeout = toMilliseconds(given.timeout);
+    const runningOptions = toRunningOptions(given, () => terminal.cwd);
+    const unreadable = (given.blob ?? []).find((file) => !isFile(resolve(terminal.cwd, file)));
+    if (unreadable !== undefined) throw usageError(`--blob ${unreadable} is not a file that can be read`);
+    const { catalog, complete } = await openListing(given, terminal);
+    if (!complete) return 2;
+    refuseUnknownGrants(given.grant, catalog);
+    if (timeout !== undefined && timeout.ms > maxTimeoutMs)
+      terminal.tell(`--timeout ${timeout.ms} is more than a run may take; it has ${maxTimeoutMs} ms`);
+    const log = openProcessLog();
+    const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...runningOptions }));
+    const { signal, stop } = onInterruption();
+    const printed = printLines((text) => void process.stderr.write(text));
+    try {
+      const blobs = await putAll(toolkit.blobs, given.blob ?? [], terminal.cwd, signal);
+      const args = withBlobs(input, blobs, (place) => {
+        terminal.tell(`${place} in --args would stand for a --blob that was not given; it is passed on as it is`);
+      });
+      const call = {
+        name,
+        args,
+        ...(blobs.length > 0 && { input_blobs: blobs }),
+        ...(timeout !== undefined && { timeout_ms: timeout.ms }),
+        ...(given.script !== undefined && { script: given.script }),
+      };
+      const context = {
+        owner: localOwner,
+        door: "cli",
+        skills: catalog,
+        project: resolve(terminal.cwd, given.cwd ?? "."),
+        onPrint: printed.push,
+      } as const;
+      if (given["dry-run"] === true) {
+        await terminal.print([jsonText(await toolkit.toolbox.check("execute_skill", call, context), 2), "\n"]);
+        return 0;
+      }
+      const called = toolkit.toolbox.call("execute_skill", call, context, signal).finally(printed.end);
+      const result = (await called) as RunResult;
+      const { clamped, timeout_ms } = result.limits_applied;
+      if (clamped === true && timeout !== undefined && timeout.ms <= maxTimeoutMs)
+        terminal.tell(`--timeout ${timeout.ms} is more than the skill allows itself; it had ${timeout_ms} ms`);
+      await terminal.print(given.json === true ? [jsonText(result, 2), "\n"] : describeResult(result));
+      return result.status === "completed" ? 0 : 1;
+    } catch (error) {
+      if (signal.aborted) {
+        terminal.tell("interrupted; the run was ended");
+        return 130;
+      }
+      tellRefusal(given.json === true ? error : inWordsOfRun(error, name), given, { terminal, log });
+      return 1;
+    } finally {
+      stop();
+      await toolkit.close();
     }
-    const called = toolkit.toolbox.call("execute_skill", call, context, signal).finally(printed.end);
-    const result = (await called) as RunResult;
-    const { clamped, timeout_ms } = result.limits_applied;
-    if (clamped === true && timeout !== undefined && timeout.ms <= maxTimeoutMs)
-      terminal.tell(`--timeout ${timeout.ms} is more than the skill allows itself; it had ${timeout_ms} ms`);
-    await terminal.print(given.json === true ? [jsonText(result, 2), "\n"] : describeResult(result));
-    return result.status === "completed" ? 0 : 1;
-  } catch (error) {
-    if (signal.aborted) {
-      terminal.tell("interrupted; the run was ended");
-      return 130;
-    }
-    tellRefusal(given.json === true ? error : inWordsOfRun(error, name), given, { terminal, log });
-    return 1;
-  } finally {
-    stop();
-    await toolkit.close();
-  }
-}
+  },
+});
 
 /** The result for a person: how it ended, its output, and where the rest is. */
 function describeResult(result: RunResult): string[] {
@@ -112,11 +126,10 @@ function describeResult(result: RunResult): string[] {
   return lines.map((line) => `${safeLines(line)}\n`);
 }
 
-function toMilliseconds(text: string | undefined): { readonly ms: number } | UsageFault | undefined {
+function toMilliseconds(text: string | undefined): { readonly ms: number } | undefined {
   if (text === undefined) return undefined;
-  return /^[1-9]\d{0,8}$/.test(text)
-    ? { ms: Number(text) }
-    : { usageFault: `--timeout needs milliseconds, not ${text}` };
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageError(`--timeout needs milliseconds, not ${text}`);
+  return { ms: Number(text) };
 }
 
 function isFile(file: string): boolean {

@@ -8,31 +8,41 @@ import { maxListedFiles } from "../../tools/limits.ts";
 import { callsOf } from "../../runs/plan/calls-of.ts";
 import type { CalledSkill } from "../../runs/plan/calls-of.ts";
 import { viewSkills } from "../../tools/view/skill-view.ts";
+import { listing, notes } from "../arguments/shared-options.ts";
+import { defineCommand } from "../command.ts";
 import { describeSkill } from "../report/describe-skill.ts";
 import { jsonText } from "../report/json-text.ts";
 import { toListedSkill } from "../report/listed-skill.ts";
 import { noSuchSkill } from "../../skills/no-such-skill.ts";
 import { openListing } from "../open-listing.ts";
-import type { ListingOptions } from "../open-listing.ts";
-import type { Terminal } from "../report/terminal.ts";
 
 /** More of a body than this is not for reading in a terminal. */
 const shownBytes = 1024 * 1024;
 
-/** `acp-skills show NAME`: 1 where there is no such skill, or a directory that was asked for cannot be read. */
-export async function runShow(name: string, options: ListingOptions, terminal: Terminal): Promise<number> {
-  const { catalog, complete } = await openListing(options, terminal);
-  const offered = catalog.find(name);
-  if (offered === undefined) {
-    terminal.tell(noSuchSkill(name, catalog.snapshot));
-    return 1;
-  }
-  const hashed = await hashFiles(offered.skill);
-  const calls = callsOf(offered.skill, viewSkills(catalog.snapshot, undefined));
-  if (options.json === true) await terminal.print([jsonText(toShownSkill(offered, hashed, calls), 2), "\n"]);
-  else await terminal.print(describeSkill({ offered, hashed, calls, body: readBody(offered.skill) }, terminal));
-  return complete ? 0 : 1;
-}
+export const show = defineCommand({
+  usage: "show NAME [options]",
+  positionals: { name: "NAME", minimum: 1, maximum: 1 },
+  options: listing,
+  examples: ["show pdf", "show salesforce.leads.sync --json"],
+  notes: [
+    "NAME is the name (salesforce.leads.sync) or the slug (salesforce-leads-sync).",
+    notes.roots,
+    "Exits with 1 if there is no such skill, or a --skills directory cannot be read.",
+  ],
+  async run({ options, positionals: [name = ""] }, terminal) {
+    const { catalog, complete } = await openListing(options, terminal);
+    const offered = catalog.find(name);
+    if (offered === undefined) {
+      terminal.tell(noSuchSkill(name, catalog.snapshot));
+      return 1;
+    }
+    const hashed = await hashFiles(offered.skill);
+    const calls = callsOf(offered.skill, viewSkills(catalog.snapshot, undefined));
+    if (options.json === true) await terminal.print([jsonText(toShownSkill(offered, hashed, calls), 2), "\n"]);
+    else await terminal.print(describeSkill({ offered, hashed, calls, body: readBody(offered.skill) }, terminal));
+    return complete ? 0 : 1;
+  },
+});
 
 /** Everything about one skill, keys in a fixed order. */
 function toShownSkill(offered: OfferedSkill, { files, digest }: HashedSkill, calls: readonly CalledSkill[]): object {

@@ -1,13 +1,19 @@
 import { toolDefinitions } from "../../tools/tool-definitions.ts";
-import type { ToolFormat } from "../../tools/tool-definitions.ts";
+import { defineCommand } from "../command.ts";
 import { jsonText } from "../report/json-text.ts";
-import type { Terminal } from "../report/terminal.ts";
 
-/** `acp-skills tools`: the definitions as a model's API takes them. */
-export async function runTools(
-  { format = "mcp" }: { readonly format?: ToolFormat },
-  terminal: Terminal,
-): Promise<number> {
-  await terminal.print([jsonText(toolDefinitions(format), 2), "\n"]);
-  return 0;
-}
+export const tools = defineCommand({
+  usage: "tools [options]",
+  options: {
+    format: {
+      type: "string",
+      choices: ["mcp", "openai", "anthropic", "json-schema"],
+      help: "The API whose format is printed. Default: mcp.",
+    },
+  },
+  examples: ["tools --format anthropic"],
+  async run({ options: { format = "mcp" } }, terminal) {
+    await terminal.print([jsonText(toolDefinitions(format), 2), "\n"]);
+    return 0;
+  },
+});

@@ -2,68 +2,89 @@ import { closeSync } from "node:fs";
 import { exitAs } from "../../acp/process/exit-as.ts";
 import { wrapCommand } from "../../acp/process/wrap-command.ts";
 import type { Log } from "../../base/log.ts";
-import type { EmitForm, SkillsOptions, ToolForm } from "../../options.ts";
+import type { SkillsOptions } from "../../options.ts";
+import { notes, roots, running } from "../arguments/shared-options.ts";
+import { defineCommand, usageError } from "../command.ts";
 import { currentDirectory, toAbsolute } from "../arguments/current-directory.ts";
 import { openFileLog, openProcessLog } from "../open-log.ts";
-import { isUsageFault } from "../arguments/parse-arguments.ts";
-import type { UsageFault } from "../arguments/parse-arguments.ts";
 import { toRunningOptions } from "../arguments/running-options.ts";
-import type { RunningArguments } from "../arguments/running-options.ts";
 import { keepHeapsFlat } from "../small-heap.ts";
 
-/** What the wrapper is asked. */
-export interface WrapArguments extends RunningArguments {
-  readonly skills?: readonly string[];
-  readonly "no-default-roots"?: boolean;
-  readonly log?: string;
-  readonly emit?: EmitForm;
-  readonly tools?: ToolForm;
-  readonly "no-teach"?: boolean;
-  readonly "no-approve"?: boolean;
-}
-
-/** `acp-skills -- AGENT`: ends this process as the agent ended. Returns 2 where the log cannot be opened, before anything is started. */
-export async function runWrap(
-  command: string,
-  args: readonly string[],
-  given: WrapArguments,
-): Promise<number | UsageFault> {
-  keepHeapsFlat();
-  const running = toRunningOptions(given, currentDirectory);
-  if (isUsageFault(running)) return running;
-  const stderr = openProcessLog();
-  let log: Log = stderr;
-  if (given.log !== undefined) {
-    try {
-      log = openFileLog(given.log, stderr, () => new Date());
-    } catch (error) {
-      stderr("error", `--log ${given.log} cannot be opened: ${error instanceof Error ? error.message : String(error)}`);
-      return 2;
-    }
-  }
-  const options: SkillsOptions = {
-    log,
+/** Ends this process as the agent ended: with its exit code, or by its signal. */
+export const wrap = defineCommand({
+  usage: "[options] -- AGENT [ARG…]",
+  takesRest: true,
+  options: {
+    ...roots,
     ...running,
-    defaultRoots: given["no-default-roots"] !== true,
-    ...(given.skills !== undefined && { skills: given.skills.map(toAbsolute) }),
-    ...(given.emit !== undefined && { emit: given.emit }),
-    ...(given.tools !== undefined && { tools: given.tools }),
-    teach: given["no-teach"] !== true,
-    approveReadOnly: given["no-approve"] !== true,
-  };
-  // While last words are awaited, only timers of the clock may be left, which do not keep the process alive; this does.
-  setInterval(() => undefined, 2 ** 30);
-  const status = await wrapCommand({
-    command,
-    args,
-    input: process.stdin,
-    output: process.stdout,
-    // Node never closes its stdout, whatever is said to the stream.
-    endOutput: () => {
-      closeSync(1);
+    emit: {
+      type: "string",
+      choices: ["auto", "rfd", "commands", "none"],
+      help: "How skills are announced to the editor. Default: auto, as it supports; with --tools none: none.",
     },
-    options,
-  });
-  exitAs(status);
-  process.exit();
-}
+    tools: {
+      type: "string",
+      choices: ["auto", "stdio", "none"],
+      help: "How tools are served: over HTTP or stdio, over stdio only, or not at all. Default: auto.",
+    },
+    "no-teach": {
+      type: "boolean",
+      help: "Do not list the skills to the model in prompts; it can still call list_skills.",
+    },
+    "no-approve": { type: "boolean", help: "Leave permission requests for our read-only tools to the editor." },
+    log: { type: "string", value: "FILE", help: "Append diagnostics with times to FILE; only errors go to stderr." },
+  },
+  examples: ["-- claude-agent-acp", "--skills ./skills --grant deploy:network -- gemini --experimental-acp"],
+  notes: [
+    "Everything after -- is the agent's command. Exits as the agent does; 127: command not found, 126: not executable.",
+    "With --emit none --tools none every message is passed on unchanged.",
+    notes.sandbox,
+    notes.roots,
+    notes.data,
+  ],
+  async run({ options: given, rest }) {
+    const [command, ...args] = rest ?? [];
+    if (command === undefined) throw usageError("missing agent; write: acp-skills [options] -- AGENT [ARG…]");
+    if (command === "") throw usageError("the agent's command is empty");
+    keepHeapsFlat();
+    const runningOptions = toRunningOptions(given, currentDirectory);
+    const stderr = openProcessLog();
+    let log: Log = stderr;
+    if (given.log !== undefined) {
+      try {
+        log = openFileLog(given.log, stderr, () => new Date());
+      } catch (error) {
+        stderr(
+          "error",
+          `--log ${given.log} cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        return 2;
+      }
+    }
+    const options: SkillsOptions = {
+      log,
+      ...runningOptions,
+      defaultRoots: given["no-default-roots"] !== true,
+      ...(given.skills !== undefined && { skills: given.skills.map(toAbsolute) }),
+      ...(given.emit !== undefined && { emit: given.emit }),
+      ...(given.tools !== undefined && { tools: given.tools }),
+      teach: given["no-teach"] !== true,
+      approveReadOnly: given["no-approve"] !== true,
+    };
+    // While last words are awaited, only timers of the clock may be left, which do not keep the process alive; this does.
+    setInterval(() => undefined, 2 ** 30);
+    const status = await wrapCommand({
+      command,
+      args,
+      input: process.stdin,
+      output: process.stdout,
+      // Node never closes its stdout, whatever is said to the stream.
+      endOutput: () => {
+        closeSync(1);
+      },
+      options,
+    });
+    exitAs(status);
+    process.exit();
+  },
+});

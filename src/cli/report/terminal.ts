@@ -26,33 +26,44 @@ export interface Terminal {
 /** Pieces are gathered in one buffer of so many bytes, which is reused once the reader has taken them. */
 const writeSize = 64 * 1024;
 
-/** The terminal of this process. A reader that goes away ends the printing, and changes no exit code. */
+/** The terminal of this process; its streams are left alone until they are used. A reader that goes away ends the printing, and changes no exit code. */
 export function openTerminal(): Terminal {
-  const { stdout, stderr, env } = process;
+  const { env } = process;
   const reader = new AbortController();
-  // What nobody reads any more is lost; that must end nothing.
-  stderr.on("error", () => undefined);
-  stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") reader.abort();
-    if (reader.signal.aborted) return;
-    stderr.write(`acp-skills: stdout cannot be written: ${error.message}\n`);
-    process.exit(1);
+  const stdout = once(() => {
+    process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") reader.abort();
+      if (reader.signal.aborted) return;
+      process.stderr.write(`acp-skills: cannot write to stdout: ${error.message}\n`);
+      process.exit(1);
+    });
+    return process.stdout;
+  });
+  const stderr = once(() => {
+    // If nobody reads stderr any more, that ends nothing.
+    process.stderr.on("error", () => undefined);
+    return process.stderr;
   });
   return {
     get cwd() {
       return currentDirectory();
     },
     home: homedir(),
-    paint: wantsColour(env, stdout.isTTY) ? colourPaint : plainPaint,
-    columns: widthOf(stdout),
-    readerGone: reader.signal,
+    paint: (style, text) => (wantsColour(env, process.stdout.isTTY) ? colourPaint : plainPaint)(style, text),
+    get columns() {
+      return widthOf(process.stdout);
+    },
+    get readerGone() {
+      stdout();
+      return reader.signal;
+    },
     async print(pieces) {
       let buffer = Buffer.allocUnsafeSlow(writeSize);
       let filled = 0;
       const flush = async (): Promise<void> => {
         const bytes = buffer.subarray(0, filled);
         filled = 0;
-        await new Promise<void>((resolve) => stdout.write(bytes, () => resolve()));
+        await new Promise<void>((resolve) => stdout().write(bytes, () => resolve()));
       };
       for (const piece of pieces) {
         if (reader.signal.aborted) return;
@@ -66,13 +77,18 @@ export function openTerminal(): Terminal {
     async pass(chunks) {
       for await (const chunk of chunks) {
         if (reader.signal.aborted) return;
-        await new Promise<void>((resolve) => stdout.write(chunk, () => resolve()));
+        await new Promise<void>((resolve) => stdout().write(chunk, () => resolve()));
       }
     },
     tell(sentence) {
-      stderr.write(`acp-skills: ${safeText(sentence)}\n`);
+      stderr().write(`acp-skills: ${safeText(sentence)}\n`);
     },
   };
+}
+
+function once<Value>(open: () => Value): () => Value {
+  let opened: { readonly value: Value } | undefined;
+  return () => (opened ??= { value: open() }).value;
 }
 
 /** Undefined too for a terminal that does not know its own, such as one of a test, and says 0. */

@@ -1,17 +1,20 @@
 import { expect, test } from "vitest";
-import { commands } from "../../../src/cli/commands.ts";
 import { parseArguments } from "../../../src/cli/arguments/parse-arguments.ts";
+import { check } from "../../../src/cli/commands/check/check.ts";
+import { list } from "../../../src/cli/commands/list.ts";
+import { show } from "../../../src/cli/commands/show.ts";
+import { wrap } from "../../../src/cli/commands/wrap.ts";
 
 test("options and positionals are read by the command's table", () => {
   const argv = ["a", "--level", "wire", "--fix", "b", "--reporter=json", "--", "--c"];
-  expect(parseArguments(commands.check, argv)).toEqual({
+  expect(parseArguments(check, argv)).toEqual({
     options: { level: "wire", fix: true, reporter: "json" },
     positionals: ["a", "b", "--c"],
   });
 });
 
 test("a repeatable option keeps every value in the order given", () => {
-  expect(parseArguments(commands.list, ["--skills", "one", "--skills=two"])).toEqual({
+  expect(parseArguments(list, ["--skills", "one", "--skills=two"])).toEqual({
     options: { skills: ["one", "two"] },
     positionals: [],
   });
@@ -28,17 +31,26 @@ test.each([
   [["--skills", "--json"], "--skills needs a DIR; write --skills=--json if you mean it"],
   [["--json=yes"], "--json takes no value"],
   [["extra"], "unexpected argument extra"],
-])("list refuses %j", (argv, usageFault) => {
-  expect(parseArguments(commands.list, argv)).toEqual({ usageFault });
+])("list refuses %j", (argv, message) => {
+  expect(() => parseArguments(list, argv)).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS", message }));
 });
 
 test("a value outside the choices is refused with the nearest one", () => {
-  expect(parseArguments(commands.check, ["--level", "specs"])).toEqual({
-    usageFault: "--level needs one of spec, wire, lenient, not specs; did you mean spec?",
-  });
+  expect(() => parseArguments(check, ["--level", "specs"])).toThrow(
+    /^--level needs one of .*, not specs; did you mean spec\?$/,
+  );
 });
 
-test("a positional that is missing is named, unless help is asked for", () => {
-  expect(parseArguments(commands.show, [])).toEqual({ usageFault: "NAME is missing" });
-  expect(parseArguments(commands.show, ["-h"])).toEqual({ options: { help: true }, positionals: [] });
+test("a missing positional is named, unless help is asked for", () => {
+  expect(() => parseArguments(show, [])).toThrow("missing NAME");
+  expect(parseArguments(show, ["-h"])).toBe("help");
+});
+
+test("the words after -- are positionals, or passed on separately by a command that takes them", () => {
+  expect(parseArguments(check, ["--", "--fix"])).toEqual({ options: {}, positionals: ["--fix"] });
+  expect(parseArguments(wrap, ["--no-teach", "--", "agent", "--help"])).toEqual({
+    options: { "no-teach": true },
+    positionals: [],
+    rest: ["agent", "--help"],
+  });
 });

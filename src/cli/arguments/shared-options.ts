@@ -1,0 +1,51 @@
+import type { OptionTable } from "../command.ts";
+
+/** Where skills are looked for. */
+export const roots = {
+  skills: {
+    type: "string",
+    multiple: true,
+    value: "DIR",
+    help: "Also look for skills in DIR, before the default roots. Repeatable.",
+  },
+  "no-default-roots": { type: "boolean", help: "Look in the --skills directories only." },
+} as const satisfies OptionTable;
+
+export const cwd = {
+  type: "string",
+  value: "DIR",
+  help: "The project's directory. Default: the current directory.",
+} as const;
+
+export const json = { type: "boolean", help: "Print JSON." } as const;
+
+export const listing = { ...roots, cwd, json } as const satisfies OptionTable;
+
+/** What code may do, for every command that can run some. */
+export const running = {
+  grant: {
+    type: "string",
+    multiple: true,
+    value: "NAME:PERMISSION[,…]",
+    help: "Grant the skill NAME network, secrets, project-read or project-write. Repeatable.",
+  },
+  "secrets-file": {
+    type: "string",
+    value: "FILE",
+    help: "Read secrets from FILE (NAME=value lines) that the environment does not have.",
+  },
+  isolation: {
+    type: "string",
+    choices: ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
+    help: "What isolates code. Default: auto, the best that is available.",
+  },
+} as const satisfies OptionTable;
+
+/** Notes that several commands have. */
+export const notes = {
+  roots: "Default roots: .agents/skills and .claude/skills in the project, then in your home directory.",
+  sandbox:
+    "Code is sandboxed: no network, no secrets and no access to the project, unless --grant gives them to its skill.",
+  secrets: "Secrets are read from the environment, then --secrets-file, then the system's keychain.",
+  data: "Blobs, the ledger and packages are stored in $ACP_SKILLS_HOME. Default: ~/.local/share/acp-skills, or the platform's equivalent.",
+} as const;

@@ -1,0 +1,62 @@
+import { SkillsError } from "../errors.ts";
+import type { Terminal } from "./report/terminal.ts";
+
+/** One option, as the parser and `--help` need it. */
+export interface Option {
+  readonly type: "string" | "boolean";
+  readonly short?: string;
+  readonly multiple?: boolean;
+  /** What `--help` calls the value. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
+  readonly help: string;
+}
+
+export type OptionTable = Readonly<Record<string, Option>>;
+
+type OptionValue<Definition extends Option> = Definition extends { type: "boolean" }
+  ? boolean
+  : Definition extends { multiple: true }
+    ? readonly string[]
+    : Definition extends { choices: readonly (infer Choice)[] }
+      ? Choice
+      : string;
+
+/** The values of a table of options; those that were not given are absent. */
+export type OptionValues<Options extends OptionTable> = {
+  readonly [Name in keyof Options]?: OptionValue<Options[Name]>;
+};
+
+/** The arguments of a command, parsed. */
+export interface Arguments<Options extends OptionTable> {
+  readonly options: OptionValues<Options>;
+  readonly positionals: readonly string[];
+  /** What follows `--`, for commands with `takesRest`; undefined without a `--`. */
+  readonly rest?: readonly string[];
+}
+
+export interface Command<Options extends OptionTable = OptionTable> {
+  /** What follows `acp-skills` in the usage line. */
+  readonly usage: string;
+  readonly positionals?: { readonly name: string; readonly minimum: number; readonly maximum: number };
+  /** Whether the words after `--` are passed on separately. Elsewhere they are positionals. */
+  readonly takesRest?: boolean;
+  /** Besides `--help`, which every command has. */
+  readonly options: Options;
+  /** Command lines, without the leading `acp-skills`. */
+  readonly examples?: readonly string[];
+  /** Lines at the end of `--help`. */
+  readonly notes?: readonly string[];
+  /** Returns the exit code. Throws INVALID_OPTIONS for a usage error: exit code 2, and nothing has been done. */
+  run(given: Arguments<Options>, terminal: Terminal): Promise<number>;
+}
+
+/** Infers the types of the arguments of `run` from the options. */
+export function defineCommand<const Options extends OptionTable>(command: Command<Options>): Command<Options> {
+  return command;
+}
+
+/** The command line is wrong: `run` throws this before it does anything. */
+export function usageError(message: string): SkillsError {
+  return new SkillsError("INVALID_OPTIONS", message);
+}
