@@ -1,16 +1,16 @@
-import type { Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
 import { encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
+import { passPrinted } from "./pass-on.ts";
 import { serveProgram } from "./program-calls.ts";
 import type { RunResult } from "../frames/program-result.ts";
 import { runFrame, startFrame } from "../frames/run-frames.ts";
 import type { Surroundings } from "../frames/run-frames.ts";
 import type { SandboxProcess } from "./sandbox-process.ts";
-import type { RunEnd, RunHost, SandboxRun } from "../sandbox.ts";
-import { serveSupervisor, tellSkipped } from "../frames/supervisor-report.ts";
-import type { SupervisorReport } from "../frames/supervisor-report.ts";
+import type { RunEnd, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
+import { serveSupervisor, tellSkipped } from "./supervisor-report.ts";
+import type { SupervisorReport } from "./supervisor-report.ts";
 
 type Stop = "timeout" | "cancelled" | "output" | "fault";
 
@@ -48,7 +48,7 @@ export async function driveRun(
   };
 
   sandbox.keepAlive(true);
-  const printed = passOutput(sandbox, run.limits.printedBytes, host, () => stop("output"));
+  const printed = passOutput(sandbox, run.limits, host, () => stop("output"));
   sendFrame(sandbox.control, startFrame(run, surroundings));
   sandbox.program.write(task);
   timers.push(clock.after(run.limits.timeoutMs, () => stop("timeout")));
@@ -96,20 +96,17 @@ async function encodeTask(run: SandboxRun, surroundings: Surroundings): Promise<
   }
 }
 
-/** Passes on what is printed, until it is too much; answers when nothing more can come. */
-function passOutput(sandbox: SandboxProcess, mostBytes: number, host: RunHost, tooMuch: () => void): Promise<unknown> {
-  let left = mostBytes;
-  const pass = (stream: Readable, name: "stdout" | "stderr"): Promise<void> =>
-    new Promise((resolve) => {
-      stream.on("data", (bytes: Buffer) => {
-        const passed = bytes.subarray(0, left);
-        left -= passed.length;
-        if (passed.length > 0) host.print(name, passed);
-        if (passed.length < bytes.length) tooMuch();
-      });
-      stream.on("close", resolve);
-    });
-  return Promise.all([pass(sandbox.stdout, "stdout"), pass(sandbox.stderr, "stderr")]);
+/** Passes on what is printed until it is too much; resolves when nothing more can arrive. */
+function passOutput(sandbox: SandboxProcess, limits: RunLimits, host: RunHost, tooMuch: () => void): Promise<unknown> {
+  const pass = passPrinted(limits, host, tooMuch);
+  return Promise.all(
+    (["stdout", "stderr"] as const).map(
+      (name) =>
+        new Promise((resolve) => {
+          sandbox[name].on("data", (bytes: Buffer) => pass(name, bytes)).on("close", resolve);
+        }),
+    ),
+  );
 }
 
 function judge(

@@ -22,21 +22,16 @@ export async function serveProgram(
 ): Promise<RunResult | undefined> {
   const frames = readFrames(channel);
   const pace = openFramePace(clock);
-  const abandoned = whenAborted(over);
+  const calls = new ProgramCalls(channel, run, host, over, log);
   for (;;) {
     const frame = await frames.next();
     if (frame === undefined) return undefined;
     await pace(frame, over);
     switch (frame.header.type) {
       case "create_blob":
-      case "call_skill": {
-        const id = frame.header["id"];
-        if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has no such number.");
-        const answer = await Promise.race([answerCall(frame, run, host, over, log), abandoned]);
-        if (answer === undefined) return undefined;
-        await reply(channel, id, answer);
+      case "call_skill":
+        if (!(await calls.answer(frame))) return undefined;
         break;
-      }
       case "returned":
       case "raised": {
         const result = readResult(frame, run.limits.resultBytes);
@@ -53,31 +48,59 @@ export async function serveProgram(
   }
 }
 
-/** An answer that does not fit is an error to the program, not to us. */
-export async function reply(channel: Writable, id: unknown, answer: Answer): Promise<void> {
-  try {
-    const frame = await encodeLongFrame({ type: "reply", id, ...answer });
-    if (channel.writable) channel.write(frame);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    sendFrame(channel, { type: "reply", id, error: { type: "OutputLimitError", message: "The answer is too large." } });
+type Answer = { readonly value: Json } | { readonly error: { type: string; message: string; run_id?: string } };
+
+/** Answers the calls of a program over `channel`. */
+export class ProgramCalls {
+  readonly #channel: Writable;
+  readonly #run: SandboxRun;
+  readonly #host: RunHost;
+  readonly #over: AbortSignal;
+  readonly #log: Log;
+  readonly #abandoned: Promise<undefined>;
+
+  constructor(channel: Writable, run: SandboxRun, host: RunHost, over: AbortSignal, log: Log) {
+    this.#channel = channel;
+    this.#run = run;
+    this.#host = host;
+    this.#over = over;
+    this.#log = log;
+    this.#abandoned = new Promise((resolve) => {
+      if (over.aborted) resolve(undefined);
+      else over.addEventListener("abort", () => resolve(undefined), { once: true });
+    });
   }
-}
 
-export type Answer = { readonly value: Json } | { readonly error: { type: string; message: string; run_id?: string } };
+  /** Answers one call; `false` where the run was over before it was done. Throws a `FrameFault` for an invalid call. */
+  async answer(frame: Frame): Promise<boolean> {
+    const id = frame.header["id"];
+    if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has an invalid id.");
+    const answer = await Promise.race([this.#perform(frame), this.#abandoned]);
+    if (answer === undefined) return false;
+    await this.#reply(id, answer);
+    return true;
+  }
 
-export async function answerCall(
-  frame: Frame,
-  run: SandboxRun,
-  host: RunHost,
-  over: AbortSignal,
-  log: Log,
-): Promise<Answer> {
-  try {
-    return { value: await performCall(frame, run, host, over) };
-  } catch (error) {
-    if (error instanceof FrameFault) throw error;
-    return { error: describeFailure(error, log) };
+  async #perform(frame: Frame): Promise<Answer> {
+    try {
+      return { value: await performCall(frame, this.#run, this.#host, this.#over) };
+    } catch (error) {
+      if (error instanceof FrameFault) throw error;
+      return { error: describeFailure(error, this.#log) };
+    }
+  }
+
+  /** An answer that is too large becomes an error of the program. */
+  async #reply(id: unknown, answer: Answer): Promise<void> {
+    const channel = this.#channel;
+    try {
+      const frame = await encodeLongFrame({ type: "reply", id, ...answer });
+      if (channel.writable) channel.write(frame);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      const tooLarge = { type: "OutputLimitError", message: "The answer is too large." };
+      sendFrame(channel, { type: "reply", id, error: tooLarge });
+    }
   }
 }
 
@@ -107,11 +130,4 @@ function describeFailure(error: unknown, log: Log): { type: string; message: str
   }
   log("error", `A call of a program failed: ${String(error)}`);
   return { type: "Error", message: "The call failed." };
-}
-
-export function whenAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    else signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  });
 }

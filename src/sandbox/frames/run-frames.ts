@@ -1,4 +1,4 @@
-import type { RunLimits, SandboxRun } from "../sandbox.ts";
+import type { RunLimits, SandboxRun, Tier } from "../sandbox.ts";
 
 /** Where things lie, as the inside sees them. */
 interface Roots {
@@ -13,9 +13,10 @@ interface Roots {
 
 /** What a tier adds to a run. */
 export interface Surroundings {
-  readonly tier: "bubblewrap" | "landlock" | "seatbelt";
+  readonly tier: Tier;
   readonly roots: Roots;
-  readonly interpreters: { readonly python: string; readonly bash: string; readonly node: string };
+  /** Of scripts; absent where they run in the same interpreter. */
+  readonly interpreters?: { readonly python: string; readonly bash: string; readonly node: string };
   readonly environment: Readonly<Record<string, string>>;
   readonly proxyPort: number | undefined;
 }
@@ -58,7 +59,10 @@ export function runFrame(run: SandboxRun, surroundings: Surroundings): Frame {
     type: "run",
     run_id: run.runId,
     deadline_ms: limits.timeoutMs,
-    program: program.type === "script" ? { ...program, interpreter: interpreters[program.language] } : program,
+    program:
+      program.type === "script" && interpreters !== undefined
+        ? { ...program, interpreter: interpreters[program.language] }
+        : program,
     skills: run.skills.map(({ name, entry }) => ({ name, ...(entry === undefined ? {} : { entry }) })),
     brokered: run.brokered,
     blobs: run.blobs.map(({ id, kind, size }) => ({ id, kind, size_bytes: size })),

@@ -1,5 +1,6 @@
-import { FrameFault } from "./frames.ts";
-import type { Frame, FrameReader } from "./frames.ts";
+import { FrameFault } from "../frames/frames.ts";
+import type { Frame, FrameReader } from "../frames/frames.ts";
+import { passFiles } from "./pass-on.ts";
 import type { RunHost, RunLimits } from "../sandbox.ts";
 
 const mostNotes = 50;
@@ -23,22 +24,15 @@ export async function serveSupervisor(
   host: RunHost,
   allAreDead: () => void,
 ): Promise<SupervisorReport | FrameFault | undefined> {
-  let files = 0;
-  let bytes = 0;
+  const passFile = passFiles(limits, host);
   try {
     for (;;) {
       const frame = await frames.next();
       allAreDead();
       if (frame === undefined) return undefined;
       if (frame.header.type === "end") return readReport(frame);
-      const { path } = frame.header;
-      files += 1;
-      bytes += frame.size;
-      if (frame.header.type !== "file" || typeof path !== "string" || !isInside(path)) {
-        throw new FrameFault("It reported what nobody knows.");
-      }
-      if (files > limits.outputFiles || bytes > limits.diskBytes) throw new FrameFault("It handed out too much.");
-      await host.output(path, frame.size, frame.payload);
+      if (frame.header.type !== "file") throw new FrameFault("It sent an unknown frame.");
+      await passFile(frame);
     }
   } catch (error) {
     if (error instanceof FrameFault) return error;
@@ -76,8 +70,4 @@ function quoted(path: string): string {
 
 function isLimit(killed: unknown): killed is NonNullable<SupervisorReport["killed"]> {
   return killed === "memory" || killed === "processes" || killed === "disk" || killed === "output";
-}
-
-export function isInside(path: string): boolean {
-  return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
