@@ -122,7 +122,7 @@ describe("a toolkit", () => {
       const caller = { owner: "me", door: "cli", skills } as const;
       const create = () => toolbox.call("create_blob", { content: "x", kind: "text/plain" }, caller);
       await expect(create()).rejects.toMatchObject({ code: "QUOTA_EXCEEDED", facts: { limit: "disk" } });
-      expect(told).toContainEqual(expect.stringMatching(/^warning Blobs cannot be kept now: .* E\w+: .*data/));
+      expect(told).toContainEqual(expect.stringMatching(/^warning Blobs cannot be stored: .* E\w+: .*data/));
       rmSync(file);
       expect(await create()).toMatchObject({ size_bytes: 1 });
     },

@@ -1,5 +1,50 @@
 import { SkillsError } from "../errors.ts";
-import type { BlobUsage, CountedUsage } from "./blob-usage.ts";
+
+/** How much blobs take; equal contents count each time, so that a refusal reveals nothing about other owners. */
+export interface BlobUsage {
+  readonly bytes: number;
+  readonly blobs: number;
+}
+
+/** The usage of a store, in total and by owner. An owner is any stable text. */
+export interface CountedUsage {
+  readonly total: BlobUsage;
+  of(owner: string): BlobUsage;
+  add(owner: string, bytes: number): void;
+  remove(owner: string, bytes: number): void;
+  /** Owners that have blobs. */
+  owners(): Iterable<readonly [owner: string, usage: BlobUsage]>;
+}
+
+const nothing: BlobUsage = { bytes: 0, blobs: 0 };
+
+export function countUsage(start: Iterable<readonly [owner: string, usage: BlobUsage]> = []): CountedUsage {
+  const owners = new Map(start);
+  let total = [...owners.values()].reduce((sum, { bytes, blobs }) => plus(sum, bytes, blobs), nothing);
+  const change = (owner: string, bytes: number, blobs: number): void => {
+    const usage = plus(owners.get(owner) ?? nothing, bytes, blobs);
+    if (usage.blobs > 0) owners.set(owner, usage);
+    else owners.delete(owner);
+    total = plus(total, bytes, blobs);
+  };
+  return {
+    get total() {
+      return total;
+    },
+    of: (owner) => owners.get(owner) ?? nothing,
+    add: (owner, bytes) => {
+      change(owner, bytes, 1);
+    },
+    remove: (owner, bytes) => {
+      change(owner, -bytes, -1);
+    },
+    owners: () => owners,
+  };
+}
+
+function plus(usage: BlobUsage, bytes: number, blobs: number): BlobUsage {
+  return { bytes: Math.max(0, usage.bytes + bytes), blobs: Math.max(0, usage.blobs + blobs) };
+}
 
 /** How much there may be of blobs: of all together, and of those of one owner. */
 export interface BlobQuota {

@@ -46,7 +46,7 @@ export interface BlobStore {
 }
 
 /** Ends a hold; more than one call does no harm. */
-type ReleaseBlob = () => Promise<void>;
+export type ReleaseBlob = () => Promise<void>;
 
 /** A blob as the keeper of a store sees it, whoever owns it. Times are milliseconds since 1970. */
 export interface ListedBlob extends StoredBlob {

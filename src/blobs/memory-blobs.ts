@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { SkillsError } from "../errors.ts";
-import { newBlobId } from "./blob-id.ts";
+import { newBlobId } from "./blob-arguments.ts";
 import { quotaRefusal } from "./blob-quota.ts";
 import { withBlobDefaults } from "./blob-options.ts";
 import type { BlobOptions } from "./blob-options.ts";
-import { blobNotFound, blobTooLarge, checkKind, storeClosed, withinBlob } from "./blob-refusal.ts";
-import { countUsage } from "./blob-usage.ts";
+import { blobNotFound, blobTooLarge, checkKind, storeClosed, withinBlob } from "./blob-arguments.ts";
+import { countUsage } from "./blob-quota.ts";
 import type { BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "./blob-store.ts";
 
 interface Entry {

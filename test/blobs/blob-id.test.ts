@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isBlobId, newBlobId } from "../../src/blobs/blob-id.ts";
+import { isBlobId, newBlobId } from "../../src/blobs/blob-arguments.ts";
 
 describe("isBlobId", () => {
   it.each(["blob:a", "blob:0", "blob:A.b_c-d", `blob:${"a".repeat(128)}`])("takes %s", (text) => {

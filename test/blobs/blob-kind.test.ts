@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseBlobKind } from "../../src/blobs/blob-kind.ts";
+import { parseBlobKind } from "../../src/blobs/blob-arguments.ts";
 
 describe("parseBlobKind", () => {
   it.each([

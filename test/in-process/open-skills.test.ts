@@ -165,7 +165,7 @@ describe("openSkills", () => {
     await expect(create()).rejects.toMatchObject({ code: "QUOTA_EXCEEDED", facts: { limit: "disk" } });
     await skills.call("list_skills");
     expect(told).toEqual([
-      expect.stringMatching(/^warning: Blobs cannot be kept now: /),
+      expect.stringMatching(/^warning: Blobs cannot be stored: /),
       expect.stringMatching(/^warning: The use of skills cannot be recorded in /),
     ]);
     rmSync(path.join(directory, "data"));

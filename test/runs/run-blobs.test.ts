@@ -94,7 +94,7 @@ describe("a store that fails while a run goes on", () => {
   };
 
   test.each(["INTERNAL", "QUOTA_EXCEEDED"] as const)("takes no result away: %s", async (code) => {
-    const store: BlobStore = { ...memoryBlobs(), put: unusable("Blobs cannot be kept now.", code) };
+    const store: BlobStore = { ...memoryBlobs(), put: unusable("Blobs cannot be stored.", code) };
     const { call } = await openRunner(
       {},
       ({ leave, print }) => {
@@ -106,7 +106,7 @@ describe("a store that fails while a run goes on", () => {
     );
     expect(await call("run_code", python)).toMatchObject({
       status: "failed",
-      error: { type: "OutputLimitError", message: expect.stringContaining("Blobs cannot be kept now.") as string },
+      error: { type: "OutputLimitError", message: expect.stringContaining("Blobs cannot be stored.") as string },
       output_blobs: [],
     });
   });

@@ -1,5 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
+import { readProcessStat } from "../../base/live-process.ts";
 import { runProgram } from "../../base/spawn-process.ts";
 
 /** A process as the system lists it. */
@@ -116,13 +117,10 @@ async function readProc(): Promise<ListedProcess[]> {
 }
 
 async function readStat(id: string): Promise<ListedProcess | undefined> {
-  const stat = await readFile(`/proc/${id}/stat`, "latin1").catch(() => "");
-  // The name before may hold anything.
-  const [state = "", parent, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // The dead whom nobody has waited for end no more.
-  return state === "" || state === "Z" || state === "X"
+  const stat = await readProcessStat(Number(id));
+  return stat === undefined || stat.hasEnded
     ? undefined
-    : { id: Number(id), parent: Number(parent), started: rest[17] ?? "" };
+    : { id: Number(id), parent: stat.parent, started: stat.started };
 }
 
 async function askPs(): Promise<ListedProcess[]> {

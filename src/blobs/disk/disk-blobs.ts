@@ -4,30 +4,28 @@ import { setTimeout as pauseFor } from "node:timers/promises";
 import { systemClock } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
-import { newBlobId } from "../blob-id.ts";
+import { blobNotFound, blobTooLarge, checkKind, newBlobId, storeClosed, withinBlob } from "../blob-arguments.ts";
 import { withBlobDefaults } from "../blob-options.ts";
 import type { BlobOptions } from "../blob-options.ts";
-import { blobNotFound, blobTooLarge, checkKind, storeClosed, withinBlob } from "../blob-refusal.ts";
-import type { BlobStore, BlobUpkeep, Swept } from "../blob-store.ts";
-import { commitBlob } from "./disk-commit.ts";
+import type { BlobRange, BlobStore, BlobUpkeep, ListedBlob, ReleaseBlob, StoredBlob, Swept } from "../blob-store.ts";
+import { commitBlob, forgetBlob } from "./disk-commit.ts";
 import { onDisk } from "./disk-fault.ts";
 import { syncNames } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import { openDiskPlaces } from "./disk-place.ts";
-import type { DiskPlace } from "./disk-place.ts";
+import type { DiskPlace, DiskPlaces } from "./disk-place.ts";
 import { everyRecord, readRecord, toKey } from "./disk-records.ts";
 import type { BlobRecord } from "./disk-records.ts";
 import { sweepDisk } from "./disk-sweep.ts";
 import { ownerKey, takeUsage, writeUsage } from "./disk-usage.ts";
-import { forgetBlob } from "./forget-blob.ts";
 import { stageContent, writeDurably } from "./stage-content.ts";
 import { verifiedObjects } from "./verified-object.ts";
 
-/** Without `now`: how old a blob is, the disk's own clock says, which all processes of all machines have in common. */
+/** Without `now`: the age of a blob is measured by the disk's clock, which all processes on all machines share. */
 export interface DiskBlobOptions extends Omit<BlobOptions, "now"> {
-  /** Beats the heart that processes elsewhere (another container) know us by. */
+  /** Drives the heartbeat by which processes elsewhere (another container) know that we are alive. */
   readonly clock?: Clock;
-  /** What the disk's clock says, in milliseconds since 1970. Default: it is asked. */
+  /** The disk's clock, in milliseconds since 1970. Default: ask the disk. */
   readonly diskNow?: () => number;
   /** Waits while another process has the lock; unlike a clock's timer it must keep this process alive. */
   readonly pause?: (ms: number) => Promise<void>;
@@ -36,164 +34,194 @@ export interface DiskBlobOptions extends Omit<BlobOptions, "now"> {
 const sweepForRoomEveryMs = 10_000;
 
 /**
- * Blobs in a directory that any number of processes may share, on a file system with hard links. Nothing about them is believed from
- * memory. What is said to be kept, or removed, stays so after a power cut. A directory that cannot serve is no reason not to open: each
- * verb says what is wrong with it then, and works again when that is mended. Looking needs no right to write.
+ * Blobs in a directory that any number of processes may share, on a file system with hard links. Nothing about them is cached. What
+ * was reported as stored or removed survives a power cut. An unusable directory does not prevent opening: each call reports what is
+ * wrong and works again once that is fixed. Reading needs no write permission.
  */
 export function diskBlobs(directory: string, options: DiskBlobOptions = {}): BlobStore & BlobUpkeep {
-  const settings = withBlobDefaults(options);
-  const { clock = systemClock, diskNow, pause = (ms: number) => pauseFor(ms) } = options;
-  const places = openDiskPlaces(directory, { clock, diskNow, pause, newToken: () => randomHex(settings.random) });
-  const objects = verifiedObjects();
-  let closed = false;
-  let sweptForRoomAt = -Infinity;
+  return new DiskBlobs(directory, options);
+}
 
-  const whileOpen = (): void => {
-    if (closed) throw storeClosed();
-  };
-  const writable = (): DiskPlace => {
-    whileOpen();
-    return places.writable();
-  };
-  const exclusive = async <T>({ lock }: DiskPlace, work: () => Promise<T> | T): Promise<T> => {
-    whileOpen();
-    return lock.run(work);
-  };
-  const find = (
+interface FoundBlob {
+  readonly layout: DiskLayout;
+  readonly key: string;
+  readonly record: BlobRecord;
+}
+
+class DiskBlobs implements BlobStore, BlobUpkeep {
+  readonly #settings: ReturnType<typeof withBlobDefaults>;
+  readonly #clock: Clock;
+  readonly #places: DiskPlaces;
+  readonly #objects = verifiedObjects();
+  #isClosed = false;
+  #sweptForRoomAt = -Infinity;
+
+  constructor(directory: string, options: DiskBlobOptions) {
+    this.#settings = withBlobDefaults(options);
+    const { clock = systemClock, diskNow, pause = (ms: number) => pauseFor(ms) } = options;
+    this.#clock = clock;
+    const newToken = (): string => randomHex(this.#settings.random);
+    this.#places = openDiskPlaces(directory, { clock, diskNow, pause, newToken });
+  }
+
+  put(
     owner: string,
-    id: string,
-  ): { readonly layout: DiskLayout; readonly key: string; readonly record: BlobRecord } => {
-    whileOpen();
+    kind: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<StoredBlob> {
+    return onDisk("stored", async () => {
+      this.#assertOpen();
+      checkKind(kind);
+      const limitBytes = this.#settings.maxBlobBytes;
+      if (content instanceof Uint8Array && content.length > limitBytes) throw blobTooLarge(limitBytes);
+      const place = this.#writable();
+      const { layout, registry } = place;
+      const id = newBlobId(this.#settings.random);
+      const key = id.slice("blob:".length);
+      const staged = path.join(layout.staging, `${registry.token}.${key}`);
+      try {
+        const record = await stageContent(`${staged}.content`, content, {
+          limitBytes,
+          signal,
+          async record({ size, sha256 }): Promise<BlobRecord> {
+            const made = { id, size, kind, sha256, owner, createdAt: registry.diskNow() };
+            await writeDurably(`${staged}.record`, `${JSON.stringify(made)}\n`);
+            return made;
+          },
+        });
+        await this.#commitWithRoom(place, { record, key, staged });
+        await syncNames(layout, key, record.sha256);
+        return { id, size: record.size, kind, sha256: record.sha256 };
+      } finally {
+        await Promise.all([".content", ".record"].map((end) => rm(`${staged}${end}`, { force: true })));
+      }
+    });
+  }
+
+  stat(owner: string, id: string): Promise<StoredBlob> {
+    return onDisk("read", () => {
+      const { size, kind, sha256 } = this.#find(owner, id).record;
+      return { id, size, kind, sha256 };
+    });
+  }
+
+  async *read(owner: string, id: string, range: BlobRange = {}): AsyncGenerator<Uint8Array> {
+    const { start, end, object } = await onDisk("read", async () => {
+      const { layout, record } = this.#find(owner, id);
+      const within = withinBlob(range, record.size);
+      const opened = await this.#objects.open(layout, record);
+      if (opened !== undefined) return { ...within, object: opened };
+      this.#find(owner, id); // If it was just removed, it is absent, not damaged.
+      throw new SkillsError("INTERNAL", "The content of the blob is missing on disk.");
+    });
+    try {
+      const chunks = object.chunks(start, end);
+      for (;;) {
+        const next = await onDisk("read", () => chunks.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      await object.close();
+    }
+  }
+
+  hold(owner: string, id: string): Promise<ReleaseBlob> {
+    return onDisk("stored", async () => {
+      this.#find(owner, id);
+      const place = this.#writable();
+      const release = await this.#locked(place, () => place.leases.take(this.#find(owner, id).key));
+      return () => onDisk("stored", release);
+    });
+  }
+
+  remove(owner: string, id: string): Promise<void> {
+    return onDisk("removed", async () => {
+      this.#find(owner, id);
+      const place = this.#writable();
+      const { key, record } = await this.#locked(place, async () => {
+        const found = this.#find(owner, id);
+        const usage = await takeUsage(place.layout);
+        forgetBlob(place.layout, found.key, found.record.sha256);
+        usage.remove(ownerKey(owner), found.record.size);
+        writeUsage(place.layout, usage);
+        return found;
+      });
+      await syncNames(place.layout, key, record.sha256);
+    });
+  }
+
+  async *list(): AsyncGenerator<ListedBlob> {
+    this.#assertOpen();
+    const layout = await onDisk("read", () => this.#places.readable());
+    if (layout === undefined) return;
+    const records = everyRecord(layout);
+    for (;;) {
+      const next = await onDisk("read", () => records.next());
+      if (next.done === true) return;
+      const { record } = next.value;
+      if (record !== undefined) yield { ...record, expiresAt: record.createdAt + this.#settings.ttlMs };
+    }
+  }
+
+  sweep(): Promise<Swept> {
+    return onDisk("removed", async () => {
+      this.#assertOpen();
+      if (this.#places.readable() === undefined) return { removed: 0, freedBytes: 0, held: 0 };
+      return await this.#sweep(this.#writable());
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#places.close();
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw storeClosed();
+  }
+
+  #writable(): DiskPlace {
+    this.#assertOpen();
+    return this.#places.writable();
+  }
+
+  async #locked<T>({ lock }: DiskPlace, work: () => Promise<T> | T): Promise<T> {
+    this.#assertOpen();
+    return lock.run(work);
+  }
+
+  #find(owner: string, id: string): FoundBlob {
+    this.#assertOpen();
     const key = toKey(id);
-    const layout = key === undefined ? undefined : places.readable();
+    const layout = key === undefined ? undefined : this.#places.readable();
     const record = key === undefined || layout === undefined ? undefined : readRecord(layout, key);
     if (key === undefined || layout === undefined || record?.owner !== owner) throw blobNotFound(id);
     return { layout, key, record };
-  };
-  const sweep = async (place: DiskPlace): Promise<Swept> => {
-    const now = place.registry.diskNow();
+  }
+
+  #sweep(place: DiskPlace): Promise<Swept> {
+    const expiredBefore = place.registry.diskNow() - this.#settings.ttlMs;
     return sweepDisk({
       ...place,
-      exclusive: (work) => exclusive(place, work),
-      isExpired: (createdAt) => createdAt + settings.ttlMs <= now,
+      exclusive: (work) => this.#locked(place, work),
+      isExpired: (createdAt) => createdAt <= expiredBefore,
     });
-  };
-  const commitWithRoom = async (place: DiskPlace, put: Parameters<typeof commitBlob>[1]): Promise<void> => {
-    const commit = (): Promise<SkillsError | undefined> => exclusive(place, () => commitBlob(place, put, settings));
+  }
+
+  async #commitWithRoom(place: DiskPlace, put: Parameters<typeof commitBlob>[1]): Promise<void> {
+    const commit = (): Promise<SkillsError | undefined> =>
+      this.#locked(place, () => commitBlob(place, put, this.#settings));
     let refusal = await commit();
-    if (refusal !== undefined && clock.now() - sweptForRoomAt >= sweepForRoomEveryMs) {
-      sweptForRoomAt = clock.now();
-      await sweep(place);
+    if (refusal !== undefined && this.#clock.now() - this.#sweptForRoomAt >= sweepForRoomEveryMs) {
+      this.#sweptForRoomAt = this.#clock.now();
+      await this.#sweep(place);
       refusal = await commit();
     }
     if (refusal !== undefined) throw refusal;
-  };
-
-  return {
-    put: (owner, kind, content, { signal } = {}) =>
-      onDisk("kept", async () => {
-        whileOpen();
-        checkKind(kind);
-        const limitBytes = settings.maxBlobBytes;
-        if (content instanceof Uint8Array && content.length > limitBytes) throw blobTooLarge(limitBytes);
-        const place = writable();
-        const { layout, registry } = place;
-        const id = newBlobId(settings.random);
-        const key = id.slice("blob:".length);
-        const staged = path.join(layout.staging, `${registry.token}.${key}`);
-        try {
-          const record = await stageContent(`${staged}.content`, content, {
-            limitBytes,
-            signal,
-            async record({ size, sha256 }): Promise<BlobRecord> {
-              const made = { id, size, kind, sha256, owner, createdAt: registry.diskNow() };
-              await writeDurably(`${staged}.record`, `${JSON.stringify(made)}\n`);
-              return made;
-            },
-          });
-          await commitWithRoom(place, { record, key, staged });
-          await syncNames(layout, key, record.sha256);
-          return { id, size: record.size, kind, sha256: record.sha256 };
-        } finally {
-          await Promise.all([".content", ".record"].map((end) => rm(`${staged}${end}`, { force: true })));
-        }
-      }),
-
-    stat: (owner, id) =>
-      onDisk("read", () => {
-        const { size, kind, sha256 } = find(owner, id).record;
-        return { id, size, kind, sha256 };
-      }),
-
-    async *read(owner, id, range = {}) {
-      const { start, end, object } = await onDisk("read", async () => {
-        const { layout, record } = find(owner, id);
-        const within = withinBlob(range, record.size);
-        const opened = await objects.open(layout, record);
-        if (opened !== undefined) return { ...within, object: opened };
-        find(owner, id); // Removed just now: then it is absent, not damaged.
-        throw new SkillsError("INTERNAL", "The blob's bytes are missing on disk; it cannot be read.");
-      });
-      try {
-        const chunks = object.chunks(start, end);
-        for (;;) {
-          const next = await onDisk("read", () => chunks.next());
-          if (next.done === true) return;
-          yield next.value;
-        }
-      } finally {
-        await object.close();
-      }
-    },
-
-    hold: (owner, id) =>
-      onDisk("kept", async () => {
-        find(owner, id);
-        const place = writable();
-        const release = await exclusive(place, () => place.leases.take(find(owner, id).key));
-        return () => onDisk("kept", release);
-      }),
-
-    remove: (owner, id) =>
-      onDisk("removed", async () => {
-        find(owner, id);
-        const place = writable();
-        const { key, record } = await exclusive(place, async () => {
-          const found = find(owner, id);
-          const usage = await takeUsage(place.layout);
-          forgetBlob(place.layout, found.key, found.record.sha256);
-          usage.remove(ownerKey(owner), found.record.size);
-          writeUsage(place.layout, usage);
-          return found;
-        });
-        await syncNames(place.layout, key, record.sha256);
-      }),
-
-    async *list() {
-      whileOpen();
-      const layout = await onDisk("read", () => places.readable());
-      if (layout === undefined) return;
-      const records = everyRecord(layout);
-      for (;;) {
-        const next = await onDisk("read", () => records.next());
-        if (next.done === true) return;
-        const { record } = next.value;
-        if (record !== undefined) yield { ...record, expiresAt: record.createdAt + settings.ttlMs };
-      }
-    },
-
-    sweep: () =>
-      onDisk("removed", async () => {
-        whileOpen();
-        return places.readable() === undefined ? { removed: 0, freedBytes: 0, held: 0 } : await sweep(writable());
-      }),
-
-    async close() {
-      if (closed) return;
-      closed = true;
-      await places.close();
-    },
-  };
+  }
 }
 
 function randomHex(random: (bytes: Uint8Array) => void): string {

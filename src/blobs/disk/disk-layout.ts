@@ -2,7 +2,7 @@ import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdi
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectories, ownershipFault } from "../../base/make-directories.ts";
-import { PlaceFault } from "./place-fault.ts";
+import { PlaceFault } from "./disk-fault.ts";
 
 export const fileMode = 0o600;
 const directoryMode = 0o700;
@@ -83,11 +83,11 @@ function checkPrivate(directory: string): void {
   const { uid, mode } = lstatSync(directory);
   if (uid !== process.getuid()) throw new PlaceFault("their directory belongs to another user");
   if ((mode & 0o022) !== 0) {
-    throw new PlaceFault("others may write in their directory; take that right away (chmod go-w)");
+    throw new PlaceFault("their directory is writable by other users; run chmod go-w on it");
   }
   if (ownershipFault(directory) !== undefined) {
     throw new PlaceFault(
-      "another user can change the directory above theirs; take that right away (chown, chmod go-w)",
+      "the parent of their directory can be changed by another user; fix it with chown or chmod go-w",
     );
   }
 }

@@ -8,7 +8,7 @@ import type { DiskLayout } from "./disk-layout.ts";
 import { everyRecord, readRecord } from "./disk-records.ts";
 import type { BlobRecord } from "./disk-records.ts";
 import { countDisk, ownerKey, takeUsage, writeUsage } from "./disk-usage.ts";
-import { forgetBlob } from "./forget-blob.ts";
+import { forgetBlob } from "./disk-commit.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
 
 const batchSize = 100;

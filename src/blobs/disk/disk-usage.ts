@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { countUsage } from "../blob-usage.ts";
-import type { BlobUsage, CountedUsage } from "../blob-usage.ts";
+import { countUsage } from "../blob-quota.ts";
+import type { BlobUsage, CountedUsage } from "../blob-quota.ts";
 import { isFull } from "./disk-fault.ts";
 import { fileMode, hasCode, readFlags } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";

@@ -11,9 +11,10 @@ import {
 } from "node:fs";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { identifyProcess, isRunning } from "../../base/live-process.ts";
+import type { ProcessIdentity } from "../../base/live-process.ts";
 import { isFull } from "./disk-fault.ts";
 import { fileMode, hasCode, readFlags } from "./disk-layout.ts";
-import { isRunning, parseIdentity, thisProcess, toText } from "./live-process.ts";
 
 const beatMs = 15_000;
 const staleMs = 120_000;
@@ -42,7 +43,7 @@ export function openProcessRegistry(
   { clock, diskNow: given }: { readonly clock: Clock; readonly diskNow?: (() => number) | undefined },
 ): ProcessRegistry {
   const own = path.join(directory, token);
-  const text = toText(thisProcess(token));
+  const text = toText({ token, ...identifyProcess() });
   let isBlank = false;
   let known = 0;
 
@@ -91,9 +92,9 @@ export function openProcessRegistry(
     const found = readWithTime(file);
     if (found === undefined) return false;
     const beatIsFresh = diskNow() - found.modifiedAt < staleMs;
-    const identity = parseIdentity(found.text);
-    if (identity === undefined) return beatIsFresh; // Perhaps only half written yet.
-    return identity.token === token || isRunning(identity, beatIsFresh);
+    const registered = parseRegistered(found.text);
+    if (registered === undefined) return beatIsFresh; // Possibly only half written yet.
+    return registered.token === token || (isRunning(registered) ?? beatIsFresh);
   };
   return {
     token,
@@ -104,7 +105,7 @@ export function openProcessRegistry(
     lives,
     wrote(file) {
       const found = readWithTime(file);
-      return found !== undefined && parseIdentity(found.text)?.token === token;
+      return found !== undefined && parseRegistered(found.text)?.token === token;
     },
     livesByToken: (other) => other === token || lives(path.join(directory, other)),
     diskNow,
@@ -113,6 +114,22 @@ export function openProcessRegistry(
       rmSync(own, { force: true });
     },
   };
+}
+
+/** The content of a process's file. */
+export interface RegisteredProcess extends ProcessIdentity {
+  readonly token: string;
+}
+
+export function toText({ token, pid, started, space }: RegisteredProcess): string {
+  return `${[token, space, pid, started].join("\n")}\n`;
+}
+
+/** Undefined for a text that is not complete. */
+export function parseRegistered(text: string): RegisteredProcess | undefined {
+  const [token = "", space = "", pid = "", started, end] = text.split("\n");
+  if (token === "" || started === undefined || end !== "" || !/^\d+$/.test(pid)) return undefined;
+  return { token, space, pid: Number(pid), started };
 }
 
 function readWithTime(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {

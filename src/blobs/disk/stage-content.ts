@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
-import { blobTooLarge } from "../blob-refusal.ts";
+import { blobTooLarge } from "../blob-arguments.ts";
+import { SourceFailure } from "./disk-fault.ts";
 import { createFlags, fileMode } from "./disk-layout.ts";
 
 const sliceBytes = 512 * 1024;
-
-/** What the source of a stream threw, to be told from what the disk threw. */
-export class SourceFailure extends Error {}
 
 interface StagedContent {
   readonly size: number;

@@ -1,4 +1,4 @@
-import { isBlobId } from "../../blobs/blob-id.ts";
+import { isBlobId } from "../../blobs/blob-arguments.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
 import { isChoice, isOfType } from "../../skills/manifest/argument-type.ts";
 import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";

@@ -1,4 +1,4 @@
-import { isBlobId } from "../../blobs/blob-id.ts";
+import { isBlobId } from "../../blobs/blob-arguments.ts";
 import type { StoredBlob } from "../../blobs/blob-store.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { Json } from "../../sandbox/sandbox.ts";

@@ -1,4 +1,4 @@
-import { parseBlobKind } from "../../blobs/blob-kind.ts";
+import { parseBlobKind } from "../../blobs/blob-arguments.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { RunHost } from "../../sandbox/sandbox.ts";
 import { toMimeType } from "../../tools/answers/mime-type.ts";

@@ -4,8 +4,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
-  readlinkSync,
   statSync,
   unlinkSync,
   writeFileSync,
@@ -14,6 +12,7 @@ import { copyFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isSkillsError, SkillsError } from "../../errors.ts";
+import { identifyProcess } from "../../base/live-process.ts";
 import { runProgram } from "../../base/spawn-process.ts";
 import type { Python } from "../find/find-python.ts";
 import { ownFiles } from "./own-files.ts";
@@ -44,7 +43,7 @@ export async function makeHostDirectory(python: Python, temporaryDirectory: stri
     path = mkdtempSync(join(temporaryDirectory, hostDirectoryPrefix));
     // Passable, not readable: what lies in it belongs to other users, one each.
     chmodSync(path, 0o711);
-    writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
+    writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
     const inside = join(path, "inside");
     await copyInside(inside);
     // The code is ours and nobody else's; a sandbox only ever reads the result.
@@ -75,36 +74,6 @@ export async function removeHostDirectory(path: string): Promise<void> {
     else unlinkSync(join(path, entry.name));
   }
   await removeTree(path);
-}
-
-/** Who made a directory: enough to tell later whether that process still lives. */
-export interface Owner {
-  readonly pid: number;
-  readonly started: string;
-  /** Process ids mean nothing in another namespace or after another start of the machine. */
-  readonly world: string;
-}
-
-export function describeOwner(pid: number): Owner {
-  return { pid, started: startOf(pid) ?? "", world: worldOfProcesses() };
-}
-
-/** When a process started, in ticks since the machine did; `undefined` when there is no such process. */
-export function startOf(pid: number, proc = "/proc"): string | undefined {
-  try {
-    const stat = readFileSync(`${proc}/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined; // There is none; or none that we could ask.
-  }
-}
-
-export function worldOfProcesses(): string {
-  try {
-    return `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    return ""; // Unknown: matches only what is unknown too.
-  }
 }
 
 /** All rooms of `inside/` into one directory: there the modules import each other by name. */

@@ -2,16 +2,10 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { identifyProcess, isRunning } from "../../base/live-process.ts";
+import type { ProcessIdentity } from "../../base/live-process.ts";
 import type { Log } from "../../base/log.ts";
-import {
-  describeOwner,
-  hostDirectoryPrefix,
-  ownerFile,
-  removeHostDirectory,
-  startOf,
-  worldOfProcesses,
-} from "./host-directory.ts";
-import type { Owner } from "./host-directory.ts";
+import { hostDirectoryPrefix, ownerFile, removeHostDirectory } from "./host-directory.ts";
 
 const forgottenMs = 600_000;
 
@@ -44,21 +38,9 @@ function isLeftover(path: string): boolean {
   try {
     const found = lstatSync(path);
     if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid())) return false;
-    const owner = JSON.parse(readFileSync(join(path, ownerFile), "utf8")) as Owner;
-    if (owner.world !== worldOfProcesses()) return false;
-    // Where nothing tells when a process started, only a number that nobody has is certain.
-    return owner.world === "" ? !exists(owner.pid) : startOf(owner.pid) !== owner.started;
+    return isRunning(JSON.parse(readFileSync(join(path, ownerFile), "utf8")) as ProcessIdentity) === false;
   } catch {
     return isForgotten(path);
-  }
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 
@@ -75,7 +57,7 @@ function isForgotten(path: string): boolean {
 function claim(path: string, temporaryDirectory: string): string | undefined {
   const claimed = join(temporaryDirectory, `${hostDirectoryPrefix}${randomUUID()}`);
   try {
-    writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)));
+    writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()));
     renameSync(path, claimed);
     return claimed;
   } catch (error) {

@@ -5,7 +5,8 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { isSkillsError } from "../../errors.ts";
-import { describeOwner, hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
+import { identifyProcess } from "../../base/live-process.ts";
+import { hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
 import { removeTree } from "../directory/remove-tree.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 
@@ -77,7 +78,7 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
   });
   try {
     // Whoever comes after us sees whose this was, should we be killed.
-    writeFileSync(join(outer, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
+    writeFileSync(join(outer, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
     // Open to everybody who knows its name: what keeps a sandbox out must be the sandbox.
     mkdirSync(directory);
     chmodSync(directory, 0o777);

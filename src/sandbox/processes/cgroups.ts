@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { isWithin } from "../../base/is-within.ts";
-import { startOf } from "../directory/host-directory.ts";
+import { startOf } from "../../base/live-process.ts";
 import type { RunLimits } from "../sandbox.ts";
 
 /** A cgroup (version 2) for the processes of one sandbox: the kernel enforces its limits, its own memory included. */
@@ -75,7 +75,7 @@ export class CgroupParent {
   constructor(parent: string, system: CgroupSystem = systemCgroups) {
     this.#system = system;
     this.#parent = parent;
-    this.#ours = `${prefix}${pidNamespace(system.proc)}-${process.pid}-${startOf(process.pid, system.proc) ?? ""}-`;
+    this.#ours = `${prefix}${pidNamespace(system.proc)}-${process.pid}-${startOf(process.pid, system.proc)}-`;
     const control = join(parent, "cgroup.subtree_control");
     const missing = controllers.filter((one) => !wordsOf(control).includes(one));
     if (missing.length > 0) system.write(control, missing.map((one) => `+${one}`).join(" "));

@@ -1,5 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
+import { readProcessStat } from "../../base/live-process.ts";
 
 const pollMs = 5;
 const mostWaitMs = 30_000;
@@ -25,13 +26,7 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
 /** The dead whom nobody waits for can be signalled for ever: the first process of a container often waits for no orphans. */
 async function isOnlyUnburied(leader: number): Promise<boolean> {
   const ids = await readdir("/proc").catch(() => []);
-  const stats = await Promise.all(ids.filter((id) => /^\d+$/.test(id)).map(readStat));
-  const states = stats.flatMap(([state, , group]) => (group === String(leader) ? [state] : []));
-  return states.length > 0 && states.every((state) => state === "Z" || state === "X");
-}
-
-/** State, parent, group and more; nothing of a process that is gone. */
-async function readStat(id: string): Promise<string[]> {
-  const stat = await readFile(`/proc/${id}/stat`, "utf8").catch(() => "");
-  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const stats = await Promise.all(ids.filter((id) => /^\d+$/.test(id)).map((id) => readProcessStat(Number(id))));
+  const members = stats.filter((stat) => stat?.group === leader);
+  return members.length > 0 && members.every((member) => member?.hasEnded);
 }

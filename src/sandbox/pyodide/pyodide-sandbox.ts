@@ -11,7 +11,8 @@ import { denoCommand } from "./deno-command.ts";
 import { drivePyodideRun } from "./drive-pyodide-run.ts";
 import type { DenoParts } from "./find-deno.ts";
 import { closableSandbox } from "../drive/closable-sandbox.ts";
-import { describeOwner, hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
+import { identifyProcess } from "../../base/live-process.ts";
+import { hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
 import { filesOf } from "./pyodide-files.ts";
 import { startPyodide } from "./pyodide-process.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
@@ -169,7 +170,7 @@ function versionOfPackage(directory: string): string {
 function makeDirectory(parent: string): { path: string; empty: string; nowhere: string } {
   const path = realpathSync(mkdtempSync(join(parent, hostDirectoryPrefix)));
   const directory = { path, empty: join(path, "empty"), nowhere: join(path, "nowhere") };
-  writeFileSync(join(path, ownerFile), JSON.stringify(describeOwner(process.pid)), { mode: 0o600 });
+  writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
   mkdirSync(directory.empty);
   writeFileSync(directory.nowhere, "");
   // Passable, not readable, for whoever else a child is.

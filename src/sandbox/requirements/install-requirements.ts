@@ -5,6 +5,7 @@ import path from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
+import { pidExists } from "../../base/live-process.ts";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories, ownershipFault } from "../../base/make-directories.ts";
 import { removeTree } from "../directory/remove-tree.ts";
@@ -230,7 +231,7 @@ async function moveIntoPlace(target: string, cache: string, key: string): Promis
 async function removeAbandoned(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const owner = name.startsWith(stagingPrefix) ? Number.parseInt(name.slice(stagingPrefix.length), 10) : NaN;
-    if (Number.isNaN(owner) || isAlive(owner)) continue;
+    if (Number.isNaN(owner) || pidExists(owner)) continue;
     const ours = path.join(cache, `${stagingPrefix}${process.pid}-${randomUUID()}`);
     try {
       await rename(path.join(cache, name), ours);
@@ -244,14 +245,6 @@ async function removeAbandoned(cache: string): Promise<void> {
 
 function isAbsence(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
-}
-
-function isAlive(owner: number): boolean {
-  try {
-    return process.kill(owner, 0);
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
 
 function notReady(message: string, facts: Record<string, unknown> = {}): SkillsError {

@@ -242,7 +242,7 @@ describe("diskBlobs", () => {
     chmodSync(directory, 0o777);
     return expect(diskBlobs(directory).put("me", "text/plain", Buffer.from("x"))).rejects.toMatchObject({
       code: "QUOTA_EXCEEDED",
-      message: expect.stringContaining("others may write") as string,
+      message: expect.stringContaining("writable by other users") as string,
       facts: { limit: "disk" },
     });
   });

@@ -24,11 +24,11 @@ describe("a data directory that cannot be used", () => {
       const args = [...apart, "sh", "-c", script, "sh", newDirectory(), process.execPath, program];
       const { stdout, stderr } = spawnSync("unshare", args, { encoding: "utf8" });
       expect(stderr).toBe("");
-      const readOnly = expect.stringContaining("cannot be removed now: the file system is read-only.") as string;
+      const readOnly = expect.stringContaining("cannot be removed: the file system is read-only.") as string;
       expect(JSON.parse(stdout)).toEqual({
         putWhenFull: {
           code: "QUOTA_EXCEEDED",
-          message: "Blobs cannot be kept now: the disk is full.",
+          message: "Blobs cannot be stored: the disk is full.",
           limit: "disk",
           hint: expect.stringContaining("acp-skills blobs sweep") as string,
         },
@@ -40,7 +40,7 @@ describe("a data directory that cannot be used", () => {
         putWhenThereIsRoom: "done",
         putWhenReadOnly: {
           code: "QUOTA_EXCEEDED",
-          message: "Blobs cannot be kept now: the file system is read-only.",
+          message: "Blobs cannot be stored: the file system is read-only.",
           limit: "disk",
           hint: expect.any(String) as string,
         },
@@ -97,9 +97,7 @@ describe("a data directory that cannot be used", () => {
     const store = diskBlobs(path.join(data, "blobs"));
     const refusal = { code: "QUOTA_EXCEEDED", facts: { limit: "disk" } };
     await expect(put(store, "x")).rejects.toMatchObject(refusal);
-    await expect(put(store, "x")).rejects.toThrow(
-      "Blobs cannot be kept now: a file is where their directory should be.",
-    );
+    await expect(put(store, "x")).rejects.toThrow("Blobs cannot be stored: a file is in the place of their directory.");
     rmSync(data);
     expect(await put(store, "x")).toMatchObject({ size: 1 });
     await store.close();

@@ -2,7 +2,8 @@ import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
-import { openProcessRegistry } from "../../../src/blobs/disk/process-registry.ts";
+import { identifyProcess } from "../../../src/base/live-process.ts";
+import { openProcessRegistry, parseRegistered, toText } from "../../../src/blobs/disk/process-registry.ts";
 import { blobDirectories } from "./blob-directory.ts";
 
 const newDirectory = blobDirectories();
@@ -46,5 +47,14 @@ describe("openProcessRegistry", () => {
     expect(registry.livesByToken("two")).toBe(false);
     expect(registry.livesByToken("one")).toBe(true);
     expect(registry.livesByToken("three")).toBe(false);
+  });
+
+  it("reads back what it wrote about a process", () => {
+    const registered = { token: "token", ...identifyProcess() };
+    expect(parseRegistered(toText(registered))).toEqual(registered);
+  });
+
+  it.each(["", "a", "a\nb\n1", "a\nb\nx\nc\n", "a\nb\n1\nc", "\n\n\n\n"])("refuses the incomplete text %j", (text) => {
+    expect(parseRegistered(text)).toBeUndefined();
   });
 });

@@ -3,10 +3,10 @@ import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
-import { isRunning, parseIdentity, thisProcess, toText } from "../../../src/blobs/disk/live-process.ts";
-import type { ProcessIdentity } from "../../../src/blobs/disk/live-process.ts";
-import { openProcessRegistry } from "../../../src/blobs/disk/process-registry.ts";
-import type { ProcessRegistry } from "../../../src/blobs/disk/process-registry.ts";
+import { identifyProcess } from "../../../src/base/live-process.ts";
+import type { ProcessIdentity } from "../../../src/base/live-process.ts";
+import { openProcessRegistry, toText } from "../../../src/blobs/disk/process-registry.ts";
+import type { ProcessRegistry, RegisteredProcess } from "../../../src/blobs/disk/process-registry.ts";
 import { openTicketLock } from "../../../src/blobs/disk/ticket-lock.ts";
 import type { TicketLock } from "../../../src/blobs/disk/ticket-lock.ts";
 import { blobDirectories } from "./blob-directory.ts";
@@ -55,7 +55,7 @@ describe("openTicketLock", () => {
     ["is elsewhere and has been silent for two minutes", { space: "elsewhere" }, now - 120_000],
   ])("does not wait for a holder that %s", async (_, identity, beatAt) => {
     const { open, held, pauses } = prepare();
-    held({ ...thisProcess("other"), ...identity }, beatAt);
+    held({ token: "other", ...identifyProcess(), ...identity }, beatAt);
     expect(await open("one").lock.run(() => "mine")).toBe("mine");
     expect(pauses).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe("openTicketLock", () => {
     "does not wait for a holder whose pid belongs to another process now",
     async () => {
       const { open, held, pauses } = prepare();
-      held({ ...thisProcess("other"), started: "1" }, now);
+      held({ token: "other", ...identifyProcess(), started: "1" }, now);
       await open("one").lock.run(() => undefined);
       expect(pauses).toEqual([]);
     },
@@ -75,7 +75,7 @@ describe("openTicketLock", () => {
     ["runs elsewhere and was heard of lately", { space: "elsewhere", pid: deadPid }, now - 119_000],
   ])("waits for a holder that %s, and gives up after 30 seconds", async (_, identity, beatAt) => {
     const { open, held, pauses } = prepare();
-    held({ ...thisProcess("other"), ...identity }, beatAt);
+    held({ token: "other", ...identifyProcess(), ...identity }, beatAt);
     await expect(open("one").lock.run(() => undefined)).rejects.toMatchObject({ code: "INTERNAL" });
     expect(pauses.slice(0, 6)).toEqual([1, 2, 4, 8, 16, 16]);
     expect(pauses.reduce((sum, ms) => sum + ms)).toBeGreaterThanOrEqual(30_000);
@@ -114,22 +114,6 @@ describe("openTicketLock", () => {
   });
 });
 
-describe("isRunning", () => {
-  it("knows this very process, and reads what it wrote about it", () => {
-    const identity = thisProcess("token");
-    expect(isRunning(identity, false)).toBe(process.platform === "linux");
-    expect(isRunning(identity, true)).toBe(true);
-    expect(parseIdentity(toText(identity))).toEqual(identity);
-  });
-
-  it.each(["", "a", "a\nb\n1", "a\nb\nx\nc\n", "a\nb\n1\nc", "\n\n\n\n"])(
-    "does not take %j for an identity",
-    (text) => {
-      expect(parseIdentity(text)).toBeUndefined();
-    },
-  );
-});
-
 interface Opened {
   readonly lock: TicketLock;
   readonly registry: ProcessRegistry;
@@ -141,7 +125,7 @@ interface Prepared {
   readonly pauses: readonly number[];
   readonly open: (token: string, beforeTicket?: (ownFile: string) => void) => Opened;
   /** Makes a ticket of another process. */
-  readonly held: (identity: ProcessIdentity, beatAt: number) => void;
+  readonly held: (identity: RegisteredProcess, beatAt: number) => void;
   readonly tickets: () => string[];
 }
 

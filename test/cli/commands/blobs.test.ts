@@ -127,6 +127,6 @@ describe("acp-skills blobs", () => {
     project.write("data/blobs", "a file");
     const { code, stdout, stderr } = await blobs("list");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^acp-skills: Blobs cannot be read now: a file is where their directory should be\. .*\n$/);
+    expect(stderr).toMatch(/^acp-skills: Blobs cannot be read: a file is in the place of their directory\. .*\n$/);
   });
 });

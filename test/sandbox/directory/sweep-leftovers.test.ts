@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, utimesSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { describeOwner, ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
-import type { Owner } from "../../../src/sandbox/directory/host-directory.ts";
+import { identifyProcess } from "../../../src/base/live-process.ts";
+import type { ProcessIdentity } from "../../../src/base/live-process.ts";
+import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
 import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
 import { sweepLeftovers } from "../../../src/sandbox/directory/sweep-leftovers.ts";
 
@@ -16,9 +17,9 @@ describe.skipIf(process.platform !== "linux")("sweeping", () => {
   });
   afterEach(() => removeTree(directory));
 
-  const own = describeOwner(process.pid);
-  const dead: Owner = { ...own, pid: 2 ** 22 + 1 };
-  const leave = (name: string, owner?: Owner): void => {
+  const own = identifyProcess();
+  const dead: ProcessIdentity = { ...own, pid: 2 ** 22 + 1 };
+  const leave = (name: string, owner?: ProcessIdentity): void => {
     mkdirSync(join(directory, name, "s1/skills"), { recursive: true });
     if (owner !== undefined) writeFileSync(join(directory, name, ownerFile), JSON.stringify(owner));
   };
@@ -48,10 +49,10 @@ describe.skipIf(process.platform !== "linux")("sweeping", () => {
     expect(told).toHaveLength(3);
   });
 
-  test("leaves what lives, what is of another world, and what is not ours", async () => {
+  test("leaves what lives, what is of another pid space, and what is not ours", async () => {
     leave("acp-skills-run-alive", own);
-    leave("acp-skills-run-container", { ...dead, world: "another boot pid:[1]" });
-    leave("acp-skills-run-unknown", { ...dead, world: "" });
+    leave("acp-skills-run-container", { ...dead, space: "another boot pid:[1]" });
+    leave("acp-skills-run-unknown", { ...dead, space: "" });
     leave("acp-skills-run-being-made");
     leave("other", dead);
     writeFileSync(join(directory, "acp-skills-run-file"), "");

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { describeOwner, ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
+import { identifyProcess } from "../../../src/base/live-process.ts";
+import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
 import { memorySandbox } from "../../../src/sandbox/memory-sandbox.ts";
 import type { MemoryStage } from "../../../src/sandbox/memory-sandbox.ts";
 import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
@@ -46,7 +47,7 @@ describe("the probe of a tier", () => {
       owner = JSON.parse(readFileSync(join(dirname(dirname(file)), ownerFile), "utf8"));
       return {};
     });
-    expect(owner).toEqual(describeOwner(process.pid));
+    expect(owner).toEqual(identifyProcess());
   });
 
   // There, everyone may make links, which we would follow when we tidy up.

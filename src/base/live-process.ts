@@ -1,0 +1,77 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+
+/** Identifies a process beyond its pid, which is reused. Plain data: another process can tell later whether it still runs. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** Start time in kernel ticks; empty where the system does not provide it. */
+  readonly started: string;
+  /** Where the pid is valid: one boot of one machine, and one pid namespace in it. */
+  readonly space: string;
+}
+
+export function identifyProcess(pid = process.pid): ProcessIdentity {
+  return { pid, started: startOf(pid), space: ourSpace };
+}
+
+/**
+ * Whether a process still runs. Exact for the same pid space on Linux, even after SIGKILL or pid reuse. Undefined where it cannot be
+ * determined: another container or boot, or a system without /proc on which the pid exists.
+ */
+export function isRunning({ pid, started, space }: ProcessIdentity): boolean | undefined {
+  if (space !== ourSpace) return undefined;
+  if (!pidExists(pid)) return false;
+  return started === "" ? undefined : startOf(pid) === started;
+}
+
+export function pidExists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+/** Part of a line of /proc/PID/stat. */
+export interface ProcessStat {
+  readonly parent: number;
+  readonly group: number;
+  readonly started: string;
+  /** Whether it is a zombie: it has ended and is not reaped yet. */
+  readonly hasEnded: boolean;
+}
+
+/** Linux only; undefined for a process that is gone. */
+export async function readProcessStat(pid: number): Promise<ProcessStat | undefined> {
+  return parseStat(await readFile(`/proc/${pid}/stat`, "latin1").catch(() => ""));
+}
+
+function parseStat(stat: string): ProcessStat | undefined {
+  // The command's name, in parentheses, may itself contain spaces and parentheses.
+  const [state = "", parent, group, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  if (state === "") return undefined;
+  const hasEnded = state === "Z" || state === "X";
+  return { parent: Number(parent), group: Number(group), started: rest[16] ?? "", hasEnded };
+}
+
+/** Start time in kernel ticks; empty for a process that is gone or a zombie, and where there is no /proc. */
+export function startOf(pid: number, proc = "/proc"): string {
+  try {
+    const stat = parseStat(readFileSync(`${proc}/${pid}/stat`, "latin1"));
+    return stat === undefined || stat.hasEnded ? "" : stat.started;
+  } catch {
+    return "";
+  }
+}
+
+const ourSpace = findSpace();
+
+function findSpace(): string {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return hostname(); // No /proc: not Linux, or hidden from us.
+  }
+}
