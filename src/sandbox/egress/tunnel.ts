@@ -7,17 +7,17 @@ import type { Target } from "./target.ts";
 
 export interface TunnelOptions {
   readonly reachTarget: (target: Target, signal: AbortSignal) => Promise<Reached>;
-  /** Told when the client asked for another server than the one it was let through to. Must not throw. */
+  /** Called when the client asked TLS for another server than the one it connected to. Must not throw. */
   readonly onFronting: (target: Target) => void;
 }
 
-/** A fatal TLS alert, `unrecognized_name`: clients show it by name. */
+/** A fatal TLS alert, `unrecognized_name`, which clients show by name. */
 const alert = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 /**
- * Answers a CONNECT: joins the client with the checked address. What begins must be TLS with the very name that was allowed;
- * so one allowed host of a shared front does not open the others. For a literal address there is no name to compare. What is
- * said inside TLS is not seen.
+ * Answers a CONNECT: connects the client with the checked address. The connection must begin with TLS for the very name that was
+ * allowed: behind the addresses of a CDN are thousands of hosts, and one allowed host would open all of them. For a literal address
+ * there is no name to compare. Nothing inside TLS is read.
  */
 export async function openTunnel(
   client: Duplex,
@@ -40,7 +40,7 @@ export async function openTunnel(
   socket.on("error", () => socket.destroy());
   if (left.signal.aborted) return void socket.destroy();
   client.once("close", () => socket.destroy());
-  // Not destroyed: what came last may not be written yet. It is read on, so that its end is seen.
+  // Not destroyed: the last bytes may not be written yet. Still read, so that its end is noticed.
   socket.once("close", () => client.end().resume());
   client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
   const first = target.host.address === undefined ? await readHello(client, head, target) : head;
@@ -56,19 +56,20 @@ export async function openTunnel(
   socket.pipe(client);
 }
 
-/** All that came up to the end of an acceptable ClientHello; undefined where another comes. Waits as long as the client is there. */
+/** All bytes up to the end of a ClientHello for this very host; undefined for anything else. Waits as long as the client is connected. */
 async function readHello(client: Duplex, head: Buffer, { host }: Target): Promise<Buffer | undefined> {
-  let bytes = head;
-  const hello = (): ReturnType<typeof readClientHello> => readClientHello(bytes);
-  while (hello().type === "incomplete") {
-    if (client.destroyed) return undefined;
-    const more = await nextBytes(client);
+  for (let bytes = head; ;) {
+    const hello = readClientHello(bytes);
+    if (hello.type === "invalid") return undefined;
+    if (hello.type === "read") {
+      const { serverName, encrypted } = hello;
+      const isAllowed = !encrypted && serverName !== undefined && canonicalHost(serverName)?.text === host.text;
+      return isAllowed ? bytes : undefined;
+    }
+    const more = client.destroyed ? undefined : await nextBytes(client);
     if (more === undefined) return undefined;
     bytes = Buffer.concat([bytes, more]);
   }
-  const read = hello();
-  if (read.type !== "read" || read.hidden || read.serverName === undefined) return undefined;
-  return canonicalHost(read.serverName)?.text === host.text ? bytes : undefined;
 }
 
 function nextBytes(client: Duplex): Promise<Buffer | undefined> {

@@ -8,7 +8,7 @@ import { exchange, listen, openProxied, openTunnel, publicAddress } from "./prox
 const names = { "api.example.org": [publicAddress] };
 
 describe("tunnels", () => {
-  const hello = inRecords(clientHello({ names: ["API.example.org"] }), 50);
+  const hello = inRecords(clientHello({ names: ["API.example.org"] }));
   /** Answers every byte it gets. */
   const echo = (): Promise<number> => listen(createServer((socket: Socket) => void socket.pipe(socket)));
 
