@@ -2,7 +2,7 @@ import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
 import { writeJson } from "../../sandbox/frames/write-json.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { toPlainText, toPreview } from "./plain-text.ts";
-import { projectHint } from "../execute/project-hint.ts";
+import { failureHint } from "./failure-hint.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure } from "./run-result.ts";
 import type { RunFacts } from "./to-run-result.ts";
@@ -99,8 +99,8 @@ async function toFailure({ type, message, details }: RunError): Promise<RunFailu
 }
 
 function withHint(failure: RunFailure, run: RunFacts["run"]): RunFailure {
-  const { message, details = {} } = failure;
-  const hint = projectHint([message, details["stderr"]].join("\n"), run);
+  const { type, message, details = {} } = failure;
+  const hint = failureHint([`${type}: ${message}`, details["stderr"]].join("\n"), run);
   return hint === undefined ? failure : { ...failure, details: { ...details, hint } };
 }
 
