@@ -1,32 +1,38 @@
+import { randomBytes } from "node:crypto";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import type { Log } from "./log.ts";
 
-/** Where the detail of an internal error goes, and where its id comes from. */
 export interface InternalErrorOptions {
+  /** Gets the details of an internal error. */
   readonly log: Log;
-  readonly newErrorId: () => string;
+  /** Default: random. */
+  readonly newErrorId?: (() => string) | undefined;
 }
 
 /**
- * A failure of ours as a caller may see it: INTERNAL with an id in `facts.errorId`, never a trace or a path of this machine. The
- * detail goes to the log beside the id; what went through here before comes back as it is. Never throws.
+ * Hides an unexpected error from callers: returns INTERNAL with an id in `facts.errorId`, never a stack trace or a host path. The details
+ * are logged under the same id. An error that was converted before is returned unchanged. Never throws.
  */
-export function toInternalError(error: unknown, { log, newErrorId }: InternalErrorOptions): SkillsError {
+export function toInternalError(error: unknown, { log, newErrorId = randomErrorId }: InternalErrorOptions): SkillsError {
   if (isSkillsError(error) && error.code === "INTERNAL" && typeof error.facts.errorId === "string") return error;
   const errorId = newErrorId();
   log("error", `Internal error ${errorId}: ${describeFailure(error)}`);
-  const message = `Internal error ${errorId}. Its detail is in the log.`;
+  const message = `Internal error ${errorId}. Details are in the log.`;
   return new SkillsError("INTERNAL", message, { cause: error, facts: { errorId } });
 }
 
-/** Everything there is to know about a failure, for the log only. Never throws. */
+function randomErrorId(): string {
+  return `err_${randomBytes(8).toString("hex")}`;
+}
+
+/** Stack and causes, for the log only. Never throws. */
 function describeFailure(error: unknown): string {
   try {
     if (!(error instanceof Error)) return String(error);
     const cause = error.cause === undefined ? "" : `\nCaused by: ${describeFailure(error.cause)}`;
     return `${error.stack ?? error.message}${cause}`;
   } catch {
-    // A thrown value may refuse to become text; that it was thrown is all there is to tell.
-    return "a value that cannot be shown";
+    // String() itself may throw, for example on an object without a prototype.
+    return "a thrown value that cannot be converted to text";
   }
 }

@@ -4,7 +4,7 @@ import { logIdleGrants } from "../runs/authorize/idle-grants.ts";
 import type { Settings } from "../options.ts";
 import { logProblemsOf } from "../skills/rules/log-problems.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
-import { openSkillset } from "../skillset.ts";
+import { openSkillset } from "../skills/skillset.ts";
 import { openToolkit, ownerOf } from "../toolkit.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { FromSkills, Opening, PlainError, SkillNumber, ToSkills } from "./skills-messages.ts";

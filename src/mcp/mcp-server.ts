@@ -8,7 +8,6 @@ import type { ToolName } from "../tools/tool-names.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
-import { newErrorId } from "../base/error-id.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { tellProgress, toolCallIdIn } from "./progress.ts";
 import { openSkillSource } from "./skill-source.ts";
@@ -46,7 +45,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
       // Whoever gave up is not told.
       signal.throwIfAborted();
       if (turn?.aborted === true) return turnCancelled(name);
-      return toErrorResult(toWireError(error, { log, newErrorId }));
+      return toErrorResult(toWireError(error, { log }));
     }
   }
 

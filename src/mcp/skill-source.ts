@@ -23,7 +23,6 @@ import { toVisibleSource } from "../tools/view/visible-source.ts";
 import { visibleTo } from "../tools/view/visible-to.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { newErrorId } from "../base/error-id.ts";
 import { listDirectory } from "./list-directory.ts";
 import { toMimeType } from "../tools/answers/mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
@@ -198,7 +197,7 @@ async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    const { code, message, data } = toWireError(error, { log, newErrorId });
+    const { code, message, data } = toWireError(error, { log });
     throw new ProtocolError(code, message, data);
   }
 }

@@ -3,7 +3,7 @@ import { parseBlobKind } from "../blobs/blob-arguments.ts";
 import type { BlobKind } from "../blobs/blob-arguments.ts";
 import { SkillsError } from "../errors.ts";
 import { defineTool } from "./tool.ts";
-import { invalidInput } from "./input/check-input.ts";
+import { invalidInput } from "../base/invalid-input.ts";
 
 export const createBlob = defineTool({
   name: "create_blob",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { invalidInput } from "./input/check-input.ts";
+import { invalidInput } from "../base/invalid-input.ts";
 import { toContent } from "./answers/content.ts";
 import { defaultPreviewBytes, maxPreviewBytes } from "./limits.ts";
 import { defineTool } from "./tool.ts";

@@ -1,5 +1,4 @@
 import type { BlobStore } from "../blobs/blob-store.ts";
-import { newErrorId as newRandomErrorId } from "../base/error-id.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import { toInternalError } from "../base/internal-error.ts";
 import type { Log } from "../base/log.ts";
@@ -70,7 +69,7 @@ export interface Toolbox {
 const never = new AbortController().signal;
 
 export function openToolbox(options: ToolboxOptions): Toolbox {
-  const { blobs, log, runs, onUse, limits = defaultLimits, now = Date.now, newErrorId = newRandomErrorId } = options;
+  const { blobs, log, runs, onUse, limits = defaultLimits, now = Date.now, newErrorId } = options;
   const source = options.source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const hasher = options.hasher ?? openSkillHasher();
   const guideFor = openGuides(limits);

@@ -1,4 +1,4 @@
-import type { SessionDirectories, SessionSkills, Skillset } from "../../src/skillset.ts";
+import type { SessionDirectories, SessionSkills, Skillset } from "../../src/skills/skillset.ts";
 import type { Problem } from "../../src/skills/rules/problem.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../src/skills/skill.ts";
 

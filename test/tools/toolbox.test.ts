@@ -194,7 +194,7 @@ test.each([
   const refused = await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context));
   expect(refused).toEqual({
     code: "INTERNAL",
-    message: "Internal error err_7. Its detail is in the log.",
+    message: "Internal error err_7. Details are in the log.",
     errorId: "err_7",
   });
   expect(logged).toHaveLength(1);

@@ -75,7 +75,7 @@ test.each([
   const { wire, logged } = tell(error);
   expect(wire).toEqual({
     code: -32603,
-    message: "Internal error err_1. Its detail is in the log.",
+    message: "Internal error err_1. Details are in the log.",
     data: { code: "INTERNAL", error_id: "err_1", retryable: false },
   });
   expect(logged).toHaveLength(1);

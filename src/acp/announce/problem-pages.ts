@@ -1,5 +1,5 @@
 import { SkillsError } from "../../errors.ts";
-import type { SessionSkills } from "../../skillset.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import { isRecord } from "../bytes/raw-message.ts";
 

@@ -1,6 +1,6 @@
 import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
 import type { Settings } from "../../options.ts";
-import { openSkillset, type SessionSkills, type Skillset } from "../../skillset.ts";
+import { openSkillset, type SessionSkills, type Skillset } from "../../skills/skillset.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { openToldOnce } from "../../base/told-once.ts";
 import { type AgentTools, openAgentTools } from "../tools/agent-tools.ts";

@@ -1,5 +1,5 @@
 import type { Settings } from "../../options.ts";
-import type { SessionSkills } from "../../skillset.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import { openProblemLog } from "../../skills/rules/log-problems.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { isForModels } from "../../tools/view/visible-to.ts";

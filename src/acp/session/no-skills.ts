@@ -1,4 +1,4 @@
-import type { SessionSkills } from "../../skillset.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Snapshot } from "../../skills/skill.ts";
 
 const nothing: Snapshot = Object.freeze({ skills: [], problems: [] });

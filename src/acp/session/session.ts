@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { SessionSkills } from "../../skillset.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import type { ToldOnce } from "../../base/told-once.ts";

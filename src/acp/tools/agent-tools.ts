@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { SessionSkills } from "../../skillset.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Settings } from "../../options.ts";
 import type { ownerOf, Toolkit } from "../../toolkit.ts";
 import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";

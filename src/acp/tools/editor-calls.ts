@@ -1,8 +1,7 @@
-import { newErrorId } from "../../base/error-id.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
-import type { SessionSkills } from "../../skillset.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import type { AgentTools, EditorCaller } from "./agent-tools.ts";
@@ -63,7 +62,7 @@ export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
     try {
       return { jsonrpc: "2.0", id, result: await unlessAborted(call(id, method, params, signal), signal) };
     } catch (error) {
-      return { jsonrpc: "2.0", id, error: signal.aborted ? cancelled : toWireError(error, { log, newErrorId }) };
+      return { jsonrpc: "2.0", id, error: signal.aborted ? cancelled : toWireError(error, { log }) };
     }
   }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { newErrorId } from "../../base/error-id.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { callEnded, callStarted, followCall, type ReportedCall } from "./tool-call-messages.ts";
@@ -67,7 +66,7 @@ export async function reportToolCall<Output>(
     tell(callEnded(reported, { status: "completed", output }));
     return output;
   } catch (error) {
-    tell(callEnded(reported, { status: "failed", error: toWireError(error, { log, newErrorId }) }));
+    tell(callEnded(reported, { status: "failed", error: toWireError(error, { log }) }));
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { SessionSkills } from "../../skillset.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import type { AgentTools, OpenedSession, SessionServer } from "./agent-tools.ts";
 import type { ClaimedCalls } from "./claimed-calls.ts";
 import type { Notification } from "../announce/emission.ts";

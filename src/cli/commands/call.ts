@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { newErrorId } from "../../base/error-id.ts";
 import type { Log } from "../../base/log.ts";
 import { readOptions } from "../../options.ts";
 import { localOwner, openToolkit } from "../../toolkit.ts";
@@ -64,5 +63,5 @@ export const call = defineCommand({
 });
 
 function tellError(error: unknown, log: Log): void {
-  process.stderr.write(`${jsonText(toWireError(error, { log, newErrorId }))}\n`);
+  process.stderr.write(`${jsonText(toWireError(error, { log }))}\n`);
 }

@@ -3,7 +3,7 @@ import { whenParentGone } from "../../mcp/socket/when-parent-gone.ts";
 import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
 import { readOptions } from "../../options.ts";
 import { logProblemsOf } from "../../skills/rules/log-problems.ts";
-import { openSkillset } from "../../skillset.ts";
+import { openSkillset } from "../../skills/skillset.ts";
 import { localOwner, openToolkit } from "../../toolkit.ts";
 import { currentDirectory, toAbsolute } from "../arguments/current-directory.ts";
 import { cwd, notes, roots, running } from "../arguments/shared-options.ts";

@@ -1,4 +1,3 @@
-import { newErrorId } from "../../base/error-id.ts";
 import type { Log } from "../../base/log.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { jsonText } from "./json-text.ts";
@@ -10,7 +9,7 @@ export function tellRefusal(
   { json }: { readonly json?: boolean },
   { terminal, log }: { readonly terminal: Terminal; readonly log: Log },
 ): void {
-  const told = toWireError(error, { log, newErrorId });
+  const told = toWireError(error, { log });
   if (json === true) process.stderr.write(`${jsonText(told)}\n`);
   else terminal.tell(`${withHint(told.message, told.data.hint)}${listed(told.data.available)}`);
 }

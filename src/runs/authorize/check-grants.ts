@@ -2,7 +2,7 @@ import { SkillsError } from "../../errors.ts";
 import type { Permissions } from "../../skills/manifest/metadata-permissions.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { Grants, Permission } from "../../trust/grants.ts";
-import { permissionsOf } from "../../tools/view/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import { indexOf } from "../../tools/view/skill-index.ts";
 
 /** What a skill needs a person's word for. */

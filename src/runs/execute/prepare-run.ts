@@ -3,7 +3,7 @@ import type { MountedBlob, MountedSkill, Sandbox, SandboxRun } from "../../sandb
 import type { Permissions } from "../../skills/manifest/metadata-permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Grants } from "../../trust/grants.ts";
-import { permissionsOf } from "../../tools/view/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import { checkGrants } from "../authorize/check-grants.ts";
 import { openProject } from "./open-project.ts";
 import { mountSkill } from "./mount-skill.ts";

@@ -1,7 +1,7 @@
 import { isSkillsError } from "../../errors.ts";
 import type { Permissions } from "../../skills/manifest/metadata-permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { permissionsOf } from "../../tools/view/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import type { SkillView } from "../../tools/view/skill-view.ts";
 import { neededBy } from "../authorize/check-grants.ts";
 import { dependenciesOf } from "./dependencies-of.ts";

@@ -4,8 +4,8 @@ import { isChoice, isOfType } from "../../skills/manifest/argument-type.ts";
 import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";
 import type { Manifest } from "../../skills/manifest/manifest.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
-import { invalidInput, shown } from "../../tools/input/check-input.ts";
-import type { Violation } from "../../tools/input/check-input.ts";
+import { invalidInput, shown } from "../../base/invalid-input.ts";
+import type { Violation } from "../../base/invalid-input.ts";
 
 export type Arguments = Readonly<Record<string, Json>>;
 

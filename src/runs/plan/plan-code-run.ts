@@ -1,5 +1,5 @@
 import type { Skill } from "../../skills/skill.ts";
-import { invalidInput } from "../../tools/input/check-input.ts";
+import { invalidInput } from "../../base/invalid-input.ts";
 import type { RunContext } from "../../tools/tool.ts";
 import type { Arguments } from "./check-args.ts";
 import { splitByNeeds } from "./plan-skill-run.ts";

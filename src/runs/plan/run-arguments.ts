@@ -2,7 +2,7 @@ import { isBlobId } from "../../blobs/blob-arguments.ts";
 import type { StoredBlob } from "../../blobs/blob-store.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
-import { invalidInput } from "../../tools/input/check-input.ts";
+import { invalidInput } from "../../base/invalid-input.ts";
 import type { RunContext } from "../../tools/tool.ts";
 import { maxInputBlobs } from "./run-limits.ts";
 

@@ -1,5 +1,5 @@
 import { SkillsError } from "../../errors.ts";
-import { permissionsOf } from "../../tools/view/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import type { RunContext } from "../../tools/tool.ts";
 import type { Arguments } from "./check-args.ts";
 import { planSkillRun } from "./plan-skill-run.ts";

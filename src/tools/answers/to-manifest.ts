@@ -1,5 +1,5 @@
 import type { Skill } from "../../skills/skill.ts";
-import { permissionsOf } from "../view/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import { toJsonObject } from "./to-json.ts";
 
 /** A skill's manifest as JSON (CONTRACT C-3.2): of `skill.toml`, or put together from the frontmatter. New at every call. */

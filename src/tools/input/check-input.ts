@@ -1,16 +1,7 @@
 import type * as z from "zod";
-import { SkillsError } from "../../errors.ts";
+import { cut, invalidInput, shown } from "../../base/invalid-input.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
 import type { Tool } from "../tool.ts";
-
-/** One input that is not as it should be (CONTRACT C-2.3). */
-export interface Violation {
-  /** A JSON pointer into the parameters. */
-  readonly field: string;
-  readonly expected: string;
-  /** A short value, or a word for a long one; null where there was nothing. */
-  readonly actual: unknown;
-}
 
 /** The arguments of a call, with defaults filled in. Throws VALIDATION_ERROR that lists every violation. */
 export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): Input {
@@ -40,28 +31,6 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
   const [first] = unknown;
   throw invalidInput(name, violations, first && nearestTo(first.key, parametersOf(input, first.inside)));
 }
-
-/** The error for input that is not as it should be; the message says it all in words. */
-export function invalidInput(
-  tool: string,
-  violations: readonly Violation[],
-  facts: { readonly hint?: string; readonly available?: readonly string[] } = {},
-): SkillsError {
-  const sentences = violations.slice(0, maxSentences).map(({ field, expected, actual }) => {
-    const parameter = field === "" ? "The input" : field.slice(1);
-    return `${parameter}: expected ${expected}, got ${actual === null ? "nothing" : JSON.stringify(actual)}.`;
-  });
-  const message = [`Invalid input to ${tool}.`, ...sentences, ...(facts.hint === undefined ? [] : [facts.hint])].join(
-    " ",
-  );
-  return new SkillsError("VALIDATION_ERROR", message, {
-    facts: { violations: violations.slice(0, maxViolations), ...facts },
-  });
-}
-
-const maxSentences = 3;
-const maxViolations = 20;
-const longestShown = 80;
 
 function nearestTo(key: string, parameters: readonly string[]): { hint: string; available: readonly string[] } {
   if (parameters.length === 0) return { hint: "It takes no parameters.", available: [] };
@@ -107,22 +76,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** What was found, short enough to be sent back; null for nothing. */
-export function shown(value: unknown): unknown {
-  if (value === undefined) return null;
-  if (typeof value === "string") return cut(value);
-  if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
-  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
-  // In process, arguments need not be JSON; what is sent back is.
-  return value === null || typeof value === "boolean" ? value : `a ${typeof value}`;
-}
-
 /** A JSON pointer; a name that nobody would give a parameter is cut like any other text from outside. */
 function pointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${cut(String(key)).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
-}
-
-function cut(text: string): string {
-  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }

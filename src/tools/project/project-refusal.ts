@@ -1,5 +1,5 @@
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import { invalidInput } from "../input/check-input.ts";
+import { invalidInput } from "../../base/invalid-input.ts";
 
 /** A path of the caller's that leads to no file it may have; `fault` ends a sentence. */
 export function notInProject(path: string, fault: string): SkillsError {

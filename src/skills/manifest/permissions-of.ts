@@ -1,6 +1,6 @@
-import { readMetadataPermissions } from "../../skills/manifest/metadata-permissions.ts";
-import type { Permissions } from "../../skills/manifest/metadata-permissions.ts";
-import type { Skill } from "../../skills/skill.ts";
+import { readMetadataPermissions } from "./metadata-permissions.ts";
+import type { Permissions } from "./metadata-permissions.ts";
+import type { Skill } from "../skill.ts";
 
 /** Of `skill.toml`, or of the `acp-skills-…` metadata (CONTRACT C-1.4); whoever declares nothing gets nothing. */
 export function permissionsOf({ manifest, metadata }: Skill): Permissions {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { readOptions } from "../src/options.ts";
-import type { Catalog } from "../src/skills/catalog.ts";
-import { memoryWatcher } from "../src/skills/watch/memory-watcher.ts";
-import { openNativeWatcher } from "../src/skills/watch/native-watcher.ts";
-import type { Snapshot } from "../src/skills/skill.ts";
-import { type OpenRoots, openSkillset, rootsOnDisk, type Skillset } from "../src/skillset.ts";
-import { diskTree } from "./contract/disk-tree.ts";
+import { readOptions } from "../../src/options.ts";
+import type { Catalog } from "../../src/skills/catalog.ts";
+import { memoryWatcher } from "../../src/skills/watch/memory-watcher.ts";
+import { openNativeWatcher } from "../../src/skills/watch/native-watcher.ts";
+import type { Snapshot } from "../../src/skills/skill.ts";
+import { type OpenRoots, openSkillset, rootsOnDisk, type Skillset } from "../../src/skills/skillset.ts";
+import { diskTree } from "../contract/disk-tree.ts";
 
 const nothing: Snapshot = { skills: [], problems: [] };
 

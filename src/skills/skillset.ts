@@ -1,51 +1,61 @@
 import { isAbsolute } from "node:path";
-import { pinDirectory } from "./base/directory-identity.ts";
-import type { DirectoryIdentity } from "./base/directory-identity.ts";
-import type { Settings } from "./options.ts";
-import { type Catalog, openCatalog } from "./skills/catalog.ts";
-import { diskSkillFiles } from "./skills/files/disk-skill-files.ts";
-import { nativeWatchers, type NativeWatcherOptions } from "./skills/watch/native-watcher.ts";
-import { type Root, sessionRoots } from "./skills/scan/roots.ts";
+import type { Clock } from "../base/clock.ts";
+import { pinDirectory } from "../base/directory-identity.ts";
+import type { DirectoryIdentity } from "../base/directory-identity.ts";
+import type { Log } from "../base/log.ts";
+import { type Catalog, openCatalog } from "./catalog.ts";
+import { diskSkillFiles } from "./files/disk-skill-files.ts";
+import { nativeWatchers, type NativeWatcherOptions } from "./watch/native-watcher.ts";
+import { type Root, sessionRoots } from "./scan/roots.ts";
+
+/** Where sessions look for skills, besides their own directories. */
+export interface SkillsetSettings {
+  /** Absolute. */
+  readonly skills: readonly string[];
+  readonly defaultRoots: boolean;
+  readonly home: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 export interface SessionDirectories {
   readonly cwd?: string | undefined;
   readonly additionalDirectories?: readonly string[] | undefined;
 }
 
-/** What a catalog is to those who only look: the part of it that doors need. */
-type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
+/** The part of a catalog that doors need. */
+export type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 
 /** The skills of one session. */
 export interface SessionSkills {
   /** The session's own directory, absolute; undefined without one. */
   readonly directory: string | undefined;
-  /** Which directory that was when the session was opened. */
+  /** Which directory that was when the session was opened; a path may lead elsewhere later. */
   readonly identity?: DirectoryIdentity | undefined;
   readonly catalog: SessionCatalog;
-  /** Sentences for people about directories that could not be used. */
+  /** One sentence for each directory that could not be used. */
   readonly problems: readonly string[];
-  /** Releases the catalog. May be called more than once; never throws. */
+  /** Releases the catalog. Idempotent; never throws. */
   close(): void;
 }
 
-/** Joins the rooms: which skills does a session have? */
+/** The skills of every session. */
 export interface Skillset {
   openSession(directories: SessionDirectories): SessionSkills;
-  /** Closes every catalog, whoever still uses it. */
+  /** Closes every catalog, even those still in use. */
   close(): Promise<void>;
 }
 
-/** How a catalog over roots is opened. */
-export type OpenRoots = (roots: readonly Root[], settings: Settings) => Catalog;
+export type OpenRoots = (roots: readonly Root[], settings: SkillsetSettings) => Catalog;
 
-/** Catalogs that watch the disk; they share what they need when the system's watches run out, and say so once. */
+/** Opens catalogs that watch the disk. When the system has no file watches left, all of them share one poller, and one warning is logged. */
 export function rootsOnDisk(options: NativeWatcherOptions = {}): OpenRoots {
   const openWatcher = nativeWatchers(options);
   return (roots, { clock, log }) => openCatalog({ roots, files: diskSkillFiles(), openWatcher, clock, log });
 }
 
-/** Opens a skillset. Sessions with equal roots share one catalog, closed when the last of them closes. */
-export function openSkillset(settings: Settings, open: OpenRoots = rootsOnDisk()): Skillset {
+/** Opens a skillset. Sessions with the same roots share one catalog, closed with the last of them. */
+export function openSkillset(settings: SkillsetSettings, open: OpenRoots = rootsOnDisk()): Skillset {
   const shared = new Map<string, { readonly catalog: Catalog; users: number }>();
 
   function release(key: string): void {
