@@ -13,7 +13,10 @@ export interface InternalErrorOptions {
  * Hides an unexpected error from callers: returns INTERNAL with an id in `facts.errorId`, never a stack trace or a host path. The details
  * are logged under the same id. An error that was converted before is returned unchanged. Never throws.
  */
-export function toInternalError(error: unknown, { log, newErrorId = randomErrorId }: InternalErrorOptions): SkillsError {
+export function toInternalError(
+  error: unknown,
+  { log, newErrorId = randomErrorId }: InternalErrorOptions,
+): SkillsError {
   if (isSkillsError(error) && error.code === "INTERNAL" && typeof error.facts.errorId === "string") return error;
   const errorId = newErrorId();
   log("error", `Internal error ${errorId}: ${describeFailure(error)}`);
