@@ -4,24 +4,23 @@ import { logIdleGrants } from "../runs/authorize/idle-grants.ts";
 import type { Settings } from "../options.ts";
 import { logProblemsOf } from "../skills/rules/log-problems.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
-import { openSkillset } from "../skills/skillset.ts";
-import { openToolkit, ownerOf } from "../toolkit.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import { openApp } from "../app.ts";
+import { createCaller } from "../caller.ts";
+import { onPrinted } from "../runs/run-event.ts";
 import type { FromSkills, Opening, PlainError, SkillNumber, ToSkills } from "./skills-messages.ts";
 
 /** Serves the tools over one set of directories to the other end of a port, until that end says that it closes. */
 export function serveSkills(port: MessagePort, settings: Settings, opening: Opening): void {
   const { cwd, additionalDirectories, asksVisible } = opening;
-  const skillset = openSkillset(settings);
-  const toolkit = openToolkit(settings);
-  const session = skillset.openSession({ cwd, additionalDirectories });
+  const app = openApp(settings);
+  const session = app.openSession({ cwd, additionalDirectories });
   const { catalog } = session;
   const running = new Map<number, AbortController>();
   const shown = openShown();
   const asked = new Map<number, (hidden: readonly SkillNumber[]) => void>();
   logProblemsOf(session, settings.log);
   logIdleGrants(settings.grants, catalog, settings.log);
-  void catalog.ready.then(() => {
+  void Promise.all([catalog.ready, app.load()]).then(() => {
     post({ kind: "opened" });
   });
 
@@ -44,21 +43,19 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   async function call({ call, name, args, ...facts }: Extract<ToSkills, { kind: "call" }>): Promise<void> {
     const controller = new AbortController();
     running.set(call, controller);
-    const { sessionId, owner = ownerOf(sessionId, { directory: cwd }), project = cwd } = facts;
+    const { sessionId, owner, project = cwd } = facts;
     try {
-      const context: ToolContext = {
+      const place = project === cwd ? session : { catalog, directory: project, identity: undefined };
+      const caller = createCaller(place, {
         door: "in-process",
+        sessionId,
         owner,
-        skills: catalog,
-        project,
-        ...(project === cwd && { projectIdentity: session.identity }),
-        onPrint(text) {
+        onEvent: onPrinted((text) => {
           post({ kind: "print", call, text });
-        },
-        ...(sessionId !== undefined && { sessionId }),
+        }),
         ...(asksVisible && { visible: await askVisible(call) }),
-      };
-      post({ kind: "result", call, value: await toolkit.toolbox.call(name, args, context, controller.signal) });
+      });
+      post({ kind: "result", call, value: await app.toolbox.call(name, args, caller, controller.signal) });
     } catch (error) {
       post({ kind: "error", call, error: toPlainError(error) });
     } finally {
@@ -79,7 +76,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
         asked.delete(message.call);
         break;
       case "close":
-        void Promise.all([skillset.close(), toolkit.close()]).then(() => {
+        void app.close().then(() => {
           port.close();
         });
         break;

@@ -1,18 +1,11 @@
-import type { Log } from "../base/log.ts";
-import type { SkillHasher } from "../skills/hash/hash-skill.ts";
-import type { SkillSource } from "../skills/files/skill-source.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import type { App } from "../app.ts";
+import type { Caller } from "../caller.ts";
+import type { RunListener } from "../runs/run-event.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 
-/** What the door serves, the same to every caller. */
-export interface McpDoor {
+/** The part of the app that this door serves. */
+export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "version"> {
   readonly toolbox: Pick<Toolbox, "call">;
-  /** Where the files of skills are. */
-  readonly source: SkillSource;
-  readonly hasher: SkillHasher;
-  readonly log: Log;
-  /** Of this package, told to clients. */
-  readonly version: string;
 }
 
 /** One call, as far as it tells an editor's calls apart. */
@@ -23,16 +16,12 @@ export interface FollowedCall {
   readonly input: unknown;
 }
 
-/** Who calls through the door. Everything but the door's own name, and how to hear of a change. */
-export interface McpCaller extends Omit<ToolContext, "door" | "skills" | "onPrint"> {
+/** Who calls through the door, and what its session has to hear. */
+export interface McpCaller extends Caller {
   /** Aborted when the turn is cancelled in which a call is made; the next turn has another. */
   readonly turn?: () => AbortSignal;
-  /** What is to be told what a call prints while it runs, where its editor knows that call. */
-  readonly follow?: (call: FollowedCall) => ((text: string) => void) | undefined;
-  /** A client has asked for the tools, so that its model has them. */
+  /** What listens to a call's run, where its editor knows that call. */
+  readonly follow?: (call: FollowedCall) => RunListener | undefined;
+  /** Called when a client asks for the tools, so that its model has them. */
   readonly onReached?: () => void;
-  readonly skills: ToolContext["skills"] & {
-    /** Calls back after the skills changed; the returned function ends that. A catalog has it. */
-    readonly onChange?: (listener: () => void) => () => void;
-  };
 }

@@ -5,7 +5,7 @@ import type { Log } from "../base/log.ts";
 import { toolDefinitions } from "../tools/tool-definitions.ts";
 import type { McpTool, ObjectSchema } from "../tools/tool-definitions.ts";
 import type { ToolName } from "../tools/tool-names.ts";
-import type { ToolContext } from "../tools/tool.ts";
+import type { RunListener } from "../runs/run-event.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
@@ -33,13 +33,13 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
   async function call(
     name: string,
     args: unknown,
-    { signal, onPrint }: { readonly signal: AbortSignal; readonly onPrint: ToolContext["onPrint"] },
+    { signal, onEvent }: { readonly signal: AbortSignal; readonly onEvent: RunListener | undefined },
   ): Promise<CallToolResult> {
     const turn = caller.turn?.();
     const given = turn === undefined ? signal : AbortSignal.any([signal, turn]);
     try {
       // Anew for each call: which session calls may be known only after the door was opened.
-      const context = { ...caller, door: "mcp", ...(onPrint !== undefined && { onPrint }) } as const;
+      const context = { ...caller, ...(onEvent !== undefined && { onEvent }) };
       return toResult(await toolbox.call(name, args, context, given));
     } catch (error) {
       // Whoever gave up is not told.
@@ -53,7 +53,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     tool: string,
     input: unknown,
     meta: Readonly<Record<string, unknown>> | undefined,
-  ): ToolContext["onPrint"] {
+  ): RunListener | undefined {
     return caller.follow?.({ toolCallId: toolCallIdIn(meta), tool, input });
   }
 
@@ -69,7 +69,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
       call(params.name, params.arguments, {
         signal: mcpReq.signal,
-        onPrint: toBoth(
+        onEvent: toBoth(
           tellProgress(params._meta?.progressToken, mcpReq.notify, log),
           followed(params.name, params.arguments, params._meta),
         ),
@@ -93,11 +93,11 @@ function hideResources({ server }: McpServer): void {
   server.getCapabilities = () => Object.fromEntries(offered);
 }
 
-function toBoth(one: ToolContext["onPrint"], other: ToolContext["onPrint"]): ToolContext["onPrint"] {
+function toBoth(one: RunListener | undefined, other: RunListener | undefined): RunListener | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return (text) => {
-    one(text);
-    other(text);
+  return (event) => {
+    one(event);
+    other(event);
   };
 }
 

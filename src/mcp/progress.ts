@@ -1,4 +1,5 @@
 import type { Log } from "../base/log.ts";
+import { onPrinted, type RunListener } from "../runs/run-event.ts";
 
 interface ProgressNotification {
   readonly method: "notifications/progress";
@@ -16,15 +17,15 @@ export function tellProgress(
   progressToken: string | number | undefined,
   notify: (notification: ProgressNotification) => Promise<void>,
   log: Log,
-): ((text: string) => void) | undefined {
+): RunListener | undefined {
   if (progressToken === undefined) return undefined;
   let progress = 0;
-  return (message) => {
+  return onPrinted((message) => {
     progress += 1;
     notify({ method: "notifications/progress", params: { progressToken, progress, message } }).catch(
       (error: unknown) => {
         log("info", `A client was not told of progress: ${String(error)}`);
       },
     );
-  };
+  });
 }

@@ -15,3 +15,10 @@ export type RunEvent = { readonly runId: string } & (
 
 /** Must not throw. */
 export type RunListener = (event: RunEvent) => void;
+
+/** A listener for what code prints. `listener` must not throw. */
+export function onPrinted(listener: (text: string) => void): RunListener {
+  return (event) => {
+    if (event.type === "printed") listener(event.text);
+  };
+}

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { isSkillsError, SkillsError } from "../errors.ts";
-import type { Settings } from "../options.ts";
-import type { TierReport } from "../sandbox/choose-sandbox.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/log.ts";
+import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find/find-python.ts";
 import { liesIn } from "../base/is-within.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -27,14 +28,21 @@ export function packagesIn(dataDirectory: string): string {
   return path.join(dataDirectory, "packages");
 }
 
-type RunSettings = Pick<Settings, "dataDirectory" | "clock" | "log"> &
-  Partial<Pick<Settings, "grants" | "secretsFile" | "isolation">>;
+export interface RunSettings {
+  readonly dataDirectory: string;
+  /** `NAME:PERMISSION[,…]`. */
+  readonly grants: readonly string[];
+  readonly secretsFile: string | undefined;
+  readonly isolation: NonNullable<SandboxOptions["isolation"]>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
 
 /** Runs that wait, for each that runs. */
 const waitingEach = 16;
 
 export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
-  const { grants = [], secretsFile, isolation = "auto", dataDirectory, clock, log } = settings;
+  const { grants, secretsFile, isolation, dataDirectory, clock, log } = settings;
   const secrets = firstOf([
     memorySecrets(process.env),
     ...(secretsFile === undefined ? [] : [envFileSecrets(secretsFile)]),

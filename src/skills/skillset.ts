@@ -24,7 +24,7 @@ export interface SessionDirectories {
 }
 
 /** The part of a catalog that doors need. */
-export type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
+type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 
 /** The skills of one session. */
 export interface SessionSkills {

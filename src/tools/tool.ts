@@ -4,6 +4,7 @@ import type { DirectoryIdentity } from "../base/directory-identity.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
+import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { ProjectFiles } from "./project/project-files.ts";
 import type { ToolLimits } from "./limits.ts";
@@ -13,24 +14,26 @@ import type { ToolName } from "./tool-names.ts";
 
 export type Door = "mcp" | "acp" | "http" | "in-process" | "cli";
 
-/** Who calls, and what this caller may see. */
-export interface ToolContext {
-  readonly sessionId?: string;
+/** Who calls, and what this caller may see and use. */
+export interface ToolCaller {
+  readonly door: Door;
+  readonly sessionId?: string | undefined;
   /** Whose blobs the caller reads and writes. */
   readonly owner: string;
-  readonly door: Door;
-  /** The skills of the caller's session; a call waits for `ready` first. A catalog is one. */
+  /** What people know the caller by, such as the agent's name. */
+  readonly label?: string;
+  /** The skills of the caller's session; a call awaits `ready` first. A catalog satisfies this. */
   readonly skills: { readonly snapshot: Snapshot; readonly ready?: Promise<unknown> };
-  /** A version for which this is false behaves exactly as one that is not there. Default: everything is visible. Must not throw. */
+  /** A version for which this returns false does not exist for the caller. Default: all exist. Must not throw. */
   readonly visible?: (skill: Skill) => boolean;
-  /** The tools this caller has; any other behaves exactly as one that is not there. Default: all. */
+  /** The tools this caller has; others do not exist for the caller. Default: all. */
   readonly tools?: readonly ToolName[];
   /** The session's directory: what a skill with permission for the project works on. */
   readonly project?: string;
-  /** Which directory that was when the session was opened. Absent: whichever it is when it is used. */
+  /** Which directory that was when the session was opened. Default: whichever is there when it is used. */
   readonly projectIdentity?: DirectoryIdentity | undefined;
-  /** Told what code prints while it runs, as text. Must not throw. */
-  readonly onPrint?: (text: string) => void;
+  /** Gets the events of the caller's runs. */
+  readonly onEvent?: RunListener;
 }
 
 /** What a tool works with during one call. */
@@ -51,7 +54,7 @@ export interface RunContext {
   readonly projectIdentity: DirectoryIdentity | undefined;
   /** Throws PERMISSION_DENIED where the call belongs to no project. */
   readonly projectFiles: () => ProjectFiles;
-  readonly onPrint: ((text: string) => void) | undefined;
+  readonly onEvent: RunListener | undefined;
   /** Told of every skill that code inside a run called. */
   readonly onNested: (skill: Skill) => void;
 }

@@ -19,7 +19,7 @@ import type { ToolLimits } from "./limits.ts";
 import type { SkillSource } from "../skills/files/skill-source.ts";
 import { viewSkills } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
-import type { Door, RunContext, Tool, ToolContext } from "./tool.ts";
+import type { Door, RunContext, Tool, ToolCaller } from "./tool.ts";
 import { availableTools } from "./tools.ts";
 import { toVisibleSource } from "./view/visible-source.ts";
 import { visibleTo } from "./view/visible-to.ts";
@@ -61,9 +61,9 @@ export interface Toolbox {
    * Calls a tool; the answer is plain JSON, and the same through every door. Throws SkillsErrors only, except the reason of
    * `signal`, once that is aborted. A failure of ours is INTERNAL, with an id, and its detail is in the log.
    */
-  call(name: string, args: unknown, context: ToolContext, signal?: AbortSignal): Promise<unknown>;
+  call(name: string, args: unknown, context: ToolCaller, signal?: AbortSignal): Promise<unknown>;
   /** What a call of a tool that executes would do, without doing it. Throws as `call` does before anything starts. */
-  check(name: string, args: unknown, context: ToolContext): Promise<unknown>;
+  check(name: string, args: unknown, context: ToolCaller): Promise<unknown>;
 }
 
 const never = new AbortController().signal;
@@ -74,8 +74,8 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const hasher = options.hasher ?? openSkillHasher();
   const guideFor = openGuides(limits);
 
-  function toRunContext(context: ToolContext): RunContext {
-    const { owner, skills, tools: names, project, projectIdentity, onPrint } = context;
+  function toRunContext(context: ToolCaller): RunContext {
+    const { owner, skills, tools: names, project, projectIdentity, onEvent } = context;
     const { snapshot } = skills;
     const visible = visibleTo(context.door, snapshot, context.visible);
     const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
@@ -100,14 +100,14 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
         const hint = "Call it in a session that has a directory.";
         throw new SkillsError("PERMISSION_DENIED", "This call belongs to no project.", { facts: { hint } });
       },
-      onPrint,
+      onEvent,
       onNested: (skill) => {
         report(toUse("execute_skill", skill, context));
       },
     };
   }
 
-  async function run(name: string, args: unknown, context: ToolContext, signal: AbortSignal): Promise<unknown> {
+  async function run(name: string, args: unknown, context: ToolCaller, signal: AbortSignal): Promise<unknown> {
     const tool = findTool(name, context.tools);
     const input = checkInput(tool, args);
     signal.throwIfAborted();
@@ -120,7 +120,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     return output;
   }
 
-  function toUse(tool: ToolName, skill: Skill | undefined, { sessionId, door }: ToolContext): ToolUse {
+  function toUse(tool: ToolName, skill: Skill | undefined, { sessionId, door }: ToolCaller): ToolUse {
     return {
       tool,
       ...(skill !== undefined && { skill: skill.name }),
@@ -139,7 +139,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     }
   }
 
-  async function check(name: string, args: unknown, context: ToolContext): Promise<unknown> {
+  async function check(name: string, args: unknown, context: ToolCaller): Promise<unknown> {
     const tool = findTool(name, context.tools);
     const input = checkInput(tool, args);
     await context.skills.ready;

@@ -65,6 +65,7 @@ export async function openDoor(
   const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, log, ...(runs && { runs }) }));
   const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version: "0.0.0-test" };
   const caller: McpCaller = {
+    door: "mcp",
     owner: "me",
     sessionId: "s1",
     skills: catalog,

@@ -1,3 +1,4 @@
+import { onPrinted } from "../../src/runs/run-event.ts";
 import { expect, test } from "vitest";
 import { SkillsError } from "../../src/errors.ts";
 import type { SandboxRun } from "../../src/sandbox/sandbox.ts";
@@ -328,14 +329,14 @@ test("a secret that is coloured is hidden like any other, wherever colours are t
     },
     { grants: ["a.b:secrets"], readSecret: () => Promise.resolve(secret) },
   );
-  const onPrint = (text: string) => void shown.push(text);
+  const onEvent = onPrinted((text) => void shown.push(text));
   for (const more of [
     { args: {} },
     { args: { fail: true } },
     { script: "scripts/x.py", args: { argv: [] } },
     { script: "scripts/x.py", args: { argv: ["1"] } },
   ]) {
-    const result = await call("execute_skill", { name: "a.b", ...more }, { onPrint });
+    const result = await call("execute_skill", { name: "a.b", ...more }, { onEvent });
     expect(JSON.stringify(result)).toContain("***");
     expect(JSON.stringify(result)).not.toContain(secret);
   }
@@ -362,8 +363,8 @@ test("a secret that is handed to another skill is hidden in what that one shows,
     },
     { grants: ["a:secrets"], readSecret: () => Promise.resolve(secret) },
   );
-  const onPrint = (text: string) => void shown.push(text);
-  const result = (await call("execute_skill", { name: "a" }, { onPrint })) as {
+  const onEvent = onPrinted((text) => void shown.push(text));
+  const result = (await call("execute_skill", { name: "a" }, { onEvent })) as {
     output: unknown;
     output_blobs: string[];
   };
@@ -453,7 +454,7 @@ test("what is printed is told while it runs", async () => {
     print("\u001b[31m done\n", "stderr");
     return { type: "returned", value: null };
   });
-  await call("execute_skill", { name: "a.b" }, { onPrint: (text) => told.push(text) });
+  await call("execute_skill", { name: "a.b" }, { onEvent: onPrinted((text) => void told.push(text)) });
   expect(told.join("")).toBe("half é done\n");
 });
 

@@ -8,7 +8,7 @@ import type { Root } from "../../src/skills/scan/roots.ts";
 import type { MemorySkillFiles } from "../../src/skills/files/memory-skill-files.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { memorySkillBytes } from "../../src/skills/files/memory-skill-bytes.ts";
-import type { ToolContext } from "../../src/tools/tool.ts";
+import type { ToolCaller } from "../../src/tools/tool.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import type { Toolbox, ToolboxOptions } from "../../src/tools/toolbox.ts";
 
@@ -28,11 +28,11 @@ export function protocolSkill(name: string, version = "1.0.0", extra = ""): Reco
 export interface OpenTools {
   readonly files: MemorySkillFiles;
   readonly toolbox: Toolbox;
-  readonly context: ToolContext;
+  readonly context: ToolCaller;
   readonly logged: string[];
   /** Reads the skills anew. */
   readonly reload: () => Promise<unknown>;
-  readonly call: (name: string, args?: unknown, context?: Partial<ToolContext>) => Promise<unknown>;
+  readonly call: (name: string, args?: unknown, context?: Partial<ToolCaller>) => Promise<unknown>;
 }
 
 /** A toolbox over skills in memory. */
@@ -61,7 +61,7 @@ export async function openTools(
   });
   const catalog = openCatalog({ roots, files, clock: systemClock, log });
   await catalog.ready;
-  const context: ToolContext = { owner: "me", door: "in-process", skills: catalog, sessionId: "s1" };
+  const context: ToolCaller = { owner: "me", door: "in-process", skills: catalog, sessionId: "s1" };
   return {
     files,
     toolbox,

@@ -1,6 +1,7 @@
 import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
 import type { Settings } from "../../options.ts";
-import { openSkillset, type SessionSkills, type Skillset } from "../../skills/skillset.ts";
+import { type App, openApp } from "../../app.ts";
+import type { SessionSkills, Skillset } from "../../skills/skillset.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { openToldOnce } from "../../base/told-once.ts";
 import { type AgentTools, openAgentTools } from "../tools/agent-tools.ts";
@@ -21,14 +22,15 @@ export interface LocalServiceOptions {
 
 /** The service on this very thread: inside the worker, and where there can be none. */
 export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
-  const skillset = options.skillset ?? openSkillset(settings);
-  const tools = "tools" in options ? options.tools : settings.tools === "none" ? undefined : openAgentTools(settings);
+  const app = openApp(settings, options.skillset && { skillset: options.skillset });
+  const tools = "tools" in options ? options.tools : settings.tools === "none" ? undefined : openAgentTools(app);
   const readSkill = options.readInstructions ?? readInstructions;
   const now = options.now ?? Date.now;
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
-    await Promise.all([skillset.close(), tools?.close()]);
+    await tools?.close();
+    await app.close();
   }
 
   return {
@@ -36,7 +38,7 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
       const { tellOnce } = openToldOnce(outlet.log);
       return openServiceConnection({
         openSkills(directories) {
-          const skills = openSkills(skillset, directories);
+          const skills = openSkills(app, directories);
           logIdleGrants(settings.grants, skills.catalog, tellOnce);
           return skills;
         },
@@ -52,9 +54,9 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
   };
 }
 
-function openSkills(skillset: Skillset, directories: Directories): SessionSkills {
+function openSkills(app: Pick<App, "openSession">, directories: Directories): SessionSkills {
   try {
-    return skillset.openSession(directories);
+    return app.openSession(directories);
   } catch (error) {
     return noSkills(`Skills cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,13 +1,12 @@
 import { fileURLToPath } from "node:url";
-import type { SessionSkills } from "../../skills/skillset.ts";
-import type { Settings } from "../../options.ts";
-import type { ownerOf, Toolkit } from "../../toolkit.ts";
-import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";
+import type { App } from "../../app.ts";
 import { urlOf } from "../../base/url-of.ts";
-
-type SessionCatalog = SessionSkills["catalog"];
-/** What a caller has: the skills, and the directory they are used in. */
-type CallerSkills = Pick<SessionSkills, "catalog" | "directory" | "identity">;
+import { type CallerSession, createCaller, createOpeningCaller } from "../../caller.ts";
+import { SkillsError } from "../../errors.ts";
+import type { FollowedCall, McpCaller, McpDoor } from "../../mcp/mcp-door.ts";
+import type { SessionServers } from "../../mcp/session-servers.ts";
+import type { RunListener } from "../../runs/run-event.ts";
+import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";
 
 /** An MCP server of ours, for the session that is being opened. */
 export interface SessionServer {
@@ -20,22 +19,13 @@ export interface SessionServer {
   readonly close: () => void;
 }
 
-/** Who calls a tool for an editor. */
+/** An editor that calls a tool. */
 export interface EditorCaller {
   readonly sessionId: string | undefined;
-  /** What the session's agent calls itself. */
+  /** The name that the session's agent gave itself. */
   readonly agent?: string;
-  readonly skills: CallerSkills;
-  /** Told what code prints while it runs. */
-  readonly onPrint?: (text: string) => void;
-}
-
-/** One call, as far as it tells an editor's calls apart. */
-interface FollowedCall {
-  /** The id by which the agent's editor knows it, where the agent says so. */
-  readonly toolCallId: string | undefined;
-  readonly tool: string;
-  readonly input: unknown;
+  readonly skills: CallerSession;
+  readonly onEvent?: RunListener;
 }
 
 export interface OpenedSession {
@@ -44,8 +34,8 @@ export interface OpenedSession {
   readonly agent: string;
   /** How its agent reaches the server. */
   readonly transport: Transport;
-  /** What is to be told what a call prints, where the session's editor knows that call. */
-  readonly follow: (call: FollowedCall) => ((text: string) => void) | undefined;
+  /** What listens to a call's run, where the session's editor knows that call. */
+  readonly follow: (call: FollowedCall) => RunListener | undefined;
   /** The agent has asked for the tools, so that its model has them. */
   readonly onReached: () => void;
 }
@@ -58,59 +48,44 @@ export interface AgentTools {
   /** Throws as the toolbox does. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
   /** Opens a server for a session whose id may not be known yet. */
-  openServer(skills: CallerSkills, session: OpenedSession): Promise<SessionServer>;
-  /** Closes every server, and what is behind them. May be called more than once; never throws. */
+  openServer(skills: CallerSession, session: OpenedSession): Promise<SessionServer>;
+  /** Closes every server. Idempotent; never throws. */
   close(): Promise<void>;
 }
 
-/** Who calls through a session's server; which session that is may be known only later. */
-interface SessionCaller {
-  sessionId?: string;
-  owner: string;
-  readonly skills: SessionCatalog;
-  readonly project?: string;
-  readonly turn: () => AbortSignal;
-  readonly follow: OpenedSession["follow"];
-  readonly onReached: () => void;
+/** The part of the app that this door needs. */
+export type ToolsApp = McpDoor & Pick<App, "clock" | "load">;
+
+/** The part of `mcp/session-servers.ts` that is needed. */
+export interface ServersModule {
+  readonly openSessionServers: (app: ToolsApp) => SessionServers;
 }
 
-/** What is needed of a toolkit. */
-type ToolkitPart = Pick<Toolkit, "openMcp" | "close"> & { readonly toolbox: Pick<Toolkit["toolbox"], "call"> };
-
-/** What is needed of `toolkit.ts`. */
-export interface ToolkitModule {
-  /** Loads the MCP library. */
-  readonly loadMcpServers: () => Promise<unknown>;
-  readonly openToolkit: (settings: Settings) => ToolkitPart;
-  readonly ownerOf: typeof ownerOf;
-}
-
-/** The bridge is the command line of this very package. */
+/** The bridge is this package's own command line. */
 const ownBridge: Bridge = {
   command: process.execPath,
   args: [fileURLToPath(new URL("../../cli/main.js", urlOf(import.meta))), "mcp-bridge"],
 };
 
-/** Loads the tools when they are needed for the first time, or are said to be needed soon: they bring zod and the MCP library. */
+/** Opens the tools. The MCP library is loaded when a session first needs a server, or by `prepare`. */
 export function openAgentTools(
-  settings: Settings,
+  app: ToolsApp,
   {
-    load = () => import("../../toolkit.ts"),
+    load = () => import("../../mcp/session-servers.ts"),
     bridge = ownBridge,
-  }: { readonly load?: () => Promise<ToolkitModule>; readonly bridge?: Bridge } = {},
+  }: { readonly load?: () => Promise<ServersModule>; readonly bridge?: Bridge } = {},
 ): AgentTools {
-  const { log } = settings;
-  let opening: Promise<OpenToolkit> | undefined;
+  let opening: Promise<SessionServers> | undefined;
   let isClosed = false;
 
-  async function open(): Promise<OpenToolkit> {
-    const { openToolkit, ownerOf } = await load();
-    if (isClosed) throw new Error("the tools were closed");
-    return { toolkit: openToolkit(settings), ownerOf };
+  async function open(): Promise<SessionServers> {
+    const { openSessionServers } = await load();
+    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
+    return openSessionServers(app);
   }
 
-  /** A failure is not kept: the next session may have more luck. */
-  function opened(): Promise<OpenToolkit> {
+  /** A failure is not kept: the next session tries again. */
+  function servers(): Promise<SessionServers> {
     opening ??= open().catch((error: unknown) => {
       opening = undefined;
       throw error;
@@ -118,43 +93,25 @@ export function openAgentTools(
     return opening;
   }
 
+  function closingFailed(error: unknown): void {
+    app.log("warning", `Closing an MCP server failed: ${String(error)}`);
+  }
+
   return {
     bridge,
     prepare() {
-      // What cannot be loaded is told when it is needed.
-      load()
-        .then(({ loadMcpServers }) => loadMcpServers())
-        .catch(() => undefined);
+      // A failure is reported when they are needed.
+      Promise.all([load(), app.load()]).catch(() => undefined);
     },
-    async call(name, args, { sessionId, agent, skills: { catalog, directory, identity }, onPrint }, signal) {
-      const { toolkit, ownerOf } = await opened();
-      const context = {
-        ...(sessionId !== undefined && { sessionId }),
-        owner: ownerOf(sessionId, { agent, directory }),
-        door: "acp",
-        skills: catalog,
-        ...(directory !== undefined && { project: directory, projectIdentity: identity }),
-        ...(onPrint !== undefined && { onPrint }),
-      } as const;
-      return await toolkit.toolbox.call(name, args, context, signal);
+    async call(name, args, { skills, ...facts }, signal) {
+      return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
     },
-    async openServer({ catalog, directory, identity }, { sessionId, agent, transport, follow, onReached }) {
-      const { toolkit, ownerOf } = await opened();
+    async openServer(skills, { sessionId, agent, transport, follow, onReached }) {
       let turn = new AbortController();
-      const caller: SessionCaller = {
-        owner: `opening:${crypto.randomUUID()}`,
-        skills: catalog,
-        ...(directory !== undefined && { project: directory, projectIdentity: identity }),
-        turn: () => turn.signal,
-        follow,
-        onReached,
-      };
-      const begin = (id: string): void => {
-        caller.sessionId = id;
-        caller.owner = ownerOf(id, { agent, directory });
-      };
+      const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent });
       if (sessionId !== undefined) begin(sessionId);
-      const address = await toolkit.openMcp(caller, transport);
+      const client: McpCaller = Object.assign(caller, { turn: () => turn.signal, follow, onReached });
+      const address = await (await servers()).open(client, transport);
       return {
         address,
         begin,
@@ -163,20 +120,15 @@ export function openAgentTools(
           turn = new AbortController();
         },
         close() {
-          address.close().catch((error: unknown) => log("warning", `Closing an MCP server failed: ${String(error)}`));
+          address.close().catch(closingFailed);
         },
       };
     },
     async close() {
       isClosed = true;
-      // What could not be opened was told when it was.
-      const kit = await opening?.catch(() => undefined);
-      await kit?.toolkit.close();
+      // A failure to open was reported to the session that needed it.
+      const opened = await opening?.catch(() => undefined);
+      await opened?.close().catch(closingFailed);
     },
   };
-}
-
-interface OpenToolkit {
-  readonly toolkit: ToolkitPart;
-  readonly ownerOf: typeof ownerOf;
 }

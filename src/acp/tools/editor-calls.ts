@@ -1,6 +1,7 @@
 import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
+import { onPrinted } from "../../runs/run-event.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../wire/methods.ts";
@@ -71,10 +72,10 @@ export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
     if (method === `${toolMethodPrefix}${listProblems}`)
       return pageOfProblems(params, findCatalog(listProblems, params));
     const tool = toToolName(method);
-    const onPrint = openProgress(id, signal);
-    if (!isRecord(params)) return await tools.call(tool, params, { ...findCaller(tool, undefined), onPrint }, signal);
+    const onEvent = onPrinted(openProgress(id, signal));
+    if (!isRecord(params)) return await tools.call(tool, params, { ...findCaller(tool, undefined), onEvent }, signal);
     const args = Object.fromEntries(Object.entries(params).filter(([key]) => key !== "sessionId" && key !== "_meta"));
-    return await tools.call(tool, args, { ...findCaller(tool, params["sessionId"]), onPrint }, signal);
+    return await tools.call(tool, args, { ...findCaller(tool, params["sessionId"]), onEvent }, signal);
   }
 
   function findCatalog(method: string, params: unknown): SessionSkills["catalog"] {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { onPrinted } from "../../runs/run-event.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { AgentTools, OpenedSession, SessionServer } from "./agent-tools.ts";
 import type { ClaimedCalls } from "./claimed-calls.ts";
@@ -46,7 +47,7 @@ export async function equipSession(
     let call = claim();
     let early = "";
     let show: ((text: string) => void) | undefined;
-    return (text) => {
+    return onPrinted((text) => {
       // The program that calls us may be faster than the one that tells the editor of the call.
       call ??= claim();
       if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);
@@ -54,7 +55,7 @@ export async function equipSession(
       if (show === undefined) return;
       show(early);
       early = "";
-    };
+    });
   };
   const session = { sessionId, agent, transport, follow, onReached };
   const server = await openInTime(tools.openServer(skills, session), clock);

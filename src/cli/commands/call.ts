@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import type { Log } from "../../base/log.ts";
 import { readOptions } from "../../options.ts";
-import { localOwner, openToolkit } from "../../toolkit.ts";
+import { openApp } from "../../app.ts";
+import { createCaller } from "../../caller.ts";
+import { onPrinted } from "../../runs/run-event.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { refuseUnknownGrants } from "../arguments/refuse-unknown-grants.ts";
 import { cwd, notes, roots, running } from "../arguments/shared-options.ts";
@@ -34,18 +36,13 @@ export const call = defineCommand({
     if (!complete) return 2;
     refuseUnknownGrants(options.grant, catalog);
     const log = openProcessLog();
-    const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...settings }));
+    const app = openApp(readOptions({ log, home: terminal.home, ...settings }));
     const { signal, stop } = onInterruption();
     const printed = printLines((text) => void process.stderr.write(text));
     try {
-      const context = {
-        owner: localOwner,
-        door: "cli",
-        skills: catalog,
-        project: resolve(terminal.cwd, options.cwd ?? "."),
-        onPrint: printed.push,
-      } as const;
-      const called = toolkit.toolbox.call(tool, args, context, signal).finally(printed.end);
+      const session = { catalog, directory: resolve(terminal.cwd, options.cwd ?? ".") };
+      const caller = createCaller(session, { door: "cli", onEvent: onPrinted(printed.push) });
+      const called = app.toolbox.call(tool, args, caller, signal).finally(printed.end);
       await terminal.print([jsonText(await called, 2), "\n"]);
       return 0;
     } catch (error) {
@@ -57,7 +54,7 @@ export const call = defineCommand({
       return 1;
     } finally {
       stop();
-      await toolkit.close();
+      await app.close();
     }
   },
 });

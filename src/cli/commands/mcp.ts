@@ -3,8 +3,8 @@ import { whenParentGone } from "../../mcp/socket/when-parent-gone.ts";
 import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
 import { readOptions } from "../../options.ts";
 import { logProblemsOf } from "../../skills/rules/log-problems.ts";
-import { openSkillset } from "../../skills/skillset.ts";
-import { localOwner, openToolkit } from "../../toolkit.ts";
+import { openApp } from "../../app.ts";
+import { createCaller } from "../../caller.ts";
 import { currentDirectory, toAbsolute } from "../arguments/current-directory.ts";
 import { cwd, notes, roots, running } from "../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../command.ts";
@@ -32,9 +32,8 @@ export const mcp = defineCommand({
       skills: skills.map(toAbsolute),
       ...runningOptions,
     });
-    const skillset = openSkillset(settings);
-    const toolkit = openToolkit(settings);
-    const session = skillset.openSession({ cwd: directory });
+    const app = openApp(settings);
+    const session = app.openSession({ cwd: directory });
     logProblemsOf(session, log);
     logIdleGrants(settings.grants, session.catalog, log);
     const { clock } = settings;
@@ -50,12 +49,11 @@ export const mcp = defineCommand({
         clock,
         gone: AbortSignal.any([gone.signal, signal]),
       };
-      const project = { project: directory, projectIdentity: session.identity };
-      await serveMcp(toolkit, { owner: localOwner, skills: session.catalog, ...project }, streams);
+      await serveMcp(app, createCaller(session, { door: "mcp" }), streams);
     } finally {
       stopLooking();
       stop();
-      await Promise.all([skillset.close(), toolkit.close()]);
+      await app.close();
     }
     return signal.aborted ? 130 : 0;
   },

@@ -2,7 +2,9 @@ import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import { readOptions } from "../../options.ts";
-import { localOwner, openToolkit } from "../../toolkit.ts";
+import { openApp } from "../../app.ts";
+import { createCaller, localOwner } from "../../caller.ts";
+import { onPrinted } from "../../runs/run-event.ts";
 import type { RunResult } from "../../runs/record/run-result.ts";
 import { maxTimeoutMs } from "../../runs/plan/run-limits.ts";
 import { toMimeType } from "../../tools/answers/mime-type.ts";
@@ -61,11 +63,11 @@ export const run = defineCommand({
     if (timeout !== undefined && timeout.ms > maxTimeoutMs)
       terminal.tell(`--timeout ${timeout.ms} is more than a run may take; it has ${maxTimeoutMs} ms`);
     const log = openProcessLog();
-    const toolkit = openToolkit(readOptions({ log, home: terminal.home, ...runningOptions }));
+    const app = openApp(readOptions({ log, home: terminal.home, ...runningOptions }));
     const { signal, stop } = onInterruption();
     const printed = printLines((text) => void process.stderr.write(text));
     try {
-      const blobs = await putAll(toolkit.blobs, given.blob ?? [], terminal.cwd, signal);
+      const blobs = await putAll(app.blobs, given.blob ?? [], terminal.cwd, signal);
       const args = withBlobs(input, blobs, (place) => {
         terminal.tell(`${place} in --args would stand for a --blob that was not given; it is passed on as it is`);
       });
@@ -76,18 +78,13 @@ export const run = defineCommand({
         ...(timeout !== undefined && { timeout_ms: timeout.ms }),
         ...(given.script !== undefined && { script: given.script }),
       };
-      const context = {
-        owner: localOwner,
-        door: "cli",
-        skills: catalog,
-        project: resolve(terminal.cwd, given.cwd ?? "."),
-        onPrint: printed.push,
-      } as const;
+      const session = { catalog, directory: resolve(terminal.cwd, given.cwd ?? ".") };
+      const caller = createCaller(session, { door: "cli", onEvent: onPrinted(printed.push) });
       if (given["dry-run"] === true) {
-        await terminal.print([jsonText(await toolkit.toolbox.check("execute_skill", call, context), 2), "\n"]);
+        await terminal.print([jsonText(await app.toolbox.check("execute_skill", call, caller), 2), "\n"]);
         return 0;
       }
-      const called = toolkit.toolbox.call("execute_skill", call, context, signal).finally(printed.end);
+      const called = app.toolbox.call("execute_skill", call, caller, signal).finally(printed.end);
       const result = (await called) as RunResult;
       const { clamped, timeout_ms } = result.limits_applied;
       if (clamped === true && timeout !== undefined && timeout.ms <= maxTimeoutMs)
@@ -103,7 +100,7 @@ export const run = defineCommand({
       return 1;
     } finally {
       stop();
-      await toolkit.close();
+      await app.close();
     }
   },
 });

@@ -40,7 +40,7 @@ function runsOf({ runs }: RunContext): Runs {
 
 /** Who asks for a run, for the rooms that carry it out. */
 function toCaller(context: RunContext): RunCaller {
-  const { owner, blobs, limits, skills, sourceOf, project, projectIdentity, onPrint, onNested } = context;
+  const { owner, blobs, limits, skills, sourceOf, project, projectIdentity, onEvent, onNested } = context;
   return {
     owner,
     blobs,
@@ -49,7 +49,7 @@ function toCaller(context: RunContext): RunCaller {
     isOwn: (skill) => skills.isOwn(skill),
     ownPlaces: () => skills.ownPlaces(),
     ...(project !== undefined && { project, projectIdentity }),
-    ...(onPrint !== undefined && { onPrint }),
+    ...(onEvent !== undefined && { onPrint: (text: string) => onEvent({ runId: "", type: "printed", text }) }),
     onNested,
     planSkill: (skill, args, leftMs) => planSkillRun(context, skill, { args: args as Arguments, leftMs }),
   };

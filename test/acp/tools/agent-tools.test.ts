@@ -2,30 +2,40 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { openAgentTools, type ToolkitModule } from "../../../src/acp/tools/agent-tools.ts";
+import { openAgentTools, type ServersModule, type ToolsApp } from "../../../src/acp/tools/agent-tools.ts";
+import { openApp } from "../../../src/app.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import { readOptions } from "../../../src/options.ts";
 import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
-import { loadMcpServers, openToolkit, ownerOf } from "../../../src/toolkit.ts";
+import { diskSkillBytes } from "../../../src/skills/files/disk-skill-bytes.ts";
+import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
+import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
-const settings = readOptions({ dataDirectory: "/nowhere" });
 const { catalog } = memorySkillset([offer("pdf")]).openSession({});
 
-/** A toolkit that only writes down who calls. */
-function fakeModule(): { module: ToolkitModule; callers: McpCaller[]; events: string[] } {
+/** An app whose tools answer with who calls. */
+const app: ToolsApp = {
+  toolbox: { call: (_name, _args, { owner, door, sessionId }) => Promise.resolve({ owner, door, sessionId }) },
+  source: { files: diskSkillFiles(), bytes: diskSkillBytes() },
+  hasher: openSkillHasher(),
+  log: silentLog,
+  clock: systemClock,
+  version: "0.0.0-test",
+  load: () => Promise.resolve(),
+};
+
+/** MCP servers that only write down who calls. */
+function fakeServers(): { module: ServersModule; callers: McpCaller[]; events: string[] } {
   const callers: McpCaller[] = [];
   const events: string[] = [];
-  const module: ToolkitModule = {
-    loadMcpServers: () => Promise.resolve(events.push("loaded")),
-    ownerOf,
-    openToolkit: () => {
+  const module: ServersModule = {
+    openSessionServers() {
       events.push("opened");
       return {
-        toolbox: {
-          call: (_name, _args, { owner, door, sessionId }) => Promise.resolve({ owner, door, sessionId }),
-        },
-        openMcp(caller) {
+        open(caller) {
           callers.push(caller);
           const close = (): Promise<void> => Promise.resolve(void events.push("server closed"));
           const headers = { Authorization: "Bearer x" };
@@ -44,23 +54,22 @@ const transport = "http";
 const follow = () => () => undefined;
 const onReached = (): void => undefined;
 
-test("the tools are loaded once, when they are needed for the first time", async () => {
-  const { module, events } = fakeModule();
+test("the MCP servers are opened once, when the first session needs one", async () => {
+  const { module, events } = fakeServers();
   let loads = 0;
-  const tools = openAgentTools(settings, { load: () => Promise.resolve((loads++, module)) });
+  const tools = openAgentTools(app, { load: () => Promise.resolve((loads++, module)) });
   expect(loads).toBe(0);
-  const caller = { sessionId: "s", agent, skills };
-  await Promise.all([
-    tools.call("a", {}, caller, AbortSignal.any([])),
-    tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached }),
-  ]);
+  await tools.call("a", {}, { sessionId: "s", agent, skills }, AbortSignal.any([]));
+  expect(loads).toBe(0);
+  const open = () => tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached });
+  await Promise.all([open(), open()]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
 
-test("what cannot be loaded is tried again with the next call", async () => {
-  const { module } = fakeModule();
+test("a failure to load the servers is retried for the next session", async () => {
+  const { module } = fakeServers();
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
-  const tools = openAgentTools(settings, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
+  const tools = openAgentTools(app, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
   await expect(tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached })).rejects.toThrow(
     "no memory",
   );
@@ -70,8 +79,8 @@ test("what cannot be loaded is tried again with the next call", async () => {
 });
 
 test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
-  const { module, callers } = fakeModule();
-  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const { module, callers } = fakeServers();
+  const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
   const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached });
   const [caller] = callers;
   expect(caller?.sessionId).toBeUndefined();
@@ -83,8 +92,8 @@ test("editor and model of one session own the same blobs; before its id is known
 });
 
 test("agents that give the same id to their sessions, or sessions elsewhere, do not own each other's blobs", async () => {
-  const { module } = fakeModule();
-  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const { module } = fakeServers();
+  const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
   const ask = (caller: object): Promise<unknown> =>
     tools.call("a", {}, { sessionId: "1", agent, skills, ...caller }, AbortSignal.any([]));
   const answer = (await ask({})) as { owner: string };
@@ -96,12 +105,12 @@ test("agents that give the same id to their sessions, or sessions elsewhere, do 
 });
 
 test("closing closes what was opened, and nothing is opened after it", async () => {
-  const { module, events } = fakeModule();
-  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const { module, events } = fakeServers();
+  const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
   await tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
-  const unused = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const unused = openAgentTools(app, { load: () => Promise.resolve(module) });
   await unused.close();
   await expect(unused.openServer(skills, { sessionId: "s", agent, transport, follow, onReached })).rejects.toThrow(
     "closed",
@@ -114,8 +123,8 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   onTestFinished(() => {
     rmSync(dataDirectory, { recursive: true });
   });
-  const load = (): Promise<ToolkitModule> => Promise.resolve({ openToolkit, ownerOf, loadMcpServers });
-  const tools = openAgentTools(readOptions({ dataDirectory }), { load });
+  const opened = openApp(readOptions({ dataDirectory }));
+  const tools = openAgentTools(opened);
   const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached });
   server.begin("s");
   const { url, headers: secrets } = server.address as LoopbackAddress;
@@ -138,11 +147,12 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   await expect(other).rejects.toMatchObject({ code: "BLOB_NOT_FOUND" });
   server.close();
   await tools.close();
+  await opened.close();
 });
 
 test("a cancelled turn ends the calls of that turn, and none of the next", async () => {
-  const { module, callers } = fakeModule();
-  const tools = openAgentTools(settings, { load: () => Promise.resolve(module) });
+  const { module, callers } = fakeServers();
+  const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
   const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached });
   const [caller] = callers;
   const first = caller?.turn?.();

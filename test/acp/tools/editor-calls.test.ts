@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { SkillsError } from "../../../src/errors.ts";
 import type { Problem } from "../../../src/skills/rules/problem.ts";
 import { clients, converse, type Conversation, converseInSession, type Message } from "../conversation.ts";
+import { printed } from "../../printed.ts";
 import { type FakeTools, fakeTools } from "../fake-tools.ts";
 
 const call = (id: number | string, tool: string, params?: unknown): Message => ({
@@ -236,10 +237,10 @@ test("what code prints is told to the editor as it comes, and no more once the r
   const { editor, answers } = await inSession(tools);
   await editor(call(7, "run_code", { language: "python", code: "" }));
   await settled();
-  const print = tools.calls[0]?.caller.onPrint;
-  print?.("one\n");
+  const print = tools.calls[0]?.caller.onEvent;
+  print?.(printed("one\n"));
   await editor({ method: "$/cancel_request", params: { requestId: 7 } });
-  print?.("two\n");
+  print?.(printed("two\n"));
   await settled();
   expect(answers()).toMatchObject([
     { method: "_acp-skills/progress", params: { requestId: 7, message: "one\n" } },
@@ -252,11 +253,11 @@ test("what code prints while the editor does not read is gathered into one messa
   const { editor, answers, stopReading } = await inSession(tools);
   await editor(call(7, "run_code", { language: "python", code: "" }));
   await settled();
-  const print = tools.calls[0]?.caller.onPrint;
+  const print = tools.calls[0]?.caller.onEvent;
   const goOn = stopReading();
-  print?.("first");
-  for (let count = 0; count < 1_000; count++) print?.("x".repeat(1_000));
-  print?.("last");
+  print?.(printed("first"));
+  for (let count = 0; count < 1_000; count++) print?.(printed("x".repeat(1_000)));
+  print?.(printed("last"));
   expect(answers()).toHaveLength(1);
   goOn();
   const messages = answers().map(({ params }) => (params as { message: string }).message);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { converse, type Conversation, converseInSession, type Message, prompt } from "../conversation.ts";
 import { fakeService } from "../fake-service.ts";
+import { printed } from "../../printed.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openInterceptor } from "../../../src/acp/interceptor.ts";
@@ -88,8 +89,8 @@ test("what a call prints is shown at its place in the editor, until the session 
   const conversation = await converseInSession({}, { tools }, http);
   conversation.atEditor.splice(0);
   const print = tools.servers[0]?.follow({ toolCallId: "call-1", tool: "run_code", input: {} });
-  print?.("one\n");
-  print?.("two\n");
+  print?.(printed("one\n"));
+  print?.(printed("two\n"));
   const content = (text: string): unknown => [{ type: "content", content: { type: "text", text } }];
   const update = { sessionUpdate: "tool_call_update", toolCallId: "call-1", status: "in_progress" };
   expect(conversation.atEditor).toEqual(
@@ -99,11 +100,11 @@ test("what a call prints is shown at its place in the editor, until the session 
       params: { sessionId: "s", update: { ...update, content: content(text) } },
     })),
   );
-  print?.("x".repeat(5_000));
+  print?.(printed("x".repeat(5_000)));
   const last = JSON.stringify(conversation.atEditor.at(-1)).match(/x{9,}/)?.[0];
   expect(last).toHaveLength(4_096);
   conversation.interceptor.close();
-  print?.("late\n");
+  print?.(printed("late\n"));
   expect(conversation.atEditor).toHaveLength(3);
 });
 
@@ -112,7 +113,7 @@ test("what a call prints is shown too where the editor hears of the call only af
   const conversation = await converseInSession({}, { tools }, http);
   const input = { name: "rows.clean" };
   const print = tools.servers[0]?.follow({ toolCallId: undefined, tool: "execute_skill", input });
-  print?.("one\n");
+  print?.(printed("one\n"));
   const update = {
     sessionUpdate: "tool_call",
     toolCallId: "call-1",
@@ -122,8 +123,8 @@ test("what a call prints is shown too where the editor hears of the call only af
   conversation.agent({ method: "session/update", params: { sessionId: "s", update: { ...update, rawInput: input } } });
   await new Promise(setImmediate);
   conversation.atEditor.splice(0);
-  print?.("two\n");
-  print?.("three\n");
+  print?.(printed("two\n"));
+  print?.(printed("three\n"));
   const shown = conversation.atEditor.map(({ params }) => (params as { update: object }).update);
   expect(shown).toEqual(
     ["one\ntwo\n", "one\ntwo\nthree\n"].map((text) => ({

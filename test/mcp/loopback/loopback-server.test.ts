@@ -3,7 +3,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
 import type { FollowedCall } from "../../../src/mcp/mcp-door.ts";
 import { maxBodyBytes } from "../../../src/mcp/loopback/read-body.ts";
+import { onPrinted } from "../../../src/runs/run-event.ts";
 import type { Toolbox } from "../../../src/tools/toolbox.ts";
+import { printed } from "../../printed.ts";
 import { openDoor } from "../open-door.ts";
 import type { OpenDoor } from "../open-door.ts";
 import { legacyCall, modernRequest, rawRequest } from "../raw-request.ts";
@@ -42,8 +44,8 @@ function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise
 
 describe("what a call prints while it runs", () => {
   const printing = (): Pick<Toolbox, "call"> => ({
-    call: (_name, _args, { onPrint }) => {
-      for (const text of ["one", "two"]) onPrint?.(text);
+    call: (_name, _args, { onEvent }) => {
+      for (const text of ["one", "two"]) onEvent?.(printed(text));
       return Promise.resolve({});
     },
   });
@@ -54,7 +56,7 @@ describe("what a call prints while it runs", () => {
   it("is told to whoever asked, and to whoever follows the call that the client names", async () => {
     const followed: string[] = [];
     const follow = ({ toolCallId }: FollowedCall) =>
-      toolCallId === undefined ? undefined : (text: string) => void followed.push(`${toolCallId} ${text}`);
+      toolCallId === undefined ? undefined : onPrinted((text) => void followed.push(`${toolCallId} ${text}`));
     const door = await openDoor(undefined, { wrap: printing });
     opened.push(door);
     const address = await door.server.open({ ...door.caller, follow });

@@ -1,40 +1,29 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { connect } from "node:net";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../src/base/clock.ts";
-import type { LoopbackAddress } from "../src/mcp/loopback/loopback-server.ts";
-import type { SocketAddress } from "../src/mcp/socket/socket-server.ts";
+import { openLoopbackServer } from "../src/mcp/loopback/loopback-server.ts";
 import { openCatalog } from "../src/skills/catalog.ts";
 import { memorySkillFiles } from "../src/skills/files/memory-skill-files.ts";
 import { memorySkillBytes } from "../src/skills/files/memory-skill-bytes.ts";
-import { openToolkit, ownerOf } from "../src/toolkit.ts";
-import type { Toolkit } from "../src/toolkit.ts";
+import { openApp } from "../src/app.ts";
+import type { App } from "../src/app.ts";
+import { readOptions } from "../src/options.ts";
 import { readAll } from "./contract/ledger.ts";
 import { manualClock } from "./manual-clock.ts";
 import type { ManualClock } from "./manual-clock.ts";
-import { legacyCall, modernRequest, rawRequest } from "./mcp/raw-request.ts";
-import { openStdioClient } from "./mcp/stdio-client.ts";
+import { modernRequest, rawRequest } from "./mcp/raw-request.ts";
 
 const hour = 60 * 60 * 1_000;
 const dayAndHour = 25 * hour;
 
-describe("a toolkit", () => {
+describe("the app", () => {
   let directory = "";
   let clock: ManualClock;
   let time = 0;
   const told: string[] = [];
-  const opened: Toolkit[] = [];
+  const opened: App[] = [];
   const files = memorySkillFiles({
     "/skills/alpha/SKILL.md": "---\nname: alpha\ndescription: Does alpha.\n---\n# Alpha\n",
   });
@@ -46,29 +35,30 @@ describe("a toolkit", () => {
   });
 
   beforeEach(() => {
-    directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-toolkit-")));
+    directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-app-")));
     clock = manualClock();
     time = Date.now();
     told.length = 0;
   });
   afterEach(async () => {
-    for (const toolkit of opened.splice(0)) await toolkit.close();
+    for (const app of opened.splice(0)) await app.close();
     rmSync(directory, { recursive: true, force: true });
   });
 
-  function open(dataDirectory = path.join(directory, "deep", "data")): Toolkit {
+  function open(dataDirectory = path.join(directory, "deep", "data")): App {
     const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
-    const toolkit = openToolkit(
-      { log, clock, version: "0.0.0-test", dataDirectory },
-      { source: { files, bytes: memorySkillBytes(files) }, now: () => time, diskNow: () => time },
-    );
-    opened.push(toolkit);
-    return toolkit;
+    const app = openApp(readOptions({ log, clock, version: "0.0.0-test", dataDirectory }), {
+      source: { files, bytes: memorySkillBytes(files) },
+      now: () => time,
+      diskNow: () => time,
+    });
+    opened.push(app);
+    return app;
   }
 
-  const countBlobs = async (toolkit: Toolkit): Promise<number> => {
+  const countBlobs = async (app: App): Promise<number> => {
     let count = 0;
-    for await (const blob of toolkit.blobs.list()) count += blob.size > 0 ? 1 : 0;
+    for await (const blob of app.blobs.list()) count += blob.size > 0 ? 1 : 0;
     return count;
   };
 
@@ -87,29 +77,31 @@ describe("a toolkit", () => {
   });
 
   test("sweeps blobs a little after it was opened, and then every hour", async () => {
-    const toolkit = open();
-    await toolkit.blobs.put("me", "text/plain", Buffer.from("x"));
+    const app = open();
+    await app.load();
+    await app.blobs.put("me", "text/plain", Buffer.from("x"));
     time += dayAndHour;
-    expect(await countBlobs(toolkit)).toBe(1);
+    expect(await countBlobs(app)).toBe(1);
     clock.pass(2_000);
-    await expect.poll(() => countBlobs(toolkit)).toBe(0);
-    await toolkit.blobs.put("me", "text/plain", Buffer.from("y"));
+    await expect.poll(() => countBlobs(app)).toBe(0);
+    await app.blobs.put("me", "text/plain", Buffer.from("y"));
     time += dayAndHour;
     clock.pass(hour - 1);
-    expect(await countBlobs(toolkit)).toBe(1);
+    expect(await countBlobs(app)).toBe(1);
     clock.pass(1);
-    await expect.poll(() => countBlobs(toolkit)).toBe(0);
+    await expect.poll(() => countBlobs(app)).toBe(0);
     expect(told).toEqual([]);
   });
 
   test("leaves no timer behind, and closing it in the middle of a sweep is no failure", async () => {
-    const toolkit = open();
+    const app = open();
+    await app.load();
     clock.pass(2_000);
-    await toolkit.close();
-    await toolkit.close();
+    await app.close();
+    await app.close();
     expect(clock.pending).toBe(0);
     expect(told).toEqual([]);
-    await expect(toolkit.blobs.stat("me", "blob:x")).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(app.blobs.stat("me", "blob:x")).rejects.toMatchObject({ code: "CLOSED" });
   });
 
   test.each(["data", "data/blobs"])(
@@ -151,43 +143,24 @@ describe("a toolkit", () => {
     await toolbox.call("load_skills_protocol_guide", {}, { owner: "me", door: "cli", skills });
   });
 
-  test("opens a door to a session's model when one is asked for, over HTTP and for a bridge", async () => {
-    const toolkit = open();
-    const caller = { owner: "me", sessionId: "s1", skills };
-    const http = (await toolkit.openMcp(caller, "http")) as LoopbackAddress;
-    const { message } = await rawRequest(http, { body: legacyCall("list_skills", {}) });
-    expect(message.result?.structuredContent).toMatchObject({ skills: [{ name: "alpha" }, {}] });
-    const { path: socketPath } = (await toolkit.openMcp(caller, "stdio")) as SocketAddress;
-    const socket = connect(socketPath);
-    const answer = await openStdioClient(socket, socket).ask(legacyCall("list_skills", {}, "b") as { id: string });
-    expect(answer.result?.structuredContent).toEqual(message.result?.structuredContent);
-    const use = { at: time, tool: "list_skills", sessionId: "s1", door: "mcp" };
-    expect(await readAll(toolkit.ledger)).toEqual([use, use]);
-    await toolkit.close();
-    await expect(rawRequest(http, { body: legacyCall("list_skills", {}) })).rejects.toThrow();
-    expect(existsSync(path.dirname(socketPath))).toBe(false);
-    for (const transport of ["http", "stdio"] as const)
-      await expect(toolkit.openMcp(caller, transport)).rejects.toMatchObject({ code: "CLOSED" });
-  });
-
   test("keeps blobs within the limits it was opened with, and the guide tells them", async () => {
-    const toolkit = openToolkit({
-      log: () => undefined,
-      clock,
-      version: "0.0.0-test",
-      dataDirectory: path.join(directory, "data"),
-      blobs: { maxBlobBytes: 2 * 1024 * 1024, quotaBytes: 3, maxBlobs: 7, ttlMs: 2 * hour },
-    });
-    opened.push(toolkit);
+    const app = openApp(
+      readOptions({
+        clock,
+        dataDirectory: path.join(directory, "data"),
+        blobs: { maxBlobBytes: 2 * 1024 * 1024, quotaBytes: 3, maxBlobs: 7, ttlMs: 2 * hour },
+      }),
+    );
+    opened.push(app);
     const caller = { owner: "me", door: "cli", skills } as const;
-    const create = (content: string) => toolkit.toolbox.call("create_blob", { content, kind: "text/plain" }, caller);
+    const create = (content: string) => app.toolbox.call("create_blob", { content, kind: "text/plain" }, caller);
     await create("xyz");
     await expect(create("x")).rejects.toMatchObject({
       code: "QUOTA_EXCEEDED",
       facts: { limit: "store", maxBytes: 3, maxBlobs: 7 },
     });
     await expect(create("x".repeat(2 * 1024 * 1024 + 1))).rejects.toMatchObject({ code: "BLOB_TOO_LARGE" });
-    const { content } = (await toolkit.toolbox.call("load_skills_protocol_guide", {}, caller)) as { content: string };
+    const { content } = (await app.toolbox.call("load_skills_protocol_guide", {}, caller)) as { content: string };
     expect(content).toContain("up to 2 MiB");
     expect(content).toContain("gone after 2 hours");
   });
@@ -199,27 +172,16 @@ describe("a toolkit", () => {
       files,
       bytes: { ...bytes, sha256: (file: string, signal: AbortSignal) => (hashed++, bytes.sha256(file, signal)) },
     };
-    const toolkit = openToolkit(
-      { log: () => undefined, clock, version: "0.0.0-test", dataDirectory: path.join(directory, "data") },
-      { source },
-    );
-    opened.push(toolkit);
+    const app = openApp(readOptions({ clock, dataDirectory: path.join(directory, "data") }), { source });
+    opened.push(app);
     const caller = { owner: "me", skills };
-    await toolkit.toolbox.call("describe_skill", { name: "alpha" }, { ...caller, door: "cli" });
+    await app.toolbox.call("describe_skill", { name: "alpha" }, { ...caller, door: "cli" });
     expect(hashed).toBe(1);
-    const address = (await toolkit.openMcp(caller, "http")) as LoopbackAddress;
+    const server = openLoopbackServer(app);
+    const address = await server.open({ ...caller, door: "mcp" });
     const { message } = await rawRequest(address, modernRequest("skills/list"));
     expect(message.result?.skills).toMatchObject([{ uri: "skill://alpha/SKILL.md" }]);
     expect(hashed).toBe(1);
-  });
-
-  test("a session's blobs are its own; without a session they are the person's", () => {
-    const place = { agent: "an agent", directory: "/project" };
-    const owner = ownerOf("s1", place);
-    expect(owner).toMatch(/^session:s1@[0-9a-f]{16}$/);
-    expect(ownerOf("s1", { ...place })).toBe(owner);
-    for (const other of [{}, { agent: "another", directory: "/project" }, { agent: "an agent", directory: "/" }])
-      expect(ownerOf("s1", other)).not.toBe(owner);
-    expect(ownerOf(undefined, place)).toBe("local");
+    await server.close();
   });
 });

@@ -1,0 +1,166 @@
+import path from "node:path";
+import type { BlobStore, BlobUpkeep } from "./blobs/blob-store.ts";
+import { diskBlobs } from "./blobs/disk/disk-blobs.ts";
+import type { Clock } from "./base/clock.ts";
+import type { Log } from "./base/log.ts";
+import { SkillsError } from "./errors.ts";
+import { diskLedger } from "./ledger/disk-ledger.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import type { Settings } from "./options.ts";
+import type { RunMeansOnDisk } from "./runs/run-means.ts";
+import { diskSkillBytes } from "./skills/files/disk-skill-bytes.ts";
+import { diskSkillFiles } from "./skills/files/disk-skill-files.ts";
+import type { SkillSource } from "./skills/files/skill-source.ts";
+import { openSkillHasher } from "./skills/hash/hash-skill.ts";
+import type { SkillHasher } from "./skills/hash/hash-skill.ts";
+import { openSkillset } from "./skills/skillset.ts";
+import type { Skillset } from "./skills/skillset.ts";
+import type { Toolbox } from "./tools/toolbox.ts";
+
+/** All rooms, joined: the same for every door. It knows no door. */
+export interface App extends Pick<Skillset, "openSession"> {
+  /** Loads what it needs, such as zod, at the first call; see `load`. */
+  readonly toolbox: Toolbox;
+  readonly blobs: BlobStore & BlobUpkeep;
+  readonly ledger: Ledger;
+  /** Reads the files of skills. */
+  readonly source: SkillSource;
+  readonly hasher: SkillHasher;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Of this package. */
+  readonly version: string;
+  /** Loads what the first call needs. A failure is not kept: the next call tries again. */
+  load(): Promise<void>;
+  /** Closes everything, whoever still uses it. Idempotent; never throws. Calls after it reject with CLOSED. */
+  close(): Promise<void>;
+}
+
+/** Replaceable parts, for tests. */
+export interface AppParts {
+  readonly skillset?: Skillset;
+  readonly source?: SkillSource;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** The time by the clock of the disk that holds the blobs. Default: a file is touched to find out. */
+  readonly diskNow?: () => number;
+}
+
+/** Not immediately: sweeping must not delay the first session. */
+const firstSweepAfterMs = 2_000;
+const sweepEveryMs = 60 * 60 * 1_000;
+
+/**
+ * Opens the app. Nothing is read or written until it is used, and an unusable data directory is no error: calls that need it are refused,
+ * the rest works. Once the tools are in use, expired blobs are swept every hour.
+ */
+export function openApp(settings: Settings, parts: AppParts = {}): App {
+  return new SkillsApp(settings, parts);
+}
+
+interface OpenTools {
+  readonly toolbox: Toolbox;
+  readonly means: RunMeansOnDisk;
+}
+
+class SkillsApp implements App {
+  readonly blobs: BlobStore & BlobUpkeep;
+  readonly ledger: Ledger;
+  readonly source: SkillSource;
+  readonly hasher = openSkillHasher();
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly toolbox: Toolbox;
+  readonly #settings: Settings;
+  readonly #skillset: Skillset;
+  readonly #now: () => number;
+  #tools: Promise<OpenTools> | undefined;
+  #stopSweeping = (): void => undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow }: AppParts) {
+    const { log, clock, version, dataDirectory, blobs } = settings;
+    this.log = log;
+    this.clock = clock;
+    this.version = version;
+    this.#settings = settings;
+    this.#now = now;
+    this.#skillset = skillset ?? openSkillset(settings);
+    this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    this.ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
+    this.blobs = diskBlobs(path.join(dataDirectory, "blobs"), { ...blobs, clock, ...(diskNow && { diskNow }) });
+    this.toolbox = {
+      call: async (...given) => (await this.#opened()).toolbox.call(...given),
+      check: async (...given) => (await this.#opened()).toolbox.check(...given),
+    };
+  }
+
+  openSession: App["openSession"] = (directories) => this.#skillset.openSession(directories);
+
+  async load(): Promise<void> {
+    await this.#opened();
+  }
+
+  #opened(): Promise<OpenTools> {
+    if (this.#closing !== undefined) throw new SkillsError("CLOSED", "The skills were closed.");
+    this.#tools ??= this.#open().catch((error: unknown) => {
+      this.#tools = undefined;
+      throw error;
+    });
+    return this.#tools;
+  }
+
+  async #open(): Promise<OpenTools> {
+    const [{ openToolbox }, { toToolLimits }, { openRuns }, { openRunMeans }] = await Promise.all([
+      import("./tools/toolbox.ts"),
+      import("./tools/limits.ts"),
+      import("./runs/runs.ts"),
+      import("./runs/run-means.ts"),
+    ]);
+    const { dataDirectory, blobs: blobLimits } = this.#settings;
+    const means = openRunMeans(this.#settings);
+    const { blobs, source, hasher, log } = this;
+    const toolbox = openToolbox({
+      blobs,
+      source,
+      hasher,
+      log,
+      limits: toToolLimits(blobLimits),
+      dataDirectory,
+      now: this.#now,
+      runs: openRuns(means),
+      onUse: (use) => {
+        this.ledger.record(use);
+      },
+    });
+    if (this.#closing === undefined) this.#sweepAfter(firstSweepAfterMs);
+    return { toolbox, means };
+  }
+
+  #sweepAfter(ms: number): void {
+    this.#stopSweeping = this.clock.after(ms, () => {
+      this.#sweepAfter(sweepEveryMs);
+      this.blobs.sweep().catch((error: unknown) => {
+        if (this.#closing !== undefined) return;
+        this.log("warning", `Expired blobs in ${this.#settings.dataDirectory} were not removed: ${String(error)}`);
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    const failed = (error: unknown): void => {
+      this.log("warning", `Closing failed: ${String(error)}`);
+    };
+    // A failure to open was reported to those who called.
+    const tools = await this.#tools?.catch(() => undefined);
+    this.#stopSweeping();
+    await Promise.all([this.#skillset.close().catch(failed), tools?.means.close().catch(failed)]);
+    await this.blobs.close().catch(failed);
+    this.ledger.close();
+  }
+}

@@ -1,0 +1,27 @@
+import type { Clock } from "../base/clock.ts";
+import { openLoopbackServer } from "./loopback/loopback-server.ts";
+import type { LoopbackAddress } from "./loopback/loopback-server.ts";
+import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { openSocketServer } from "./socket/socket-server.ts";
+import type { SocketAddress } from "./socket/socket-server.ts";
+
+/** How one session's MCP server is reached: over HTTP, or through `acp-skills mcp-bridge` and a socket. */
+export type McpAddress = LoopbackAddress | SocketAddress;
+
+/** The MCP servers of sessions, over both transports. */
+export interface SessionServers {
+  /** A port or socket is opened with the first call. Throws CLOSED after `close`. */
+  open(caller: McpCaller, transport: "http" | "stdio"): Promise<McpAddress>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+export function openSessionServers(door: McpDoor & { readonly clock: Clock }): SessionServers {
+  const servers = { http: openLoopbackServer(door), stdio: openSocketServer(door, door.clock) };
+  return {
+    open: (caller, transport) => servers[transport].open(caller),
+    async close() {
+      await Promise.all([servers.http.close(), servers.stdio.close()]);
+    },
+  };
+}

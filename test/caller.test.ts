@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { createCaller, createOpeningCaller } from "../src/caller.ts";
+import { memorySkillset } from "./acp/memory-skillset.ts";
+
+const { catalog } = memorySkillset().openSession({});
+const session = { catalog, directory: "/project", identity: { device: "1", inode: "2" } };
+
+test("a caller has its session's skills and directory", () => {
+  expect(createCaller(session, { door: "acp", sessionId: "s", agent: "an agent" })).toEqual({
+    door: "acp",
+    owner: expect.stringMatching(/^session:s@[0-9a-f]{16}$/) as string,
+    sessionId: "s",
+    label: "an agent",
+    skills: catalog,
+    project: "/project",
+    projectIdentity: session.identity,
+  });
+});
+
+test("a session's owner depends on its id, its agent and its directory; without an id it is the person at this machine", () => {
+  const ownerOf = (facts: object, directory = "/project"): string =>
+    createCaller({ ...session, directory }, { door: "acp", sessionId: "s", agent: "an agent", ...facts }).owner;
+  const owners = [ownerOf({}), ownerOf({ agent: "another" }), ownerOf({ sessionId: "t" }), ownerOf({}, "/elsewhere")];
+  expect(new Set(owners).size).toBe(owners.length);
+  expect(ownerOf({})).toBe(owners[0]);
+  expect(ownerOf({ sessionId: undefined })).toBe("local");
+  expect(ownerOf({ owner: "me" })).toBe("me");
+});
+
+test("a caller whose session id is not known yet owns nothing of any session, and everything of its own from then on", () => {
+  const { caller, begin } = createOpeningCaller(session, { door: "mcp", agent: "an agent" });
+  expect(caller.sessionId).toBeUndefined();
+  expect(caller.owner).toMatch(/^opening:/);
+  begin("s");
+  const known = createCaller(session, { door: "mcp", sessionId: "s", agent: "an agent" });
+  expect({ ...caller }).toEqual(known);
+});

@@ -1,0 +1,28 @@
+import { existsSync } from "node:fs";
+import { connect } from "node:net";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { LoopbackAddress } from "../../src/mcp/loopback/loopback-server.ts";
+import { openSessionServers } from "../../src/mcp/session-servers.ts";
+import type { SocketAddress } from "../../src/mcp/socket/socket-server.ts";
+import { openDoor } from "./open-door.ts";
+import { legacyCall, rawRequest } from "./raw-request.ts";
+import { openStdioClient } from "./stdio-client.ts";
+
+test("a session is served alike over HTTP and through a bridge, until the servers are closed", async () => {
+  const { door, caller } = await openDoor();
+  const servers = openSessionServers({ ...door, clock: systemClock });
+  const http = (await servers.open(caller, "http")) as LoopbackAddress;
+  const { message } = await rawRequest(http, { body: legacyCall("list_skills", {}) });
+  expect(message.result?.structuredContent).toMatchObject({ skills: [{ name: "alpha" }, {}, {}, {}] });
+  const { path: socketPath } = (await servers.open(caller, "stdio")) as SocketAddress;
+  const socket = connect(socketPath);
+  const answer = await openStdioClient(socket, socket).ask(legacyCall("list_skills", {}, "b") as { id: string });
+  expect(answer.result?.structuredContent).toEqual(message.result?.structuredContent);
+  await servers.close();
+  await expect(rawRequest(http, { body: legacyCall("list_skills", {}) })).rejects.toThrow();
+  expect(existsSync(path.dirname(socketPath))).toBe(false);
+  for (const transport of ["http", "stdio"] as const)
+    await expect(servers.open(caller, transport)).rejects.toMatchObject({ code: "CLOSED" });
+});
