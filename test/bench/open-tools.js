@@ -1,15 +1,18 @@
 import { openCatalog } from "../../dist/skills/catalog.js";
 import { diskSkillFiles } from "../../dist/skills/files/disk-skill-files.js";
 import { systemClock } from "../../dist/base/clock.js";
-import { openToolkit } from "../../dist/toolkit.js";
+import { openApp } from "../../dist/app.js";
+import { createCaller } from "../../dist/caller.js";
+import { openLoopbackServer } from "../../dist/mcp/loopback/loopback-server.js";
+import { readOptions } from "../../dist/options.js";
 
-/** @import { Toolkit } from "../../dist/toolkit.js" */
+/** @import { LoopbackServer } from "../../dist/mcp/loopback/loopback-server.js" */
 
 /**
  * The tools over the skills below a root.
  * @typedef {object} OpenTools
  * @property {(tool: string, input: object) => Promise<unknown>} call
- * @property {() => ReturnType<Toolkit["openMcp"]>} openMcp
+ * @property {() => ReturnType<LoopbackServer["open"]>} openMcp
  * @property {() => Promise<void>} close
  */
 
@@ -29,13 +32,16 @@ export async function openTools(root, dataDirectory) {
     log,
   });
   await catalog.ready;
-  const toolkit = openToolkit({ log, clock: systemClock, version: "0.0.0", dataDirectory });
-  const caller = { owner: "bench", sessionId: "bench", skills: catalog };
+  const app = openApp(readOptions({ log, dataDirectory }));
+  const mcp = openLoopbackServer(app);
+  const session = { catalog, directory: undefined };
+  const facts = { sessionId: "bench", owner: "bench" };
   return {
-    call: (tool, input) => toolkit.toolbox.call(tool, input, { ...caller, door: "in-process" }),
-    openMcp: () => toolkit.openMcp(caller, "http"),
+    call: (tool, input) => app.toolbox.call(tool, input, createCaller(session, { ...facts, door: "in-process" })),
+    openMcp: () => mcp.open(createCaller(session, { ...facts, door: "mcp" })),
     async close() {
-      await Promise.all([toolkit.close(), catalog.close()]);
+      await mcp.close();
+      await Promise.all([app.close(), catalog.close()]);
     },
   };
 }
