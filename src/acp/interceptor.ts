@@ -2,7 +2,6 @@ import { hasNothingToDo, type Settings } from "../options.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { openToldOnce } from "../base/told-once.ts";
 import * as methods from "../wire/methods.ts";
-import { factsOf } from "./session/agents.ts";
 import { approve, toolCallIn } from "./tools/approval.ts";
 import { callAsked, describeToPerson, withoutAlways } from "./tools/call-cards.ts";
 import type { Notification } from "./announce/emission.ts";
@@ -195,10 +194,9 @@ export function openInterceptor({ service: skills, settings, send, reply }: Inte
   function permissionAsked(id: string | number, params: JsonRecord): Verdict {
     const opening = sessions.find(params)?.opening;
     const toolCall = toolCallIn(params);
-    if (opening?.server === undefined || opening.calls === undefined || toolCall === undefined) return untouched;
+    const facts = negotiated?.negotiation.facts;
+    if (!opening?.server || !opening.calls || !facts || !toolCall) return untouched;
     const { server, calls } = opening;
-    const { agent = "", agentVersion = "" } = negotiated?.negotiation ?? {};
-    const facts = factsOf({ name: agent, version: agentVersion });
     const known = calls.find(toolCall["toolCallId"]);
     const approval = approveReadOnly && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
     const call = calls.learn(toolCall);

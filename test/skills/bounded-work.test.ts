@@ -105,7 +105,7 @@ const readers: Record<string, (text: string) => unknown> = {
   "the printer of text for terminals": safeText,
   "the lesson": (text) =>
     toLesson(new Map([["pdf", { description: text, file: "/pdf/SKILL.md", isOfProject: true }]]), {
-      facts: factsOf({ name: "", version: "" }),
+      facts: factsOf(""),
       server: "",
       reach: "tools",
     }),

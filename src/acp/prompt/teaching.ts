@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { withoutControls } from "../../skills/text/control-characters.ts";
 import { replaceInvisible } from "../../skills/text/invisible-characters.ts";
-import type { AgentFacts } from "../session/agents.ts";
+import { type AgentFacts, spell } from "../session/agents.ts";
 import { type Amendment, amendValue } from "../bytes/amend.ts";
 import { toInserted } from "./inserted.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
@@ -148,7 +148,7 @@ function howToReach({ facts, server, reach }: Teaching): string[] {
     return [
       "Before a task that a skill is for, read the SKILL.md at its path, then do as it says; its other files lie beside it.",
     ];
-  const tool = (name: string): string => facts.tools?.forModel(server, name) ?? name;
+  const tool = (name: string): string => toolName(name, facts, server);
   const { deferral } = facts;
   const deferred =
     deferral &&
@@ -159,6 +159,11 @@ function howToReach({ facts, server, reach }: Teaching): string[] {
       `${tool("load_skills_protocol_guide")} explains all the tools.`,
     ...(deferred === undefined ? [] : [deferred]),
   ];
+}
+
+/** The name by which the model calls a tool. */
+function toolName(tool: string, { tools }: AgentFacts, server: string): string {
+  return tools === undefined ? tool : spell(tools.forModel, server, tool);
 }
 
 function whoServes({ facts, server, reach }: Teaching): string {
@@ -184,8 +189,7 @@ function toRows(heading: string, skills: Taught, { facts, server, reach }: Teach
   const fitting = rows.findIndex((row) => (bytes += Buffer.byteLength(row) + 1) > listLimit);
   if (fitting === -1) return [heading, ...rows];
   const more = `${skills.size - fitting} more`;
-  const where =
-    reach === "files" ? "" : `: ${facts.tools?.forModel(server, "list_skills") ?? "list_skills"} lists them.`;
+  const where = reach === "files" ? "" : `: ${toolName("list_skills", facts, server)} lists them.`;
   return [heading, ...rows.slice(0, fitting), `- … and ${more}${where}`];
 }
 

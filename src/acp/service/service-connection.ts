@@ -5,7 +5,7 @@ import type { Skill } from "../../skills/skill.ts";
 import { isForModels } from "../../tools/view/visible-to.ts";
 import type { ToldOnce } from "../../base/told-once.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
-import { type AgentFacts, factsOf, readsItself } from "../session/agents.ts";
+import { type AgentFacts, readsItself } from "../session/agents.ts";
 import { type ClaimedCalls, openClaimedCalls } from "../tools/claimed-calls.ts";
 import { openEditorCalls, type Response } from "../tools/editor-calls.ts";
 import type { Notification } from "../announce/emission.ts";
@@ -124,7 +124,7 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
   }
 
   function teachSession(key: SessionKey, entry: Entry, { negotiation, name, transport }: EquipRequest): void {
-    const facts = factsOf({ name: negotiation.agent, version: negotiation.agentVersion });
+    const { facts } = negotiation;
     entry.facts = facts;
     // What stands in a system prompt is told before an agent can have asked for the tools.
     entry.hasTools ||= transport !== undefined && negotiation.systemPrompt && facts.tools !== undefined;

@@ -1,201 +1,65 @@
 /**
- * What is known of agents, in one table. Each fact was seen by driving the named version, installed from npm, against a model on
- * loopback (`npm run test:agents`): what reached the model, what reached the editor, what its files and its answers did.
+ * What is known about agents: one row per agent. Each fact was observed by running the named version against a mock model
+ * (`npm run test:agents`): what reached the model and the editor, and what the agent's files and answers did.
  */
 
-/** An agent, as it introduces itself in its answer to `initialize`. */
-export interface AgentIdentity {
-  readonly name: string;
-  readonly version: string;
-}
+/** How the tools of an MCP server are named; `{server}` is the server's name, `{word}` the same with only word characters. */
+export type Spelling = string;
 
-/** How the tool of a server is named. */
-export type Spelling = (server: string, tool: string) => string;
-
-/** How an agent spells the tools of an MCP server. */
-interface ToolSpelling {
-  /** To its model. */
-  readonly forModel: Spelling;
-  /** In the names and titles of calls that it shows to the editor. */
-  readonly forEditor: readonly Spelling[];
-}
-
+/** Plain data: it crosses to the thread of the service. */
 export interface AgentFacts {
-  /** What people call it. */
+  /** Its usual name. */
   readonly label: string;
-  /** Undefined where it is not known how its model sees tools. */
-  readonly tools: ToolSpelling | undefined;
-  /** Its model has the tools of MCP servers. */
+  /** How it names MCP tools; undefined where that is unknown. */
+  readonly tools: { readonly forModel: Spelling; readonly forEditor: readonly Spelling[] } | undefined;
+  /** Its model gets the tools of MCP servers. */
   readonly hasMcpTools: boolean;
-  /** It hides tools from its model until they are searched for; the tools that find and call them. */
+  /** It hides MCP tools from its model until they are searched for; the tools that find and call them. */
   readonly deferral: { readonly search: string; readonly call: string } | undefined;
-  /** Resources in a prompt reach its model with their text. */
+  /** The text of resources in a prompt reaches its model. */
   readonly passesResources: boolean;
-  /** Roots whose skills it tells its model of by itself, in a project and in the home directory. */
+  /** Skill directories that it reads itself, in a project and in the home directory. */
   readonly reads: { readonly project: readonly string[]; readonly home: readonly string[] } | undefined;
-  /** It lists its own skills as commands; what it does not list, it does not know. */
+  /** It lists the skills that it has read as commands. */
   readonly listsSkills: boolean;
-  /** It lists commands of its own after each session has been opened, so that a list of ours can wait for its. */
+  /** It lists commands after each session has been opened, so that our list can wait for its list. */
   readonly listsCommands: boolean;
-  /** Other users of the machine can read what it is given as configuration. */
+  /** Other users of the machine can read its configuration. */
   readonly leaksConfiguration: boolean;
-  /** A request for permission is the first that its editor hears of a call. */
+  /** Its editor first hears of a call when it is asked for permission. */
   readonly asksFirst: boolean;
-  /** Whether it asks the editor before a tool runs code, as it comes; undefined where it is not known. */
+  /** Whether it asks the editor before a tool runs code, by default; undefined where that is unknown. */
   readonly asksBeforeCode: boolean | undefined;
 }
 
-interface Row extends AgentFacts {
-  readonly agent: RegExp;
-  /** The first version that the row holds for, where an older one was different. */
-  readonly from?: string;
-  /** The first version that it no longer holds for. */
-  readonly below?: string;
-}
+const doubleUnderscore: Spelling = "mcp__{word}__{tool}";
+const singleUnderscore: Spelling = "mcp_{word}_{tool}";
+const underscore: Spelling = "{word}_{tool}";
+const hyphen: Spelling = "{word}-{tool}";
+const dotted: Spelling = "mcp.{server}.{tool}";
+const suffixed: Spelling = "{tool} ({server} MCP Server)";
 
-const doubleUnderscore: Spelling = (server, tool) => `mcp__${toWord(server)}__${tool}`;
-const underscore: Spelling = (server, tool) => `${toWord(server)}_${tool}`;
-const hyphen: Spelling = (server, tool) => `${toWord(server)}-${tool}`;
-
-/** As agents spell a server's name in the names of its tools. */
-export function toWord(name: string): string {
-  return name.replace(/[^a-zA-Z0-9_-]/g, "_");
-}
-
-const singleUnderscore: Spelling = (server, tool) => `mcp_${toWord(server)}_${tool}`;
-const dotted: Spelling = (server, tool) => `mcp.${server}.${tool}`;
-const remarked: Spelling = (server, tool) => `${tool} (${server} MCP Server)`;
-
-/** The ways in which tools are spelt by agents of which nothing is known; each names the server. */
+/** The spellings that are tried for an unknown agent. */
 export const usualSpellings: readonly Spelling[] = [
   doubleUnderscore,
   underscore,
   hyphen,
   dotted,
   singleUnderscore,
-  remarked,
+  suffixed,
 ];
 
-const agents = ".agents/skills";
-const claude = ".claude/skills";
+/** Spells the name of a server's tool. */
+export function spell(spelling: Spelling, server: string, tool: string): string {
+  return spelling.replace("{word}", toWord(server)).replace("{server}", server).replace("{tool}", tool);
+}
 
-const rows: readonly Row[] = [
-  {
-    // 0.100.0: tool_call has `name` and `_meta.claudeCode.toolName`; the system prompt lists skills of .claude only; `ps` shows mcpServers.
-    agent: /\bclaude\b/i,
-    label: "Claude",
-    tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
-    hasMcpTools: true,
-    deferral: undefined,
-    passesResources: true,
-    reads: { project: [claude], home: [claude] },
-    listsSkills: true,
-    listsCommands: true,
-    asksFirst: false,
-    leaksConfiguration: true,
-    asksBeforeCode: true,
-  },
-  {
-    // 1.18.33: titles are the tools' names and inputs come after the permission; of .agents and .claude the first wins; reads skills once.
-    agent: /^opencode$/i,
-    label: "opencode",
-    tools: { forModel: underscore, forEditor: [underscore] },
-    hasMcpTools: true,
-    deferral: undefined,
-    passesResources: true,
-    reads: { project: [agents, claude], home: [agents, claude] },
-    listsSkills: true,
-    listsCommands: true,
-    asksFirst: false,
-    leaksConfiguration: false,
-    asksBeforeCode: false,
-  },
-  {
-    // 2.6.0: title `mcp.skills.run_code`, rawInput {server, tool, arguments}; a permission has the id alone; in its mode "agent" another
-    // model decides, in the others the editor is asked; skills are listed as `$name` and read when they are used.
-    agent: /^@agentclientprotocol\/codex-acp$/,
-    label: "Codex",
-    tools: {
-      forModel: doubleUnderscore,
-      forEditor: [dotted, doubleUnderscore],
-    },
-    hasMcpTools: true,
-    deferral: undefined,
-    passesResources: true,
-    reads: { project: [agents], home: [agents] },
-    listsSkills: true,
-    listsCommands: true,
-    asksFirst: false,
-    leaksConfiguration: false,
-    asksBeforeCode: false,
-  },
-  {
-    // 0.61.0: the first that the editor hears of a call is the request for permission, its input as text; skills stand in its system
-    // prompt, and none is a command.
-    agent: /^gemini-cli$/,
-    label: "Gemini CLI",
-    tools: {
-      forModel: singleUnderscore,
-      forEditor: [remarked, singleUnderscore],
-    },
-    hasMcpTools: true,
-    deferral: undefined,
-    passesResources: true,
-    reads: { project: [agents], home: [agents] },
-    listsSkills: false,
-    listsCommands: true,
-    asksFirst: true,
-    leaksConfiguration: false,
-    asksBeforeCode: true,
-  },
-  {
-    // 0.24.4: tools of MCP servers are found by tool_search and called by tool_call; titles are the input; _meta.toolName is the tool.
-    agent: /^qwen-code$/,
-    label: "qwen-code",
-    tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
-    hasMcpTools: true,
-    deferral: { search: "tool_search", call: "tool_call" },
-    passesResources: true,
-    reads: { project: [agents], home: [agents] },
-    listsSkills: true,
-    listsCommands: true,
-    asksFirst: false,
-    leaksConfiguration: false,
-    asksBeforeCode: true,
-  },
-  {
-    // 1.0.102: of a resource its model is told the name and the number of lines; a permission has our tool's title instead of its name.
-    agent: /^copilot$/i,
-    label: "Copilot",
-    tools: { forModel: hyphen, forEditor: [hyphen] },
-    hasMcpTools: true,
-    deferral: undefined,
-    passesResources: false,
-    reads: { project: [agents, claude], home: [agents] },
-    listsSkills: true,
-    listsCommands: true,
-    asksFirst: false,
-    leaksConfiguration: false,
-    asksBeforeCode: true,
-  },
-  {
-    // 0.0.34 with pi-coding-agent 0.87.1: mcpServers are thrown away; blocks are joined without a break; skills are `skill:name`.
-    agent: /^pi-acp$/,
-    label: "pi",
-    tools: undefined,
-    hasMcpTools: false,
-    deferral: undefined,
-    passesResources: false,
-    reads: { project: [agents], home: [agents] },
-    listsSkills: true,
-    listsCommands: true,
-    asksFirst: false,
-    leaksConfiguration: false,
-    asksBeforeCode: undefined,
-  },
-];
+/** A server's name as agents spell it in tool names. */
+export function toWord(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]/g, "_");
+}
 
-/** What is assumed of an agent that nobody has driven: as little as can be. */
+/** An agent that is in no row: as little as possible is assumed. */
 const unknownAgent: AgentFacts = {
   label: "",
   tools: undefined,
@@ -205,45 +69,93 @@ const unknownAgent: AgentFacts = {
   reads: undefined,
   listsSkills: true,
   listsCommands: false,
-  asksFirst: false,
   leaksConfiguration: false,
+  asksFirst: false,
   asksBeforeCode: undefined,
 };
 
-/** What is known of an agent. */
-export function factsOf({ name, version }: AgentIdentity): AgentFacts {
-  return rows.find((row) => row.agent.test(name) && holdsFor(row, version)) ?? unknownAgent;
+const agents = [".agents/skills"];
+const claude = [".claude/skills"];
+
+/** By the name that an agent gives in its answer to `initialize`. All of them list commands. */
+const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly label: string })[] = [
+  {
+    // 0.100.0: tool_call has `name` and `_meta.claudeCode.toolName`; only skills of .claude are in the system prompt; `ps` shows mcpServers.
+    agent: /\bclaude\b/i,
+    label: "Claude",
+    tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
+    reads: { project: claude, home: claude },
+    leaksConfiguration: true,
+    asksBeforeCode: true,
+  },
+  {
+    // 1.18.33: titles are tool names, the input follows the permission request; .agents comes before .claude; skills are read once.
+    agent: /^opencode$/i,
+    label: "opencode",
+    tools: { forModel: underscore, forEditor: [underscore] },
+    reads: { project: [...agents, ...claude], home: [...agents, ...claude] },
+    asksBeforeCode: false,
+  },
+  {
+    // 2.6.0: title `mcp.skills.run_code`, rawInput {server, tool, arguments}; a permission request has only the id; in mode "agent"
+    // another model decides, else the editor is asked; skills are listed as `$name` and read when used.
+    agent: /^@agentclientprotocol\/codex-acp$/,
+    label: "Codex",
+    tools: { forModel: doubleUnderscore, forEditor: [dotted, doubleUnderscore] },
+    reads: { project: agents, home: agents },
+    asksBeforeCode: false,
+  },
+  {
+    // 0.61.0: the permission request is the first message about a call, its input is text; skills are in the system prompt, not commands.
+    agent: /^gemini-cli$/,
+    label: "Gemini CLI",
+    tools: { forModel: singleUnderscore, forEditor: [suffixed, singleUnderscore] },
+    reads: { project: agents, home: agents },
+    listsSkills: false,
+    asksFirst: true,
+    asksBeforeCode: true,
+  },
+  {
+    // 0.24.4: MCP tools are found by tool_search and called by tool_call; titles are the input; _meta.toolName is the tool.
+    agent: /^qwen-code$/,
+    label: "qwen-code",
+    tools: { forModel: doubleUnderscore, forEditor: [doubleUnderscore] },
+    deferral: { search: "tool_search", call: "tool_call" },
+    reads: { project: agents, home: agents },
+    asksBeforeCode: true,
+  },
+  {
+    // 1.0.102: the model gets only the name and line count of a resource; a permission request has the tool's title, not its name.
+    agent: /^copilot$/i,
+    label: "Copilot",
+    tools: { forModel: hyphen, forEditor: [hyphen] },
+    passesResources: false,
+    reads: { project: [...agents, ...claude], home: agents },
+    asksBeforeCode: true,
+  },
+  {
+    // 0.0.34 with pi-coding-agent 0.87.1: mcpServers are dropped; blocks are joined without a break; skills are `skill:name`.
+    agent: /^pi-acp$/,
+    label: "pi",
+    hasMcpTools: false,
+    passesResources: false,
+    reads: { project: agents, home: agents },
+  },
+];
+
+const known = rows.map(({ agent, ...facts }) => ({ agent, facts: { ...unknownAgent, listsCommands: true, ...facts } }));
+
+/** What is known about the agent with this name. */
+export function factsOf(name: string): AgentFacts {
+  return known.find(({ agent }) => agent.test(name))?.facts ?? unknownAgent;
 }
 
-/** Every agent that is known, as people call it. */
-export function knownAgents(): readonly AgentFacts[] {
-  return rows;
-}
-
-function holdsFor({ from, below }: Row, version: string): boolean {
-  return (from === undefined || !isBefore(version, from)) && (below === undefined || isBefore(version, below));
-}
-
-/** Compares by the numbers of a version; a version without any is that of the newest agent. */
-function isBefore(version: string, other: string): boolean {
-  const ofVersion = numbersIn(version);
-  if (ofVersion.length === 0) return false;
-  const ofOther = numbersIn(other);
-  const place = ofOther.findIndex((number, index) => number !== (ofVersion[index] ?? 0));
-  return place !== -1 && (ofVersion[place] ?? 0) < (ofOther[place] ?? 0);
-}
-
-function numbersIn(version: string): readonly number[] {
-  const [core = ""] = version.split(/[-+]/, 1);
-  return core
-    .split(".")
-    .map(Number)
-    .filter((number) => Number.isFinite(number) && core !== "");
-}
+/** Every known agent. */
+export const knownAgents: readonly AgentFacts[] = known.map(({ facts }) => facts);
 
 /**
- * Whether an agent itself reads one of the roots under which a skill was found, so that its copy is ours; undefined where that is not
- * known. Roots are absolute, as configured.
+ * Whether an agent itself reads one of the roots under which a skill was found; undefined where that is unknown. Roots are absolute, as
+ * configured.
  */
 export function readsItself({ reads }: AgentFacts, roots: readonly string[], home: string): boolean | undefined {
   if (reads === undefined) return undefined;

@@ -7,7 +7,7 @@ import {
   sessionUpdate,
   skillsNotification,
 } from "../../wire/methods.ts";
-import { type AgentIdentity, factsOf } from "./agents.ts";
+import { type AgentFacts, factsOf } from "./agents.ts";
 import type { Amendment } from "../bytes/amend.ts";
 import { canTellPeerUsers } from "../../base/peer-users.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
@@ -27,7 +27,7 @@ export interface Negotiation {
   readonly systemPrompt: boolean;
   /** What the agent calls itself. */
   readonly agent: string;
-  readonly agentVersion: string;
+  readonly facts: AgentFacts;
   /** The text of embedded resources gets to its model. */
   readonly takesResources: boolean;
   /** The agent carries this package itself. */
@@ -68,7 +68,9 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   const protocol = isRecord(result) && Number(result["protocolVersion"]) >= 2 ? 2 : 1;
   const ofClient = [recordAt(params, "clientCapabilities"), recordAt(params, "capabilities")];
   const ofAgent = agentCapabilities(result);
-  const { name, version } = identityOf(recordAt(result, "agentInfo") ?? recordAt(result, "info"));
+  const agent = (recordAt(result, "agentInfo") ?? recordAt(result, "info"))?.["name"];
+  const name = typeof agent === "string" ? agent : "";
+  const facts = factsOf(name);
   const ofPrompts = protocol === 2 ? recordAt(ofAgent, "session", "prompt") : recordAt(ofAgent, "promptCapabilities");
   return {
     protocol,
@@ -78,8 +80,8 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
     transports: transportsOf(protocol, ofAgent),
     systemPrompt: Boolean(recordAt(ofAgent, protocol === 2 ? "session" : "sessionCapabilities")?.["systemPrompt"]),
     agent: name,
-    agentVersion: version,
-    takesResources: Boolean(ofPrompts?.["embeddedContext"]) && factsOf({ name, version }).passesResources,
+    facts,
+    takesResources: Boolean(ofPrompts?.["embeddedContext"]) && facts.passesResources,
     alreadyServed: Boolean(recordAt(ofAgent, "_meta")?.[metaKey]),
   };
 }
@@ -124,11 +126,11 @@ export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): F
  * cannot be told which user calls.
  */
 export function chooseTransport(
-  { transports, agent, agentVersion }: Pick<Negotiation, "transports" | "agent" | "agentVersion">,
+  { transports, facts }: Pick<Negotiation, "transports" | "facts">,
   tools: ToolForm,
   canTellUsers: boolean = canTellPeerUsers(),
 ): Transport | undefined {
-  const { hasMcpTools, leaksConfiguration } = factsOf({ name: agent, version: agentVersion });
+  const { hasMcpTools, leaksConfiguration } = facts;
   if (!hasMcpTools) return undefined;
   const stdio = transports.find((transport) => transport === "stdio");
   switch (tools) {
@@ -145,11 +147,6 @@ function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly Transport[] {
   if (protocol === 1) return recordAt(ofAgent, "mcpCapabilities")?.["http"] === true ? ["http", "stdio"] : ["stdio"];
   const mcp = recordAt(ofAgent, "session", "mcp");
   return (["http", "stdio"] as const).filter((transport) => Boolean(mcp?.[transport]));
-}
-
-function identityOf(implementation: unknown): AgentIdentity {
-  const { name, version } = isRecord(implementation) ? implementation : {};
-  return { name: typeof name === "string" ? name : "", version: typeof version === "string" ? version : "" };
 }
 
 /** Amends an initialize response so that it says what will be sent; everything already there stays. */

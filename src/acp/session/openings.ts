@@ -2,7 +2,6 @@ import type { Settings } from "../../options.ts";
 import type { ToldOnce } from "../../base/told-once.ts";
 import type { Amendment } from "../bytes/amend.ts";
 import type { KnownServer } from "../tools/recognise-call.ts";
-import { factsOf } from "./agents.ts";
 import { type KnownCalls, openKnownCalls } from "../tools/known-calls.ts";
 import { openLessonSlot, type LessonSlot } from "../prompt/lesson-slot.ts";
 import { chooseTransport, type Negotiation } from "./negotiation.ts";
@@ -80,9 +79,8 @@ export function openOpenings({ service, settings, negotiation, tellOnce }: Openi
     const entry = await ask({ sessionId, negotiation: agreed, transport, name });
     if (entry === undefined || isOver(opening)) return [];
     const added = addServer(params, entry);
-    const facts = factsOf({ name: agreed.agent, version: agreed.agentVersion });
     opening.server = { name, others: serverNames(params["mcpServers"]) };
-    opening.calls = openKnownCalls(opening.server, facts);
+    opening.calls = openKnownCalls(opening.server, agreed.facts);
     opening.isTaught = true;
     const taught = teach && agreed.systemPrompt ? await teachAtOnce(opening, params) : undefined;
     return taught === undefined ? [added] : [added, taught];

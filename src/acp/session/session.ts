@@ -4,7 +4,7 @@ import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import type { ToldOnce } from "../../base/told-once.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
-import { factsOf, readsItself } from "./agents.ts";
+import { readsItself } from "./agents.ts";
 import { mergeCommands, toCommand, toCommandList, toInvocable } from "../announce/command-list.ts";
 import {
   commandsNotification,
@@ -65,7 +65,7 @@ export interface Session {
 export function openSession(context: SessionContext): Session {
   const { sessionId: id, skills, home, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
   const { catalog } = skills;
-  const facts = factsOf({ name: negotiation.agent, version: negotiation.agentVersion });
+  const { facts } = negotiation;
   const optedIn = negotiation.optIn !== undefined;
   let { agentCommands } = context;
   let isOpen = true;

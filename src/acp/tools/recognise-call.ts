@@ -1,4 +1,4 @@
-import { type AgentFacts, type Spelling, toWord, usualSpellings } from "../session/agents.ts";
+import { type AgentFacts, spell, type Spelling, toWord, usualSpellings } from "../session/agents.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { servedTools } from "./served-tools.ts";
 
@@ -44,8 +44,8 @@ export function namedTool(name: unknown, server: KnownServer, facts: AgentFacts)
   if (typeof name !== "string") return undefined;
   const spellings = facts.tools?.forEditor ?? usualSpellings;
   for (const tool of servedTools.keys()) {
-    for (const spell of spellings) {
-      if (name === spell(server.name, tool)) return isOnlyOne(server, spell) ? tool : undefined;
+    for (const spelling of spellings) {
+      if (name === spell(spelling, server.name, tool)) return isOnlyOne(server, spelling) ? tool : undefined;
     }
   }
   return undefined;
@@ -96,9 +96,9 @@ function isToolKind(kind: unknown): boolean {
 }
 
 /** Whether no other server's tools could be spelt the same: `skills` with `list_x`, and `skills_list` with `x`. */
-function isOnlyOne({ name, others }: KnownServer, spell: Spelling): boolean {
+function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {
   const word = toWord(name);
-  const [, separator] = /S0(.*)T0/.exec(spell("S0", "T0")) ?? [];
+  const [, separator] = /S0(.*)T0/.exec(spell(spelling, "S0", "T0")) ?? [];
   return !others.some((other) => {
     return toWord(other) === word || (separator !== undefined && toWord(other).startsWith(`${word}${separator}`));
   });

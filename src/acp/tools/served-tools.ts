@@ -12,7 +12,11 @@ interface ServedTool {
 }
 
 const tools = {
-  list_skills: { title: "List skills", readOnly: true, parameters: ["namespace", "detail", "limit", "cursor"] },
+  list_skills: {
+    title: "List skills",
+    readOnly: true,
+    parameters: ["namespace", "detail", "limit", "cursor", "query"],
+  },
   describe_skill: { title: "Describe a skill", readOnly: true, parameters: ["name", "version", "detail"] },
   read_skill_file: { title: "Read a skill's file", readOnly: true, parameters: ["name", "path", "version"] },
   execute_skill: {

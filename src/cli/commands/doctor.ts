@@ -153,7 +153,7 @@ function* describeReport(report: Report, { paint, home }: Pick<Terminal, "paint"
 }
 
 function askingAgents(asks: boolean): readonly string[] {
-  return knownAgents().flatMap(({ label, asksBeforeCode }) => (asksBeforeCode === asks ? [label] : []));
+  return knownAgents.flatMap(({ label, asksBeforeCode }) => (asksBeforeCode === asks ? [label] : []));
 }
 
 function toList(names: readonly string[]): string {

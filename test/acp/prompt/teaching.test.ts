@@ -13,7 +13,7 @@ import {
 } from "../../../src/acp/prompt/teaching.ts";
 import { offer } from "../memory-skillset.ts";
 
-const factsFor = (name: string): AgentFacts => factsOf({ name, version: "1.0.0" });
+const factsFor = (name: string): AgentFacts => factsOf(name);
 const naming = { facts: factsFor("someone"), server: "skills", reach: "tools" } as const;
 const saying = (entries: Iterable<readonly [string, string]>): Taught =>
   new Map(

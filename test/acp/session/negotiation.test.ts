@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { amendValue } from "../../../src/acp/bytes/amend.ts";
+import { factsOf } from "../../../src/acp/session/agents.ts";
 import { advertise, chooseForms, chooseTransport, negotiate } from "../../../src/acp/session/negotiation.ts";
 import { emitForms } from "../../../src/options.ts";
 
@@ -86,7 +87,7 @@ test.each([
 ] as const)(
   "%s of %j for %s with --tools %s, where users can be told apart: %s",
   (expected, transports, agent, tools, canTell) => {
-    expect(chooseTransport({ transports, agent, agentVersion: "1.0.0" }, tools, canTell)).toBe(expected);
+    expect(chooseTransport({ transports, facts: factsOf(agent) }, tools, canTell)).toBe(expected);
   },
 );
 

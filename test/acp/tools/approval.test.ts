@@ -10,7 +10,7 @@ const options = [
   { optionId: "once", kind: "allow_once", name: "Once" },
   { optionId: "no", kind: "reject_once", name: "No" },
 ];
-const someone = factsOf({ name: "someone", version: "1.0.0" });
+const someone = factsOf("someone");
 const known = (server: { name: string; others: readonly string[] }, call?: OwnCall) => ({
   server,
   facts: someone,
@@ -123,11 +123,11 @@ test("no other request is ever answered, whatever is in it", () => {
 
 const gemini = {
   server: { name: "skills", others: [] },
-  facts: factsOf({ name: "gemini-cli", version: "0.61.0" }),
+  facts: factsOf("gemini-cli"),
   known: undefined,
 };
-const qwen = { ...gemini, facts: factsOf({ name: "qwen-code", version: "0.24.4" }) };
-const copilot = { ...gemini, facts: factsOf({ name: "Copilot", version: "1.0.102" }) };
+const qwen = { ...gemini, facts: factsOf("qwen-code") };
+const copilot = { ...gemini, facts: factsOf("Copilot") };
 
 /** As Gemini CLI 0.61.0 asks. */
 const ofGemini = (tool: string, input: object, more: object = {}): object => ({

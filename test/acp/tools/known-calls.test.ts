@@ -5,7 +5,7 @@ import { openClaimedCalls } from "../../../src/acp/tools/claimed-calls.ts";
 import { openKnownCalls } from "../../../src/acp/tools/known-calls.ts";
 
 const server = { name: "skills", others: [] };
-const open = (name: string) => openKnownCalls(server, factsOf({ name, version: "1.0.0" }));
+const open = (name: string) => openKnownCalls(server, factsOf(name));
 
 /** What each agent told its editor of one call of execute_skill, in order, up to its end. Recorded. */
 const recorded: readonly [string, readonly object[]][] = [
