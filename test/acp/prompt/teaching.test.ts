@@ -38,8 +38,8 @@ test.each([
   ["someone", "list_skills", true],
 ])("for %s the tools are named like %s", (agent, tool, hasRemark) => {
   const lesson = toLesson(taught("a"), { ...naming, facts: factsFor(agent) }) ?? "";
-  expect(lesson).toMatch(new RegExp(`\\b${tool} finds skills`));
-  expect(lesson.includes("may stand before or behind")).toBe(hasRemark);
+  expect(lesson).toMatch(new RegExp(`\\b${tool} lists skills`));
+  expect(lesson.includes("may have a prefix or suffix")).toBe(hasRemark);
 });
 
 test("the list stays within 2 KiB, says how many are missing, and every description is one line", () => {
@@ -50,9 +50,9 @@ test("the list stays within 2 KiB, says how many are missing, and every descript
     fc.property(skills, (all) => {
       const lesson = toLesson(saying(Object.entries(all)), naming);
       if (lesson === undefined) return;
-      const [, list = ""] = lesson.split("Skills in this session:\n");
+      const [, list = ""] = lesson.split("Available skills:\n");
       const rows = list.split("\n");
-      const more = Number(/^- … and (\d+) more: /.exec(rows.at(-1) ?? "")?.[1] ?? 0);
+      const more = Number(/^- … and (\d+) more; /.exec(rows.at(-1) ?? "")?.[1] ?? 0);
       const named = more > 0 ? rows.slice(0, -1) : rows;
       expect(named.length + more).toBe(Object.keys(all).length);
       expect(Buffer.byteLength(named.join("\n"))).toBeLessThanOrEqual(2_048);
@@ -113,8 +113,8 @@ test("news are the difference, and nothing else", () => {
   const after = new Map([...taught("same", "new"), ...saying([["edited", "Does more."]])]);
   expect(toNews(before, after, naming)).toBe(
     [
-      "The skills of this session have changed.",
-      ...["New:", '- new: "Does new."', "Described anew:", '- edited: "Does more."', "No longer there:", "- gone"],
+      "The available skills have changed.",
+      ...["Added:", '- new: "Does new."', "Updated:", '- edited: "Does more."', "Removed:", "- gone"],
     ].join("\n"),
   );
   expect(toNews(before, new Map(before), naming)).toBeUndefined();
@@ -127,9 +127,9 @@ test("a lesson counts as given only when it was; then come news", () => {
   const first = lessons.next(taught("a"), "tools");
   first?.told();
   expect(lessons.next(taught("a"), "tools")).toBeUndefined();
-  expect(lessons.next(taught("a", "b"), "tools")?.text).toContain('New:\n- b: "Does b."');
+  expect(lessons.next(taught("a", "b"), "tools")?.text).toContain('Added:\n- b: "Does b."');
   lessons.next(taught(), "tools")?.told();
-  expect(lessons.next(taught("a"), "tools")?.text).toContain("New:\n- a");
+  expect(lessons.next(taught("a"), "tools")?.text).toContain("Added:\n- a");
 });
 
 test("as long as its tools are not reached a model is told paths, and then of the tools", () => {
@@ -156,7 +156,7 @@ test("a list too long for descriptions has every name, the project's first", () 
     const root = index % 2 === 0 ? "/home/me/.agents/skills" : "/p/.agents/skills";
     return { skill: { name, description: "x".repeat(200), file: `${root}/${name}/SKILL.md` }, sources: [root] };
   });
-  const [, list = ""] = (toLesson(toTaught(offered, "/p"), naming) ?? "").split("Skills in this session:\n");
+  const [, list = ""] = (toLesson(toTaught(offered, "/p"), naming) ?? "").split("Available skills:\n");
   const rows = list.split("\n");
   expect(rows).toHaveLength(57);
   expect(rows.slice(0, 28)).toEqual(names.filter((_, index) => index % 2 === 1).map((name) => `- ${name}`));

@@ -298,7 +298,7 @@ test("the first prompt tells the model of the skills, and the next only what has
   expect(lastAtAgent(conversation)).toEqual(prompt("faster").params);
   await conversation.editor(prompt("and now"));
   expect(taughtWith(conversation)).toMatch(
-    /New:\\n- zip: \\"What zip does\.\\"\\nNo longer there:\\n- csv\\n<\/acp-skills>"/,
+    /Added:\\n- zip: \\"What zip does\.\\"\\nRemoved:\\n- csv\\n<\/acp-skills>"/,
   );
   await conversation.editor(prompt("done"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("done"));
@@ -415,7 +415,7 @@ test("an agent that takes additions to its system prompt is told there, and then
   expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
   conversation.skillset.set([offer("pdf")]);
   await conversation.editor(prompt("again"));
-  expect(taughtWith(conversation)).toContain("No longer there:\\n- csv");
+  expect(taughtWith(conversation)).toContain("Removed:\\n- csv");
 });
 
 test("so is one of v2", async () => {
