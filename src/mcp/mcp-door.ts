@@ -4,7 +4,7 @@ import type { RunListener } from "../runs/run-event.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 
 /** The part of the app that this door serves. */
-export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "version"> {
+export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "clock" | "version"> {
   readonly toolbox: Pick<Toolbox, "call">;
 }
 
@@ -22,6 +22,8 @@ export interface McpCaller extends Caller {
   readonly turn?: () => AbortSignal;
   /** What listens to a call's run, where its editor knows that call. */
   readonly follow?: (call: FollowedCall) => RunListener | undefined;
+  /** The model is told of skills in another way: the instructions of the server have no index of them. */
+  readonly isTaught?: boolean;
   /** Called when a client asks for the tools, so that its model has them. */
   readonly onReached?: () => void;
 }

@@ -8,6 +8,10 @@ import type { ToolName } from "../tools/tool-names.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
+import { newErrorId } from "../base/error-id.ts";
+import { viewSkills } from "../tools/view/skill-view.ts";
+import { visibleTo } from "../tools/view/visible-to.ts";
+import { toInstructions } from "./instructions.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { tellProgress, toolCallIdIn } from "./progress.ts";
 import { openSkillSource } from "./skill-source.ts";
@@ -16,16 +20,21 @@ import type { PagedSource } from "./skill-source.ts";
 export interface ServerOptions {
   /** Whether the client can be told that the skills changed. The tools never do (A-11). */
   readonly tellsChanges: boolean;
-  /** The client speaks the Skills extension. To others no resources are offered: agents would show their model tools for reading them. */
-  readonly asksForSkills: boolean;
+  /** The client declares the Skills extension. To others no resources are offered: agents would show their model tools for reading them. */
+  readonly declaresSkills: boolean;
+  /** The request that the server is made for is answered with instructions. */
+  readonly hasInstructions: boolean;
 }
+
+/** How long the answer with the instructions waits for the first reading of the disk. */
+const readingTime = 2_000;
 
 /**
  * Makes MCP servers for one caller, as many as the library asks for: one a request over HTTP, one a connection over stdio. They
  * offer the caller's tools, and the Skills extension to a caller who has the tools that show the same.
  */
-export function openMcpServers(door: McpDoor, caller: McpCaller): (options: ServerOptions) => McpServer {
-  const { toolbox, log, version } = door;
+export function openMcpServers(door: McpDoor, caller: McpCaller): (options: ServerOptions) => Promise<McpServer> {
+  const { toolbox, log, clock, version } = door;
   const tools = toolDefinitions("mcp", caller.tools === undefined ? {} : { tools: caller.tools }).map(toListed);
   const source = showsSkills(caller.tools) ? openSkillSource(door, caller) : undefined;
   const skills = source && openExtension(source, log);
@@ -49,6 +58,16 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     }
   }
 
+  async function instructions(): Promise<string | undefined> {
+    const { skills, visible, tools, isTaught } = caller;
+    let stop = (): void => undefined;
+    await Promise.race([skills.ready, new Promise<void>((resolve) => (stop = clock.after(readingTime, resolve)))]);
+    stop();
+    const { snapshot } = skills;
+    const view = viewSkills(snapshot, visibleTo("mcp", snapshot, visible));
+    return toInstructions(view.after(undefined, undefined), { tools, hasIndex: isTaught !== true });
+  }
+
   function followed(
     tool: string,
     input: unknown,
@@ -57,10 +76,14 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     return caller.follow?.({ toolCallId: toolCallIdIn(meta), tool, input });
   }
 
-  return ({ tellsChanges, asksForSkills }) => {
+  return async ({ tellsChanges, declaresSkills, hasInstructions }) => {
     const listChanged = tellsChanges && caller.skills.onChange !== undefined;
     const capabilities = { tools: { listChanged: false }, ...(skills && { resources: { listChanged } }) };
-    const server = new McpServer({ name: "acp-skills", version }, { capabilities });
+    const about = hasInstructions ? await instructions() : undefined;
+    const server = new McpServer(
+      { name: "acp-skills", version },
+      { capabilities, ...(about !== undefined && { instructions: about }) },
+    );
     // Not `registerTool`: it would check input a second time, with words of its own.
     server.server.setRequestHandler("tools/list", () => {
       caller.onReached?.();
@@ -82,7 +105,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
         source.listResources(params, context),
       );
     }
-    if (!asksForSkills) hideResources(server);
+    if (!declaresSkills) hideResources(server);
     return server;
   };
 }

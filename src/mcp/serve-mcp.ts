@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Clock } from "../base/clock.ts";
-import { asksForSkills } from "./asks-for-skills.ts";
+import { declaresSkills } from "./client-message.ts";
 import { openLineTransport } from "./socket/line-transport.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { openMcpServers } from "./mcp-server.ts";
@@ -34,10 +34,10 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
   const stop = caller.skills.onChange?.(() => {
     for (const server of servers) tellOfChange(server, door);
   });
-  let hasAsked = false;
+  let hasDeclared = false;
   const { transport, ended: inputEnded } = openLineTransport(input, output, {
     maxLineBytes: maxMessageBytes,
-    onMessage: (message) => (hasAsked ||= asksForSkills(message)),
+    onMessage: (message) => (hasDeclared ||= declaresSkills(message)),
   });
   let stopWaiting = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -52,9 +52,9 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
     gone?.addEventListener("abort", () => resolve(), { once: true });
   });
   const handle = serveStdio(
-    () => {
-      const server = makeServer({ tellsChanges: true, asksForSkills: hasAsked });
-      if (hasAsked) servers.add(server);
+    async () => {
+      const server = await makeServer({ tellsChanges: true, declaresSkills: hasDeclared, hasInstructions: true });
+      if (hasDeclared) servers.add(server);
       server.server.onclose = () => void servers.delete(server);
       return server;
     },

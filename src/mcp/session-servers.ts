@@ -1,4 +1,3 @@
-import type { Clock } from "../base/clock.ts";
 import { openLoopbackServer } from "./loopback/loopback-server.ts";
 import type { LoopbackAddress } from "./loopback/loopback-server.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
@@ -16,7 +15,7 @@ export interface SessionServers {
   close(): Promise<void>;
 }
 
-export function openSessionServers(door: McpDoor & { readonly clock: Clock }): SessionServers {
+export function openSessionServers(door: McpDoor): SessionServers {
   const servers = { http: openLoopbackServer(door), stdio: openSocketServer(door, door.clock) };
   return {
     open: (caller, transport) => servers[transport].open(caller),

@@ -63,7 +63,7 @@ export async function openDoor(
   const catalog = openCatalog({ roots: [{ path: "/skills", origin: "explicit" }], files, clock: systemClock, log });
   await catalog.ready;
   const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, log, ...(runs && { runs }) }));
-  const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, version: "0.0.0-test" };
+  const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, clock, version: "0.0.0-test" };
   const caller: McpCaller = {
     door: "mcp",
     owner: "me",

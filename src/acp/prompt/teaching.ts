@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { withoutControls } from "../../skills/text/control-characters.ts";
-import { replaceInvisible } from "../../skills/text/invisible-characters.ts";
 import { type AgentFacts, spell } from "../session/agents.ts";
+import { toSkillRows } from "../../tools/view/skill-rows.ts";
 import { type Amendment, amendValue } from "../bytes/amend.ts";
 import { toInserted } from "./inserted.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
@@ -28,7 +27,6 @@ export interface Teaching {
 }
 
 const listLimit = 2_048;
-const longestDescription = 160;
 
 /** The part of an offered skill that is taught. */
 export interface TeachableSkill {
@@ -169,34 +167,13 @@ function toolName(tool: string, { tools }: AgentFacts, server: string): string {
   return tools === undefined ? tool : spell(tools.forModel, server, tool);
 }
 
-/** A heading and one line per skill: with descriptions if all of them fit, else only names, as many as fit, and how many more there are. */
+/** A heading and one line per skill, and how many more there are than fit. */
 function toRows(heading: string, skills: Taught, { facts, server, reach }: Teaching): string[] {
-  const rows = [...skills].map(([name, { file, description }]) => {
-    const named = reach === "files" && file !== "" ? `- ${name} (${file})` : `- ${name}`;
-    return { named, described: description === "" ? named : `${named}: ${toQuote(description)}` };
+  const entries = [...skills].map(([name, { description, file }]) => {
+    return { label: reach === "files" && file !== "" ? `${name} (${file})` : name, description };
   });
-  const described = fitting(rows.map((row) => row.described));
-  if (described.length === rows.length) return [heading, ...described];
-  const named = fitting(rows.map((row) => row.named));
-  if (named.length === rows.length) return [heading, ...named];
+  const { rows, leftOut } = toSkillRows(entries, listLimit);
+  if (leftOut === 0) return [heading, ...rows];
   const where = reach === "files" ? "" : `; call ${toolName("list_skills", facts, server)} to list them`;
-  return [heading, ...named, `- … and ${rows.length - named.length} more${where}`];
-}
-
-/** The first rows, as many as fit. */
-function fitting(rows: readonly string[]): readonly string[] {
-  let bytes = 0;
-  const count = rows.findIndex((row) => (bytes += Buffer.byteLength(row) + 1) > listLimit);
-  return count === -1 ? rows : rows.slice(0, count);
-}
-
-/** The beginning of a description as one JSON string on one line, which cannot contain the mark that ends a lesson. */
-function toQuote(description: string): string {
-  const shown = replaceInvisible(withoutControls(description.replace(/\s+/g, " ")), () => "").trim();
-  return JSON.stringify(cutShown(shown)).replace(/<(?=\s*\/?\s*(?:acp-)?skills)/gi, "\\u003c");
-}
-
-function cutShown(text: string): string {
-  const characters = Array.from(text.slice(0, 2 * longestDescription + 1));
-  return characters.length <= longestDescription ? text : `${characters.slice(0, longestDescription - 1).join("")}…`;
+  return [heading, ...rows, `- … and ${leftOut} more${where}`];
 }

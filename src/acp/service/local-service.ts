@@ -23,7 +23,12 @@ export interface LocalServiceOptions {
 /** The service on this very thread: inside the worker, and where there can be none. */
 export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
   const app = openApp(settings, options.skillset && { skillset: options.skillset });
-  const tools = "tools" in options ? options.tools : settings.tools === "none" ? undefined : openAgentTools(app);
+  const tools =
+    "tools" in options
+      ? options.tools
+      : settings.tools === "none"
+        ? undefined
+        : openAgentTools(app, { isTaught: settings.teach });
   const readSkill = options.readInstructions ?? readInstructions;
   const now = options.now ?? Date.now;
   let closing: Promise<void> | undefined;

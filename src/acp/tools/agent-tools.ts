@@ -67,13 +67,17 @@ const ownBridge: Bridge = {
   args: [fileURLToPath(new URL("../../cli/main.js", urlOf(import.meta))), "mcp-bridge"],
 };
 
-/** Opens the tools. The MCP library is loaded when a session first needs a server, or by `prepare`. */
+/**
+ * Opens the tools. The MCP library is loaded when a session first needs a server, or by `prepare`. `isTaught`: models are told of skills
+ * in prompts, so that servers have no index of them.
+ */
 export function openAgentTools(
   app: ToolsApp,
   {
     load = () => import("../../mcp/session-servers.ts"),
     bridge = ownBridge,
-  }: { readonly load?: () => Promise<ServersModule>; readonly bridge?: Bridge } = {},
+    isTaught = false,
+  }: { readonly load?: () => Promise<ServersModule>; readonly bridge?: Bridge; readonly isTaught?: boolean } = {},
 ): AgentTools {
   let opening: Promise<SessionServers> | undefined;
   let isClosed = false;
@@ -110,7 +114,12 @@ export function openAgentTools(
       let turn = new AbortController();
       const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent });
       if (sessionId !== undefined) begin(sessionId);
-      const client: McpCaller = Object.assign(caller, { turn: () => turn.signal, follow, onReached });
+      const client: McpCaller = Object.assign(caller, {
+        turn: () => turn.signal,
+        follow,
+        onReached,
+        isTaught,
+      });
       const address = await (await servers()).open(client, transport);
       return {
         address,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createMcpHandler, isJsonContentType } from "@modelcontextprotocol/server";
 import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
 import type { Guarded } from "./admit-request.ts";
-import { asksForSkills } from "../asks-for-skills.ts";
+import { asksForInstructions, declaresSkills } from "../client-message.ts";
 import { openExchanges } from "../socket/exchanges.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import { openMcpServers } from "../mcp-server.ts";
@@ -20,13 +20,16 @@ export interface LoopbackSession extends Guarded {
 
 export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: string): LoopbackSession {
   const makeServer = openMcpServers(door, caller);
+  const messages = new WeakMap<Request, unknown>();
   // Before 2026-07-28 a client without a session would have no way to hear of a change.
-  const asking = new WeakSet<Request>();
-  const toServer = ({ era, requestInfo }: McpRequestContext): McpServer =>
-    makeServer({
+  const toServer = ({ era, requestInfo }: McpRequestContext): Promise<McpServer> => {
+    const message = requestInfo === undefined ? undefined : messages.get(requestInfo);
+    return makeServer({
       tellsChanges: era === "modern",
-      asksForSkills: requestInfo !== undefined && asking.has(requestInfo),
+      declaresSkills: declaresSkills(message),
+      hasInstructions: asksForInstructions(message),
     });
+  };
   const handler = createMcpHandler(toServer, {
     maxRequestBodySize: maxBodyBytes,
     onerror: (error) => {
@@ -63,7 +66,7 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
       response.once("close", abort);
       try {
         const web = toWebRequest(request, signal);
-        if (asksForSkills(parsed)) asking.add(web);
+        messages.set(web, parsed);
         const answered = await handler.fetch(web, parsed === undefined ? {} : { parsedBody: parsed });
         await writeResponse(response, answered);
       } finally {

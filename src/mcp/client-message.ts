@@ -3,14 +3,20 @@ import { SKILLS_EXTENSION_ID } from "@modelcontextprotocol/server/ext/skills";
 const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 
 /**
- * Whether the client that sent a message says in it that it speaks the Skills extension: `initialize` tells what a client is capable of,
- * and since 2026-07-28 every request does.
+ * Whether the client declares the Skills extension in this message: `initialize` carries its capabilities, and since 2026-07-28 every
+ * request does.
  */
-export function asksForSkills(message: unknown): boolean {
+export function declaresSkills(message: unknown): boolean {
   const params = at(message, "params");
   return [at(params, "capabilities"), at(at(params, "_meta"), capabilitiesKey)].some(
     (capabilities) => typeof at(at(capabilities, "extensions"), SKILLS_EXTENSION_ID) === "object",
   );
+}
+
+/** Whether the answer to this message carries the server's instructions. */
+export function asksForInstructions(message: unknown): boolean {
+  const method = at(message, "method");
+  return method === "initialize" || method === "server/discover";
 }
 
 function at(value: unknown, key: string): unknown {
