@@ -8,7 +8,6 @@ import type { ToolName } from "../tools/tool-names.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
-import { newErrorId } from "../base/error-id.ts";
 import { viewSkills } from "../tools/view/skill-view.ts";
 import { visibleTo } from "../tools/view/visible-to.ts";
 import { toInstructions } from "./instructions.ts";
