@@ -5,7 +5,7 @@ import type { DirectoryIdentity } from "../base/directory-identity.ts";
 import { isSkillsError } from "../errors.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox/sandbox.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
-import type { SkillSource } from "../skills/files/skill-source.ts";
+import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { openBlobBudget } from "./execute/blob-budget.ts";
 import { openMask } from "./record/mask.ts";
 import { openNestedRuns } from "./execute/nested-runs.ts";

@@ -3,45 +3,48 @@ import type { Log } from "../base/log.ts";
 import { assemble } from "./scan/assemble.ts";
 import { diffSnapshots, isEmptyChange, isSameProblems } from "./diff.ts";
 import { openHold } from "./watch/hold.ts";
+import type { Hold } from "./watch/hold.ts";
 import type { Problem } from "./rules/problem.ts";
 import type { Root } from "./scan/roots.ts";
-import { openScan } from "./scan/scan.ts";
+import { Scan } from "./scan/scan.ts";
 import { openSettle } from "./watch/settle.ts";
+import type { Settle } from "./watch/settle.ts";
 import { openStarvation } from "./scan/starvation.ts";
+import type { Starvation } from "./scan/starvation.ts";
 import { countSkills } from "./rules/skill-counts.ts";
 import type { SkillFiles } from "./files/skill-files.ts";
-import type { OpenSkillWatcher } from "./watch/skill-watcher.ts";
+import type { OpenSkillWatcher, SkillWatcher } from "./watch/skill-watcher.ts";
 import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
 import { runInSlices } from "../base/slices.ts";
 
-/** Told after the snapshot was replaced. `change` names no skill when only problems differ. Must not throw. */
+/** Called after the snapshot was replaced. `change` is empty if only problems differ. Must not throw. */
 type CatalogListener = (snapshot: Snapshot, change: Change) => void;
 
-/** Which skills there are, now. Never throws for what it finds on disk: that is in `snapshot.problems`. */
+/** The skills that exist now. Never throws for what is on disk; that is in `snapshot.problems`. */
 export interface Catalog {
-  /** Empty until the roots were read for the first time; replaced whole, never changed. */
+  /** Empty until the roots were read for the first time; replaced as a whole, never modified. */
   readonly snapshot: Snapshot;
   /** Resolves with the first snapshot; never rejects. */
   readonly ready: Promise<Snapshot>;
-  /** Reads everything anew, and resolves with the snapshot that counts then; with a watcher, a loss is doubted for 40 ms. */
+  /** Reads everything again and resolves with the current snapshot; with a watcher, a loss is held back for 40 ms. */
   reload(): Promise<Snapshot>;
-  /** Calls back once for each difference after the first snapshot; the returned function ends that. */
+  /** Calls back once per change after the first snapshot; the returned function unsubscribes. */
   onChange(listener: CatalogListener): () => void;
   /** By slug or by canonical name (C-1.2). */
   find(nameOrSlug: string): OfferedSkill | undefined;
-  /** Ends watching; the last snapshot stays readable. */
+  /** Stops watching; the last snapshot stays readable. */
   close(): Promise<void>;
 }
 
 export interface CatalogOptions {
-  /** Most important first. */
+  /** In order of precedence. */
   readonly roots: readonly Root[];
   readonly files: SkillFiles;
   /** Without one, the catalog changes only by `reload()`. */
   readonly openWatcher?: OpenSkillWatcher;
   readonly clock: Clock;
   readonly log: Log;
-  /** Milliseconds of reading at a stretch before other work gets its turn; Infinity for a one-shot listing. */
+  /** Milliseconds of reading before other work gets a turn; Infinity for a one-shot listing. */
   readonly slice?: number;
 }
 
@@ -51,137 +54,162 @@ const nothing: Snapshot = Object.freeze({
   counts: countSkills([], []),
 });
 const usualSlice = 3;
-/** So many hints at a time are near what the system's queue holds (16,384 events); beyond that it drops some. */
+/** So many hints at once come close to the capacity of the system's event queue (16,384), beyond which events are dropped. */
 const manyHints = 8000;
 
-/** Opens a catalog over `roots` and starts to read them. */
-export function openCatalog({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions): Catalog {
-  const listeners = new Set<CatalogListener>();
-  let snapshot = nothing;
-  let isReady = false;
-  let isClosed = false;
-  let lastFailure = "";
-  let lastLook: Promise<void> = Promise.resolve();
-  let isWanted = false;
-  let hints = 0;
-  /** For how long nothing had happened when a look was due; 0 once something has. */
-  let quiet = 0;
-  let names: Map<string, OfferedSkill> | undefined;
+/** Opens a catalog over `roots` and starts reading them. */
+export function openCatalog(options: CatalogOptions): Catalog {
+  return new WatchedCatalog(options);
+}
 
-  const settle = openSettle(clock, (milliseconds) => {
-    quiet = milliseconds;
-    lookSoon();
-  });
-  const hold = openHold(clock, (directory) => {
-    scan.markDirectoryStale(directory);
-    lookSoon();
-  });
-  const watcher = openWatcher?.(
-    (directory, name) => {
-      if (isClosed || !scan.markStale(directory, name)) return;
-      hints++;
-      quiet = 0;
-      settle.hint(directory);
-    },
-    (message) => log("warning", message),
-  );
-  const starvation = openStarvation(files, clock, () => {
-    scan.markAllStale();
-    lookSoon();
-  });
-  const scan = openScan({
-    roots,
-    files: starvation.files,
-    now: () => clock.now(),
-    ...(watcher && {
-      onDirectory: (directory: string) => watcher.add(directory),
-      onForgotten: (directory: string) => watcher.remove(directory),
-      isHeld: (directory, before, now) => hold.isHeld(directory, before, now, quiet),
-    }),
-  });
+class WatchedCatalog implements Catalog {
+  readonly ready: Promise<Snapshot>;
+  readonly #roots: readonly Root[];
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #slice: number;
+  readonly #scan: Scan;
+  readonly #settle: Settle;
+  readonly #hold: Hold;
+  readonly #starvation: Starvation;
+  readonly #watcher: SkillWatcher | undefined;
+  readonly #listeners = new Set<CatalogListener>();
+  #snapshot = nothing;
+  #isReady = false;
+  #isClosed = false;
+  #lastFailure = "";
+  #lastLook: Promise<void> = Promise.resolve();
+  #isLookPlanned = false;
+  #hints = 0;
+  /** How long it was quiet before the look that is due; 0 after any change since. */
+  #quiet = 0;
+  #names: Map<string, OfferedSkill> | undefined;
 
-  /** One look at a time; what happens meanwhile is seen by one more. */
-  function look(): Promise<void> {
-    lastLook = lastLook.then(lookOnce);
-    return lastLook;
+  constructor({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions) {
+    [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
+    this.#settle = openSettle(clock, (milliseconds) => {
+      this.#quiet = milliseconds;
+      this.#planLook();
+    });
+    this.#hold = openHold(clock, (directory) => {
+      this.#scan.markDirectoryStale(directory);
+      this.#planLook();
+    });
+    const watcher = openWatcher?.(
+      (directory, name) => this.#onHint(directory, name),
+      (message) => log("warning", message),
+    );
+    this.#watcher = watcher;
+    this.#starvation = openStarvation(files, clock, () => {
+      this.#scan.markAllStale();
+      this.#planLook();
+    });
+    this.#scan = new Scan({
+      roots,
+      files: this.#starvation.files,
+      now: () => clock.now(),
+      ...(watcher && {
+        onDirectory: (directory: string) => watcher.add(directory),
+        onForgotten: (directory: string) => watcher.remove(directory),
+        isHeld: (directory, before, now) => this.#hold.isHeld(directory, before, now, this.#quiet),
+      }),
+    });
+    this.ready = this.#look().then(() => {
+      this.#isReady = true;
+      return this.#snapshot;
+    });
   }
-  function lookSoon(): void {
-    if (isWanted) return;
-    isWanted = true;
-    void look();
+
+  get snapshot(): Snapshot {
+    return this.#snapshot;
   }
-  async function lookOnce(): Promise<void> {
-    isWanted = false;
-    if (isClosed) return;
-    if (hints > manyHints) scan.markAllStale();
-    hints = 0;
+
+  async reload(): Promise<Snapshot> {
+    await this.ready;
+    this.#quiet = 0;
+    this.#scan.markAllStale();
+    await this.#look();
+    return this.#snapshot;
+  }
+
+  onChange(listener: CatalogListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  find(nameOrSlug: string): OfferedSkill | undefined {
+    this.#names ??= new Map([
+      ...this.#snapshot.skills.map((offer) => [offer.skill.name, offer] as const),
+      ...this.#snapshot.skills.map((offer) => [offer.skill.slug, offer] as const),
+    ]);
+    return this.#names.get(nameOrSlug);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#listeners.clear();
+    this.#settle.close();
+    this.#starvation.close();
+    this.#hold.close();
+    await this.#watcher?.close();
+  }
+
+  #onHint(directory: string, name: string | undefined): void {
+    if (this.#isClosed || !this.#scan.markStale(directory, name)) return;
+    this.#hints++;
+    this.#quiet = 0;
+    this.#settle.hint(directory);
+  }
+
+  /** One look at a time; a change in the meantime leads to one more. */
+  #look(): Promise<void> {
+    this.#lastLook = this.#lastLook.then(() => this.#lookOnce());
+    return this.#lastLook;
+  }
+
+  #planLook(): void {
+    if (this.#isLookPlanned) return;
+    this.#isLookPlanned = true;
+    void this.#look();
+  }
+
+  async #lookOnce(): Promise<void> {
+    this.#isLookPlanned = false;
+    if (this.#isClosed) return;
+    if (this.#hints > manyHints) this.#scan.markAllStale();
+    this.#hints = 0;
     try {
-      const found = await runInSlices(scan.run(), { now: () => clock.now(), slice });
-      replaceBy(assemble(found, snapshot));
-      lastFailure = "";
+      const found = await runInSlices(this.#scan.run(), { now: () => this.#clock.now(), slice: this.#slice });
+      this.#replaceBy(assemble(found, this.#snapshot));
+      this.#lastFailure = "";
     } catch (error) {
-      keepOld(error);
+      this.#keepOld(error);
     }
-    starvation.afterLook();
+    this.#starvation.afterLook();
   }
-  function replaceBy(next: Snapshot): void {
-    if (isClosed) return;
-    const before = snapshot;
+
+  #replaceBy(next: Snapshot): void {
+    if (this.#isClosed) return;
+    const before = this.#snapshot;
     const change = diffSnapshots(before, next);
     if (isEmptyChange(change) && isSameProblems(before.problems, next.problems)) return;
-    snapshot = next;
-    names = undefined;
-    if (isReady) for (const listener of [...listeners]) listener(next, change);
-  }
-  /** Told once, not for each of a row of equal failures. */
-  function keepOld(error: unknown): void {
-    scan.markAllStale();
-    const message = error instanceof Error ? error.message : String(error);
-    if (message === lastFailure) return;
-    lastFailure = message;
-    log("error", `Reading the skills failed, so the last list keeps serving: ${message}`);
-    if (isReady) return;
-    const file = roots[0]?.path ?? "skills";
-    const fix = "Read the log, then start again.";
-    const problem: Problem = { code: "unreadable", severity: "error", file, line: 1, column: 1, message, fix };
-    snapshot = Object.freeze({ skills: [], problems: [problem] });
+    this.#snapshot = next;
+    this.#names = undefined;
+    if (this.#isReady) for (const listener of [...this.#listeners]) listener(next, change);
   }
 
-  const ready = look().then(() => {
-    isReady = true;
-    return snapshot;
-  });
-  return {
-    get snapshot() {
-      return snapshot;
-    },
-    ready,
-    async reload() {
-      await ready;
-      quiet = 0;
-      scan.markAllStale();
-      await look();
-      return snapshot;
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    find(nameOrSlug) {
-      names ??= new Map([
-        ...snapshot.skills.map((offer) => [offer.skill.name, offer] as const),
-        ...snapshot.skills.map((offer) => [offer.skill.slug, offer] as const),
-      ]);
-      return names.get(nameOrSlug);
-    },
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      listeners.clear();
-      settle.close();
-      starvation.close();
-      hold.close();
-      await watcher?.close();
-    },
-  };
+  /** Logs consecutive equal failures once. */
+  #keepOld(error: unknown): void {
+    this.#scan.markAllStale();
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === this.#lastFailure) return;
+    this.#lastFailure = message;
+    this.#log("error", `Reading the skills failed; the previous list stays in use: ${message}`);
+    if (this.#isReady) return;
+    const file = this.#roots[0]?.path ?? "skills";
+    const fix = "See the log, then restart.";
+    const problem: Problem = { code: "unreadable", severity: "error", file, line: 1, column: 1, message, fix };
+    this.#snapshot = Object.freeze({ skills: [], problems: [problem] });
+  }
 }

@@ -12,7 +12,7 @@ import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { FilePart } from "../skills/files/skill-bytes.ts";
 import { toManifest } from "./answers/to-manifest.ts";
 import { defineTool } from "./tool.ts";
-import type { SkillSource } from "../skills/files/skill-source.ts";
+import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { typedFrontmatter } from "./answers/typed-frontmatter.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());

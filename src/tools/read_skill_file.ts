@@ -7,10 +7,10 @@ import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./answers/content.ts";
 import { maxFileBytes, maxReplyBytes } from "./limits.ts";
 import { readOnly } from "./read-only.ts";
-import { invalidPath, locateSkillFile } from "../skills/hash/locate-skill-file.ts";
+import { invalidPath, locateSkillFile } from "../skills/hash/walk-skill.ts";
 import { skillPathFault } from "../skills/hash/skill-path.ts";
 import { defineTool } from "./tool.ts";
-import type { SkillSource } from "../skills/files/skill-source.ts";
+import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { walkSkill } from "../skills/hash/walk-skill.ts";
 
 export const readSkillFile = defineTool({

@@ -8,7 +8,7 @@ import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { ProjectFiles } from "./project/project-files.ts";
 import type { ToolLimits } from "./limits.ts";
-import type { SkillSource } from "../skills/files/skill-source.ts";
+import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import type { SkillView } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 

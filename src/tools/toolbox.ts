@@ -16,7 +16,7 @@ import { projectFiles } from "./project/project-files.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { ToolLimits } from "./limits.ts";
-import type { SkillSource } from "../skills/files/skill-source.ts";
+import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { viewSkills } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 import type { Door, RunContext, Tool, ToolCaller } from "./tool.ts";

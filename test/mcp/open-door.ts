@@ -13,7 +13,7 @@ import type { MemorySkillFiles } from "../../src/skills/files/memory-skill-files
 import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
 import { memorySkillBytes } from "../../src/skills/files/memory-skill-bytes.ts";
 import type { Runs } from "../../src/runs/runs.ts";
-import type { SkillSource } from "../../src/skills/files/skill-source.ts";
+import type { SkillSource } from "../../src/skills/files/skill-bytes.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
 

@@ -151,7 +151,7 @@ describe("catalog", () => {
     broken = true;
     expect(await catalog.reload()).toBe(first);
     expect(await catalog.reload()).toBe(first);
-    expect(logged).toEqual(["Reading the skills failed, so the last list keeps serving: a bug"]);
+    expect(logged).toEqual(["Reading the skills failed; the previous list stays in use: a bug"]);
     broken = false;
     files.write("/s/b/SKILL.md", skillText("b", "New."));
     expect(listed(await catalog.reload())).toEqual({ a: "Does.", b: "New." });

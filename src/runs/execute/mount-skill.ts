@@ -2,7 +2,7 @@ import { SkillsError } from "../../errors.ts";
 import type { MountedFile, MountedSkill } from "../../sandbox/sandbox.ts";
 import { runInSlices } from "../../base/slices.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { SkillSource } from "../../skills/files/skill-source.ts";
+import type { SkillSource } from "../../skills/files/skill-bytes.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
-import { joinPath } from "./real-paths.ts";
+import { joinPath } from "./skill-files.ts";
 
 /** Where the way to a path turns or ends: `name` in `directory`, which is a real path. */
 export interface Step {

@@ -5,7 +5,7 @@ import { readIgnoreText } from "../ignore/ignored.ts";
 import type { IgnoreRule } from "../ignore/ignored.ts";
 import { needsManifestReader, readSkillFile } from "./read-skill-file.ts";
 import { isWithin } from "../../base/is-within.ts";
-import { joinPath } from "./real-paths.ts";
+import { joinPath } from "./skill-files.ts";
 import type { Finding } from "../rules/rules.ts";
 import { chooseSkillFile, isNearSkillFileName, isSkillFileName } from "./skill-file-names.ts";
 import type { Entry, SkillFiles } from "./skill-files.ts";

@@ -4,7 +4,7 @@ import { isSkillsError } from "../../errors.ts";
 import { failedAt, notAFile, unreadable, wholeFile } from "../scan/disk-findings.ts";
 import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
 import type { ManifestReading, ParsedSkill, SkillText } from "../manifest/parse-skill.ts";
-import { joinPath } from "./real-paths.ts";
+import { joinPath } from "./skill-files.ts";
 import type { Finding } from "../rules/rules.ts";
 import type { Entry, SkillFiles } from "./skill-files.ts";
 import { isVersion } from "../manifest/skill-version.ts";

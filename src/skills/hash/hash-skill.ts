@@ -3,7 +3,7 @@ import { isSkillsError, SkillsError } from "../../errors.ts";
 import { runInSlices } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
 import type { FileStamp, SkillBytes } from "../files/skill-bytes.ts";
-import type { SkillSource } from "../files/skill-source.ts";
+import type { SkillSource } from "../files/skill-bytes.ts";
 import { orNothing, walkSkill } from "./walk-skill.ts";
 import type { WalkedFile } from "./walk-skill.ts";
 

@@ -1,13 +1,15 @@
 import { relative, sep } from "node:path";
-import { isSkillsError } from "../../errors.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import { byCodePoint } from "../text/code-point-order.ts";
 import { isWithin } from "../../base/is-within.ts";
-import { joinPath } from "../files/real-paths.ts";
+import type { SkillSource } from "../files/skill-bytes.ts";
+import { joinPath } from "../files/skill-files.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";
+import type { Skill } from "../skill.ts";
 import type { Steps } from "../../base/slices.ts";
 import { isHiddenName, skillPathFault } from "./skill-path.ts";
 
-/** Beyond this many files, or entries looked at, a skill's files are not all counted. */
+/** A walk stops at this many files, or entries looked at. */
 const maxWalkedFiles = 4096;
 const maxWalkedEntries = 20_000;
 
@@ -25,8 +27,8 @@ export interface Walk {
 }
 
 /**
- * Every file below a skill's directory that read_skill_file would serve. Links are followed inside the directory only. What
- * cannot be read is left out, except the directory itself: that throws UNREADABLE.
+ * Every file below a skill's directory that read_skill_file serves. Links are followed inside the directory only. Unreadable files are
+ * left out; an unreadable skill directory throws UNREADABLE.
  */
 export function* walkSkill(source: SkillFiles, root: string): Steps<Walk> {
   const files: WalkedFile[] = [];
@@ -51,14 +53,14 @@ export function* walkSkill(source: SkillFiles, root: string): Steps<Walk> {
   return { files, complete };
 }
 
-/** Where a link really leads, if that is inside the directory, and nothing on the way is hidden. */
+/** The real target of a link, if it is inside the directory and not hidden. */
 function followInside(source: SkillFiles, link: string, root: string): string | undefined {
   const real = orNothing(() => source.resolve(link));
   return real !== undefined && isWithin(real, root) && !isHiddenBelow(real, root) ? real : undefined;
 }
 
-/** Whether a real path below a skill's directory has a name on its way that is never served. */
-export function isHiddenBelow(real: string, root: string): boolean {
+/** Whether a real path below a skill's directory contains a name that is never served. */
+function isHiddenBelow(real: string, root: string): boolean {
   return relative(root, real).split(sep).some(isHiddenName);
 }
 
@@ -70,7 +72,7 @@ function inPathOrder(entries: readonly Entry[]): Entry[] {
     .sort((a, b) => byCodePoint(key(a), key(b)));
 }
 
-/** What may not be read is left out: it does not hide the rest. */
+/** Leaves out what is unreadable, so that it does not hide the rest. */
 export function orNothing<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -78,4 +80,23 @@ export function orNothing<Value>(read: () => Value): Value | undefined {
     if (isSkillsError(error) && error.code === "UNREADABLE") return undefined;
     throw error;
   }
+}
+
+/**
+ * The real path of a file that may be served, for a path that passed `skillPathFault`. Undefined for hidden files; throws INVALID_PATH
+ * for a path that leaves the skill's directory.
+ */
+export function locateSkillFile({ files }: SkillSource, { directory }: Skill, path: string): string | undefined {
+  const segments = path.split("/");
+  if (segments.some(isHiddenName)) return undefined;
+  const real = files.resolve(segments.reduce(joinPath, directory));
+  if (real === undefined) return undefined;
+  if (!isWithin(real, directory)) throw invalidPath("leads outside the skill's directory");
+  return isHiddenBelow(real, directory) ? undefined : real;
+}
+
+/** `fault` is the end of a sentence that starts with "The path". */
+export function invalidPath(fault: string): SkillsError {
+  const hint = "Take a path from the files that describe_skill lists, such as SKILL.md or references/guide.md.";
+  return new SkillsError("INVALID_PATH", `The path ${fault}.`, { facts: { hint } });
 }

@@ -2,7 +2,7 @@ import type { DirectoryRecord } from "../files/read-directory.ts";
 import type { Root } from "./roots.ts";
 import type { Finding } from "../rules/rules.ts";
 
-/** A directory with a SKILL.md, and the roots under which it was found, most important first. */
+/** A directory with a SKILL.md, and the roots under which it was found, in order of precedence. */
 export interface FoundSkill {
   readonly record: DirectoryRecord;
   readonly roots: readonly Root[];
@@ -13,40 +13,37 @@ export interface FoundSkill {
 /** Everything below some roots, in order of precedence: by root, then by path. */
 export interface Found {
   readonly skills: readonly FoundSkill[];
-  /** What is wrong, apart from what the records of the skills say. */
+  /** In addition to those in the records of the skills. */
   readonly findings: readonly Finding[];
 }
 
-/** Found so far. What is told twice counts once. */
-export interface FoundSoFar extends Found {
-  addSkill(record: DirectoryRecord, root: Root): void;
-  addFinding(finding: Finding | undefined): void;
-}
+/** The result of a scan in the making. Duplicates count once. */
+export class FoundSoFar implements Found {
+  readonly #skills = new Map<string, FoundSkill>();
+  /** One list per root, shared by all skills that no other root has. */
+  readonly #alone = new Map<Root, readonly Root[]>();
+  readonly #findings = new Map<string, Finding>();
 
-export function nothingFound(): FoundSoFar {
-  const skills = new Map<string, FoundSkill>();
-  /** One list a root, shared by all the skills that no other root has. */
-  const alone = new Map<Root, readonly Root[]>();
-  const findings = new Map<string, Finding>();
-  return {
-    get skills() {
-      return [...skills.values()];
-    },
-    get findings() {
-      return [...findings.values()];
-    },
-    addSkill(record, root) {
-      const found = skills.get(record.identity);
-      if (found === undefined) {
-        const roots = alone.get(root) ?? [root];
-        alone.set(root, roots);
-        skills.set(record.identity, { record, roots });
-      } else if (!found.roots.includes(root)) {
-        skills.set(record.identity, { record: found.record, roots: [...found.roots, root] });
-      }
-    },
-    addFinding(finding) {
-      if (finding !== undefined) findings.set(`${finding.code} ${finding.file}`, finding);
-    },
-  };
+  get skills(): FoundSkill[] {
+    return [...this.#skills.values()];
+  }
+
+  get findings(): Finding[] {
+    return [...this.#findings.values()];
+  }
+
+  addSkill(record: DirectoryRecord, root: Root): void {
+    const found = this.#skills.get(record.identity);
+    if (found === undefined) {
+      const roots = this.#alone.get(root) ?? [root];
+      this.#alone.set(root, roots);
+      this.#skills.set(record.identity, { record, roots });
+    } else if (!found.roots.includes(root)) {
+      this.#skills.set(record.identity, { record: found.record, roots: [...found.roots, root] });
+    }
+  }
+
+  addFinding(finding: Finding | undefined): void {
+    if (finding !== undefined) this.#findings.set(`${finding.code} ${finding.file}`, finding);
+  }
 }

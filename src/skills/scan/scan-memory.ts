@@ -1,38 +1,7 @@
 import path from "node:path";
 import type { DirectoryRecord } from "../files/read-directory.ts";
-import { joinPath } from "../files/real-paths.ts";
+import { joinPath } from "../files/skill-files.ts";
 import type { Root } from "./roots.ts";
-
-/** What runs of a scan remember: the records of directories, which of them are stale, and what is watched. */
-export interface ScanMemory {
-  startRun(): void;
-  /** Forgets what this run did not meet. */
-  endRun(): void;
-  /** What is known of a directory, stale or not. */
-  recall(directory: string): Known | undefined;
-  /** Whether this run met the directory under this root already. */
-  wasMet(known: Known, root: Root): boolean;
-  /** Whether this run met the directory under any root. */
-  wasRead(directory: string): boolean;
-  /** Whether a directory need not be read anew. */
-  isFresh(known: Known, expectedName: string): boolean;
-  /** The record, met under this root, is fresh from now on. `known` is what is known of its directory. */
-  remember(record: DirectoryRecord, root: Root, known: Known | undefined): void;
-  /** The directory was met under this root, and need not be read anew. */
-  meet(known: Known, root: Root): void;
-  watch(directory: string): void;
-  /** What is known of the directory to which a root led when last seen. */
-  realRoot(root: Root): DirectoryRecord | undefined;
-  setRealRoot(root: Root, real: string | undefined): void;
-  markAllStale(): void;
-  /** That directory alone is to be read anew. False when it concerns nothing that was found. */
-  markDirectoryStale(directory: string): boolean;
-  /**
-   * Something happened in a directory: to `name` and all below it, or, without a name, to all of it.
-   * False when that concerns nothing that was found.
-   */
-  markStale(directory: string, name?: string): boolean;
-}
 
 /** What is known of a directory. */
 export interface Known {
@@ -48,115 +17,149 @@ export interface ScanMemoryEvents {
   readonly onForgotten?: (directory: string) => void;
 }
 
-export function openScanMemory(roots: readonly Root[], { onDirectory, onForgotten }: ScanMemoryEvents): ScanMemory {
-  const known = new Map<string, Known>();
-  const realRoots = new Map<Root, string>();
-  /** Watched directories, and the run that asked for them last. */
-  const watched = new Map<string, number>();
-  /** Which directories depend on something elsewhere, by its path: as the last run saw it, and as this run sees it. */
-  let dependents = new Map<string, Set<string>>();
-  let nextDependents = new Map<string, Set<string>>();
-  let run = 0;
+/** The state between runs of a scan: the records of directories, which of them are stale, and what is watched. */
+export class ScanMemory {
+  readonly #roots: readonly Root[];
+  readonly #events: ScanMemoryEvents;
+  readonly #known = new Map<string, Known>();
+  readonly #realRoots = new Map<Root, string>();
+  /** Watched directories, and the run that requested them last. */
+  readonly #watched = new Map<string, number>();
+  /** Directories by a path elsewhere that they depend on: as of the last run, and as of this run. */
+  #dependents = new Map<string, Set<string>>();
+  #nextDependents = new Map<string, Set<string>>();
+  #run = 0;
 
-  function markDirectoryStale(directory: string): boolean {
-    const entry = known.get(directory);
+  constructor(roots: readonly Root[], events: ScanMemoryEvents) {
+    this.#roots = roots;
+    this.#events = events;
+  }
+
+  startRun(): void {
+    this.#run++;
+    this.#nextDependents = new Map();
+  }
+
+  /** Forgets what this run did not meet. */
+  endRun(): void {
+    this.#dependents = this.#nextDependents;
+    for (const [directory, entry] of this.#known) if (entry.run !== this.#run) this.#known.delete(directory);
+    for (const [directory, run] of this.#watched) {
+      if (run === this.#run || this.#known.has(directory)) continue;
+      this.#watched.delete(directory);
+      this.#events.onForgotten?.(directory);
+    }
+  }
+
+  /** What is known of a directory, stale or not. */
+  recall(directory: string): Known | undefined {
+    return this.#known.get(directory);
+  }
+
+  /** Whether this run already met the directory under this root. */
+  wasMet(entry: Known, root: Root): boolean {
+    return entry.run === this.#run && entry.root === root;
+  }
+
+  /** Whether this run met the directory under any root. */
+  wasRead(directory: string): boolean {
+    return this.#known.get(directory)?.run === this.#run;
+  }
+
+  /** Whether a directory need not be read again. */
+  isFresh(entry: Known, expectedName: string): boolean {
+    return entry.run === this.#run || (!entry.stale && entry.record.expectedName === expectedName);
+  }
+
+  /** Stores a fresh record, met under this root. `entry` is what is known of its directory. */
+  remember(record: DirectoryRecord, root: Root, entry: Known | undefined): void {
+    const run = this.#run;
+    if (entry === undefined) this.#known.set(record.path, { record, stale: false, run, root });
+    else Object.assign(entry, { record, stale: false, run, root });
+    this.#noteDependence(record);
+  }
+
+  /** Notes that a fresh directory was met under this root. */
+  meet(entry: Known, root: Root): void {
+    entry.run = this.#run;
+    entry.root = root;
+    this.#noteDependence(entry.record);
+  }
+
+  watch(directory: string): void {
+    if (this.#events.onDirectory === undefined) return;
+    this.#watched.set(directory, this.#run);
+    this.#events.onDirectory(directory);
+  }
+
+  /** The record of the directory to which a root resolved last. */
+  realRoot(root: Root): DirectoryRecord | undefined {
+    const real = this.#realRoots.get(root);
+    return real === undefined ? undefined : this.#known.get(real)?.record;
+  }
+
+  setRealRoot(root: Root, real: string | undefined): void {
+    if (real === undefined) this.#realRoots.delete(root);
+    else this.#realRoots.set(root, real);
+  }
+
+  markAllStale(): void {
+    for (const entry of this.#known.values()) entry.stale = true;
+  }
+
+  /** Marks one directory. False if it does not affect anything that was found. */
+  markDirectoryStale(directory: string): boolean {
+    const entry = this.#known.get(directory);
     if (entry !== undefined) entry.stale = true;
     let concerns = entry !== undefined;
-    for (const map of [dependents, nextDependents]) {
+    for (const map of [this.#dependents, this.#nextDependents]) {
       for (const dependent of map.get(directory) ?? []) {
         concerns = true;
-        const other = known.get(dependent);
+        const other = this.#known.get(dependent);
         if (other !== undefined) other.stale = true;
       }
     }
     return concerns;
   }
-  function markTree(directory: string): void {
-    const entry = known.get(directory);
+
+  /**
+   * Handles a change in a directory: to `name` and everything below it or, without a name, to all of it. False if it does not affect
+   * anything that was found.
+   */
+  markStale(directory: string, name?: string): boolean {
+    const ofRoots = this.#roots.filter((root) => root.path === directory);
+    let concerns = this.markDirectoryStale(directory) || ofRoots.length > 0;
+    for (const root of ofRoots) this.markDirectoryStale(this.#realRoots.get(root) ?? root.path);
+    if (name !== undefined) {
+      const target = joinPath(directory, name);
+      this.#markTree(target);
+      concerns ||= this.#roots.some((root) => root.path === target);
+      return this.markDirectoryStale(target) || concerns;
+    }
+    this.#markTree(directory);
+    for (const root of ofRoots) this.#markTree(this.#realRoots.get(root) ?? root.path);
+    for (const map of [this.#dependents, this.#nextDependents]) {
+      for (const target of map.keys()) {
+        if (path.dirname(target) === directory) concerns = this.markDirectoryStale(target) || concerns;
+      }
+    }
+    return concerns;
+  }
+
+  #markTree(directory: string): void {
+    const entry = this.#known.get(directory);
     if (entry === undefined) return;
     entry.stale = true;
     for (const { name, target } of entry.record.children) {
-      if (target === undefined) markTree(joinPath(directory, name));
+      if (target === undefined) this.#markTree(joinPath(directory, name));
     }
   }
 
-  function meet(entry: Known, root: Root): void {
-    entry.run = run;
-    entry.root = root;
-  }
-  function noteDependence(record: DirectoryRecord): void {
-    for (const { target, watch } of record.elsewhere) {
-      if (onDirectory !== undefined) watched.set(watch, run);
-      const directories = nextDependents.get(target) ?? new Set();
-      nextDependents.set(target, directories.add(record.path));
+  #noteDependence({ path: directory, elsewhere }: DirectoryRecord): void {
+    for (const { target, watch } of elsewhere) {
+      if (this.#events.onDirectory !== undefined) this.#watched.set(watch, this.#run);
+      const directories = this.#nextDependents.get(target) ?? new Set();
+      this.#nextDependents.set(target, directories.add(directory));
     }
   }
-
-  return {
-    startRun() {
-      run++;
-      nextDependents = new Map();
-    },
-    endRun() {
-      dependents = nextDependents;
-      for (const [directory, entry] of known) if (entry.run !== run) known.delete(directory);
-      for (const [directory, when] of watched) {
-        if (when === run || known.has(directory)) continue;
-        watched.delete(directory);
-        onForgotten?.(directory);
-      }
-    },
-    recall: (directory) => known.get(directory),
-    wasMet: (entry, root) => entry.run === run && entry.root === root,
-    wasRead: (directory) => known.get(directory)?.run === run,
-    isFresh: (entry, expectedName) => entry.run === run || (!entry.stale && entry.record.expectedName === expectedName),
-    remember(record, root, entry) {
-      if (entry === undefined) known.set(record.path, { record, stale: false, run, root });
-      else {
-        entry.record = record;
-        entry.stale = false;
-        meet(entry, root);
-      }
-      if (record.elsewhere.length > 0) noteDependence(record);
-    },
-    meet(entry, root) {
-      meet(entry, root);
-      if (entry.record.elsewhere.length > 0) noteDependence(entry.record);
-    },
-    watch(directory) {
-      if (onDirectory === undefined) return;
-      watched.set(directory, run);
-      onDirectory(directory);
-    },
-    realRoot(root) {
-      const real = realRoots.get(root);
-      return real === undefined ? undefined : known.get(real)?.record;
-    },
-    setRealRoot(root, real) {
-      if (real === undefined) realRoots.delete(root);
-      else realRoots.set(root, real);
-    },
-    markAllStale() {
-      for (const entry of known.values()) entry.stale = true;
-    },
-    markDirectoryStale,
-    markStale(directory, name) {
-      const ofRoots = roots.filter((root) => root.path === directory);
-      let concerns = markDirectoryStale(directory) || ofRoots.length > 0;
-      for (const root of ofRoots) markDirectoryStale(realRoots.get(root) ?? root.path);
-      if (name !== undefined) {
-        const target = joinPath(directory, name);
-        markTree(target);
-        concerns ||= roots.some((root) => root.path === target);
-        return markDirectoryStale(target) || concerns;
-      }
-      markTree(directory);
-      for (const root of ofRoots) markTree(realRoots.get(root) ?? root.path);
-      for (const map of [dependents, nextDependents]) {
-        for (const target of map.keys())
-          if (path.dirname(target) === directory) concerns = markDirectoryStale(target) || concerns;
-      }
-      return concerns;
-    },
-  };
 }

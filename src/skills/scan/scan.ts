@@ -1,45 +1,37 @@
 import path from "node:path";
-import { openCopyFinder } from "./copies.ts";
-import { wouldBeSkill } from "./dangling-links.ts";
-import type { DanglingLink } from "./dangling-links.ts";
-import {
-  danglingLink,
-  ignored,
-  missingRoot,
-  notReadInTime,
-  tooDeep,
-  tooManyDirectories,
-  unreadable,
-} from "./disk-findings.ts";
-import { nothingFound } from "./found.ts";
-import type { Found, FoundSoFar } from "./found.ts";
-import { noIgnoreRules } from "../ignore/ignored.ts";
-import { readDirectory } from "../files/read-directory.ts";
-import type { DirectoryRecord } from "../files/read-directory.ts";
-import { loadManifestReader, needsManifestReader } from "../files/read-skill-file.ts";
-import { joinPath } from "../files/real-paths.ts";
-import type { Root } from "./roots.ts";
-import { openScanMemory } from "./scan-memory.ts";
-import type { Known } from "./scan-memory.ts";
-import type { SkillFiles } from "../files/skill-files.ts";
 import { withinTime } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
-import { openUnreadPlaces } from "./unread-places.ts";
+import { loadManifestReader, needsManifestReader } from "../files/read-skill-file.ts";
+import { readDirectory } from "../files/read-directory.ts";
+import type { DirectoryRecord } from "../files/read-directory.ts";
+import { joinPath } from "../files/skill-files.ts";
+import type { SkillFiles } from "../files/skill-files.ts";
+import { findIgnoreRule } from "../ignore/ignored.ts";
+import type { IgnoreRules } from "../ignore/ignored.ts";
+import { isVersion } from "../manifest/skill-version.ts";
+import { CopyFinder } from "./copies.ts";
+import * as findings from "./disk-findings.ts";
+import { FoundSoFar } from "./found.ts";
+import type { Found } from "./found.ts";
+import type { Root } from "./roots.ts";
+import { ScanMemory } from "./scan-memory.ts";
+import type { Known } from "./scan-memory.ts";
+import { wouldBeSkill } from "./strays.ts";
+import type { DanglingLink } from "./strays.ts";
+import { UnreadPlaces } from "./unread-places.ts";
 import type { UnreadPlace } from "./unread-places.ts";
-import { newAllowance, nextVisit } from "./visits.ts";
-import type { Level, Visit } from "./visits.ts";
 
-/** The bounds of C-1.6. */
+/** The limits of C-1.6. */
 interface ScanLimits {
-  /** How many directories below its root a skill may lie. */
+  /** How many directories below its root a skill may be. */
   readonly depth: number;
-  /** Directories without a skill, in one root. */
+  /** Directories without a skill, per root. */
   readonly directories: number;
-  /** The same, inside one skill. */
+  /** Directories without a skill inside one skill. */
   readonly insideSkill: number;
-  /** Directories that are not read, but looked into for skills that are left out, in one root. */
+  /** Directories per root that are not read, but searched for skills that are left out. */
   readonly unread: number;
-  /** Of work on one root in a run; what others do between its steps does not count. */
+  /** Time spent on one root in a run, not counting other work between its steps. */
   readonly milliseconds: number;
 }
 
@@ -49,24 +41,41 @@ export interface ScanOptions {
   readonly limits?: ScanLimits;
   /** Called before a directory is read. */
   readonly onDirectory?: (directory: string) => void;
-  /** Called for each directory that does not matter any more. */
+  /** Called for each directory that is no longer relevant. */
   readonly onForgotten?: (directory: string) => void;
-  /** Milliseconds, ever growing. */
+  /** Monotonic, in milliseconds. */
   readonly now?: () => number;
-  /** Whether to go on as if a directory were as before; asked when one is read anew. */
+  /** Whether to keep the previous record of a directory; asked when one is read again. */
   readonly isHeld?: (directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined) => boolean;
 }
 
-/** Finds the skills below some roots. Remembers what it read, and reads again only what is stale. */
-export interface Scan {
-  /** One run at a time. */
-  run(): Steps<Found>;
-  /** Everything is to be read anew. */
-  markAllStale(): void;
-  /** That directory alone is to be read anew. */
-  markDirectoryStale(directory: string): void;
-  /** Something happened in a directory, to `name` if that is known. False when it concerns nothing that was found. */
-  markStale(directory: string, name?: string): boolean;
+/** A directory whose children are being visited, or the start of a root. */
+interface Level {
+  readonly record: DirectoryRecord | undefined;
+  /** The expected skill name in a version directory. */
+  readonly expectedName: string;
+  readonly depth: number;
+  readonly rules: IgnoreRules;
+  readonly allowance: Allowance;
+  next: number;
+}
+
+/** A directory to be visited. */
+interface Visit {
+  readonly level: Level;
+  /** Its path below its parent. */
+  readonly place: string;
+  /** Its real path, which differs from `place` for a link. */
+  readonly path: string;
+  readonly expectedName: string;
+}
+
+/** How many more directories without a skill may be read below `owner`. */
+interface Allowance {
+  readonly owner: string;
+  readonly insideSkill: boolean;
+  readonly limit: number;
+  left: number;
 }
 
 /** A pause costs as much as a tenth of a visit. */
@@ -79,137 +88,193 @@ const contractLimits: ScanLimits = {
   milliseconds: 20_000,
 };
 
-export function openScan(options: ScanOptions): Scan {
-  const { roots, files, limits = contractLimits, isHeld, now = () => performance.now() } = options;
-  const memory = openScanMemory(roots, options);
-  const unreadPlaces = openUnreadPlaces({
-    files,
-    limit: limits.unread,
-    isRead: (directory) => memory.wasRead(directory),
-  });
-  const copies = openCopyFinder({ files, recall: (directory) => memory.recall(directory)?.record });
-  const onDirectory = options.onDirectory && ((directory: string): void => memory.watch(directory));
+/** Finds the skills below some roots. Keeps what it read, and reads only stale directories again. */
+export class Scan {
+  readonly #options: ScanOptions;
+  readonly #limits: ScanLimits;
+  readonly #memory: ScanMemory;
+  readonly #unreadPlaces: UnreadPlaces;
+  readonly #copies: CopyFinder;
+  readonly #onDirectory: ((directory: string) => void) | undefined;
 
-  /** Adds the places that are not read to `unread`. */
-  function* visitRoot(root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<void> {
-    memory.watch(root.path);
-    const real = resolveRoot(root, found);
-    if (real === undefined) return;
-    const allowance = newAllowance(root.path, false, limits.directories);
-    const levels: Level[] = [];
-    const dangling: DanglingLink[] = [];
-    let count = 0;
-    let visit: Visit | undefined = {
-      path: real,
-      expectedName: path.basename(real),
-      depth: 0,
-      rules: noIgnoreRules,
-      allowance,
-      parent: undefined,
-    };
-    for (; visit !== undefined; visit = yield* nextVisit(levels, unread)) {
-      if (++count % visitsBetweenPauses === 0) yield undefined;
-      const known = memory.recall(visit.path);
-      if (known !== undefined && memory.wasMet(known, root)) continue;
-      const { parent } = visit;
-      if (visit.depth > limits.depth && parent !== undefined) {
-        unread.push({ path: visit.path, parent, reason: "too-deep" });
-      } else if (visit.allowance.left <= 0) found.addFinding(tooManyDirectories(visit.allowance));
-      else {
-        const record = yield* readIfStale(visit, root, known);
-        if (record === undefined) continue;
-        collect(record, root, visit, found);
-        if (!visit.allowance.insideSkill && !record.isSkill) {
-          for (const name of record.dangling) dangling.push({ record, name, isInRoot: visit.depth === 0 });
-        }
-        if (record.children.length > 0) levels.push(levelBelow(record, visit));
+  constructor(options: ScanOptions) {
+    const { roots, files, limits = contractLimits, onDirectory } = options;
+    const memory = new ScanMemory(roots, options);
+    this.#options = options;
+    this.#limits = limits;
+    this.#memory = memory;
+    this.#unreadPlaces = new UnreadPlaces(files, limits.unread, (directory) => memory.wasRead(directory));
+    this.#copies = new CopyFinder(files, (directory) => memory.recall(directory)?.record);
+    this.#onDirectory = onDirectory && ((directory): void => memory.watch(directory));
+  }
+
+  /** Must not be called while another run is unfinished. */
+  *run(): Steps<Found> {
+    const { roots, now = () => performance.now() } = this.#options;
+    const { milliseconds } = this.#limits;
+    this.#memory.startRun();
+    const found = new FoundSoFar();
+    const unread = roots.map((): UnreadPlace[] => []);
+    for (const stage of ["visit", "count"] as const) {
+      for (const [index, root] of roots.entries()) {
+        const places = unread[index] ?? [];
+        // Counting comes once all roots were read: what one of them ignores may be another.
+        const steps = stage === "visit" ? this.#visitRoot(root, found, places) : this.#countUnread(found, places);
+        const isComplete = yield* withinTime(steps, now, milliseconds);
+        if (!isComplete) found.addFinding(findings.notReadInTime(root.path, milliseconds));
       }
     }
-    const isSkill = (directory: string): boolean => memory.recall(directory)?.record.isSkill === true;
+    this.#memory.endRun();
+    return { skills: yield* this.#copies.compare(found.skills), findings: found.findings };
+  }
+
+  /** Makes the next run read everything again. */
+  markAllStale(): void {
+    this.#memory.markAllStale();
+  }
+
+  /** Makes the next run read this directory again, but not those below it. */
+  markDirectoryStale(directory: string): void {
+    this.#memory.markDirectoryStale(directory);
+  }
+
+  /** Handles a change in a directory, to `name` if known. False if it does not affect anything that was found. */
+  markStale(directory: string, name?: string): boolean {
+    return this.#memory.markStale(directory, name);
+  }
+
+  /** Depth first. Adds the places that are not read to `unread`. */
+  *#visitRoot(root: Root, found: FoundSoFar, unread: UnreadPlace[]): Steps<void> {
+    this.#memory.watch(root.path);
+    const real = this.#resolveRoot(root, found);
+    if (real === undefined) return;
+    const levels: Level[] = [];
+    const dangling: DanglingLink[] = [];
+    const expectedName = path.basename(real);
+    const allowance = toAllowance(root.path, false, this.#limits.directories);
+    const start: Level = { record: undefined, expectedName, depth: 0, rules: [], allowance, next: 0 };
+    let visit: Visit | undefined = { level: start, place: real, path: real, expectedName };
+    for (let count = 1; visit !== undefined; visit = nextVisit(levels), count++) {
+      if (count % visitsBetweenPauses === 0) yield undefined;
+      const { level } = visit;
+      if (level.rules.length > 0 && (yield* isIgnored(visit, unread))) continue;
+      const known = this.#memory.recall(visit.path);
+      if (known !== undefined && this.#memory.wasMet(known, root)) continue;
+      if (level.depth > this.#limits.depth && level.record !== undefined) {
+        unread.push({ path: visit.path, parent: level.record, reason: "too-deep" });
+        continue;
+      }
+      if (level.allowance.left <= 0) {
+        found.addFinding(findings.tooManyDirectories(level.allowance));
+        continue;
+      }
+      let record = this.#read(visit, root, known);
+      if (record === needsManifestReader) {
+        yield loadManifestReader();
+        record = this.#read(visit, root, known);
+      }
+      if (record === needsManifestReader) throw new Error("the reader of skill.toml was not loaded");
+      if (record === undefined) continue;
+      collect(record, root, level, found);
+      if (!level.allowance.insideSkill && !record.isSkill) {
+        for (const name of record.dangling) dangling.push({ record, name, isInRoot: level.depth === 0 });
+      }
+      if (record.children.length > 0) levels.push(this.#levelBelow(record, visit));
+    }
+    const isSkill = (directory: string): boolean => this.#memory.recall(directory)?.record.isSkill === true;
     for (const link of dangling) {
-      if (wouldBeSkill(link, root, isSkill)) found.addFinding(danglingLink(joinPath(link.record.path, link.name)));
+      if (!wouldBeSkill(link, root, isSkill)) continue;
+      found.addFinding(findings.danglingLink(joinPath(link.record.path, link.name)));
     }
   }
 
-  /** Once all roots were read: what one of them ignores may be another. */
-  function* countUnread(_root: Root, found: FoundSoFar, places: readonly UnreadPlace[]): Steps<void> {
-    unreadPlaces.restart();
+  *#countUnread(found: FoundSoFar, places: readonly UnreadPlace[]): Steps<void> {
+    this.#unreadPlaces.restart();
     const tooDeepFirst = places.toSorted((a, b) => Number(a.reason === "ignored") - Number(b.reason === "ignored"));
     for (const place of tooDeepFirst) {
-      const unread = yield* unreadPlaces.count(place);
+      const unread = yield* this.#unreadPlaces.count(place);
       found.addFinding(
-        place.reason === "ignored" ? ignored(place.path, unread) : tooDeep(place.path, unread, limits.depth),
+        place.reason === "ignored"
+          ? findings.ignored(place.path, unread)
+          : findings.tooDeep(place.path, unread, this.#limits.depth),
       );
     }
   }
 
-  function* readIfStale(visit: Visit, root: Root, known: Known | undefined): Steps<DirectoryRecord | undefined> {
-    const { path: directory, expectedName } = visit;
-    if (known !== undefined && memory.isFresh(known, expectedName)) {
-      memory.meet(known, root);
+  #read(
+    { path: directory, expectedName }: Visit,
+    root: Root,
+    known: Known | undefined,
+  ): ReturnType<typeof readDirectory> {
+    if (known !== undefined && this.#memory.isFresh(known, expectedName)) {
+      this.#memory.meet(known, root);
       return known.record;
     }
     const previous = known?.record;
-    let now = readDirectory(directory, expectedName, { files, onDirectory });
-    if (now === needsManifestReader) {
-      yield loadManifestReader();
-      now = readDirectory(directory, expectedName, { files, onDirectory });
-    }
-    if (now === needsManifestReader) throw new Error("the reader of skill.toml was not loaded");
+    const { files, isHeld } = this.#options;
+    const now = readDirectory(directory, expectedName, { files, onDirectory: this.#onDirectory });
+    if (now === needsManifestReader) return now;
     const record = previous !== undefined && isHeld?.(directory, previous, now) ? previous : now;
-    if (record !== undefined) memory.remember(record, root, known);
+    if (record !== undefined) this.#memory.remember(record, root, known);
     return record;
   }
 
-  function collect(record: DirectoryRecord, root: Root, visit: Visit, found: FoundSoFar): void {
-    for (const finding of record.strays) found.addFinding(finding);
-    if (record.isSkill) {
-      found.addSkill(record, root);
-      return;
-    }
-    visit.allowance.left--;
-    for (const finding of record.findings) found.addFinding(finding);
+  #levelBelow(record: DirectoryRecord, { level, expectedName }: Visit): Level {
+    const allowance = record.isSkill ? toAllowance(record.path, true, this.#limits.insideSkill) : level.allowance;
+    const rules =
+      record.ignored.length > 0 ? [...level.rules, { base: record.path, patterns: record.ignored }] : level.rules;
+    return { record, expectedName, depth: level.depth + 1, rules, allowance, next: 0 };
   }
 
-  function levelBelow(record: DirectoryRecord, visit: Visit): Level {
-    const { expectedName, depth } = visit;
-    const allowance = record.isSkill ? newAllowance(record.path, true, limits.insideSkill) : visit.allowance;
-    let { rules } = visit;
-    if (record.ignored.length > 0) rules = [...rules, { base: record.path, patterns: record.ignored }];
-    return { record, expectedName, depth: depth + 1, rules, allowance, next: 0 };
-  }
-
-  /** The real directory of a root. A root asked for by name must be there; the others may be missing. */
-  function resolveRoot(root: Root, found: FoundSoFar): string | undefined {
+  /** The real path of a root. An explicit root must exist; the others may be missing. */
+  #resolveRoot(root: Root, found: FoundSoFar): string | undefined {
+    const { files, isHeld } = this.#options;
     try {
       const real = files.resolve(root.path);
-      const before = memory.realRoot(root);
+      const before = this.#memory.realRoot(root);
       if (real === undefined && before !== undefined && isHeld?.(root.path, before, undefined)) return before.path;
-      memory.setRealRoot(root, real);
-      if (real === undefined && root.origin === "explicit") found.addFinding(missingRoot(root.path));
+      this.#memory.setRealRoot(root, real);
+      if (real === undefined && root.origin === "explicit") found.addFinding(findings.missingRoot(root.path));
       return real;
     } catch (error) {
-      found.addFinding(unreadable(root.path, error));
+      found.addFinding(findings.unreadable(root.path, error));
       return undefined;
     }
   }
+}
 
-  return {
-    *run() {
-      memory.startRun();
-      const found = nothingFound();
-      const unread = roots.map((): UnreadPlace[] => []);
-      for (const stage of [visitRoot, countUnread]) {
-        for (const [index, root] of roots.entries()) {
-          const isWhole = yield* withinTime(stage(root, found, unread[index] ?? []), now, limits.milliseconds);
-          if (!isWhole) found.addFinding(notReadInTime(root.path, limits.milliseconds));
-        }
-      }
-      memory.endRun();
-      return { skills: yield* copies.compare(found.skills), findings: found.findings };
-    },
-    markAllStale: () => memory.markAllStale(),
-    markDirectoryStale: (directory) => void memory.markDirectoryStale(directory),
-    markStale: (directory, name) => memory.markStale(directory, name),
-  };
+function nextVisit(levels: Level[]): Visit | undefined {
+  for (let level = levels.at(-1); level?.record !== undefined; level = levels.at(-1)) {
+    const child = level.record.children[level.next++];
+    if (child === undefined) {
+      levels.pop();
+      continue;
+    }
+    const { name, target } = child;
+    const place = joinPath(level.record.path, name);
+    return { level, place, path: target ?? place, expectedName: isVersion(name) ? level.expectedName : name };
+  }
+  return undefined;
+}
+
+function* isIgnored({ level, place, path: real }: Visit, unread: UnreadPlace[]): Steps<boolean> {
+  const rule = yield* findIgnoreRule(level.rules, place);
+  if (rule?.ofGit === true && real === place && level.record !== undefined) {
+    unread.push({ path: place, parent: level.record, reason: "ignored" });
+  }
+  return rule !== undefined;
+}
+
+function collect(record: DirectoryRecord, root: Root, level: Level, found: FoundSoFar): void {
+  for (const finding of record.strays) found.addFinding(finding);
+  if (record.isSkill) {
+    found.addSkill(record, root);
+    return;
+  }
+  level.allowance.left--;
+  for (const finding of record.findings) found.addFinding(finding);
+}
+
+function toAllowance(owner: string, insideSkill: boolean, limit: number): Allowance {
+  return { owner, insideSkill, limit, left: limit };
 }

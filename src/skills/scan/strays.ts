@@ -1,20 +1,23 @@
+import path from "node:path";
 import { manifestAlone, misnamedFile, unusedFile } from "./disk-findings.ts";
-import { joinPath } from "../files/real-paths.ts";
 import type { Finding } from "../rules/rules.ts";
+import type { DirectoryRecord } from "../files/read-directory.ts";
 import { isSkillFileName } from "../files/skill-file-names.ts";
+import { joinPath } from "../files/skill-files.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";
+import type { Root } from "./roots.ts";
 
-/** What a directory holds of its skill, and what looks like it. */
+/** The relevant files of a directory. */
 interface Listed {
   readonly tellers: readonly Entry[];
-  /** Files whose name is nearly that of a skill's. */
+  /** Files whose name resembles SKILL.md. */
   readonly near: readonly string[];
 }
 
 const headBytes = 4096;
 const none: readonly never[] = Object.freeze([]);
 
-/** What a person may take for a skill, and is none; `chosen` is the file that is read as its SKILL.md. */
+/** Reports files that look like a skill but are not read; `chosen` is the file that is read as SKILL.md. */
 export function findStrays(
   files: SkillFiles,
   directory: string,
@@ -37,7 +40,7 @@ export function findStrays(
     .map(({ name }) => unusedFile(joinPath(directory, name), chosen.name));
 }
 
-/** Whether a file starts as a skill's does; prose about skills does not. */
+/** Whether a file starts like a SKILL.md, unlike prose about skills. */
 function hasSkillHead(files: SkillFiles, file: string): boolean {
   try {
     const { bytes } = files.head(file, headBytes);
@@ -46,4 +49,26 @@ function hasSkillHead(files: SkillFiles, file: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A dangling link in a directory. */
+export interface DanglingLink {
+  readonly record: DirectoryRecord;
+  readonly name: string;
+  readonly isInRoot: boolean;
+}
+
+/**
+ * Whether a dangling link is where a skill would be: in a root of skills, in a directory named `skills`, or next to a skill. Elsewhere,
+ * as in a project that is checked as a whole, it is not reported.
+ */
+export function wouldBeSkill(
+  { record, name, isInRoot }: DanglingLink,
+  { holdsAnything = false }: Root,
+  isSkill: (directory: string) => boolean,
+): boolean {
+  // Editors create links named .# while a file is open; and a name with a file extension is no directory.
+  if (name.startsWith(".") || /\.[a-z]{1,4}$/i.test(name)) return false;
+  if ((isInRoot && !holdsAnything) || path.basename(record.path) === "skills") return true;
+  return record.children.some((child) => isSkill(child.target ?? joinPath(record.path, child.name)));
 }

@@ -1,7 +1,7 @@
 import { findIgnoreRule } from "../ignore/ignored.ts";
 import type { IgnoreRules } from "../ignore/ignored.ts";
 import type { DirectoryRecord } from "../files/read-directory.ts";
-import { joinPath } from "../files/real-paths.ts";
+import { joinPath } from "../files/skill-files.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { Steps } from "../../base/slices.ts";
 import type { UnreadPlace } from "./unread-places.ts";

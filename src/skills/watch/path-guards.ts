@@ -1,7 +1,7 @@
 import path from "node:path";
 import { identityOf } from "../files/follow-path.ts";
 import type { Step } from "../files/follow-path.ts";
-import { joinPath } from "../files/real-paths.ts";
+import { joinPath } from "../files/skill-files.ts";
 import type { OpenHandle, WatchHandle } from "./watch-handle.ts";
 
 /** Watches the directories through which paths are reached, each once and all the way up, for the names that matter there. */

@@ -14,7 +14,7 @@ import {
 } from "../limits.ts";
 import { memorySkillBytes } from "../../skills/files/memory-skill-bytes.ts";
 import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
-import type { SkillSource } from "../../skills/files/skill-source.ts";
+import type { SkillSource } from "../../skills/files/skill-bytes.ts";
 import { toolNames, type ToolName } from "../tool-names.ts";
 import { urlOf } from "../../base/url-of.ts";
 

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
-import { joinPath } from "../../skills/files/real-paths.ts";
+import { joinPath } from "../../skills/files/skill-files.ts";
 import type { SkillFiles } from "../../skills/files/skill-files.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
-import type { SkillSource } from "../../skills/files/skill-source.ts";
+import type { SkillSource } from "../../skills/files/skill-bytes.ts";
 
 /**
  * The files as one caller sees them: what lies in the directory of a skill, or of a version, that is not visible is not there, also

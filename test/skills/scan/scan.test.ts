@@ -4,7 +4,7 @@ import { SkillsError } from "../../../src/errors.ts";
 import { memorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
 import type { Found } from "../../../src/skills/scan/found.ts";
-import { openScan } from "../../../src/skills/scan/scan.ts";
+import { Scan } from "../../../src/skills/scan/scan.ts";
 import type { ScanOptions } from "../../../src/skills/scan/scan.ts";
 import { runInSlices } from "../../../src/base/slices.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
@@ -12,11 +12,11 @@ import { skillText } from "../../contract/skill-watcher.ts";
 
 const now = (): number => 0;
 
-function run(scan: ReturnType<typeof openScan>): Promise<Found> {
+function run(scan: Scan): Promise<Found> {
   return runInSlices(scan.run(), { now, slice: Infinity });
 }
 async function find(files: MemorySkillFiles, options: Partial<ScanOptions> = {}): Promise<Found> {
-  return run(openScan({ roots: [{ path: "/s", origin: "explicit" }], files, ...options }));
+  return run(new Scan({ roots: [{ path: "/s", origin: "explicit" }], files, ...options }));
 }
 /** Path of each skill's directory, with its roots. */
 function places(found: Found): string[] {
@@ -100,7 +100,7 @@ describe("scan", () => {
 
   it("reports ignored skills again as they come and go with the file that ignores them", async () => {
     const files = tree("/s/a/SKILL.md");
-    const scan = openScan({ roots: [{ path: "/s", origin: "explicit" }], files });
+    const scan = new Scan({ roots: [{ path: "/s", origin: "explicit" }], files });
     expect(codes(await run(scan))).toEqual([]);
     files.write("/s/.gitignore", "a\n");
     scan.markStale("/s", ".gitignore");
@@ -161,7 +161,7 @@ describe("scan", () => {
     for (const place of ["x", "y", "z"]) files.write(`/s/${place}/a/scripts/run.py`, "print()\n");
     files.write("/s/z/a/scripts/run.py", "import os\n");
     const roots = ["/s", "/t"].map((path) => ({ path, origin: "explicit" }) as const);
-    const scan = openScan({ roots, files });
+    const scan = new Scan({ roots, files });
     const contents = async (): Promise<Map<string, string | undefined>> =>
       new Map((await run(scan)).skills.map(({ record, content }) => [record.path, content]));
     const before = await contents();
@@ -241,7 +241,7 @@ describe("scan", () => {
   it("pauses between patterns, so that no number of them holds whoever waits", async () => {
     const files = tree("/s/a/SKILL.md");
     files.write("/s/.gitignore", `${"*a".repeat(30)}b\n`.repeat(900));
-    const scan = openScan({ roots: [{ path: "/s", origin: "explicit" }], files });
+    const scan = new Scan({ roots: [{ path: "/s", origin: "explicit" }], files });
     let pauses = 0;
     for (const step of scan.run()) if (step === undefined) pauses++;
     expect(pauses).toBeGreaterThan(900 / 16 - 1);
@@ -428,7 +428,7 @@ describe("scan", () => {
       log.push(`list ${directory}`);
       return files.list(directory);
     };
-    const scan = openScan({
+    const scan = new Scan({
       roots: [{ path: "/s", origin: "explicit" }],
       files: { ...files, list },
       onDirectory: (directory) => log.push(`watch ${directory}`),
@@ -465,7 +465,7 @@ describe("scan", () => {
     disk.makeDirectory("device");
     disk.link("device/SKILL.md", "/dev/zero");
     disk.link("circle", "circle");
-    const scan = openScan({ roots: [{ path: disk.root, origin: "explicit" }], files: disk.files });
+    const scan = new Scan({ roots: [{ path: disk.root, origin: "explicit" }], files: disk.files });
     const found = await run(scan);
     expect(found.skills.flatMap(({ record }) => record.skill?.slug ?? [])).toEqual(["good"]);
     expect(

@@ -6,7 +6,7 @@ import type { DirectoryRecord } from "../../../skills/files/read-directory.ts";
 import { isWithin } from "../../../base/is-within.ts";
 import { toProblems } from "../../../skills/rules/rules.ts";
 import type { Finding, Level } from "../../../skills/rules/rules.ts";
-import { openScan } from "../../../skills/scan/scan.ts";
+import { Scan } from "../../../skills/scan/scan.ts";
 import { countSkills } from "../../../skills/rules/skill-counts.ts";
 import type { SkillCounts } from "../../../skills/rules/skill-counts.ts";
 import type { SkillFiles } from "../../../skills/files/skill-files.ts";
@@ -84,7 +84,7 @@ interface Search {
 /** Looks below all scopes at once, so that what lies in several of them is told as a catalog of these roots would tell it. */
 async function search(scopes: readonly CheckScope[], { files, onDirectory }: CheckOptions): Promise<Search> {
   const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
-  const scan = openScan({ roots: [...roots.values()], files, ...(onDirectory && { onDirectory }) });
+  const scan = new Scan({ roots: [...roots.values()], files, ...(onDirectory && { onDirectory }) });
   const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
   const skills = found.skills.filter(({ record }) => scopes.some((scope) => counts(record.path, scope)));
   const others = found.findings.filter(({ file }) => scopes.some((scope) => concerns(file, scope)));
