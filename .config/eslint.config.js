@@ -26,9 +26,9 @@ const mayImport = {
   "app.ts": ["skills", "blobs", "ledger", "runs", "tools", "options.ts"],
   "caller.ts": ["skills", "tools"],
   mcp: ["skills", "runs", "tools", "wire", "app.ts", "caller.ts"],
-  "settings-data.ts": ["options.ts"],
-  "in-process": ["skills", "runs", "tools", "options.ts", "settings-data.ts", "app.ts", "caller.ts"],
-  acp: ["skills", "runs", "tools", "wire", "options.ts", "settings-data.ts", "app.ts", "caller.ts", "mcp"],
+
+  "in-process": ["skills", "runs", "tools", "options.ts", "app.ts", "caller.ts"],
+  acp: ["skills", "runs", "tools", "wire", "options.ts", "app.ts", "caller.ts", "mcp"],
   cli: [
     "skills",
     "sandbox",

@@ -14,7 +14,6 @@ export type { ExitStatus } from "./acp/process/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/process/wrap-command.ts";
 export type { SkillsAdvertisement, SkillsOptIn } from "./client/advertisement.ts";
 export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
-export type { Clock } from "./base/clock.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./base/log.ts";
 export type { OpenSkillsOptions, Skills, SkillsCallOptions } from "./in-process/open-skills.ts";

@@ -6,21 +6,21 @@ import { SkillsError } from "./errors.ts";
 import { type Log, silentLog } from "./base/log.ts";
 import { nearest } from "./base/nearest.ts";
 import { parseGrant, permissionNames } from "./trust/grants.ts";
-import { version } from "./base/version.ts";
+import { version as packageVersion } from "./base/version.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;
 
-/** In which form skills are told to the editor: as negotiated, only the RFD's update, only as commands, or not at all. */
+/** How skills are sent to the editor: as negotiated, only as the RFD's update, only as commands, or not at all. */
 export type EmitForm = (typeof emitForms)[number];
 
 const toolForms = ["auto", "stdio", "none"] as const;
 
-/** How tools are served: to the editor and, as the agent takes MCP servers, to the model; the latter over stdio only; or not at all. */
+/** How tools are served to the model: over HTTP or stdio, as the agent supports; over stdio only; or not at all. */
 export type ToolForm = (typeof toolForms)[number];
 
 const isolationForms = ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"] as const;
 
-/** What isolates the code that is run: the best that works here, or exactly this. */
+/** What isolates code: the best available tier, or exactly this one. */
 type IsolationForm = (typeof isolationForms)[number];
 
 const blobLimits = [
@@ -35,46 +35,59 @@ const blobLimits = [
 ] as const;
 
 /**
- * Limits on blobs (CONTRACT C-4.1): bytes of one; bytes and number of all, of one owner's, and of those that one run makes; milliseconds
- * until they go. Default: 10 MiB; 1 GiB, 20,000; 256 MiB, 5,000; 128 MiB, 512; 24 hours. Each process holds to its own, also where
- * several share a data directory.
+ * Limits on blobs (CONTRACT C-4.1), with their defaults: bytes of one blob (10 MiB); bytes and number of all blobs (1 GiB, 20,000), of
+ * one owner's (256 MiB, 5,000) and of one run's (128 MiB, 512); milliseconds until a blob expires (24 hours). Processes that share a data
+ * directory each enforce their own.
  */
 type BlobLimits = { readonly [Limit in (typeof blobLimits)[number]]?: number };
 
-/** What every door takes. All of it is optional. */
+/** Options of every door. */
 export interface SkillsOptions {
   /** Directories of skills, absolute or relative to the process's; they come before the default roots, in this order. */
   readonly skills?: readonly string[];
   /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. */
   readonly defaultRoots?: boolean;
-  /** What the editor is told of skills. Tools are served all the same: that is `tools`. */
+  /** How skills are sent to the editor. Independent of `tools`. */
   readonly emit?: EmitForm;
   readonly tools?: ToolForm;
-  /** False: the model is not told which skills there are and how to reach them, except by the tools themselves. */
+  /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. */
   readonly teach?: boolean;
-  /** False: the agent's requests for permission to use our read-only tools go to the editor like all others. */
+  /** False: permission requests for our read-only tools go to the editor instead of being approved. */
   readonly approveReadOnly?: boolean;
-  /** Told what a person should know; nothing is written anywhere without it. Must not throw. */
+  /** Gets diagnostics; without it they are dropped. Must not throw. */
   readonly log?: Log;
-  readonly clock?: Clock;
-  /** The user's home directory. */
-  readonly home?: string;
-  /** Where blobs and the ledger are kept. Default: `$ACP_SKILLS_HOME`, else the platform's place for a user's data. */
+  /** The directory of blobs, ledger and packages. Default: `$ACP_SKILLS_HOME`, else the platform's directory for user data. */
   readonly dataDirectory?: string;
-  /** What skills may do besides running in their sandbox: `NAME:network,secrets,project-read,project-write`. */
+  /** Permissions of skills beyond their sandbox: `NAME:network,secrets,project-read,project-write`. */
   readonly grants?: readonly string[];
-  /** A file of `NAME=value` lines, outside every skill, in which secrets are looked up that the environment lacks. */
+  /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
   readonly isolation?: IsolationForm;
   readonly blobs?: BlobLimits;
+}
+
+/** What no user sets: tests replace it. */
+export interface Surroundings {
+  readonly clock?: Clock;
+  /** The user's home directory. */
+  readonly home?: string;
   /** The version advertised to the editor. */
   readonly version?: string;
 }
 
 /** Options with every default filled in. */
-export type Settings = Required<Omit<SkillsOptions, "secretsFile">> & { readonly secretsFile: string | undefined };
+export interface Settings extends Required<Omit<SkillsOptions, "secretsFile"> & Surroundings> {
+  readonly secretsFile: string | undefined;
+}
 
-/** What an option has to be. */
+/** The settings that can be sent to another thread: all but functions. */
+export type SettingsData = Omit<Settings, "log" | "clock">;
+
+export function toSettingsData({ log: _log, clock: _clock, ...data }: Settings): SettingsData {
+  return data;
+}
+
+/** What values an option accepts. */
 export interface OptionRule {
   readonly expected: string;
   readonly accepts: (value: unknown) => boolean;
@@ -87,7 +100,7 @@ const aText: OptionRule = {
   accepts: (value) => typeof value === "string" && value !== "",
 };
 
-/** A table instead of a zod schema: the wrapper reads its options before the agent runs, and zod takes 45 ms to load. */
+/** Not a zod schema: the wrapper reads its options before the agent starts, and zod takes 45 ms to load. */
 const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   skills: {
     expected: "an array of directory paths",
@@ -99,8 +112,6 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   teach: aBoolean,
   approveReadOnly: aBoolean,
   log: { expected: "a function (level, message)", accepts: (value) => typeof value === "function" },
-  clock: { expected: "an object with now() and after(ms, callback)", accepts: isClock },
-  home: aText,
   dataDirectory: aText,
   grants: {
     expected: `an array of NAME:${permissionNames.join(",")}`,
@@ -108,15 +119,22 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   },
   secretsFile: aText,
   isolation: oneOf(isolationForms),
-  blobs: { expected: `whole numbers as limits of blobs: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
-  version: aText,
+  blobs: { expected: `an object of whole numbers: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
 };
 
 /**
- * Checks options from outside and fills in the defaults; `ownRules` are for those that one door takes besides.
- * Throws a SkillsError INVALID_OPTIONS that names the option, what was expected, and the nearest valid name or value.
+ * Validates options and fills in the defaults; `rules` are those that only one door has. Throws a SkillsError INVALID_OPTIONS that names
+ * the option, what was expected, and the nearest valid name or value.
  */
-export function readOptions(options: unknown = {}, ownRules: Readonly<Record<string, OptionRule>> = {}): Settings {
+export function readOptions(
+  options: unknown = {},
+  {
+    rules: ownRules = {},
+    clock = systemClock,
+    home = homedir(),
+    version = packageVersion,
+  }: Surroundings & { readonly rules?: Readonly<Record<string, OptionRule>> } = {},
+): Settings {
   const all = new Map(Object.entries({ ...rules, ...ownRules }));
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalid("options", { expected: "an object" }, options);
@@ -126,7 +144,6 @@ export function readOptions(options: unknown = {}, ownRules: Readonly<Record<str
     if (value !== undefined && rule?.accepts(value) === false) throw invalid(name, rule, value);
   }
   const given = options as SkillsOptions;
-  const home = given.home ?? homedir();
   const { platform, env } = process;
   return {
     skills: (given.skills ?? []).map((directory) => resolve(directory)),
@@ -136,18 +153,18 @@ export function readOptions(options: unknown = {}, ownRules: Readonly<Record<str
     teach: given.teach ?? true,
     approveReadOnly: given.approveReadOnly ?? true,
     log: given.log ?? silentLog,
-    clock: given.clock ?? systemClock,
+    clock,
     home,
     dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
     grants: given.grants ?? [],
     secretsFile: given.secretsFile === undefined ? undefined : resolve(given.secretsFile),
     isolation: given.isolation ?? "auto",
     blobs: given.blobs ?? {},
-    version: given.version ?? version,
+    version,
   };
 }
 
-/** Throws a SkillsError INVALID_OPTIONS for the first option that has none of these names. */
+/** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */
 export function refuseUnknown(options: object, names: readonly string[]): void {
   for (const name of Object.keys(options)) if (!names.includes(name)) throw unknownOption(name, names);
 }
@@ -158,12 +175,6 @@ function oneOf(choices: readonly string[]): OptionRule {
     accepts: (value) => (choices as readonly unknown[]).includes(value),
     choices,
   };
-}
-
-function isClock(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const { now, after } = value as Partial<Record<keyof Clock, unknown>>;
-  return typeof now === "function" && typeof after === "function";
 }
 
 function isBlobLimits(value: unknown): boolean {

@@ -47,7 +47,7 @@ describe("the app", () => {
 
   function open(dataDirectory = path.join(directory, "deep", "data")): App {
     const log = (level: string, message: string): void => void told.push(`${level} ${message}`);
-    const app = openApp(readOptions({ log, clock, version: "0.0.0-test", dataDirectory }), {
+    const app = openApp(readOptions({ log, dataDirectory }, { clock, version: "0.0.0-test" }), {
       source: { files, bytes: memorySkillBytes(files) },
       now: () => time,
       diskNow: () => time,
@@ -145,11 +145,13 @@ describe("the app", () => {
 
   test("keeps blobs within the limits it was opened with, and the guide tells them", async () => {
     const app = openApp(
-      readOptions({
-        clock,
-        dataDirectory: path.join(directory, "data"),
-        blobs: { maxBlobBytes: 2 * 1024 * 1024, quotaBytes: 3, maxBlobs: 7, ttlMs: 2 * hour },
-      }),
+      readOptions(
+        {
+          dataDirectory: path.join(directory, "data"),
+          blobs: { maxBlobBytes: 2 * 1024 * 1024, quotaBytes: 3, maxBlobs: 7, ttlMs: 2 * hour },
+        },
+        { clock },
+      ),
     );
     opened.push(app);
     const caller = { owner: "me", door: "cli", skills } as const;
@@ -172,7 +174,7 @@ describe("the app", () => {
       files,
       bytes: { ...bytes, sha256: (file: string, signal: AbortSignal) => (hashed++, bytes.sha256(file, signal)) },
     };
-    const app = openApp(readOptions({ clock, dataDirectory: path.join(directory, "data") }), { source });
+    const app = openApp(readOptions({ dataDirectory: path.join(directory, "data") }, { clock }), { source });
     opened.push(app);
     const caller = { owner: "me", skills };
     await app.toolbox.call("describe_skill", { name: "alpha" }, { ...caller, door: "cli" });

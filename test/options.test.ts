@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../src/base/clock.ts";
 import { isSkillsError } from "../src/errors.ts";
-import { readOptions } from "../src/options.ts";
+import { readOptions, toSettingsData } from "../src/options.ts";
 import { version } from "../src/base/version.ts";
 
 function fault(options: unknown): { code: string; message: string; facts: Readonly<Record<string, unknown>> } {
@@ -16,7 +16,7 @@ function fault(options: unknown): { code: string; message: string; facts: Readon
   throw new Error("accepted");
 }
 
-test("without options everything has its default", () => {
+test("every option has a default", () => {
   expect(readOptions()).toMatchObject({
     skills: [],
     defaultRoots: true,
@@ -27,26 +27,36 @@ test("without options everything has its default", () => {
   });
 });
 
-test("directories are made absolute at once, for the process may move", () => {
+test("directories are resolved against the working directory at once", () => {
   expect(readOptions({ skills: ["a", "/b"] }).skills).toEqual([resolve("a"), resolve("/b")]);
 });
 
-test("an undefined option is as good as none", () => {
+test("an undefined option counts as absent", () => {
   expect(readOptions({ emit: undefined, skills: undefined })).toMatchObject({ emit: "auto", skills: [] });
 });
 
-test("the data directory is absolute, and in the home directory unless something says otherwise", () => {
+test("the data directory is absolute, and in the home directory by default", () => {
   expect(readOptions({ dataDirectory: "data" }).dataDirectory).toBe(resolve("data"));
   for (const name of ["ACP_SKILLS_HOME", "XDG_DATA_HOME", "LOCALAPPDATA"]) vi.stubEnv(name, undefined);
-  expect(readOptions({ home: resolve("home") }).dataDirectory.startsWith(resolve("home"))).toBe(true);
+  expect(readOptions({}, { home: resolve("home") }).dataDirectory.startsWith(resolve("home"))).toBe(true);
   vi.unstubAllEnvs();
 });
 
-test("a door's own options are checked with all others", () => {
+test("options that only one door has are validated together with the others", () => {
   const own = { cwd: { expected: "a path", accepts: (value: unknown) => typeof value === "string" } };
-  expect(() => readOptions({ cwd: 1 }, own)).toThrow("Option cwd: expected a path, got number.");
-  expect(() => readOptions({ cw: "/" }, own)).toThrow('Did you mean "cwd"?');
-  expect(readOptions({ cwd: "/", emit: "rfd" }, own)).toMatchObject({ emit: "rfd" });
+  expect(() => readOptions({ cwd: 1 }, { rules: own })).toThrow("Option cwd: expected a path, got number.");
+  expect(() => readOptions({ cw: "/" }, { rules: own })).toThrow('Did you mean "cwd"?');
+  expect(readOptions({ cwd: "/", emit: "rfd" }, { rules: own })).toMatchObject({ emit: "rfd" });
+});
+
+test("test seams are not options", () => {
+  for (const name of ["clock", "home", "version"]) expect(fault({ [name]: "x" }).message).toContain("Unknown option");
+});
+
+test("the settings without their functions can be sent to another thread", () => {
+  const data = toSettingsData(readOptions({ log: () => undefined, skills: ["/s"] }));
+  expect(structuredClone(data)).toEqual(data);
+  expect(data).toMatchObject({ skills: ["/s"], emit: "auto" });
 });
 
 test.each([
@@ -59,15 +69,13 @@ test.each([
   [{ skills: [1] }, { option: "skills" }, /array of directory paths/],
   [{ defaultRoots: "no" }, { option: "defaultRoots" }, /true or false/],
   [{ log: {} }, { option: "log" }, /function/],
-  [{ clock: { now: 1 } }, { option: "clock" }, /after\(ms, callback\)/],
-  [{ home: "" }, { option: "home" }, /non-empty string/],
   [{ dataDirectory: 1 }, { option: "dataDirectory" }, /non-empty string, got number/],
-  [{ blobs: 5 }, { option: "blobs" }, /limits of blobs: maxBlobBytes, quotaBytes, maxBlobs, .*ttlMs, got number/],
-  [{ blobs: { ttl: 5 } }, { option: "blobs" }, /limits of blobs/],
+  [{ blobs: 5 }, { option: "blobs" }, /whole numbers: maxBlobBytes, quotaBytes, maxBlobs, .*ttlMs, got number/],
+  [{ blobs: { ttl: 5 } }, { option: "blobs" }, /object of whole numbers/],
   [{ blobs: { ttlMs: -1 } }, { option: "blobs" }, /whole numbers/],
   [[], { option: "options" }, /an object/],
   [null, { option: "options" }, /got null/],
-])("%j is refused: the option, what was expected, and the nearest name", (options, facts, message) => {
+])("%j is rejected with the option, what was expected, and the nearest name", (options, facts, message) => {
   const { code, message: text, facts: given } = fault(options);
   expect(code).toBe("INVALID_OPTIONS");
   expect(text).toMatch(message);

@@ -47,7 +47,7 @@ export interface Skills {
  * caller's. Resolves once the skills have been read. Throws INVALID_OPTIONS. What the tools need is loaded here, not with the package.
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
-  const settings = readOptions(options, ownRules);
+  const settings = readOptions(options, { rules: ownRules });
   const { additionalDirectories = [], visible } = options;
   const [{ openRemoteSkills }, { toolDefinitions }] = await Promise.all([
     import("./remote-skills.ts"),

@@ -1,6 +1,6 @@
 import { SkillsError } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import { toSettingsData } from "../settings-data.ts";
+import { toSettingsData } from "../options.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { Channel } from "../base/threads/channel.ts";
 import { chooseChannel } from "../base/threads/choose-channel.ts";

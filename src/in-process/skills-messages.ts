@@ -1,5 +1,5 @@
 import type { SkillsErrorCode } from "../errors.ts";
-import type { SettingsData } from "../settings-data.ts";
+import type { SettingsData } from "../options.ts";
 import type { Skill } from "../skills/skill.ts";
 
 /** What a worker starts with. */

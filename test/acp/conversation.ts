@@ -54,15 +54,16 @@ export function converse(
   const atAgent: Message[] = [];
   const logged: string[] = [];
   let lastId = 0;
-  const settings = readOptions({
-    emit: options.emit ?? "auto",
-    tools: options.tools === undefined ? "none" : (options.toolForm ?? "auto"),
-    teach: options.teach ?? true,
-    approveReadOnly: options.approveReadOnly ?? true,
-    version: "9.9.9",
-    clock,
-    log: (level: string, text: string) => logged.push(`${level}: ${text}`),
-  });
+  const settings = readOptions(
+    {
+      emit: options.emit ?? "auto",
+      tools: options.tools === undefined ? "none" : (options.toolForm ?? "auto"),
+      teach: options.teach ?? true,
+      approveReadOnly: options.approveReadOnly ?? true,
+      log: (level: string, text: string) => logged.push(`${level}: ${text}`),
+    },
+    { clock, version: "9.9.9" },
+  );
   const service = openLocalService(settings, {
     skillset,
     tools: options.tools,

@@ -20,7 +20,6 @@ async function open(directory: string): Promise<OpenDoor> {
     input,
     output,
     options: {
-      home: project.at("home"),
       dataDirectory: project.at("data"),
       skills: [project.at("skills")],
       defaultRoots: false,

@@ -220,7 +220,7 @@ test("an agent's list that the service cannot amend in time passes as it came, a
   const clock = manualClock();
   const asked: string[] = [];
   const nothing = (): void => undefined;
-  const settings = readOptions({ clock, tools: "none" });
+  const settings = readOptions({ tools: "none" }, { clock });
   const service = fakeService({
     agentListed: () => new Promise(nothing),
     listPassed: () => void asked.push("again"),

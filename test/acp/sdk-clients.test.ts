@@ -149,7 +149,7 @@ async function talk(name: keyof typeof editors, _meta: Meta | undefined, emit: E
   const [editorSide, agentSide] = streamPair();
   const skillset = memorySkillset([offer("pdf", { license: "MIT" })]);
   const clock = manualClock();
-  const settings = readOptions({ clock, emit });
+  const settings = readOptions({ emit }, { clock });
   void serve(interceptStream(agentSide, openLocalService(settings, { skillset }), settings), protocol);
   const received: Params[] = [];
   const editor = open(editorSide, _meta, (params) => received.push(params));

@@ -48,13 +48,16 @@ export function openTracedConversation(
       }
     }
   });
-  const ended = wrapCommand({
-    command: process.execPath,
-    args: [script, ...manner],
-    input,
-    output,
-    options: { home: join(project, "home"), version: "0.0.0", log: (level, text) => trace.push(`! ${level}: ${text}`) },
-  });
+  const ended = wrapCommand(
+    {
+      command: process.execPath,
+      args: [script, ...manner],
+      input,
+      output,
+      options: { log: (level, text) => trace.push(`! ${level}: ${text}`) },
+    },
+    { home: join(project, "home"), version: "0.0.0" },
+  );
   let lastId = 0;
 
   const until = (holds: (line: string) => boolean): Promise<void> =>

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, expectTypeOf, onTestFinished, test, vi } from "vitest";
 import type { FunctionTool } from "openai/resources/beta";
 import { openSkills } from "../../src/index.ts";
 import type { OpenSkillsOptions, Skills } from "../../src/index.ts";
@@ -31,9 +31,10 @@ function writeSkill(root: string, name: string): void {
 }
 
 async function open(options: OpenSkillsOptions = {}): Promise<Skills> {
+  for (const name of ["HOME", "USERPROFILE"]) vi.stubEnv(name, path.join(directory, "home"));
+  onTestFinished(() => void vi.unstubAllEnvs());
   const skills = await openSkills({
     cwd: directory,
-    home: path.join(directory, "home"),
     dataDirectory: path.join(directory, "data"),
     ...options,
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type * as acpSkills from "../../src/index.ts";
 import type { OpenSkillsOptions, Skills } from "../../src/index.ts";
 
@@ -20,9 +20,10 @@ beforeEach(() => {
 async function open(options: OpenSkillsOptions = {}): Promise<Skills> {
   const built = new URL("../../dist/index.js", import.meta.url).href;
   const { openSkills } = (await import(built)) as typeof acpSkills;
+  for (const name of ["HOME", "USERPROFILE"]) vi.stubEnv(name, path.join(directory, "home"));
+  onTestFinished(() => void vi.unstubAllEnvs());
   const skills = await openSkills({
     cwd: directory,
-    home: path.join(directory, "home"),
     dataDirectory: path.join(directory, "data"),
     ...options,
   });

@@ -35,7 +35,7 @@ function open(closing: () => Promise<void> = () => Promise.resolve()): Opened {
       },
     };
   };
-  const settings = readOptions({ home: "/home", log: (_level: string, text: string) => logged.push(text) });
+  const settings = readOptions({ log: (_level: string, text: string) => logged.push(text) }, { home: "/home" });
   return { skillset: openSkillset(settings, openRoots), opened, closed: () => closed, logged };
 }
 
@@ -103,7 +103,7 @@ test("however many sessions run out of watches, it is said once, and one watcher
   const fallback = memoryWatcher();
   const logged: string[] = [];
   let opened = 0;
-  const settings = readOptions({ home: tree.root, log: (_level: string, text: string) => logged.push(text) });
+  const settings = readOptions({ log: (_level: string, text: string) => logged.push(text) }, { home: tree.root });
   const skillset = openSkillset(
     settings,
     rootsOnDisk({

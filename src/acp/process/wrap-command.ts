@@ -1,7 +1,14 @@
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../errors.ts";
-import { hasNothingToDo, readOptions, refuseUnknown, type Settings, type SkillsOptions } from "../../options.ts";
+import {
+  hasNothingToDo,
+  readOptions,
+  refuseUnknown,
+  type Settings,
+  type SkillsOptions,
+  type Surroundings,
+} from "../../options.ts";
 import type { ByteInterceptor, LineSinks } from "../bytes/intercept-bytes.ts";
 import { flush, passLastWords } from "./last-words.ts";
 import { type Relay, relayLines } from "../bytes/relay-lines.ts";
@@ -47,10 +54,11 @@ const optionNames = Object.keys({
  * Runs an agent command between `input` and `output`, with skills; resolves when the agent has ended. Bytes that do not concern
  * skills pass as they are. A command that cannot be started is a sentence on the log and exit code 127 or 126.
  * Throws SkillsError INVALID_OPTIONS.
+ * @param surroundings For tests only.
  */
-export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStatus> {
+export async function wrapCommand(options: WrapCommandOptions, surroundings: Surroundings = {}): Promise<ExitStatus> {
   refuseUnknown(options, optionNames);
-  const settings = readOptions(options.options);
+  const settings = readOptions(options.options, surroundings);
   // The process first: what we need is loaded while the agent boots.
   const starting = startAgent(options, options.platform);
   const loading = loadInterceptor(settings);

@@ -1,6 +1,6 @@
 import type { Settings } from "../../options.ts";
 import { chooseChannel } from "../../base/threads/choose-channel.ts";
-import { toSettingsData } from "../../settings-data.ts";
+import { toSettingsData } from "../../options.ts";
 import { openRemoteService } from "./remote-service.ts";
 import type { SkillService } from "./skill-service.ts";
 import { urlOf } from "../../base/url-of.ts";

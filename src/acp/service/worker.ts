@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../base/clock.ts";
-import type { SettingsData } from "../../settings-data.ts";
+import type { SettingsData } from "../../options.ts";
 import { servePort } from "./serve-port.ts";
 import type { FromService } from "./service-messages.ts";
 

@@ -51,7 +51,7 @@ export const blobs = defineCommand({
     if (ids.length < chosen.minimum) throw usageError("missing ID");
     const surplus = ids[chosen.maximum];
     if (surplus !== undefined) throw usageError(`unexpected argument ${surplus}`);
-    const directory = path.join(readOptions({ home: terminal.home }).dataDirectory, "blobs");
+    const directory = path.join(readOptions({}, { home: terminal.home }).dataDirectory, "blobs");
     const store = diskBlobs(directory);
     try {
       return await chosen.act(store, ids, given, terminal);

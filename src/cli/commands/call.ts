@@ -36,7 +36,7 @@ export const call = defineCommand({
     if (!complete) return 2;
     refuseUnknownGrants(options.grant, catalog);
     const log = openProcessLog();
-    const app = openApp(readOptions({ log, home: terminal.home, ...settings }));
+    const app = openApp(readOptions({ log, ...settings }, { home: terminal.home }));
     const { signal, stop } = onInterruption();
     const printed = printLines((text) => void process.stderr.write(text));
     try {

@@ -43,7 +43,7 @@ export const doctor = defineCommand({
   ],
   async run({ options: given }, terminal) {
     const runningOptions = toRunningOptions(given, () => terminal.cwd);
-    const settings = readOptions({ log: openProcessLog(), home: terminal.home, ...runningOptions });
+    const settings = readOptions({ log: openProcessLog(), ...runningOptions }, { home: terminal.home });
     const means = openRunMeans(settings);
     try {
       const [{ catalog, roots: searched }, tiers, python] = await Promise.all([

@@ -69,7 +69,7 @@ export const install = defineCommand({
       const { directory } = await installRequirements({
         requirements: part.bytes,
         python: python.executable,
-        cache: packagesIn(readOptions({ home: terminal.home }).dataDirectory),
+        cache: packagesIn(readOptions({}, { home: terminal.home }).dataDirectory),
         log,
         skill: offered.skill.directory,
         ...(wheels !== undefined && { wheels }),

@@ -15,7 +15,7 @@ export const ledger = defineCommand({
   options: { json },
   notes: [notes.data],
   async run({ options }, terminal) {
-    const directory = path.join(readOptions({ home: terminal.home }).dataDirectory, "ledger");
+    const directory = path.join(readOptions({}, { home: terminal.home }).dataDirectory, "ledger");
     const opened = diskLedger(directory, { log: openProcessLog() });
     const uses = (await collect(opened.read())).sort((a, b) => a.at - b.at);
     opened.close();

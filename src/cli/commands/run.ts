@@ -63,7 +63,7 @@ export const run = defineCommand({
     if (timeout !== undefined && timeout.ms > maxTimeoutMs)
       terminal.tell(`--timeout ${timeout.ms} is more than a run may take; it has ${maxTimeoutMs} ms`);
     const log = openProcessLog();
-    const app = openApp(readOptions({ log, home: terminal.home, ...runningOptions }));
+    const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
     const { signal, stop } = onInterruption();
     const printed = printLines((text) => void process.stderr.write(text));
     try {

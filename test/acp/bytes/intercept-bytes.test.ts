@@ -26,12 +26,10 @@ function wire(skillset = memorySkillset([offer("pdf")]), emit: "auto" | "none" =
   const sent: string[] = [];
   const logged: string[] = [];
   const clock = manualClock();
-  const settings = readOptions({
-    emit,
-    tools: tools ? "auto" : "none",
-    clock,
-    log: (_level: string, text: string) => logged.push(text),
-  });
+  const settings = readOptions(
+    { emit, tools: tools ? "auto" : "none", log: (_level: string, text: string) => logged.push(text) },
+    { clock },
+  );
   const answered: string[] = [];
   const sinks = {
     toEditor(line: Uint8Array, written: () => void) {
@@ -304,7 +302,7 @@ test("whatever is asked of a service that answers late, never or with a fault, b
       fc.infiniteStream(fc.constantFrom(...answers)),
       async (steps, how) => {
         const clock = manualClock();
-        const settings = readOptions({ clock });
+        const settings = readOptions({}, { clock });
         const answer = (): Promise<undefined> => {
           switch (how.next().value) {
             case "late":

@@ -19,7 +19,7 @@ function mount(): Ends {
   const [editor, inner] = streamPair();
   const skillset = memorySkillset([offer("pdf")]);
   const clock = manualClock();
-  const settings = readOptions({ clock, tools: "none" });
+  const settings = readOptions({ tools: "none" }, { clock });
   const agent = interceptStream(inner, openLocalService(settings, { skillset }), settings);
   return { editor, agent, skillset, clock };
 }
@@ -118,7 +118,7 @@ test("a change after everything was closed is not sent and throws nothing", asyn
 
 test("over streams, a call of our tools and a request for permission are answered at once, and go no further", async () => {
   const [editor, inner] = streamPair();
-  const settings = readOptions({ clock: manualClock() });
+  const settings = readOptions({}, { clock: manualClock() });
   const service = openLocalService(settings, { skillset: memorySkillset([offer("pdf")]), tools: fakeTools() });
   const agent = interceptStream(inner, service, settings);
   await openSession({ editor, agent });

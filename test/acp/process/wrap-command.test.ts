@@ -269,14 +269,20 @@ test("an editor that reads slowly gets everything, also after the agent's end", 
   const marker = join(root, "ended");
   const words = "process.stdout.write('x'.repeat(60_000) + '\\n' + 'y'.repeat(60_000));";
   const output = new PassThrough();
-  const ended = wrapCommand({
-    command: process.execPath,
-    args: ["-e", `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(marker)}, "")); ${words}`],
-    input: new PassThrough(),
-    output,
-    signals: new EventEmitter(),
-    options: { skills: [root], defaultRoots: false, clock: impatientClock() },
-  });
+  const ended = wrapCommand(
+    {
+      command: process.execPath,
+      args: [
+        "-e",
+        `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(marker)}, "")); ${words}`,
+      ],
+      input: new PassThrough(),
+      output,
+      signals: new EventEmitter(),
+      options: { skills: [root], defaultRoots: false },
+    },
+    { clock: impatientClock() },
+  );
   while (!existsSync(marker)) await new Promise(setImmediate);
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
   let received = 0;
@@ -324,15 +330,18 @@ test.skipIf(process.platform === "win32")(
 test.each(["limit", "signal"] as const)("an editor that reads nothing is not waited for: %s", async (end) => {
   const clock = manualClock();
   const signals = new EventEmitter();
-  const ended = wrapCommand({
-    command: process.execPath,
-    args: ["-e", "process.stdout.write('x'.repeat(60_000)); process.exitCode = 3"],
-    input: new PassThrough(),
-    // Less than the agent writes, whatever the default of this Node is.
-    output: new PassThrough({ highWaterMark: 16_384 }),
-    signals,
-    options: { skills: [root], defaultRoots: false, clock },
-  });
+  const ended = wrapCommand(
+    {
+      command: process.execPath,
+      args: ["-e", "process.stdout.write('x'.repeat(60_000)); process.exitCode = 3"],
+      input: new PassThrough(),
+      // Less than the agent writes, whatever the default of this Node is.
+      output: new PassThrough({ highWaterMark: 16_384 }),
+      signals,
+      options: { skills: [root], defaultRoots: false },
+    },
+    { clock },
+  );
   while (clock.pending === 0) await new Promise(setImmediate);
   // The agent's stdout has ended as well: its grace period is a timer too, until its end is known.
   while (signals.listenerCount("SIGTERM") > 0) {

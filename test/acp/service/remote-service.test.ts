@@ -7,7 +7,7 @@ import { openRemoteService } from "../../../src/acp/service/remote-service.ts";
 import type { FromService, ToService } from "../../../src/acp/service/service-messages.ts";
 import type { ServiceOutlet, SkillService } from "../../../src/acp/service/skill-service.ts";
 import { readOptions, type Settings } from "../../../src/options.ts";
-import { toSettingsData } from "../../../src/settings-data.ts";
+import { toSettingsData } from "../../../src/options.ts";
 import type { OpenChannel } from "../../../src/base/threads/channel.ts";
 import { sameThreadChannel } from "../../../src/base/threads/same-thread-channel.ts";
 import { workerChannel } from "../../../src/base/threads/worker-channel.ts";
@@ -105,7 +105,7 @@ test.each(Object.keys(channels))(
 
 test("a service that is busy holds no message beyond its time, and none that does not concern it", async () => {
   const clock = manualClock();
-  const settings = readOptions({ clock });
+  const settings = readOptions({}, { clock });
   const service = openRemoteService(
     settings,
     workerChannel(new URL("../../base/threads/busy-worker.js", import.meta.url), undefined),
@@ -133,7 +133,7 @@ test("a service that is busy holds no message beyond its time, and none that doe
 test("a thread that dies is told once; chat goes on, and the next session gets another", async () => {
   const clock = manualClock();
   const logged: string[] = [];
-  const settings = readOptions({ clock, log: (level: string, text: string) => logged.push(`${level}: ${text}`) });
+  const settings = readOptions({ log: (level: string, text: string) => logged.push(`${level}: ${text}`) }, { clock });
   let started = 0;
   const open = workerChannel<ToService, FromService>(
     new URL("../../base/threads/dying-worker.js", import.meta.url),

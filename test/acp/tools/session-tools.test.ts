@@ -262,7 +262,7 @@ test.each([
   const clock = manualClock();
   const nothing = (): void => undefined;
   const service = fakeService({ equip: () => new Promise(nothing) });
-  const interceptor = openInterceptor({ service, settings: readOptions({ clock }), send: nothing, reply: nothing });
+  const interceptor = openInterceptor({ service, settings: readOptions({}, { clock }), send: nothing, reply: nothing });
   await interceptor.fromEditor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   await interceptor.fromAgent({ id: 0, result: { protocolVersion: 1, ...result } });
   const verdict = interceptor.fromEditor({ id: 1, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
