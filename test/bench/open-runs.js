@@ -26,7 +26,6 @@ export async function openRuns(folder) {
   const clock = quickClock();
   const skills = await openSkills({
     cwd: folder,
-    home: folder,
     skills: [`${folder}/skills`],
     defaultRoots: false,
     dataDirectory: `${folder}/data`,

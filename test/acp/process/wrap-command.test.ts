@@ -54,20 +54,22 @@ function wrap(manner: string[] = [], more: Partial<WrapCommandOptions> & { clock
     check();
   });
   const { clock, ...rest } = more;
-  const ended = wrapCommand({
-    command: process.execPath,
-    args: [script, ...manner],
-    input,
-    output,
-    signals,
-    options: {
-      skills: [root],
-      defaultRoots: false,
-      log: (level, text) => logged.push(`${level}: ${text}`),
-      ...(clock !== undefined && { clock }),
+  const ended = wrapCommand(
+    {
+      command: process.execPath,
+      args: [script, ...manner],
+      input,
+      output,
+      signals,
+      options: {
+        skills: [root],
+        defaultRoots: false,
+        log: (level, text) => logged.push(`${level}: ${text}`),
+      },
+      ...rest,
     },
-    ...rest,
-  });
+    clock && { clock },
+  );
   return {
     input,
     output,
