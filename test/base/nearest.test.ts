@@ -81,3 +81,8 @@ test("a name that is there comes first, and no text is too long", () => {
     }),
   );
 });
+
+test("equally distant names keep their order, however promising they looked", () => {
+  expect(nearest("abcd", ["dcba", "xyza"], asAvailable)).toEqual(["dcba", "xyza"]);
+  expect(nearest("abcdef", ["abqrsf", "fdabce"], { ...asAvailable, count: 2 })[0]).toBe("abqrsf");
+});

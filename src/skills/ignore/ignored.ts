@@ -13,8 +13,6 @@ export interface IgnoreRule extends IgnorePattern {
   readonly ofGit: boolean;
 }
 
-export const noIgnoreRules: IgnoreRules = [];
-
 const mostPatterns = 2000;
 /** The hardest pattern takes a tenth of a millisecond for the longest name. */
 const patternsBetweenPauses = 16;
