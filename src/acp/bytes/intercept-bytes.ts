@@ -49,19 +49,23 @@ export function interceptBytes(
     },
   });
   const fromEditor: Direction = {
-    interest: interceptor.editorInterest,
-    look: interceptor.fromEditor,
+    interest: () => interceptor.editorInterest(),
+    look: (message) => interceptor.fromEditor(message),
     ...reports("editor"),
   };
   const fromAgent: Direction = {
-    interest: interceptor.agentInterest,
-    look: interceptor.fromAgent,
+    interest: () => interceptor.agentInterest(),
+    look: (message) => interceptor.fromAgent(message),
     ...reports("agent"),
   };
   return {
     passFromEditor: (block, flush) => passBlock(block, fromEditor, flush),
     passFromAgent: (block, flush) => passBlock(block, fromAgent, flush),
-    editorLeft: interceptor.editorLeft,
-    close: interceptor.close,
+    editorLeft: () => {
+      interceptor.editorLeft();
+    },
+    close: () => {
+      interceptor.close();
+    },
   };
 }

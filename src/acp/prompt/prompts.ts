@@ -11,8 +11,10 @@ import { withinTime } from "../session/within-time.ts";
 export interface PromptsOptions {
   readonly service: Pick<ServiceConnection, "invoke" | "taught">;
   readonly clock: Clock;
-  /** Whether models are told of skills. */
+  /** Whether models are told about skills. */
   readonly teach: boolean;
+  /** Whether `/name` and `$name` at the start of a prompt are replaced by the skill's instructions. */
+  readonly invokes: boolean;
 }
 
 /** Says how the user's words are to be amended; a promise only where a skill, or which ones there are, has to be read first. */
@@ -29,7 +31,7 @@ const invokingTime = 5_000;
 const readingTime = 2_000;
 
 /** Puts a skill in the place of its call (A-9), and what is new to the model behind a prompt (A-12). */
-export function openPrompts({ service, clock, teach }: PromptsOptions): LookAtPrompt {
+export function openPrompts({ service, clock, teach, invokes }: PromptsOptions): LookAtPrompt {
   async function invoke(
     invoked: ReturnType<ServiceConnection["invoke"]>,
     invocation: Invocation,
@@ -57,7 +59,7 @@ export function openPrompts({ service, clock, teach }: PromptsOptions): LookAtPr
 
   return (session, method, { prompt }, { takesResources }) => {
     const { key, lesson, isTaught } = session.opening;
-    const invocation = findInvocation(prompt);
+    const invocation = invokes ? findInvocation(prompt) : undefined;
     // What steers a turn does not begin one.
     const teaches = teach && isTaught && method === sessionPrompt;
     const amend = (rewritten: readonly Amendment[]): readonly Amendment[] =>

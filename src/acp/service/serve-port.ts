@@ -1,5 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
+import { openToldOnce } from "../../base/told-once.ts";
 import type { Settings } from "../../options.ts";
+import { reportFault } from "../fault.ts";
 import { openLocalService } from "./local-service.ts";
 import type { FromService, ToService } from "./service-messages.ts";
 import type { ServiceConnection } from "./skill-service.ts";
@@ -7,6 +9,7 @@ import type { ServiceConnection } from "./skill-service.ts";
 /** Serves skills and tools to the other end of a port, until that end says that it closes. */
 export function servePort(port: MessagePort, settings: Settings): void {
   const { log } = settings;
+  const once = openToldOnce(log);
   const service = openLocalService(settings);
   const connections = new Map<number, ServiceConnection>();
   /** Who waits for a line to be written. */
@@ -47,8 +50,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
       const given = served?.[method]?.(...args);
       value = given instanceof Promise ? await given : given;
     } catch (error) {
-      const { stack, message } = error instanceof Error ? error : new Error(String(error));
-      log("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`);
+      reportFault(once, error);
     }
     if (call !== undefined) post({ kind: "answer", call, value });
     if (method === "close") connections.delete(connection);

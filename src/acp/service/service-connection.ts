@@ -9,6 +9,7 @@ import { type AgentFacts, readsItself } from "../session/agents.ts";
 import { type ClaimedCalls, openClaimedCalls } from "../tools/claimed-calls.ts";
 import { openEditorCalls, type Response } from "../tools/editor-calls.ts";
 import type { Notification } from "../announce/emission.ts";
+import { reportFault } from "../fault.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
 import { type Lessons, openLessons } from "../prompt/lessons.ts";
 import type { Instructions } from "../prompt/prompt.ts";
@@ -94,8 +95,7 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
   }
 
   function failed(error: unknown): void {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    tellOnce("error", `A fault in acp-skills; messages pass on as they came. ${stack ?? message}`, message);
+    reportFault({ tellOnce }, error);
   }
 
   /** Tells the relay what the model is to be told next, whenever that changes. */

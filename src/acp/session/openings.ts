@@ -1,93 +1,118 @@
 import type { Settings } from "../../options.ts";
 import type { ToldOnce } from "../../base/told-once.ts";
 import type { Amendment } from "../bytes/amend.ts";
-import type { KnownServer } from "../tools/recognise-call.ts";
-import { type KnownCalls, openKnownCalls } from "../tools/known-calls.ts";
-import { openLessonSlot, type LessonSlot } from "../prompt/lesson-slot.ts";
-import { chooseTransport, type Negotiation } from "./negotiation.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
-import { addServer, chooseServerName, serverNames, takesServer } from "../tools/server-entry.ts";
-import type { EquipRequest, Lesson, ServiceConnection, SessionKey } from "../service/skill-service.ts";
+import { type LessonSlot, openLessonSlot } from "../prompt/lesson-slot.ts";
 import { addToSystemPrompt } from "../prompt/teaching.ts";
+import type { Directories, Lesson, ServiceConnection, SessionKey } from "../service/skill-service.ts";
+import { type KnownCalls, openKnownCalls } from "../tools/known-calls.ts";
+import type { KnownServer } from "../tools/recognise-call.ts";
+import { addServer, chooseServerName, serverNames, takesServer } from "../tools/server-entry.ts";
+import { chooseTransport, type Negotiation } from "./negotiation.ts";
 import { withinTime } from "./within-time.ts";
 
-/** A session whose request is on its way to the agent, or about to be. */
+/** A session that the editor has asked for. */
 export interface Opening {
   readonly kind: "open";
   readonly key: SessionKey;
-  /** Unknown where the agent chooses it. */
+  /** Undefined if the agent chooses it. */
   readonly sessionId: string | undefined;
-  /** Our MCP server, once the agent is told of it. */
+  /** Our MCP server, once the agent gets it. */
   server: KnownServer | undefined;
-  /** The calls of its tools that the editor was told of. */
+  /** The calls of its tools that the editor knows. */
   calls: KnownCalls | undefined;
-  /** Its model is told of skills. */
+  /** Its model is told about skills. */
   isTaught: boolean;
   readonly lesson: LessonSlot;
-  /** The session was opened or refused: what is settled later comes too late. */
+  /** It was opened, refused or released: the request can no longer be amended. */
   isOver: boolean;
 }
 
 export interface OpeningsOptions {
   readonly service: ServiceConnection;
   readonly settings: Pick<Settings, "tools" | "teach" | "clock">;
-  /** The agent's answer to `initialize`; undefined where there is none to wait for. */
+  /** The result of `initialize`; undefined if there will be none. */
   readonly negotiation: () => Promise<Negotiation | undefined>;
   readonly tellOnce: ToldOnce["tellOnce"];
 }
 
-export interface Openings {
-  open(params: JsonRecord, sessionId: string | undefined): Opening;
-  /** How the request is to be amended; never rejects, for a session goes on without tools. Undefined where none are served. */
-  equip(opening: Opening, params: JsonRecord): Promise<readonly Amendment[]> | undefined;
-  /** What the model of a session is to be told has changed. */
-  prepared(key: SessionKey, lesson: Lesson | undefined): void;
-  /** The session ended, or was never opened. */
-  release(opening: Opening): void;
-}
-
-/** An editor may open a session without waiting for the answer to `initialize`. We do: agents take their time to boot. */
+/** An editor may open a session without waiting for the response to `initialize`; agents can take long to start. */
 const answerTime = 60_000;
-/** How long the request that opens a session may wait for our server. */
+/** How long the request waits for our MCP server. */
 const equippingTime = 6_000;
-/** How long it waits besides, so that the system prompt can name the skills. */
+/** How long it waits for skills to be read, so that the system prompt can name them. */
 const readingTime = 500;
 
-export function openOpenings({ service, settings, negotiation, tellOnce }: OpeningsOptions): Openings {
-  const { teach, clock } = settings;
-  const byKey = new Map<SessionKey, Opening>();
-  let lastKey = 0;
+/** The requests that open sessions. */
+export class Openings {
+  readonly #options: OpeningsOptions;
+  readonly #byKey = new Map<SessionKey, Opening>();
+  #lastKey = 0;
 
-  async function equip(opening: Opening, params: JsonRecord): Promise<readonly Amendment[]> {
-    const agreed = await withinTime(negotiation(), clock, answerTime);
-    if (isOver(opening)) return [];
-    const transport = agreed && chooseTransport(agreed, settings.tools);
-    const name = chooseServerName(params["mcpServers"]);
-    const { key, sessionId } = opening;
-    const ask = async (request: EquipRequest): Promise<JsonRecord | undefined> =>
-      await withinTime(Promise.resolve(service.equip(key, request)), clock, equippingTime);
-    if (agreed === undefined || transport === undefined) {
-      const why = agreed === undefined ? "its agent did not say what it takes" : "its agent takes none";
-      tellOnce("info", `The session has no MCP server of ours: ${why}.`);
-      // What its model can do is read files.
-      opening.isTaught = agreed !== undefined;
-      if (agreed !== undefined) await ask({ sessionId, negotiation: agreed, transport, name });
-      return [];
-    }
-    // Where there is no list, there is no place for a server.
-    if (!takesServer(params)) return [];
-    const entry = await ask({ sessionId, negotiation: agreed, transport, name });
-    if (entry === undefined || isOver(opening)) return [];
-    const added = addServer(params, entry);
-    opening.server = { name, others: serverNames(params["mcpServers"]) };
-    opening.calls = openKnownCalls(opening.server, agreed.facts);
-    opening.isTaught = true;
-    const taught = teach && agreed.systemPrompt ? await teachAtOnce(opening, params) : undefined;
-    return taught === undefined ? [added] : [added, taught];
+  constructor(options: OpeningsOptions) {
+    this.#options = options;
   }
 
-  async function teachAtOnce({ lesson, key }: Opening, params: JsonRecord): Promise<Amendment | undefined> {
-    await withinTime(lesson.ready, clock, readingTime);
+  open(params: JsonRecord, sessionId: string | undefined): Opening {
+    const opening: Opening = {
+      kind: "open",
+      key: ++this.#lastKey,
+      sessionId,
+      server: undefined,
+      calls: undefined,
+      isTaught: false,
+      lesson: openLessonSlot(),
+      isOver: false,
+    };
+    this.#byKey.set(opening.key, opening);
+    this.#options.service.open(opening.key, directoriesOf(params));
+    return opening;
+  }
+
+  /** How the request is amended so that the session has our tools. Within a time limit; without tools the session goes on. */
+  async equip(opening: Opening, params: JsonRecord): Promise<readonly Amendment[]> {
+    const { service, settings, tellOnce } = this.#options;
+    const { clock, teach } = settings;
+    const negotiation = await withinTime(this.#options.negotiation(), clock, answerTime);
+    // It may change while we wait.
+    const isOver = (): boolean => opening.isOver;
+    if (isOver()) return [];
+    if (negotiation === undefined) {
+      tellOnce("info", "No MCP server was added to the session: the agent has not answered initialize.");
+      return [];
+    }
+    const transport = chooseTransport(negotiation, settings.tools);
+    if (transport === undefined) {
+      tellOnce("info", "No MCP server was added to the session: the agent does not support any.");
+      // Its model can read the files of skills.
+      opening.isTaught = true;
+    } else if (!takesServer(params)) return [];
+    const name = chooseServerName(params["mcpServers"]);
+    const request = { sessionId: opening.sessionId, negotiation, transport, name };
+    const entry = await withinTime(Promise.resolve(service.equip(opening.key, request)), clock, equippingTime);
+    if (entry === undefined || isOver()) return [];
+    opening.server = { name, others: serverNames(params["mcpServers"]) };
+    opening.calls = openKnownCalls(opening.server, negotiation.facts);
+    opening.isTaught = true;
+    const lesson = teach && negotiation.systemPrompt ? await this.#teachAtOnce(opening, params) : undefined;
+    return [addServer(params, entry), ...(lesson === undefined ? [] : [lesson])];
+  }
+
+  /** What the model of a session is told next has changed. */
+  prepared(key: SessionKey, lesson: Lesson | undefined): void {
+    this.#byKey.get(key)?.lesson.prepared(lesson);
+  }
+
+  /** The session ended, or was not opened. */
+  release(opening: Opening): void {
+    opening.isOver = true;
+    this.#byKey.delete(opening.key);
+    this.#options.service.release(opening.key);
+  }
+
+  async #teachAtOnce({ lesson, key }: Opening, params: JsonRecord): Promise<Amendment | undefined> {
+    const { service, settings } = this.#options;
+    await withinTime(lesson.ready, settings.clock, readingTime);
     const amendment = lesson.next && addToSystemPrompt(params, lesson.next.text);
     if (amendment !== undefined)
       lesson.take((ticket) => {
@@ -95,48 +120,12 @@ export function openOpenings({ service, settings, negotiation, tellOnce }: Openi
       });
     return amendment;
   }
-
-  return {
-    open(params, sessionId) {
-      const key = ++lastKey;
-      const opening: Opening = {
-        kind: "open",
-        key,
-        sessionId,
-        server: undefined,
-        calls: undefined,
-        isTaught: false,
-        lesson: openLessonSlot(),
-        isOver: false,
-      };
-      byKey.set(key, opening);
-      service.open(key, directoriesOf(params));
-      return opening;
-    },
-    equip: (opening, params) => (settings.tools === "none" ? undefined : equip(opening, params)),
-    prepared(key, lesson) {
-      byKey.get(key)?.lesson.prepared(lesson);
-    },
-    release(opening) {
-      opening.isOver = true;
-      byKey.delete(opening.key);
-      service.release(opening.key);
-    },
-  };
 }
 
-function directoriesOf({ cwd, additionalDirectories }: JsonRecord): {
-  cwd: string | undefined;
-  additionalDirectories: string[];
-} {
-  const more = Array.isArray(additionalDirectories) ? additionalDirectories : [];
+function directoriesOf({ cwd, additionalDirectories }: JsonRecord): Directories {
+  const more: unknown[] = Array.isArray(additionalDirectories) ? additionalDirectories : [];
   return {
     cwd: typeof cwd === "string" ? cwd : undefined,
     additionalDirectories: more.filter((directory) => typeof directory === "string"),
   };
-}
-
-/** It changes while we wait. */
-function isOver(opening: Opening): boolean {
-  return opening.isOver;
 }

@@ -67,7 +67,7 @@ test("in v2 the agent says under session.mcp what it takes, and every entry has 
   expect(lastAtAgent(await converseV2({ mcp: { stdio: {} } })).mcpServers).toEqual([{ type: "stdio", ...bridge }]);
   const neither = await converseV2({ mcp: {} });
   expect(lastAtAgent(neither)).toEqual({ cwd: "/project" });
-  expect(neither.logged).toEqual([expect.stringContaining("takes none")]);
+  expect(neither.logged).toEqual([expect.stringContaining("does not support any")]);
   await neither.editor(prompt("hello"));
   // A model without our tools reads files.
   expect(taughtWith(neither)).toContain("- pdf (/skills/pdf/SKILL.md)");
@@ -505,6 +505,12 @@ test("with emit none the editor is told nothing, but tools are advertised and se
     },
   });
   expect(tools.servers).toHaveLength(1);
+});
+
+test("with emit none, a prompt that starts with a skill's name is not rewritten", async () => {
+  const conversation = await converseInSession({}, { tools: fakeTools(), emit: "none", teach: false }, http);
+  await conversation.editor(prompt("/pdf now"));
+  expect(lastAtAgent(conversation).prompt).toEqual([{ type: "text", text: "/pdf now" }]);
 });
 
 test("a request whose id does not survive being spelt anew goes to the editor", async () => {
