@@ -83,8 +83,8 @@ export interface Settings extends Required<Omit<SkillsOptions, "secretsFile"> & 
 /** The settings that can be sent to another thread: all but functions. */
 export type SettingsData = Omit<Settings, "log" | "clock">;
 
-export function toSettingsData({ log: _log, clock: _clock, ...data }: Settings): SettingsData {
-  return data;
+export function toSettingsData(settings: Settings): SettingsData {
+  return { ...settings, log: undefined, clock: undefined } as SettingsData;
 }
 
 /** What values an option accepts. */

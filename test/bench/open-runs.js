@@ -1,5 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { openSkills } from "../../dist/in-process/open-skills.js";
+import { openApp } from "../../dist/app.js";
+import { createCaller } from "../../dist/caller.js";
+import { readOptions } from "../../dist/options.js";
 import { childProcesses, processorTime } from "./child-processes.js";
 import { quickClock } from "./quick-clock.js";
 
@@ -24,18 +26,21 @@ export const drainedAfterMs = 60_000;
  */
 export async function openRuns(folder) {
   const clock = quickClock();
-  const skills = await openSkills({
-    cwd: folder,
-    skills: [`${folder}/skills`],
-    defaultRoots: false,
-    dataDirectory: `${folder}/data`,
-    isolation: "bubblewrap",
-    clock,
-    log(level, message) {
-      if (level !== "info") throw new Error(`told while measuring: ${message}`);
+  const settings = readOptions(
+    {
+      skills: [`${folder}/skills`],
+      defaultRoots: false,
+      dataDirectory: `${folder}/data`,
+      isolation: "bubblewrap",
+      log(/** @type {string} */ level, /** @type {string} */ message) {
+        if (level !== "info") throw new Error(`told while measuring: ${message}`);
+      },
     },
-  });
-  const call = (/** @type {string} */ tool, /** @type {object} */ input) => skills.call(tool, input);
+    { clock, home: folder },
+  );
+  const app = openApp(settings);
+  const caller = createCaller(app.openSession({ cwd: folder }), { door: "in-process" });
+  const call = (/** @type {string} */ tool, /** @type {object} */ input) => app.toolbox.call(tool, input, caller);
   const hello = async () => {
     const started = performance.now();
     const result = await call("run_code", { language: "python", code: "def main():\n    return 'hello'\n" });
@@ -68,7 +73,7 @@ export async function openRuns(folder) {
     forward: clock.forward,
     hello,
     ready,
-    close: () => skills.close(),
+    close: () => app.close(),
   };
 }
 
