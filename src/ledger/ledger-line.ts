@@ -1,37 +1,43 @@
+import { outcomes } from "./ledger.ts";
 import type { LedgerEntry } from "./ledger.ts";
 
-/** Texts from outside, such as session ids, are cut to this, so that a line has a bound. */
+/** Texts from outside, such as session ids, are cut to this length, so that a line is bounded. */
 const maxTextLength = 256;
 
-/** An entry as a line of JSON with its line end, in at most a few KiB. Throws for a time that is none. */
+/** The names on disk of the fields that hold text. */
+const textKeys = {
+  tool: "tool",
+  skill: "skill",
+  version: "version",
+  runId: "run_id",
+  outcome: "outcome",
+  code: "code",
+  sessionId: "session_id",
+  door: "door",
+} as const;
+
+type TextField = keyof typeof textKeys;
+const textFields = Object.keys(textKeys) as TextField[];
+
+/** An entry as a line of JSON with its line end, at most a few KiB long. Throws for an invalid time. */
 export function toLedgerLine(entry: LedgerEntry): string {
-  const { at, tool, skill, sessionId, door } = entry;
-  const line = {
-    at: new Date(at).toISOString(),
-    tool: cut(tool),
-    ...(skill !== undefined && { skill: cut(skill) }),
-    ...(sessionId !== undefined && { session_id: cut(sessionId) }),
-    door: cut(door),
-  };
-  return `${JSON.stringify(line)}\n`;
+  const texts = textFields.map((field) => [textKeys[field], entry[field]?.slice(0, maxTextLength)]);
+  return `${JSON.stringify({ at: new Date(entry.at).toISOString(), ...Object.fromEntries(texts) })}\n`;
 }
 
-/** What a line says. Undefined for one that is torn, damaged, or from somewhere else. */
+/** The entry in a line. Undefined for a line that is torn, damaged, or of another program. */
 export function fromLedgerLine(line: string): LedgerEntry | undefined {
-  const { at, tool, skill, session_id: sessionId, door } = parse(line);
-  const time = typeof at === "string" ? Date.parse(at) : Number.NaN;
-  if (Number.isNaN(time) || typeof tool !== "string" || typeof door !== "string") return undefined;
-  return {
-    at: time,
-    tool,
-    ...(typeof skill === "string" && { skill }),
-    ...(typeof sessionId === "string" && { sessionId }),
-    door,
-  };
-}
-
-function cut(text: string): string {
-  return text.slice(0, maxTextLength);
+  const values = parse(line);
+  const at = typeof values["at"] === "string" ? Date.parse(values["at"]) : Number.NaN;
+  const texts: { [Field in TextField]?: string } = {};
+  for (const field of textFields) {
+    const value = values[textKeys[field]];
+    if (typeof value === "string") texts[field] = value;
+  }
+  const { tool, door, outcome, ...rest } = texts;
+  if (Number.isNaN(at) || tool === undefined || door === undefined) return undefined;
+  const known = outcomes.find((one) => one === outcome);
+  return { at, tool, ...rest, ...(known !== undefined && { outcome: known }), door };
 }
 
 function parse(line: string): Partial<Record<string, unknown>> {
@@ -39,7 +45,6 @@ function parse(line: string): Partial<Record<string, unknown>> {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? value : {};
   } catch {
-    // A torn line: there is nothing in it to be had.
-    return {};
+    return {}; // A torn line.
   }
 }

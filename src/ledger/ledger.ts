@@ -1,21 +1,32 @@
-/** That a tool was used. */
+/** One use of a tool or a skill. */
 export interface LedgerEntry {
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** A tool, or `prompt` for a skill that a person called by `/name`. */
   readonly tool: string;
-  /** The skill's canonical name, where one was used. */
+  /** The skill's canonical name. */
   readonly skill?: string;
+  readonly version?: string;
+  readonly runId?: string;
+  /** Absent in lines of earlier versions. */
+  readonly outcome?: Outcome;
+  /** Why it failed or was refused. */
+  readonly code?: string;
   readonly sessionId?: string;
-  /** Through which door the call came. */
+  /** The door that the call came through. */
   readonly door: string;
 }
 
-/** The port to the record of which skill was used when, by which tool, in which session. Bounded: the oldest entries go. */
+export type Outcome = (typeof outcomes)[number];
+
+export const outcomes = ["completed", "failed", "refused"] as const;
+
+/** The port to the record of uses. Bounded: the oldest entries are removed. */
 export interface Ledger {
   /** Keeps an entry. Never throws: an answer does not depend on the ledger. */
   record(entry: LedgerEntry): void;
-  /** What is kept, oldest first; what cannot be understood is passed over. */
+  /** The entries, oldest first; unreadable lines are skipped. */
   read(): AsyncIterable<LedgerEntry>;
-  /** Nothing is recorded after it. May be called more than once; never throws. */
+  /** Entries after it are ignored. Idempotent; never throws. */
   close(): void;
 }

@@ -19,21 +19,12 @@ import type { ToolLimits } from "./limits.ts";
 import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { viewSkills } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
-import type { Door, RunContext, Tool, ToolCaller } from "./tool.ts";
+import { cancelledEnding, endingOf, endingOfError, toToolUse } from "./tool-use.ts";
+import type { ToolUse } from "./tool-use.ts";
+import type { RunContext, Tool, ToolCaller } from "./tool.ts";
 import { availableTools } from "./tools.ts";
 import { toVisibleSource } from "./view/visible-source.ts";
 import { visibleTo } from "./view/visible-to.ts";
-
-/** A tool was used, with success. */
-export interface ToolUse {
-  readonly tool: ToolName;
-  /** Canonical name. */
-  readonly skill?: string;
-  readonly sessionId?: string;
-  readonly door: Door;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-}
 
 export interface ToolboxOptions {
   readonly blobs: BlobStore;
@@ -44,7 +35,7 @@ export interface ToolboxOptions {
   readonly log: Log;
   /** Without it, the tools that execute answer SANDBOX_UNAVAILABLE. */
   readonly runs?: Runs;
-  /** Told of every use, for the ledger. */
+  /** Called once for each call, however it ended, for the ledger. */
   readonly onUse?: (use: ToolUse) => void;
   /** A directory of our own: nothing in it is a file of a project, wherever the project is. */
   readonly dataDirectory?: string;
@@ -102,7 +93,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       },
       onEvent,
       onNested: (skill) => {
-        report(toUse("execute_skill", skill, context));
+        report(toToolUse(now(), "execute_skill", context, skill, {}));
       },
     };
   }
@@ -116,18 +107,19 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     signal.throwIfAborted();
     const { output, skill } = await tool.run(toRunContext(context), input, signal);
     checkOutput(tool, output);
-    report(toUse(tool.name, skill, context));
+    report(toToolUse(now(), tool.name, context, skill, endingOf(output)));
     return output;
   }
 
-  function toUse(tool: ToolName, skill: Skill | undefined, { sessionId, door }: ToolCaller): ToolUse {
-    return {
-      tool,
-      ...(skill !== undefined && { skill: skill.name }),
-      ...(sessionId !== undefined && { sessionId }),
-      door,
-      at: now(),
-    };
+  /** The skill that a refused call named, where the caller sees it. */
+  function skillNamed(args: unknown, { door, skills: { snapshot }, visible }: ToolCaller): Skill | undefined {
+    const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
+    if (typeof name !== "string") return undefined;
+    try {
+      return viewSkills(snapshot, visibleTo(door, snapshot, visible)).find(name).skill;
+    } catch {
+      return undefined; // Refused because there is no such skill.
+    }
   }
 
   function report(use: ToolUse): void {
@@ -159,8 +151,14 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       try {
         return await run(name, args, context, signal);
       } catch (error) {
-        if (signal.aborted) throw signal.reason;
-        throw toCallError(error, () => toInternalError(error, { log, newErrorId }), log);
+        const used = skillNamed(args, context);
+        if (signal.aborted) {
+          report(toToolUse(now(), name, context, used, cancelledEnding));
+          throw signal.reason;
+        }
+        const refusal = toCallError(error, () => toInternalError(error, { log, newErrorId }), log);
+        report(toToolUse(now(), name, context, used, endingOfError(refusal)));
+        throw refusal;
       }
     },
   };

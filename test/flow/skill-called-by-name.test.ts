@@ -1,4 +1,7 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { diskLedger } from "../../src/ledger/disk-ledger.ts";
 import { openTracedConversation } from "./traced-conversation.ts";
 
 const deploy = `---
@@ -10,7 +13,7 @@ disable-model-invocation: true
 Deploy $1 to $0. The person wrote: $ARGUMENTS
 `;
 
-test("a person calls a skill by /name with arguments: they fill its instructions; the model is not told of it", async () => {
+test("a person calls a skill by /name with arguments: they fill its instructions, the use is recorded, and models are not told of it", async () => {
   const { project, ask, until, trace, close } = openTracedConversation(["embedded"], { deploy });
   await ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
   const skillsArrive = until((line) => line.includes('"deploy"'));
@@ -18,6 +21,19 @@ test("a person calls a skill by /name with arguments: they fill its instructions
   await skillsArrive;
   const text = '/deploy staging "version 2"';
   await ask("session/prompt", { sessionId: "session-1", prompt: [{ type: "text", text }] });
+  const uses = [];
+  for await (const use of diskLedger(join(project, "data", "ledger"), { log: silentLog }).read()) uses.push(use);
+  expect(uses).toEqual([
+    {
+      at: expect.any(Number) as number,
+      tool: "prompt",
+      skill: "deploy",
+      version: "0.0.0",
+      outcome: "completed",
+      sessionId: "session-1",
+      door: "acp",
+    },
+  ]);
   await close();
   const messages = trace.filter((line) => !line.startsWith("! "));
   expect(messages.slice(2)).toMatchInlineSnapshot(`

@@ -54,7 +54,7 @@ export function openTracedConversation(
       args: [script, ...manner],
       input,
       output,
-      options: { log: (level, text) => trace.push(`! ${level}: ${text}`) },
+      options: { dataDirectory: join(project, "data"), log: (level, text) => trace.push(`! ${level}: ${text}`) },
     },
     { home: join(project, "home"), version: "0.0.0" },
   );

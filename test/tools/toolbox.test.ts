@@ -4,7 +4,7 @@ import { SkillsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
-import type { ToolUse } from "../../src/tools/toolbox.ts";
+import type { ToolUse } from "../../src/tools/tool-use.ts";
 import { toolNames } from "../../src/tools/tool-names.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 
@@ -124,7 +124,7 @@ test("an unknown parameter is refused with the nearest valid name", async () => 
     hint: "Did you mean limit?",
     violations: [{ field: "/limits", expected: "no parameter of this name", actual: 5 }],
   });
-  expect(available).toEqual(["limit", "detail", "cursor", "namespace"]);
+  expect(available).toEqual(["limit", "detail", "cursor", "query", "namespace"]);
   expect(message).toBe(
     "Invalid input to list_skills. limits: expected no parameter of this name, got 5. Did you mean limit?",
   );
@@ -219,12 +219,17 @@ test("what the disk refuses is not ready, and its path stays in the log", async 
   expect(logged).toEqual([expect.stringContaining("/skills/pdf")]);
 });
 
-test("an abort before, and its reason, pass through; nothing is logged or used", async () => {
+test("a call that was aborted before rejects with the reason, and is recorded as cancelled", async () => {
   const uses: ToolUse[] = [];
-  const { toolbox, context: mine, logged } = await openTools({}, { onUse: (use) => void uses.push(use) });
+  const {
+    toolbox,
+    context: mine,
+    logged,
+  } = await openTools({}, { onUse: (use) => void uses.push(use), now: () => 12 });
   const call = toolbox.call("list_skills", {}, mine, AbortSignal.abort("changed my mind"));
   await expect(call).rejects.toBe("changed my mind");
-  expect([uses, logged]).toEqual([[], []]);
+  const use = { tool: "list_skills", outcome: "failed", code: "CANCELLED", sessionId: "s1", door: "in-process" };
+  expect([uses, logged]).toEqual([[{ at: 12, ...use }], []]);
 });
 
 test("a call waits until the skills were read for the first time", async () => {
@@ -247,7 +252,7 @@ test("a call waits until the skills were read for the first time", async () => {
   expect(await call).toMatchObject({ skills: [{ name: "pdf" }, { name: "skills.protocol.guide" }] });
 });
 
-test("every success is told once to the ledger, with the canonical name, and no failure is", async () => {
+test("every call is recorded once with its outcome, and the skill's canonical name and version", async () => {
   const uses: ToolUse[] = [];
   const { call } = await openTools(protocolSkill("sales.leads"), {
     onUse: (use) => void uses.push(use),
@@ -257,11 +262,21 @@ test("every success is told once to the ledger, with the canonical name, and no 
   await call("list_skills", {}, { door: "mcp" });
   await call("load_skills_protocol_guide");
   await refusal(call("describe_skill", { name: "nothing" }));
-  await refusal(call("read_skill_file", { name: "sales.leads", path: "missing" }));
+  await refusal(call("read_skill_file", { name: "sales-leads", path: "missing" }));
+  await refusal(call("list_skills", { limit: 0 }));
+  await refusal(call("no_such_tool"));
+  const leads = { skill: "sales.leads", version: "1.0.0" };
+  const facts = { at: 12, sessionId: "s1", door: "in-process" };
+  const completed = { ...facts, outcome: "completed" };
+  const refused = { ...facts, outcome: "refused" };
   expect(uses).toEqual([
-    { tool: "describe_skill", skill: "sales.leads", sessionId: "s1", door: "in-process", at: 12 },
-    { tool: "list_skills", sessionId: "s1", door: "mcp", at: 12 },
-    { tool: "load_skills_protocol_guide", skill: "skills.protocol.guide", sessionId: "s1", door: "in-process", at: 12 },
+    { ...completed, tool: "describe_skill", ...leads },
+    { ...completed, tool: "list_skills", door: "mcp" },
+    { ...completed, tool: "load_skills_protocol_guide", skill: "skills.protocol.guide", version: "0.1.0" },
+    { ...refused, tool: "describe_skill", code: "SKILL_NOT_FOUND" },
+    { ...refused, tool: "read_skill_file", ...leads, code: "FILE_NOT_FOUND" },
+    { ...refused, tool: "list_skills", code: "VALIDATION_ERROR" },
+    { ...refused, tool: "no_such_tool", code: "METHOD_NOT_FOUND" },
   ]);
 });
 

@@ -49,6 +49,18 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
         },
         tools,
         readInstructions: readSkill,
+        onInvoked({ name: skill, version }, sessionId) {
+          const session = sessionId === undefined ? {} : { sessionId };
+          app.ledger.record({
+            at: now(),
+            tool: "prompt",
+            skill,
+            version,
+            outcome: "completed",
+            ...session,
+            door: "acp",
+          });
+        },
         startedAt: now(),
         settings,
         outlet,

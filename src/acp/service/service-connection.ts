@@ -36,6 +36,8 @@ export interface ServiceConnectionOptions {
   /** Undefined where no tools are served. */
   readonly tools: AgentTools | undefined;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
+  /** Called when a person used a skill by `/name`. */
+  readonly onInvoked: (skill: Skill, sessionId: string | undefined) => void;
   /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
   readonly startedAt: number;
   readonly settings: Pick<Settings, "clock" | "home" | "teach">;
@@ -68,7 +70,7 @@ interface Entry {
 
 /** The skills and tools of one ACP connection. */
 export function openServiceConnection(options: ServiceConnectionOptions): ServiceConnection {
-  const { openSkills, tools, readInstructions, startedAt, settings, outlet, tellOnce } = options;
+  const { openSkills, tools, readInstructions, onInvoked, startedAt, settings, outlet, tellOnce } = options;
   const { clock, home, teach } = settings;
   const { log } = outlet;
   const entries = new Map<SessionKey, Entry>();
@@ -178,6 +180,8 @@ export function openServiceConnection(options: ServiceConnectionOptions): Servic
     const { slug, directory, file } = offered.skill;
     try {
       const instructions = await readInstructions(offered.skill);
+      const [sessionId] = [...bySessionId].find(([, one]) => one === session) ?? [];
+      onInvoked(offered.skill, sessionId);
       // What the agent shows is its own to run, unless it may have read it before an edit.
       const command =
         how === "as-skill" && instructions.changedAt <= startedAt ? session.commandOf(offered) : undefined;

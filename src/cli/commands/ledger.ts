@@ -22,7 +22,7 @@ export const ledger = defineCommand({
     if (options.json === true) await terminal.print([jsonText({ uses: uses.map(toShown) }, 2), "\n"]);
     else if (uses.length === 0) terminal.tell("the ledger is empty");
     else {
-      const heading = ["WHEN", "TOOL", "SKILL", "DOOR", "SESSION"];
+      const heading = ["WHEN", "TOOL", "SKILL", "VERSION", "OUTCOME", "RUN", "DOOR", "SESSION"];
       await terminal.print(table(heading, uses.map(toRow), terminal.columns, terminal.paint));
     }
     return 0;
@@ -30,11 +30,22 @@ export const ledger = defineCommand({
 });
 
 /** Keys in a fixed order, named as on disk. */
-function toShown({ at, tool, skill, sessionId, door }: LedgerEntry): object {
-  return { at: new Date(at).toISOString(), tool, skill: skill ?? null, session_id: sessionId ?? null, door };
+function toShown({ at, tool, skill, version, outcome, code, runId, sessionId, door }: LedgerEntry): object {
+  return {
+    at: new Date(at).toISOString(),
+    tool,
+    skill: skill ?? null,
+    version: version ?? null,
+    outcome: outcome ?? null,
+    code: code ?? null,
+    run_id: runId ?? null,
+    session_id: sessionId ?? null,
+    door,
+  };
 }
 
-function toRow({ at, tool, skill = "", sessionId = "", door }: LedgerEntry): readonly string[] {
+function toRow({ at, tool, skill, version, outcome, code, runId, door, sessionId }: LedgerEntry): readonly string[] {
   const when = `${new Date(at).toISOString().slice(0, 19)}Z`;
-  return [when, safeText(tool), safeText(skill), safeText(door), safeText(sessionId)];
+  const ending = [outcome, code].filter((word) => word !== undefined).join(" ");
+  return [when, ...[tool, skill, version, ending, runId, door, sessionId].map((text = "") => safeText(text))];
 }

@@ -13,8 +13,13 @@ const lines = [
   '{"at":"2026-11-21T10:00:00.000Z","tool":"list_skills","session_id":"s1","door":"mcp"}',
   '{"at":"2026-11-21T10:00:01.500Z","tool":"describe_skill","skill":"pdf-tools","session_id":"s\\u001b1","door":"mcp"}',
   '{"at":"2026-11-21T10:00:02',
+  '{"at":"2026-11-21T10:00:03.000Z","tool":"execute_skill","skill":"sums.add","version":"2.0.0","run_id":"run_abc123","outcome":"failed","code":"ValueError","door":"mcp"}',
+  '{"at":"2026-11-21T10:00:04.000Z","tool":"execute_skill","skill":"keys.use","version":"1.0.0","outcome":"refused","code":"PERMISSION_DENIED","door":"mcp"}',
+  '{"at":"2026-11-21T10:00:05.000Z","tool":"prompt","skill":"pdf-tools","outcome":"completed","door":"acp"}',
   "",
 ];
+
+const nothing = { skill: null, version: null, outcome: null, code: null, run_id: null, session_id: null };
 
 describe("acp-skills ledger", () => {
   test("shows every use in a table, safely, and passes over a torn line", async () => {
@@ -22,9 +27,12 @@ describe("acp-skills ledger", () => {
     expect(await ledger()).toEqual({
       code: 0,
       stdout: [
-        "WHEN                  TOOL            SKILL      DOOR  SESSION",
-        "2026-11-21T10:00:00Z  list_skills                mcp   s1",
-        "2026-11-21T10:00:01Z  describe_skill  pdf-tools  mcp   s\\u{1b}1",
+        "WHEN                  TOOL            SKILL      VERSION  OUTCOME                    RUN         DOOR  SESSION",
+        "2026-11-21T10:00:00Z  list_skills                                                                mcp   s1",
+        "2026-11-21T10:00:01Z  describe_skill  pdf-tools                                                  mcp   s\\u{1b}1",
+        "2026-11-21T10:00:03Z  execute_skill   sums.add   2.0.0    failed ValueError          run_abc123  mcp",
+        "2026-11-21T10:00:04Z  execute_skill   keys.use   1.0.0    refused PERMISSION_DENIED              mcp",
+        "2026-11-21T10:00:05Z  prompt          pdf-tools           completed                              acp",
         "",
       ].join("\n"),
       stderr: "",
@@ -35,14 +43,21 @@ describe("acp-skills ledger", () => {
     project.write("data/ledger/000001.jsonl", lines.join("\n"));
     expect(JSON.parse((await ledger("--json")).stdout)).toEqual({
       uses: [
-        { at: "2026-11-21T10:00:00.000Z", tool: "list_skills", skill: null, session_id: "s1", door: "mcp" },
+        { ...nothing, at: "2026-11-21T10:00:00.000Z", tool: "list_skills", session_id: "s1", door: "mcp" },
+        expect.objectContaining({ tool: "describe_skill", skill: "pdf-tools", session_id: "s\u001b1" }),
         {
-          at: "2026-11-21T10:00:01.500Z",
-          tool: "describe_skill",
-          skill: "pdf-tools",
-          session_id: "s\u001b1",
+          ...nothing,
+          at: "2026-11-21T10:00:03.000Z",
+          tool: "execute_skill",
+          skill: "sums.add",
+          version: "2.0.0",
+          run_id: "run_abc123",
+          outcome: "failed",
+          code: "ValueError",
           door: "mcp",
         },
+        expect.objectContaining({ outcome: "refused", code: "PERMISSION_DENIED" }),
+        expect.objectContaining({ tool: "prompt", outcome: "completed" }),
       ],
     });
   });
@@ -50,7 +65,9 @@ describe("acp-skills ledger", () => {
   test("a call through the command line is in it", async () => {
     const env = { ACP_SKILLS_HOME: project.at("data") };
     await runCli(["call", "load_skills_protocol_guide"], { cwd: project.directory, env });
-    expect((await ledger()).stdout).toMatch(/^\S+Z {2}load_skills_protocol_guide {2}skills\.protocol\.guide {2}cli/m);
+    expect((await ledger()).stdout).toMatch(
+      /^\S+Z {2}load_skills_protocol_guide {2}skills\.protocol\.guide {2}0\.1\.0 {4}completed {7}cli/m,
+    );
   });
 
   test("an empty one says so; one that cannot be read is one sentence and exit code 1", async () => {

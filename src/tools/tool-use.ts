@@ -1,0 +1,56 @@
+import type { SkillsError } from "../errors.ts";
+import type { Skill } from "../skills/skill.ts";
+import type { Door, ToolCaller } from "./tool.ts";
+
+/** One call of a tool, as it ended: what the ledger keeps. */
+export interface ToolUse {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly tool: string;
+  /** Canonical name. */
+  readonly skill?: string;
+  readonly version?: string;
+  readonly runId?: string;
+  /** `refused`: nothing was run or changed. Absent for a skill that code inside a run called. */
+  readonly outcome?: "completed" | "failed" | "refused";
+  /** Why it was refused or failed: a code of an error, or the type of an exception. */
+  readonly code?: string;
+  readonly sessionId?: string;
+  readonly door: Door;
+}
+
+/** How a call ended. */
+export type Ending = Pick<ToolUse, "outcome" | "code" | "runId">;
+
+export function toToolUse(
+  at: number,
+  tool: string,
+  { sessionId, door }: Pick<ToolCaller, "sessionId" | "door">,
+  skill: Skill | undefined,
+  ending: Ending,
+): ToolUse {
+  return {
+    at,
+    tool,
+    ...(skill !== undefined && { skill: skill.name, version: skill.version }),
+    ...ending,
+    ...(sessionId !== undefined && { sessionId }),
+    door,
+  };
+}
+
+/** How a call ended that was answered: an answer with `status: "failed"` is that of a run that failed. */
+export function endingOf(output: unknown): Ending {
+  const { status, run_id: runId, error } = output as Partial<Record<string, unknown>>;
+  const run = typeof runId === "string" ? { runId } : {};
+  if (status !== "failed") return { outcome: "completed", ...run };
+  const { code, type } = (error ?? {}) as Partial<Record<string, unknown>>;
+  const why = code ?? type;
+  return { outcome: "failed", ...(typeof why === "string" && { code: why }), ...run };
+}
+
+export function endingOfError({ code }: SkillsError): Ending {
+  return { outcome: code === "INTERNAL" ? "failed" : "refused", code };
+}
+
+export const cancelledEnding: Ending = { outcome: "failed", code: "CANCELLED" };
