@@ -65,6 +65,7 @@ export function openCatalog(options: CatalogOptions): Catalog {
 class WatchedCatalog implements Catalog {
   readonly ready: Promise<Snapshot>;
   readonly #roots: readonly Root[];
+  readonly #ownRoots: readonly string[];
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #slice: number;
@@ -74,7 +75,7 @@ class WatchedCatalog implements Catalog {
   readonly #starvation: Starvation;
   readonly #watcher: SkillWatcher | undefined;
   readonly #listeners = new Set<CatalogListener>();
-  #snapshot = nothing;
+  #snapshot: Snapshot;
   #isReady = false;
   #isClosed = false;
   #lastFailure = "";
@@ -87,6 +88,8 @@ class WatchedCatalog implements Catalog {
 
   constructor({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions) {
     [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
+    this.#ownRoots = Object.freeze(roots.flatMap(({ path, origin }) => (origin === "project" ? [] : [path])));
+    this.#snapshot = Object.freeze({ ...nothing, ownRoots: this.#ownRoots });
     this.#settle = openSettle(clock, (milliseconds) => {
       this.#quiet = milliseconds;
       this.#planLook();
@@ -181,7 +184,7 @@ class WatchedCatalog implements Catalog {
     this.#hints = 0;
     try {
       const found = await runInSlices(this.#scan.run(), { now: () => this.#clock.now(), slice: this.#slice });
-      this.#replaceBy(assemble(found, this.#snapshot));
+      this.#replaceBy(Object.freeze({ ...assemble(found, this.#snapshot), ownRoots: this.#ownRoots }));
       this.#lastFailure = "";
     } catch (error) {
       this.#keepOld(error);
@@ -210,6 +213,6 @@ class WatchedCatalog implements Catalog {
     const file = this.#roots[0]?.path ?? "skills";
     const fix = "See the log, then restart.";
     const problem: Problem = { code: "unreadable", severity: "error", file, line: 1, column: 1, message, fix };
-    this.#snapshot = Object.freeze({ skills: [], problems: [problem] });
+    this.#snapshot = Object.freeze({ skills: [], problems: [problem], ownRoots: this.#ownRoots });
   }
 }

@@ -52,7 +52,9 @@ export interface Snapshot {
   readonly skills: readonly OfferedSkill[];
   /** Every problem found: those attached to offered skills, and those of skills and directories that are not offered. */
   readonly problems: readonly Problem[];
-  /** Absent where nothing was looked for. */
+  /** The person's own roots, even those without a skill (C-1.6). */
+  readonly ownRoots?: readonly string[];
+  /** Absent where nothing was searched. */
   readonly counts?: SkillCounts;
 }
 

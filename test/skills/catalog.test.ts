@@ -41,6 +41,20 @@ describe("catalog", () => {
     expect(changes).toEqual([]);
   });
 
+  it("names the roots of the person, even those without a skill, but not those of a project", async () => {
+    const roots = [
+      { path: "/empty", origin: "explicit" },
+      { path: "/work/.agents/skills", origin: "project" },
+      { path: "/home/.agents/skills", origin: "user" },
+    ] as const;
+    const files = memorySkillFiles();
+    files.makeDirectory("/empty");
+    const { catalog } = open({ files, roots });
+    expect((await catalog.ready).ownRoots).toEqual(["/empty", "/home/.agents/skills"]);
+    files.write("/empty/a/SKILL.md", skillText("a", "Does."));
+    expect((await catalog.reload()).ownRoots).toEqual(["/empty", "/home/.agents/skills"]);
+  });
+
   it("reads again, ever more rarely, what could not be read for want of file descriptors", async () => {
     const disk = memorySkillFiles(skill("a"));
     let refusal: string | undefined = "EMFILE";

@@ -22,7 +22,7 @@ export interface SkillView {
   find(nameOrSlug: string, version?: string): SeenSkill;
   /** Whether this is a version of a skill of the person's own roots. */
   isOwn(skill: Skill): boolean;
-  /** The directories of the person's own skills, and those that they were looked for in. */
+  /** The directories of the person's own skills, and the roots in which those are searched, even if they contain none yet. */
   ownPlaces(): readonly string[];
   /** In the order of names, those after `after`; only `namespace` and what is dotted below it, where one is given. */
   after(after: string | undefined, namespace: string | undefined): Generator<Skill, void>;
@@ -60,10 +60,12 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
       const offers = [index.find(skill.slug), index.find(skill.name)];
       return offers.some((offer) => offer?.isOwn === true && offer.versions.includes(skill));
     },
-    ownPlaces: () =>
-      index.offers.flatMap(({ isOwn, sources, versions }) =>
+    ownPlaces: () => [
+      ...(snapshot.ownRoots ?? []),
+      ...index.offers.flatMap(({ isOwn, sources, versions }) =>
         isOwn === true ? [...sources, ...versions.map(({ directory }) => directory)] : [],
       ),
+    ],
     *after(after, namespace) {
       const { names: all, offers } = index;
       const place = after === undefined ? 0 : placeOf(all, after);

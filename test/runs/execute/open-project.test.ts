@@ -28,6 +28,10 @@ describe("the person's own skills", () => {
     expect(open(["elsewhere/deploy"]).kept).toEqual(["tools/skills/deploy"]);
   });
 
+  test("are kept where their root does not exist yet", () => {
+    expect(open(["project/tools/later", "project/none/skills"]).kept).toEqual(["tools/later", "none/skills"]);
+  });
+
   test("are kept as they are spelt, where a link in the project leads to them", () => {
     symlinkSync("tools", at("project/link"));
     symlinkSync("project", at("linked"));
