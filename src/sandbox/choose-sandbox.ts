@@ -12,37 +12,37 @@ import type { Explanation, Sandbox, Tier } from "./sandbox.ts";
 import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";
 
 export interface SandboxOptions {
-  /** `auto`: the best that this machine has. A tier by name: that one or none. */
+  /** `auto`: the best available tier. A tier by name: that one or none. */
   readonly isolation?: "auto" | Exclude<Tier, "memory">;
-  /** The Python interpreter to use; by default one is looked for. */
+  /** The Python interpreter to use; by default, the first suitable one on this machine. */
   readonly python?: string;
   readonly temporaryDirectory?: string;
-  /** Directories whose `node_modules` may hold the optional peers, beside our own: what is found there is executed. */
+  /** Directories whose `node_modules` are searched for the optional peers too. Must be trusted: what is found is executed. */
   readonly peersFrom?: readonly string[];
-  /** Where what is costly to make is kept from one process to the next. */
+  /** For files that are reused by later processes. */
   readonly cacheDirectory?: string;
-  /** Sandboxes that wait, so that a run begins at once; by default two, for a minute after the last run. */
+  /** Prepared sandboxes, which make runs start faster; by default two, for one minute after the last run. */
   readonly pool?: { readonly size: number; readonly idleMs: number };
   readonly egress?: Egress;
-  /** Look at every tier, also at those that a better one makes needless: for reports. */
+  /** Also test the tiers after the first available one: for reports. */
   readonly everyTier?: boolean;
   readonly clock?: Clock;
   readonly log?: Log;
 }
 
-/** What was found out about one tier. */
+/** Whether one tier is available. */
 export interface TierReport {
   readonly tier: Tier;
   readonly usable: boolean;
   /** Why not. */
   readonly reason?: string;
-  /** What a person can do about it: commands. */
+  /** Commands that fix it. */
   readonly fix?: readonly string[];
 }
 
 type OpenTier = (options: ProcessTierOptions & PyodideTierOptions) => Promise<Sandbox | Explanation>;
 
-/** Best first. Each holds hostile code, and offers nothing that a better one refuses. */
+/** Best first. No tier supports a run that a better one refuses. */
 const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
   linux: ["bubblewrap", "landlock", "pyodide"],
   darwin: ["seatbelt", "pyodide"],
@@ -56,8 +56,8 @@ const openers: Partial<Record<Tier, OpenTier>> = {
 };
 
 /**
- * Opens what this machine has to isolate runs: each tier is tried from inside before it is used, and one that leaks is not.
- * Without any, `sandbox` is absent: nothing is ever run unconfined. Never throws because of a tier.
+ * Opens the first available tier. Each tier runs a self-test inside itself first; one that fails is not used. Where none is
+ * available, `sandbox` is absent: code never runs without isolation. Does not throw because of a tier.
  */
 export async function openSandbox(
   options: SandboxOptions = {},
@@ -77,7 +77,7 @@ export async function openSandbox(
       else await found.close();
     } else {
       tiers.push({ tier, usable: false, ...found });
-      log("info", `The tier ${tier} cannot be used: ${found.reason}`);
+      log("info", `The sandbox tier ${tier} is not available: ${found.reason}`);
     }
   }
   return sandbox === undefined ? { tiers } : { sandbox, tiers };
@@ -85,7 +85,7 @@ export async function openSandbox(
 
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {
   const open = openers[tier];
-  if (open === undefined) return { reason: `This package cannot open the tier ${tier}.`, fix: [] };
+  if (open === undefined) return { reason: `Unknown sandbox tier: ${tier}.`, fix: [] };
   const {
     python,
     temporaryDirectory,

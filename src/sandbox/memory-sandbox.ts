@@ -3,25 +3,25 @@ import { SkillsError } from "../errors.ts";
 import { closableSandbox } from "./drive/closable-sandbox.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 
-/** What stands for the inside of a run: a script says through it what the program does. */
+/** What a scripted program can do during a run. */
 export interface MemoryStage {
   readonly run: SandboxRun;
-  /** Aborted when the run is over, for whatever reason. From then on nothing that the script does has an effect. */
+  /** Aborted when the run is over, for any reason. Afterwards the script has no effect. */
   readonly over: AbortSignal;
   readonly print: (text: string | Uint8Array, stream?: "stdout" | "stderr") => void;
   readonly createBlob: (kind: string, content: string | Uint8Array) => Promise<string>;
   readonly callSkill: (name: string, args: Json) => Promise<Json>;
-  /** Leaves a file in `/output`; handed over when the run has ended. */
+  /** Writes a file to `/output`. */
   readonly leave: (path: string, content: string | Uint8Array) => void;
-  /** A program that does not end by itself. */
+  /** Never resolves: a program that does not end. */
   readonly forever: () => Promise<never>;
 }
 
-/** From program to end. What it throws ends the run as `crashed`. */
+/** A scripted program. What it throws ends the run as `crashed`. */
 export type MemoryScript = (stage: MemoryStage) => RunEnd | Promise<RunEnd>;
 
 /**
- * The tier for tests of everything above the port: no processes, no files, nothing is confined. Time passes as `clock` says.
+ * A tier for tests of the code above the port: no processes, no files, no isolation. Time is that of `clock`.
  */
 export function memorySandbox(
   script: MemoryScript,
@@ -92,7 +92,7 @@ async function play(
   }
 }
 
-/** A call of a run that is over is never made, and one that is under way is never answered. */
+/** Calls of a run that is over are not made; a pending call is never answered. */
 async function whileRunning<T>(over: AbortSignal, call: () => Promise<T>): Promise<T> {
   const isOver = (): boolean => over.aborted;
   const never = new Promise<never>(() => undefined);
@@ -108,7 +108,7 @@ async function weigh(what: string, size: number, content: AsyncIterable<Uint8Arr
   let weight = 0;
   for await (const bytes of content) weight += bytes.length;
   if (weight === size) return;
-  throw new SkillsError("SANDBOX_UNAVAILABLE", `${what} has ${weight} bytes, not ${size}.`);
+  throw new SkillsError("SANDBOX_UNAVAILABLE", `${what} has ${weight} bytes instead of ${size}.`);
 }
 
 function toBytes(content: string | Uint8Array): Uint8Array {

@@ -1,32 +1,32 @@
 import type { DirectoryIdentity } from "../base/directory-identity.ts";
 
-/** What isolates a run. `none` is not among them: it is no sandbox. */
+/** What isolates a run. */
 export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory";
 
-/** Why something cannot be used, and what a person can do about it. */
+/** Why something is not available, and how to fix it. */
 export interface Explanation {
   readonly reason: string;
-  /** Commands, or sentences where no command will do. */
+  /** Commands, or a sentence where no command fixes it. */
   readonly fix: readonly string[];
 }
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A file that is laid, read-only, into the sandbox before the run. */
+/** A file that is copied into the sandbox before the run, read-only. */
 export interface MountedFile {
-  /** Relative, `/` between the segments; never empty, absolute, or with `.` and `..` segments. */
+  /** Relative, with `/` as separator; without empty, `.` and `..` segments. */
   readonly path: string;
   readonly size: number;
-  /** Must give exactly `size` bytes; whatever it throws refuses the run. */
+  /** Must yield exactly `size` bytes. If it throws, the run does not start. */
   read(): AsyncIterable<Uint8Array>;
 }
 
-/** A skill that code inside can import: `/skills/<name>/` (CONTRACT C-5.4). */
+/** A skill that the code can read in `/skills/<name>/` and import (CONTRACT C-5.4). */
 export interface MountedSkill {
-  /** Canonical name: dotted, or a slug. */
+  /** Canonical name. */
   readonly name: string;
   readonly files: readonly MountedFile[];
-  /** Of an action. A skill without one can be read, not imported. */
+  /** The entrypoint. A skill without one can be read but not imported. */
   readonly entry?: { readonly file: string; readonly export: string };
 }
 
@@ -54,7 +54,7 @@ export type Program =
       readonly stdin?: string;
     };
 
-/** Everything is a hard limit; what goes past one ends the run with the failure of that name. */
+/** Hard limits: exceeding one ends the run with the failure of that name. */
 export interface RunLimits {
   readonly timeoutMs: number;
   /** Of all processes of the run together. */
@@ -62,7 +62,7 @@ export interface RunLimits {
   readonly processes: number;
   /** Of `/workspace`, `/output` and the temporary directory, each. */
   readonly diskBytes: number;
-  /** Of everything the program may print, before it is ended. */
+  /** Of everything the program prints. */
   readonly printedBytes: number;
   /** Of the result, as compact JSON. */
   readonly resultBytes: number;
@@ -72,9 +72,9 @@ export interface RunLimits {
 export interface SandboxProject {
   readonly directory: string;
   readonly writable: boolean;
-  /** A run that would be given another directory than this one is ended before any code of it runs. */
+  /** If the directory is another one by then, the run ends before any of its code is executed. */
   readonly identity?: DirectoryIdentity | undefined;
-  /** Directories in it that stay as they are, however writable it is: relative, `/` between the names, no links. */
+  /** Directories in it that stay read-only: relative, with `/` as separator, without symbolic links. */
   readonly kept?: readonly string[];
 }
 
@@ -83,41 +83,41 @@ export interface SandboxRun {
   readonly runId: string;
   readonly program: Program;
   readonly skills: readonly MountedSkill[];
-  /** Names of skills that import as stubs: calling one asks `RunHost.callSkill` (C-5.5). */
+  /** Names of skills that are imported as stubs: calling one calls `RunHost.callSkill` (C-5.5). */
   readonly brokered: readonly string[];
   readonly blobs: readonly MountedBlob[];
   readonly secrets: Readonly<Record<string, string>>;
-  /** What the egress proxy lets through, such as `https://*.example.org`; empty: no network at all, name resolution included. */
+  /** Allowed destinations, such as `https://*.example.org`. Empty: no network access, including name resolution. */
   readonly network: readonly string[];
   /** The session's directory, as `/project`. */
   readonly project?: SandboxProject;
-  /** A directory of installed Python packages, mounted read-only and imported from. */
+  /** A directory of installed Python packages, mounted read-only. */
   readonly packages?: string;
   readonly limits: RunLimits;
 }
 
-/** What a run may ask of its host while it runs. Everything that arrives is untrusted. */
+/** What a run can ask of its host. All arguments are untrusted. */
 export interface RunHost {
   /** Bytes that the program printed. Must not throw. */
   print(stream: "stdout" | "stderr", bytes: Uint8Array): void;
-  /** What may be told elsewhere of a text that the program has a part in: without its secrets. Must not throw. */
+  /** Masks the run's secrets in a text for logs. Must not throw. */
   hide(text: string): string;
-  /** Keeps bytes as a blob of the caller; answers its id. A thrown error becomes an exception inside. */
+  /** Stores a blob of the caller and returns its id. A thrown error becomes an exception of the program. */
   createBlob(kind: string, content: AsyncIterable<Uint8Array>): Promise<string>;
-  /** Runs a brokered skill; a thrown `SkillCallError` is raised inside as `SkillError`. */
+  /** Runs a brokered skill. A thrown `SkillCallError` becomes a `SkillError` of the program. */
   callSkill(name: string, args: Json, signal: AbortSignal): Promise<Json>;
-  /** A regular file that was left in `/output`, relative path; called after every process of the run is dead. */
+  /** Called for each regular file in `/output`, with its relative path, after every process of the run is dead. */
   output(path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void>;
 }
 
-/** A brokered skill did not complete; crosses into the sandbox as it is. */
+/** Why a brokered skill failed, as the program sees it. */
 export interface SkillCallFailure {
   readonly type: string;
   readonly message: string;
   readonly runId?: string;
 }
 
-/** How a run that was started ended. What the host saw outranks what the code says. */
+/** How a run ended. What the host observed takes precedence over what the code reported. */
 export type RunEnd =
   | {
       readonly type: "returned";
@@ -126,10 +126,10 @@ export type RunEnd =
       readonly outputBlobs?: readonly string[];
     }
   | { readonly type: "raised"; readonly error: RunError }
-  /** A script ended by itself, or by a signal of its own. */
+  /** A script exited, or was killed by its own signal. */
   | { readonly type: "exited"; readonly exitCode: number }
   | { readonly type: "limit"; readonly limit: "timeout" | "memory" | "processes" | "disk" | "output" }
-  /** The program or the sandbox ended without a word; `detail` is for people. */
+  /** The program or the sandbox exited without a result; `detail` is for people. */
   | { readonly type: "crashed"; readonly detail: string }
   | { readonly type: "cancelled" };
 
@@ -141,19 +141,18 @@ export interface RunError {
 }
 
 /**
- * Runs code that is assumed to be hostile, within limits. One of these is one tier.
- * Nothing passes from one run to another.
+ * Runs code that is assumed to be hostile. Each tier implements this port. No state passes from one run to another.
  */
 export interface Sandbox {
   readonly tier: Tier;
-  /** Why this tier cannot offer what the run needs: a sentence for people, or `undefined`. It refuses; it never pretends. */
+  /** Why this tier does not support the run: a sentence for people, or `undefined`. */
   refuses(run: SandboxRun): string | undefined;
   /**
-   * Runs, and answers when every process of the run is dead; its files on the host, which nobody else can reach, are removed
-   * right after that, and before `close` is done. An aborted `signal` ends it as `cancelled`.
-   * Throws a SkillsError `SANDBOX_UNAVAILABLE` where nothing could be started; what the host's own callbacks throw passes through.
+   * Resolves when every process of the run is dead. Its private files on the host are removed soon after, at the latest when
+   * `close` resolves. Aborting `signal` ends it as `cancelled`. Throws a SkillsError `SANDBOX_UNAVAILABLE` if it cannot be
+   * started; errors of the host's callbacks are passed on.
    */
   run(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd>;
-  /** Ends what runs, drains what waits, removes what it made. */
+  /** Ends all runs and removes all processes and files. */
   close(): Promise<void>;
 }

@@ -9,8 +9,8 @@ import type { SecretSource } from "./secret-source.ts";
 const greatestFile = 1024 * 1024;
 
 /**
- * Reads from a `.env` file that a person named, each time anew. A file inside a skill is refused: whoever wrote the skill would
- * choose the values, or the skill would carry them along.
+ * Reads a `.env` file that the user named, on every call. A file inside a skill is refused: the skill's author would choose the values,
+ * or the skill would be shared with them.
  */
 export function envFileSecrets(file: string): SecretSource {
   return {
@@ -40,7 +40,7 @@ async function readOutsideSkills(file: string): Promise<string> {
 }
 
 async function readSmallFile(file: string): Promise<string> {
-  // Not waiting for a writer, should it be a FIFO.
+  // Does not block on a FIFO.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();

@@ -1,30 +1,30 @@
-/** Finds many byte strings at once, byte by byte, whatever the boundaries of chunks (Aho and Corasick, 1975). */
+/** Finds many byte strings at once in a stream (Aho and Corasick, 1975). */
 export interface NeedleFinder {
-  /** Goes on by one byte. Answers how many of the last bytes are the longest needle that ends here; 0 where none does. */
+  /** Reads one byte. Returns the length of the longest needle that ends here, or 0. */
   step(byte: number): number;
-  /** How many of the last bytes could be the beginning of a needle. */
+  /** How many of the last bytes could be the start of a needle. */
   readonly begun: number;
 }
 
-/** Siblings are a list: a long value has thousands of these, nearly all with one child. */
+/** Siblings are a linked list: a long value has thousands of nodes, nearly all with one child. */
 interface Node {
   readonly byte: number;
   readonly depth: number;
   readonly sibling: Node | undefined;
   child: Node | undefined;
-  /** Where a longer suffix does not go on, this one may. */
+  /** The suffix link. */
   shorter: Node | undefined;
   longestEnd: number;
 }
 
-/** The needles, ready to be looked for. */
+/** The automaton. */
 export interface Needles {
   readonly root: Node;
-  /** The children of the root by byte: nearly every byte begins there. */
+  /** The children of the root by byte, for speed. */
   readonly first: readonly (Node | undefined)[];
   /** Bytes of the shortest. */
   readonly shortest: number;
-  /** Where, from there on, a byte is the first of a needle; the length where none is. */
+  /** The next position of a byte that a needle starts with, or the length. */
   readonly nextStart: (bytes: Uint8Array, from: number) => number;
 }
 
@@ -68,7 +68,7 @@ function childOf(node: Node, byte: number): Node | undefined {
   return child;
 }
 
-/** Breadth first: what is shorter is linked before what is longer. */
+/** Breadth first, so that shorter suffixes are linked first. */
 function linkSuffixes(needles: Needles): void {
   const { root } = needles;
   const queue = [root];
@@ -81,7 +81,7 @@ function linkSuffixes(needles: Needles): void {
   }
 }
 
-/** The longest suffix of what was read, up to a node, that goes on with this byte. */
+/** The node of the longest suffix that continues with this byte. */
 function follow({ root, first }: Needles, node: Node, byte: number): Node {
   for (let at = node; at !== root; at = at.shorter ?? root) {
     const child = childOf(at, byte);

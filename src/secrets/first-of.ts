@@ -1,6 +1,6 @@
 import type { SecretSource } from "./secret-source.ts";
 
-/** The first source that has a value wins. One that fails is not passed over: a locked keychain must not change which value is used. */
+/** The first source with a value. An error of a source is not skipped: a locked keychain must not change which value is used. */
 export function firstOf(sources: readonly SecretSource[]): SecretSource {
   return {
     async read(name, context) {

@@ -4,16 +4,16 @@ import type { SecretSource } from "./secret-source.ts";
 
 export type KeychainPlatform = "darwin" | "linux";
 
-/** Where the system has a keychain that a program can ask by name; Windows gives stored passwords out to compiled code only. */
+/** Whether the platform has a keychain with a command line; Windows has none that returns passwords. */
 export function hasKeychain(platform: NodeJS.Platform): platform is KeychainPlatform {
   return platform === "darwin" || platform === "linux";
 }
 
-/** How a platform's keychain is asked. The value comes on stdout; argv holds only the name. */
+/** A platform's keychain command, which prints the value. Its arguments contain the name only. */
 interface Keychain {
   readonly command: string;
   toArguments(name: string): string[];
-  /** Adds a newline to what it prints. */
+  /** Whether it prints a newline after the value. */
   readonly endsLine: boolean;
   isAbsent(exitCode: number | undefined, stderr: string): boolean;
 }
@@ -23,7 +23,7 @@ const itemNotFound = 44;
 const keychains: Readonly<Record<KeychainPlatform, Keychain>> = {
   darwin: {
     command: "/usr/bin/security",
-    // A value that is not plain ASCII is printed by `-w` in hexadecimal, and cannot be told from one that was stored so.
+    // `-w` prints values that are not ASCII in hexadecimal, which cannot be distinguished from a value stored so.
     toArguments: (name) => ["find-generic-password", "-s", "acp-skills", "-a", name, "-w"],
     endsLine: true,
     isAbsent: (exitCode) => exitCode === itemNotFound,
@@ -36,20 +36,20 @@ const keychains: Readonly<Record<KeychainPlatform, Keychain>> = {
   },
 };
 
-/** A person may have to unlock it. */
+/** The user may have to unlock it. */
 const patience = 120_000;
 const greatestValue = 64 * 1024;
 
 /**
- * Reads from the operating system's keychain, service `acp-skills`: the Keychain on macOS, the Secret Service on Linux (through
- * `secret-tool`; where that is not installed there are no values). `command` replaces the program that is asked.
+ * Reads from the system's keychain, service `acp-skills`: Keychain on macOS, Secret Service on Linux (with `secret-tool`; without it,
+ * there are no values). `command` replaces the program, for tests.
  */
 export function keychainSecrets(platform: KeychainPlatform, options: { readonly command?: string } = {}): SecretSource {
   const keychain = keychains[platform];
   return {
     async read(name, { skill }) {
       if (!isSecretName(name)) return undefined;
-      // Loaded when it is needed: few runs ask a keychain.
+      // Loaded lazily: few runs need it.
       const { execa } = await import("execa");
       const asked = await execa(options.command ?? keychain.command, keychain.toArguments(name), {
         stdin: "ignore",
@@ -61,10 +61,10 @@ export function keychainSecrets(platform: KeychainPlatform, options: { readonly 
       });
       if (asked.code === "ENOENT" || keychain.isAbsent(asked.exitCode, asked.stderr)) return undefined;
       if (asked.failed) {
-        // Not the cause: it holds what the program printed.
+        // Without the cause, which contains the program's output.
         throw new SkillsError(
           "UNREADABLE",
-          `The keychain did not give out ${name} for the skill ${skill}${why(asked)}.`,
+          `Reading ${name} for the skill ${skill} from the keychain failed${why(asked)}.`,
           {
             facts: { name, skill },
           },
@@ -85,7 +85,7 @@ function why({
   isMaxBuffer: boolean;
   exitCode?: number;
 }): string {
-  if (timedOut) return ": it did not answer in two minutes";
-  if (isMaxBuffer) return ": the value is longer than 64 KiB";
-  return exitCode === undefined ? "" : ` (exit code ${exitCode}): is it locked?`;
+  if (timedOut) return ": timed out after two minutes";
+  if (isMaxBuffer) return ": the value exceeds 64 KiB";
+  return exitCode === undefined ? "" : ` (exit code ${exitCode}); it may be locked`;
 }

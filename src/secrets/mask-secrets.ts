@@ -8,40 +8,38 @@ import { toSecretForms } from "./secret-forms.ts";
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /**
- * Puts `***` in the place of secret values, in what leaves a run. So too of their beginnings before a `…`: there, something was
- * cut.
+ * Replaces secret values in the output of a run by `***`, also prefixes of them before a `…`, which marks truncated text.
  */
 export interface SecretMask {
-  /** At once: for a text that is not long. */
+  /** Synchronous: for short texts. */
   readonly text: (text: string) => string;
-  /** In slices: for a text of any length. */
+  /** Yields regularly: for texts of any length. */
   readonly longText: (text: string) => Promise<string>;
-  /** Masks the texts, keys included, and the numbers that are a value in digits. In slices, without recursion. */
+  /** Masks strings, keys, and numbers whose digits are a secret. Yields regularly, does not recurse. */
   readonly json: (value: Json) => Promise<Json>;
   /** One stream of bytes, such as the stdout of a run. */
   readonly openStream: () => MaskedStream;
 }
 
 export interface MaskedStream {
-  /** What can be shown by now: all but a beginning that may yet become a value. */
+  /** Returns what is decided: everything except a suffix that may still become a secret. */
   push(bytes: Uint8Array): Uint8Array;
-  /** The rest. Nothing may be pushed afterwards. */
+  /** Returns the rest. */
   end(): Uint8Array;
 }
 
-/** A shorter value would be masked all over a log, and guessed from where it is missing. */
+/** Masking shorter values would garble logs and reveal the value. */
 const shortestValue = 4;
 
 /**
- * Masks these, and the values of `others`. Throws INVALID_OPTIONS for a secret of fewer than four characters: it cannot be
- * masked, so it is none to be handed out.
+ * Masks `secrets` and the values `others`. Throws INVALID_OPTIONS for a secret that is too short to be masked.
  */
 export function maskSecrets(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): SecretMask {
   const short = Object.keys(secrets).filter((name) => (secrets[name] ?? "").trim().length < shortestValue);
   if (short.length > 0) {
     throw new SkillsError(
       "INVALID_OPTIONS",
-      `Secrets need at least ${shortestValue} characters, or they cannot be kept out of logs: ${short.join(", ")}.`,
+      `Secrets must have at least ${shortestValue} characters to be masked in logs: ${short.join(", ")}.`,
       { facts: { names: short } },
     );
   }
@@ -55,14 +53,14 @@ export function maskSecrets(secrets: Readonly<Record<string, string>>, others: r
   };
 }
 
-/** Milliseconds of the time of this process, without a pause. */
+/** Milliseconds of this process's time without yielding. */
 const slice = 3;
-/** What is masked between two moments where it may pause. */
+/** Characters, and JSON values, between two yields. */
 const pieceLength = 32 * 1024;
 const stride = 500;
 
 function maskText(plain: string, needles: Needles): string {
-  // A character takes three bytes at most.
+  // A UTF-16 unit takes at most three bytes.
   if (plain.length * 3 < needles.shortest) return plain;
   const stream = openStream(needles);
   const masked = Buffer.concat([stream.push(Buffer.from(plain)), stream.end()]);
@@ -75,7 +73,7 @@ function* maskLongText(plain: string, needles: Needles): Steps<string> {
   const pieces: Uint8Array[] = [];
   for (let at = 0, end = 0; at < plain.length; at = end) {
     end = Math.min(plain.length, at + pieceLength);
-    // Both halves of a character stay together.
+    // Do not split a surrogate pair.
     if (end < plain.length && (plain.charCodeAt(end - 1) & 0xfc00) === 0xd800) end += 1;
     pieces.push(stream.push(Buffer.from(plain.slice(at, end))));
     yield;
@@ -142,7 +140,7 @@ function isList(value: Level["from"]): value is readonly Json[] {
 
 const stars = Buffer.from("***");
 const [cutFirst, cutSecond, cutThird] = Buffer.from("…") as unknown as [number, number, number];
-/** Fewer bytes of a value that was cut off say nothing. */
+/** Shorter prefixes reveal nothing. */
 const shortestBeginning = 4;
 
 interface Range {
@@ -150,18 +148,18 @@ interface Range {
   readonly to: number;
 }
 
-/** Offsets count from the beginning of the stream. */
+/** Offsets are from the start of the stream. */
 function openStream(needles: Needles): MaskedStream & { readonly masked: boolean } {
   const finder = findNeedles(needles);
-  /** Found, in order, apart from each other, and not yet written. */
+  /** Found and not yet written; ordered and disjoint. */
   const ranges: Range[] = [];
   let kept: Buffer = Buffer.alloc(0);
-  /** Up to here, everything is written or masked; `kept` begins here. */
+  /** Everything before is written or masked; `kept` starts here. */
   let written = 0;
   let read = 0;
-  /** Where the last mask that was written ends: one that touches it is the same. */
+  /** The end of the last written mask: an adjacent one is merged with it. */
   let lastMask = -1;
-  /** How many bytes of a value had begun before a `…`, and how many of its bytes are there: 0 where it is none. */
+  /** Length of a secret's prefix before a `…`, and how many bytes of that `…` were read. */
   let beginning = 0;
   let cut = 0;
 
@@ -188,7 +186,7 @@ function openStream(needles: Needles): MaskedStream & { readonly masked: boolean
     const pieces: Buffer[] = [];
     const start = written;
     const later = ranges.findIndex(({ from }) => from > decided);
-    // What begins later may yet prove to be the midst of a longer value.
+    // Later ranges may still become part of a longer one.
     for (const { from, to } of ranges.splice(0, later < 0 ? ranges.length : later)) {
       if (from > written) pieces.push(kept.subarray(written - start, from - start));
       if (from > lastMask) pieces.push(stars);

@@ -1,7 +1,7 @@
 import { isSecretName } from "./secret-source.ts";
 import type { SecretSource } from "./secret-source.ts";
 
-/** Reads from an object, each time anew: values given by hand, or the environment of this process. */
+/** Reads from an object, on every call: such as `process.env`. */
 export function memorySecrets(values: Readonly<Record<string, string | undefined>>): SecretSource {
   return {
     read(name) {

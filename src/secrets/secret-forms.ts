@@ -1,12 +1,12 @@
-/** A part of an encoded value that is shorter would be found where the value is not. */
+/** Shorter parts of an encoded value would match unrelated text. */
 const shortestPart = 5;
 const shortestLine = 8;
 const shortestHost = 8;
 
 /**
- * The byte strings as which a value may appear where a program prints it without ill will: as it is, each long line of it, in
- * JSON, Python, CSV, shells, HTML, URLs, host names, hexadecimal and base64, there also in the midst of something longer. A program that wants to hide a value
- * can (reversed, letter by letter): masking prevents accidents, nothing else.
+ * All byte strings as which a program may print a value by accident: as it is, each long line of it, and escaped or encoded for JSON,
+ * Python, CSV, shells, HTML, URLs, host names, hexadecimal and base64 (also inside longer data). A hostile program can encode a value
+ * in other ways: masking prevents accidents only.
  */
 export function toSecretForms(value: string): Uint8Array[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
@@ -27,7 +27,7 @@ export function toSecretForms(value: string): Uint8Array[] {
 
 function jsonForms(value: string): string[] {
   const plain = JSON.stringify(value).slice(1, -1);
-  // As Python writes it, in lower case, and others in upper case.
+  // Lower case as in Python; other languages use upper case.
   const lower = plain.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
   const upper = plain.replaceAll(
     /[^\0-\x7f]/g,
@@ -37,7 +37,7 @@ function jsonForms(value: string): string[] {
   return [plain, lower, upper, plain.replaceAll("/", "\\/"), python, python.replaceAll("'", "\\'")];
 }
 
-/** Inside the quotes of `repr(str)`, `ascii(str)` and `repr(bytes)`, whichever quotes those are. */
+/** As in `repr(str)`, `ascii(str)` and `repr(bytes)`, with either kind of quotes. */
 function pythonForms(value: string): string[] {
   const short = new Map([
     ["\\", "\\\\"],
@@ -60,25 +60,25 @@ function pythonForms(value: string): string[] {
   return texts.flatMap((text) => [text, text.replaceAll("'", "\\'"), text.replaceAll('"', '\\"')]);
 }
 
-/** Where a quote within quotes is doubled (CSV, SQL, YAML), and as shells need it. */
+/** With quotes doubled (CSV, SQL, YAML) or escaped for shells. */
 function quotedForms(value: string): string[] {
   const ofShells = [`'"'"'`, `'\\''`].map((quote) => value.replaceAll("'", quote));
   return [value.replaceAll('"', '""'), value.replaceAll("'", "''"), ...ofShells];
 }
 
-/** What those who escape disagree about: how quotes are written, if they are. */
+/** With the different escapes of quotes. */
 function htmlForms(value: string): string[] {
   const plain = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   const double = ['"', "&quot;", "&#34;", "&#x22;"].map((quote) => plain.replaceAll('"', quote));
   return ["'", "&#x27;", "&#39;", "&apos;"].flatMap((quote) => double.map((text) => text.replaceAll("'", quote)));
 }
 
-/** As part of a host name, whose case does not matter. A short value would be a word. */
+/** In a host name, which is lower-cased. Not for short values, which could be words. */
 function hostForms(value: string): string[] {
   return value.length >= shortestHost && /^[a-z0-9._-]+$/i.test(value) ? [value.toLowerCase()] : [];
 }
 
-/** What encoders disagree about: whether `/` and `!'()*` are left, whether a space is `+`, the case of the digits. */
+/** Encoders differ in `/` and `!'()*`, in `+` for a space, and in the case of the digits. */
 function urlForms(value: string): string[] {
   const component = encodeURIComponent(Buffer.from(value).toString());
   const strict = component.replaceAll(/[!'()*]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -87,7 +87,7 @@ function urlForms(value: string): string[] {
   return spaced.flatMap((text) => [text, text.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]);
 }
 
-/** Whole, and what is the same wherever the value lies in longer bytes: after 0, 1 or 2 of a group of three. */
+/** The whole value, and its invariant part inside longer data, for each of three alignments. */
 function base64Forms(value: Buffer): string[] {
   const whole = value.toString("base64");
   const parts = [0, 1, 2].map((before) => {

@@ -1,14 +1,13 @@
 import type { Json, SandboxProject } from "../sandbox.ts";
 
 /**
- * Names at the top of a project that programs outside of every sandbox obey: what git runs, what agents and editors are set up with, what is
- * run for whoever enters the directory or pushes it. No run changes what lies below them, or makes them. Lower case; compared without it.
+ * Names at the top of a project that programs outside the sandbox trust: git hooks, settings of agents and editors, CI, and files
+ * that shells execute. A run can neither change nor create them. Lower case; matched case-insensitively.
  *
- * Landlock gives rights to whole trees only, so that a directory in which a name is kept free gives its run no new names at all: at the
- * top of a project a run changes the files and directories that are there. The same holds for directories (and those above them)
- * in which a `.git` is found, as those of submodules and work trees, among the first `guardedDirectories` and not deeper than
- * `guardedDepth`. Not guarded: a `.git` that a run makes in a directory where there was none, such names elsewhere than at the
- * top, and mode and times of files, which Landlock does not know.
+ * Landlock grants rights on whole trees only. So a directory with a guarded name gets no right to create entries: at the top of a
+ * project, a run can only change existing files and directories. The same holds for directories that contain a `.git` (submodules,
+ * work trees) and their parents, among the first `guardedDirectories` and down to `guardedDepth`. Not guarded: a `.git` that a run
+ * creates where there was none, such names below the top, and modes and times of files, which Landlock does not cover.
  */
 export const guardedNames: readonly string[] = [
   // Version control, and what it runs.
@@ -19,7 +18,7 @@ export const guardedNames: readonly string[] = [
   // Editors.
   ...[".vscode", ".idea", ".zed", ".cursor", ".fleet", ".devcontainer", ".devcontainer.json", ".dir-locals.el"],
   ...[".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".lvimrc", ".sublime", ".editorconfig"],
-  // Shells that enter the directory.
+  // Shells that change to the directory.
   ...[".envrc", ".mise.toml", "mise.toml", ".tool-versions", ".autoenv", ".autoenv.zsh"],
   // Continuous integration.
   ...[
@@ -39,7 +38,7 @@ export const guardedNames: readonly string[] = [
 const guardedDepth = 3;
 const guardedDirectories = 2_000;
 
-/** What the inside is told of a project. `path` is where it lies there. */
+/** What `confine.py` needs to know about a project, which is at `path` inside the sandbox. */
 export function wallsOfProject(
   path: string,
   { writable, identity, kept = [] }: SandboxProject,

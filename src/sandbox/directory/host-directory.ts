@@ -18,10 +18,10 @@ import type { Python } from "../find/find-python.ts";
 import { ownFiles } from "./own-files.ts";
 import { removeTree } from "./remove-tree.ts";
 
-/** What this process keeps for all of its sandboxes; in it each of them gets a directory of its own. */
+/** Files of this process for all its sandboxes; each sandbox gets a directory in it. */
 export interface HostDirectory {
   readonly path: string;
-  /** The Python files that run inside, compiled. */
+  /** The Python files that run inside sandboxes, compiled. */
   readonly inside: string;
 }
 
@@ -36,27 +36,27 @@ const compile =
   "        py_compile.compile(os.path.join(sys.argv[1], name), doraise=True,\n" +
   "                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)\n";
 
-/** Makes it, in a directory for temporary files. Throws `SANDBOX_UNAVAILABLE` where that is impossible. */
+/** Throws `SANDBOX_UNAVAILABLE` if it cannot be created. */
 export async function makeHostDirectory(python: Python, temporaryDirectory: string): Promise<HostDirectory> {
   let path: string | undefined;
   try {
     path = mkdtempSync(join(temporaryDirectory, hostDirectoryPrefix));
-    // Passable, not readable: what lies in it belongs to other users, one each.
+    // Can be entered but not listed: each directory in it belongs to another user.
     chmodSync(path, 0o711);
     writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
     const inside = join(path, "inside");
     await copyInside(inside);
-    // The code is ours and nobody else's; a sandbox only ever reads the result.
+    // Compiled from our own files; sandboxes only read the result.
     await runProgram(python.executable, ["-I", "-S", "-c", compile, inside], { env: {}, cwd: "/" });
     return { path, inside };
   } catch (error) {
     if (path !== undefined) await removeTree(path);
     if (isSkillsError(error)) throw error;
-    throw new SkillsError("SANDBOX_UNAVAILABLE", "No private directory can be made for sandboxes.", { cause: error });
+    throw new SkillsError("SANDBOX_UNAVAILABLE", "Cannot create a private directory for sandboxes.", { cause: error });
   }
 }
 
-/** This directory, unless only root gets there: as root, sandboxes run as other users. */
+/** This directory, unless only root can enter it: started by root, sandboxes run as other users. */
 export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
   if (process.getuid?.() !== 0) return temporaryDirectory;
   for (let at = temporaryDirectory; ; at = dirname(at)) {
@@ -66,7 +66,7 @@ export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
   }
 }
 
-/** Removes it; last of all the word of who made it, so that whoever finds the rest knows. */
+/** Removes the owner file last, so that a later process still recognises the rest. */
 export async function removeHostDirectory(path: string): Promise<void> {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     if (entry.name === ownerFile) continue;
@@ -76,7 +76,7 @@ export async function removeHostDirectory(path: string): Promise<void> {
   await removeTree(path);
 }
 
-/** All rooms of `inside/` into one directory: there the modules import each other by name. */
+/** Copies the Python files of all rooms of `inside/` into one directory, where they import each other by name. */
 async function copyInside(target: string): Promise<void> {
   mkdirSync(target);
   chmodSync(target, 0o755);

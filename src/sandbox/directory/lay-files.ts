@@ -4,7 +4,7 @@ import { SkillsError } from "../../errors.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { MountedBlob, MountedFile, MountedSkill } from "../sandbox.ts";
 
-/** The directory of one sandbox: only its user gets into it. */
+/** The directory of one sandbox, which only its user can enter. */
 export interface PrivateDirectory {
   readonly path: string;
   readonly skills: string;
@@ -13,8 +13,8 @@ export interface PrivateDirectory {
 }
 
 /**
- * Makes it, with `writable` directories in it that belong to `user`, who passes through the rest and changes nothing there: we
- * write as root, and would follow what another process of that user's puts in the way.
+ * Creates it. Only its `writable` directories belong to `user`: we write to the rest as root, and would follow symbolic links that
+ * another process of that user put there.
  */
 export function makePrivateDirectory(
   path: string,
@@ -33,7 +33,7 @@ export function makePrivateDirectory(
   return { ...directory, remove: () => removeTree(path) };
 }
 
-/** Where no namespaces show a run its places, they lie in its directory. */
+/** Without mount namespaces, the writable directories of a run are in its private directory. */
 export const ownRootNames = ["workspace", "output", "temporary"] as const;
 
 export function ownRoots({
@@ -45,25 +45,25 @@ export function ownRoots({
   return { skills, blobs, workspace, output, temporary };
 }
 
-/** Whatever the umask of this process keeps from others. */
+/** Independent of the umask. */
 function makeReadable(path: string): void {
   mkdirSync(path);
   chmodSync(path, 0o755);
 }
 
-/** Fills it: skills by name, blobs by id, with and without `blob:`. Throws where a name would lead elsewhere or a size is not kept. */
+/** Writes skills by name and blobs by id, with and without `blob:`. Throws for a name that leaves the directory, or a wrong size. */
 export async function layFiles(
   directory: PrivateDirectory,
   skills: readonly MountedSkill[],
   blobs: readonly MountedBlob[],
 ): Promise<void> {
   for (const skill of skills) {
-    if (!isSegment(skill.name)) throw unfit(`A skill cannot be called ${JSON.stringify(skill.name)}.`);
+    if (!isSegment(skill.name)) throw unfit(`Invalid skill name: ${JSON.stringify(skill.name)}.`);
     await layTree(join(directory.skills, skill.name), skill.files);
   }
   for (const blob of blobs) {
     if (!/^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(blob.id))
-      throw unfit(`${JSON.stringify(blob.id)} is no blob id.`);
+      throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
     await layFile(blob.id, join(directory.blobs, blob.id), blob.size, blob.read());
     symlinkSync(blob.id, join(directory.blobs, blob.id.slice("blob:".length)));
   }
@@ -80,7 +80,7 @@ async function layTree(root: string, files: readonly MountedFile[]): Promise<voi
   make(root);
   for (const file of files) {
     const segments = file.path.split("/");
-    if (!segments.every(isSegment)) throw unfit(`A file cannot be called ${JSON.stringify(file.path)}.`);
+    if (!segments.every(isSegment)) throw unfit(`Invalid file path: ${JSON.stringify(file.path)}.`);
     const path = join(root, ...segments);
     make(dirname(path));
     await layFile(file.path, path, file.size, file.read());
@@ -88,7 +88,7 @@ async function layTree(root: string, files: readonly MountedFile[]): Promise<voi
   for (const directory of made) chmodSync(directory, 0o555);
 }
 
-/** At once, piece by piece: asking the pool of threads would take longer than the disk does. */
+/** Synchronous writes: the thread pool would take longer than the disk. */
 async function layFile(label: string, path: string, size: number, content: AsyncIterable<Uint8Array>): Promise<void> {
   const file = openSync(path, "wx");
   let written = 0;
@@ -96,11 +96,11 @@ async function layFile(label: string, path: string, size: number, content: Async
   try {
     for await (const piece of content) {
       if (written === 0) isScript = piece[0] === 0x23 && piece[1] === 0x21;
-      if (written + piece.length > size) throw unfit(`${label} is longer than was said.`);
+      if (written + piece.length > size) throw unfit(`${label} is larger than declared.`);
       for (let at = 0; at < piece.length;) at += writeSync(file, piece, at);
       written += piece.length;
     }
-    if (written !== size) throw unfit(`${label} is shorter than was said.`);
+    if (written !== size) throw unfit(`${label} is smaller than declared.`);
     fchmodSync(file, isScript ? 0o555 : 0o444);
   } finally {
     closeSync(file);

@@ -3,13 +3,12 @@ import type { Dirent } from "node:fs";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
 
 const slash = Buffer.from("/");
-/** As many files are removed at one time. */
+/** Files that are removed concurrently. */
 const portion = 64;
 
 /**
- * Removes a directory whatever an enemy has built in it: trees deeper than a path may be long, directories without rights,
- * names that are not text. Follows no link. Nobody may write there any more. What is absent is removed. A disk that takes its
- * time holds nobody else up.
+ * Removes a directory that hostile code may have filled: trees deeper than the longest path, directories without permissions, names
+ * that are not UTF-8. Does not follow links. Nobody else may still write to it. An absent directory is not an error.
  */
 export async function removeTree(directory: string): Promise<void> {
   const root = Buffer.from(directory);
@@ -22,7 +21,7 @@ export async function removeTree(directory: string): Promise<void> {
       const path = joined(root, entry.name);
       const below = (await readWritable(path)) ?? [];
       await unlinkAll(path, below);
-      // What lies in it moves up, so that no path is ever longer than this one and two names.
+      // Subdirectories are moved up, so that no path gets longer than this one and two names.
       for (const { name } of below.filter((one) => one.isDirectory())) {
         await moveDirectory(joined(path, name), joined(root, Buffer.from(randomUUID())));
       }
@@ -33,8 +32,8 @@ export async function removeTree(directory: string): Promise<void> {
 }
 
 /**
- * A directory moves only where its own entry for `..` may change, which root never is refused: so root gives rights to nothing
- * but what has moved, and follows no link that was put in the way meanwhile.
+ * Moving a directory changes its `..` entry, which needs write permission on it, except for root. So root never changes the mode
+ * of a path that may have been replaced by a link.
  */
 async function moveDirectory(from: Buffer, to: Buffer): Promise<void> {
   try {

@@ -7,9 +7,9 @@ const firstFree = 0x7000_0000;
 const countFree = 0x0fff_0000;
 
 export interface SandboxUser {
-  /** `undefined`: ourselves, who are not root. */
+  /** `undefined`: the user of this process, which is not root. */
   readonly id: number | undefined;
-  /** The project is root's alone: it must be shown as this user's. */
+  /** Only root can use the project: it must be mounted as if it were this user's. */
   readonly isLent: boolean;
 }
 
@@ -18,32 +18,30 @@ export interface Refusal {
 }
 
 /**
- * An id that belongs to nobody, another one for each sandbox, so that limits of the kernel count it alone and no file is its
- * own.
+ * An unused id, a different one for each sandbox: no file belongs to it, and per-user limits of the kernel count only that sandbox.
  */
 function takeFreeUser(isLent = false): SandboxUser | Refusal {
   const highest = highestUser();
-  if (highest < 2) return { refusal: "Nothing is run as root, and no other user is known here." };
+  if (highest < 2) return { refusal: "Sandboxes do not run as root, and this user namespace has no other user id." };
   if (highest >= firstFree + countFree) return { id: randomInt(firstFree, firstFree + countFree), isLent };
-  // In a container that knows few ids, the last ones of them.
+  // A container with few ids: the last ones.
   return { id: randomInt(Math.max(1, highest - 4_000), highest), isLent };
 }
 
 /**
- * Who runs what uses this directory of the user's, if any: ourselves, unless we are root. As root it is nobody in particular,
- * or the owner of a directory that others may not use so, and never root: many settings of the kernel are files that trust
- * root's id, whatever rights it has given up.
+ * The user a sandbox runs as: that of this process, unless it is root. For root, an unused id, or the owner of a project that other
+ * users may not use. Never root: the kernel lets uid 0 change many settings even without capabilities.
  */
 export function chooseUser(project: SandboxRun["project"]): SandboxUser | Refusal {
   if (process.getuid?.() !== 0) return { id: undefined, isLent: false };
   if (project === undefined) return takeFreeUser();
   const found = statSync(project.directory, { throwIfNoEntry: false });
-  if (found === undefined) return { refusal: `There is no directory ${project.directory}.` };
+  if (found === undefined) return { refusal: `The project directory ${project.directory} does not exist.` };
   if (!project.writable && everyoneMayEnter(project.directory)) return takeFreeUser();
   return found.uid === 0 ? takeFreeUser(true) : { id: found.uid, isLent: false };
 }
 
-/** Whether the rights of others suffice to reach and list a directory, or to reach and run a program. */
+/** Whether every user can enter and list a directory, or reach and execute a program. */
 export function everyoneMayEnter(directory: string): boolean {
   if ((statSync(directory).mode & 0o005) !== 0o005) return false;
   for (let at = directory; at !== dirname(at); at = dirname(at)) {
@@ -61,6 +59,6 @@ function highestUser(): number {
         .map(([first = 0, , count = 0]) => first + count - 1),
     );
   } catch {
-    return 0xffff; // Where nobody says, ids of two bytes are known.
+    return 0xffff; // Not known: assume 16-bit ids.
   }
 }

@@ -5,8 +5,8 @@ import type { HostDirectory } from "./host-directory.ts";
 import { everyoneMayEnter } from "./sandbox-user.ts";
 
 /**
- * Tells where whoever runs a sandbox can reach installed packages. Only root, whose sandboxes are nobody's, may have to show
- * them elsewhere: once for each process, as links to the same files where the file systems are one.
+ * Returns a path of installed packages that the sandbox's user can read. Started by root, it may have to be a copy, made once a
+ * process, of hard links where possible.
  */
 export function showPackages(host: HostDirectory): (packages: string) => Promise<string> {
   const shown = new Map<string, Promise<string>>();
@@ -22,12 +22,12 @@ export function showPackages(host: HostDirectory): (packages: string) => Promise
     if (process.getuid?.() !== 0 || everyoneMayEnter(packages)) return Promise.resolve(packages);
     const showing = shown.get(packages) ?? show(packages);
     shown.set(packages, showing);
-    showing.catch(() => shown.delete(packages)); // The next one tries again.
+    showing.catch(() => shown.delete(packages)); // Retried by the next run.
     return showing;
   };
 }
 
-/** The same for Node itself; `undefined` where only root can reach it, and it lies in another file system. */
+/** The same for Node itself; `undefined` where only root can read it and it is on another file system. */
 export function showNode(host: HostDirectory): string | undefined {
   const node = process.execPath;
   if (process.getuid?.() !== 0 || everyoneMayEnter(node)) return node;
@@ -40,7 +40,7 @@ export function showNode(host: HostDirectory): string | undefined {
   }
 }
 
-/** The same for a file or a directory that has to be shown at `target` there; answers where it can be reached. */
+/** The same for a file or directory, which is copied to `target` if need be. */
 export async function showAt(target: string, path: string): Promise<string> {
   if (process.getuid?.() !== 0 || everyoneMayEnter(path)) return path;
   if ((await stat(path)).isDirectory()) await linkTree(path, target);
@@ -48,7 +48,7 @@ export async function showAt(target: string, path: string): Promise<string> {
   return target;
 }
 
-/** An installed tree is directories and files, and everyone may read them. */
+/** An installed tree has only directories and files, which every user may read. */
 async function linkTree(source: string, target: string): Promise<void> {
   await mkdir(target);
   await chmod(target, 0o755);

@@ -9,7 +9,7 @@ import { hostDirectoryPrefix, ownerFile, removeHostDirectory } from "./host-dire
 
 const forgottenMs = 600_000;
 
-/** Removes what processes of this user left that were killed before they could tidy up. Never throws. */
+/** Removes directories of this user's processes that were killed. Does not throw. */
 export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): Promise<void> {
   for (const name of namesIn(temporaryDirectory)) {
     const path = join(temporaryDirectory, name);
@@ -18,9 +18,9 @@ export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): P
       const claimed = claim(path, temporaryDirectory);
       if (claimed === undefined) continue;
       await removeHostDirectory(claimed);
-      log("info", `Removed what an earlier process left: ${path}`);
+      log("info", `Removed files of an earlier process: ${path}`);
     } catch (error) {
-      log("warning", `${path} is left over and cannot be removed: ${String(error)}`);
+      log("warning", `Cannot remove files of an earlier process in ${path}: ${String(error)}`);
     }
   }
 }
@@ -29,11 +29,11 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {
-    return []; // Then nothing of ours is in it either.
+    return []; // Not readable: nothing to remove.
   }
 }
 
-/** Ours, and its owner is dead for certain. */
+/** Whether it belongs to this user and its process is certainly dead. */
 function isLeftover(path: string): boolean {
   try {
     const found = lstatSync(path);
@@ -44,7 +44,7 @@ function isLeftover(path: string): boolean {
   }
 }
 
-/** Without an owner for so long that nobody can be making or removing it any more. */
+/** Without an owner file for so long that no process is still creating or removing it. */
 function isForgotten(path: string): boolean {
   try {
     return Date.now() - lstatSync(path).mtimeMs > forgottenMs && !readdirSync(path).includes(ownerFile);
@@ -53,7 +53,7 @@ function isForgotten(path: string): boolean {
   }
 }
 
-/** Makes it ours alone, under another name: of several that sweep at once one succeeds. */
+/** Renames it, so that only one of several concurrent sweeps succeeds. */
 function claim(path: string, temporaryDirectory: string): string | undefined {
   const claimed = join(temporaryDirectory, `${hostDirectoryPrefix}${randomUUID()}`);
   try {

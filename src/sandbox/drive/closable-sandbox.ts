@@ -1,15 +1,15 @@
 import { SkillsError } from "../../errors.ts";
 import type { Sandbox } from "../sandbox.ts";
 
-/** What a tier brings; the rest is the same for all. */
+/** What differs between tiers. */
 export interface TierParts extends Pick<Sandbox, "tier" | "refuses"> {
-  /** A run that is not refused, with a signal that closing aborts too. */
+  /** Runs what is not refused; closing the sandbox aborts the signal too. */
   readonly perform: Sandbox["run"];
-  /** Called when nothing runs any more, and nothing will. */
+  /** Called after the last run. */
   readonly close: () => Promise<void>;
 }
 
-/** A sandbox that refuses what its tier refuses, and everything once it is closed; closing ends what runs, and waits for it. */
+/** Refuses what the tier refuses, and every run once closed. Closing ends all runs and waits for them. */
 export function closableSandbox({ tier, refuses, perform, close }: TierParts): Sandbox {
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
@@ -20,7 +20,7 @@ export function closableSandbox({ tier, refuses, perform, close }: TierParts): S
       const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
       if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
       if (signal.aborted) return { type: "cancelled" };
-      // By hand, and taken back: closing outlives every run.
+      // Not AbortSignal.any: listeners on `closing` would accumulate with every run.
       const both = new AbortController();
       const abort = (): void => both.abort();
       for (const one of [signal, closing.signal]) one.addEventListener("abort", abort);

@@ -14,13 +14,13 @@ import type { SupervisorReport } from "./supervisor-report.ts";
 
 type Stop = "timeout" | "cancelled" | "output" | "fault";
 
-/** How long a supervisor may take to end all processes, and then itself, until the sandbox is killed from outside. */
+/** How long a supervisor may take to kill all processes and exit, before the host kills the sandbox. */
 export const graceMs = 2_000;
 
 /**
- * Takes a sandbox that waits through its one run, and answers when every process of the run is dead. The sandbox around them
- * may be ending still; one that broke the rules has ended. What the host saw outranks what the supervisor says, and that
- * outranks what the program says. What `host.output` throws passes through.
+ * Drives the one run of a prepared sandbox; resolves when every process of the run is dead. The sandbox itself may still be
+ * exiting, unless it violated the protocol. What the host observed takes precedence over the supervisor's report, and that over the
+ * program's. Errors of `host.output` are passed on.
  */
 export async function driveRun(
   sandbox: SandboxProcess,
@@ -60,12 +60,12 @@ export async function driveRun(
     clock,
     tooMuch: () => stop("output"),
   }).catch((error: unknown) => {
-    // Whoever breaks the rules is not waited for.
+    // A program that violates the protocol is killed.
     stop("fault");
     return error instanceof FrameFault ? error : new FrameFault(String(error));
   });
   try {
-    // From the first word of the report on, every process of the run is dead.
+    // From the first frame of the report on, every process of the run is dead.
     const report = await serveSupervisor(sandbox.frames, run.limits, host, clearTimers);
     timers.push(clock.after(graceMs, () => sandbox.kill()));
     over.abort();
@@ -85,7 +85,7 @@ export async function driveRun(
   }
 }
 
-/** Throws `SANDBOX_UNAVAILABLE` for code or arguments that are too long for any sandbox. */
+/** Throws `SANDBOX_UNAVAILABLE` for code or arguments that exceed the limit of a frame. */
 async function encodeTask(run: SandboxRun, surroundings: Surroundings): Promise<Buffer> {
   try {
     return await encodeLongFrame(runFrame(run, surroundings));
@@ -119,11 +119,12 @@ function judge(
   if (stopped === "cancelled") return { type: "cancelled" };
   if (stopped !== undefined && stopped !== "fault") return { type: "limit", limit: stopped };
   if (report instanceof FrameFault)
-    return { type: "crashed", detail: `The supervisor broke the rules: ${report.message}` };
-  if (report === undefined) return { type: "crashed", detail: `The sandbox ended without a report. ${lastWords}` };
+    return { type: "crashed", detail: `The supervisor violated the protocol: ${report.message}` };
+  if (report === undefined) return { type: "crashed", detail: `The sandbox exited without a result. ${lastWords}` };
   if (report.killed !== undefined) return { type: "limit", limit: report.killed };
-  if (said instanceof FrameFault) return { type: "crashed", detail: `The program broke the rules: ${said.message}` };
+  if (said instanceof FrameFault)
+    return { type: "crashed", detail: `The program violated the protocol: ${said.message}` };
   if (said?.type === "raised" && said.error.type === "MemoryError") return { type: "limit", limit: "memory" };
   if (run.program.type === "script" && said === undefined) return { type: "exited", exitCode: report.exitCode };
-  return said ?? { type: "crashed", detail: `The program ended without a result, with exit code ${report.exitCode}.` };
+  return said ?? { type: "crashed", detail: `The program exited without a result; exit code ${report.exitCode}.` };
 }

@@ -10,8 +10,8 @@ import type { RunResult } from "../frames/program-result.ts";
 import type { Json, RunHost, SandboxRun } from "../sandbox.ts";
 
 /**
- * Serves the channel of a program, which is an enemy, until it ends: answers its calls one at a time, and returns what it
- * says came of it; one that is too large is told at once. Throws a `FrameFault` where it breaks the rules; `over` abandons a call in flight.
+ * Serves the channel of an untrusted program until it ends: answers its calls one at a time, and returns the result it reports. A
+ * result that is too large is reported by `tooMuch`. Throws a `FrameFault` for a protocol violation; `over` abandons a pending call.
  */
 export async function serveProgram(
   channel: Duplex,
@@ -39,11 +39,11 @@ export async function serveProgram(
           tooMuch();
           return undefined;
         }
-        if ((await frames.next()) !== undefined) throw new FrameFault("The program went on after its result.");
+        if ((await frames.next()) !== undefined) throw new FrameFault("The program continued after its result.");
         return result;
       }
       default:
-        throw new FrameFault("The program sent what nobody knows.");
+        throw new FrameFault("The program sent an unknown frame.");
     }
   }
 }
@@ -107,19 +107,19 @@ export class ProgramCalls {
 async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: AbortSignal): Promise<Json> {
   if (frame.header.type === "create_blob") {
     const { kind } = frame.header;
-    if (typeof kind !== "string" || kind.length > 127) throw new FrameFault("A blob has no such kind.");
+    if (typeof kind !== "string" || kind.length > 127) throw new FrameFault("A blob has an invalid kind.");
     return host.createBlob(kind, frame.payload);
   }
-  if (frame.isTooDeep) throw new FrameFault("The arguments of a call are too deep.");
+  if (frame.isTooDeep) throw new FrameFault("The arguments of a call are nested too deeply.");
   const { name, args } = frame.header;
-  if (typeof name !== "string" || args === undefined) throw new FrameFault("A call names no skill.");
+  if (typeof name !== "string" || args === undefined) throw new FrameFault("A call has no skill name or no arguments.");
   if (!run.brokered.includes(name)) {
     throw Object.assign(new Error("This run may not call that skill."), { type: "PermissionError" });
   }
   return host.callSkill(name, args as Json, over);
 }
 
-/** Never more than its words: neither stacks nor causes cross into the sandbox. */
+/** Type and message only: neither stacks nor causes reach the program. */
 function describeFailure(error: unknown, log: Log): { type: string; message: string; run_id?: string } {
   if (isSkillsError(error)) return { type: error.code, message: error.message };
   if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {

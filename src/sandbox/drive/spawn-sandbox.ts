@@ -2,7 +2,7 @@ import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { spawnProcess } from "../../base/spawn-process.ts";
 
-/** Starts the first process of a sandbox. Throws SANDBOX_UNAVAILABLE; RUNTIME_BUSY where trying again may help. */
+/** Starts the first process of a sandbox. Throws SANDBOX_UNAVAILABLE, or RUNTIME_BUSY where a retry may succeed. */
 export async function spawnSandbox(
   file: string,
   args: readonly string[],

@@ -5,18 +5,18 @@ import type { RunHost, RunLimits } from "../sandbox.ts";
 
 const mostNotes = 50;
 
-/** What the supervisor saw. */
+/** What the supervisor observed. */
 export interface SupervisorReport {
-  /** As shells count: 128 and the signal for a program that was killed. */
+  /** 128 plus the signal number for a program that was killed, as in shells. */
   readonly exitCode: number;
   readonly killed?: "memory" | "processes" | "disk" | "output";
-  /** What is not handed over, as a list of `{path, why}`. */
+  /** Output files that were not kept, as a list of `{path, why}`. Unchecked. */
   readonly skipped: unknown;
 }
 
 /**
- * Reads what the supervisor reports when all is over, and hands the files that were left to the host. A report that is
- * nonsense is answered as the fault it is; `undefined` when it ended without one. What `host.output` throws passes through.
+ * Reads the supervisor's report after the run, and passes the output files to the host. Returns the fault of an invalid report, and
+ * `undefined` if there is none. Errors of `host.output` are passed on.
  */
 export async function serveSupervisor(
   frames: FrameReader,
@@ -49,7 +49,7 @@ function readReport({ header }: Frame): SupervisorReport {
   };
 }
 
-/** Tells who looks for a file that was left and is not handed over why, as the last of what was printed. */
+/** Appends to stderr why output files were not kept. */
 export function tellSkipped(skipped: unknown, host: RunHost): void {
   const notes: unknown[] = Array.isArray(skipped) ? skipped.slice(0, mostNotes) : [];
   const lines = notes
@@ -63,7 +63,7 @@ function isNote(note: unknown): note is { path: string; why: string } {
   return typeof path === "string" && typeof why === "string";
 }
 
-/** A name that would end a line, or more, is shown as JSON. */
+/** Names with unusual characters are shown as JSON. */
 function quoted(path: string): string {
   return /^[\p{L}\p{N} ._/-]+$/u.test(path) ? path : JSON.stringify(path);
 }

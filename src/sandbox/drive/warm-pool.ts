@@ -1,12 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 
-/** Things that take long to make and can be used once, some of them made before they are needed. */
+/** Single-use items that take long to create; some are created in advance. */
 export interface WarmPool<Item> {
-  /** One that waits, or a new one. Throws what making it throws. */
+  /** Returns a prepared item, or a new one. Throws what creating it throws. */
   take(): Promise<Item>;
-  /** Makes what is missing, for whoever comes next. To be called when nobody is waiting for anything. */
+  /** Creates missing items in the background. Call it when no run is waiting. */
   refill(): void;
-  /** Ends those that wait and those being made; nothing is made for stock from then on. */
+  /** Discards all items; no more are prepared. */
   close(): Promise<void>;
 }
 
@@ -15,10 +15,10 @@ export interface PoolOptions<Item> {
   readonly idleMs: number;
   readonly clock: Clock;
   make(warm: boolean): Promise<Item>;
-  /** Still good? One that died while it waited is discarded. */
+  /** An item that is no longer usable is discarded. */
   isAlive(item: Item): boolean;
   discard(item: Item): Promise<void>;
-  /** Making one for stock failed; must not throw. */
+  /** Preparing an item failed. Must not throw. */
   failed(error: unknown): void;
 }
 
@@ -27,7 +27,7 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
   const waiting: Item[] = [];
   const busy = new Set<Promise<void>>();
   let making = 0;
-  /** Nobody came for a while: nothing is kept in stock. */
+  /** Not used for a while: no items are kept. */
   let idle = true;
   let closed = false;
   let cancelDrain = (): void => undefined;
@@ -40,7 +40,7 @@ export function openWarmPool<Item>(options: PoolOptions<Item>): WarmPool<Item> {
     idle = true;
     for (const item of waiting.splice(0)) track(options.discard(item));
   };
-  /** One after the other: they compete with what runs. */
+  /** Sequentially, because it competes with runs for the CPU. */
   const fill = async (): Promise<void> => {
     making += 1;
     try {

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from "node:net";
 
-/** A host in the only spelling that is compared; `address` where it is a literal one, without brackets. */
+/** A host in canonical form; `address` if it is an IP address, without brackets. */
 export interface CanonicalHost {
   readonly text: string;
   readonly address?: string;
@@ -10,9 +10,9 @@ const label = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/;
 const numberLike = /^(?:[0-9]+|0x[0-9a-f]*)$/i;
 
 /**
- * Reads a host as a URL spells it. Only plain notations are hosts: names of ASCII letters, digits and hyphens, four decimal
- * numbers, and IPv6 in brackets without a zone. Whatever else a resolver might take for an address (`2130706433`, `0x7f.1`,
- * `127.1`, `%31`, full-width digits, a name that ends in a number) is none, and neither is anything with user information.
+ * Parses a host of a URL: a name of ASCII letters, digits and hyphens, dotted decimal IPv4, or IPv6 in brackets without a zone.
+ * Undefined for everything else that a resolver might accept as an address (`2130706433`, `0x7f.1`, `127.1`, `%31`, full-width
+ * digits, a name that ends in a number), and for user information.
  */
 export function canonicalHost(text: string): CanonicalHost | undefined {
   if (isIPv4(text)) return { text, address: text };
@@ -20,17 +20,17 @@ export function canonicalHost(text: string): CanonicalHost | undefined {
     const address = canonicalAddress(text.slice(1, -1));
     return address === undefined || isIPv4(address) ? undefined : { text: `[${address}]`, address };
   }
-  // One trailing dot names the root and changes nothing.
+  // A trailing dot does not change the name.
   const name = text.replace(/(?<=[^.])\.$/, "");
   const labels = name.split(".");
   if (name.length > 253 || !labels.every((part) => label.test(part)) || numberLike.test(labels.at(-1) ?? "")) {
     return undefined;
   }
-  // Only now: some letters outside ASCII become ASCII in lower case.
+  // After the check: some non-ASCII letters become ASCII in lower case.
   return { text: name.toLowerCase() };
 }
 
-/** An address as `getaddrinfo` and `inet_ntop` spell it; undefined for what is none, and for one with a zone. */
+/** An IP address in canonical form; undefined if it is invalid or has a zone. */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text) || text.includes("%")) return undefined;

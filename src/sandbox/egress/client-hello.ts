@@ -60,7 +60,7 @@ function parseServerNames(content: Buffer): string[] {
   return names;
 }
 
-/** Throws a `RangeError` where less is left than is asked for. */
+/** Reads TLS fields. Throws a `RangeError` past the end. */
 class Fields {
   readonly #bytes: Buffer;
   #at = 0;

@@ -17,18 +17,18 @@ import type { Target } from "./target.ts";
 import { openTunnel } from "./tunnel.ts";
 
 export interface EgressOptions {
-  /** Entries of `permissions.network`, such as `https://*.example.org`; none: nothing passes. */
+  /** Entries of `permissions.network`, such as `https://*.example.org`. Empty: everything is refused. */
   readonly network: readonly string[];
   readonly clock: Clock;
   readonly log: Log;
   readonly resolve?: Resolve;
   readonly connect?: Connect;
-  /** The addresses of this machine, which no name may lead to: what listens here trusts who comes from here. */
+  /** Addresses of this machine. Names that resolve to one are refused: local services often trust local clients. */
   readonly ownAddresses?: () => readonly string[];
 }
 
 export interface EgressProxy {
-  /** Ends every connection, and the server. */
+  /** Closes all connections and the server. */
   close(): Promise<void>;
 }
 
@@ -36,11 +36,11 @@ const connections = 64;
 const headerBytes = 16 * 1024;
 const idleMilliseconds = 60_000;
 const refusalsTold = 20;
-const unreadable = refusal("a host is read only in its plain notation, such as example.org:443 or 192.0.2.1:8080");
+const unreadable = refusal("invalid host; write it as example.org:443 or 192.0.2.1:8080");
 
 /**
- * Serves HTTP as a forward proxy on a listening server, whose clients are one run: that server is the run's identity, nobody
- * says a token. Every request is judged anew, so redirects gain nothing. Throws INVALID_OPTIONS for what is no entry.
+ * An HTTP forward proxy for one run, whose listener is reachable from that run only, so that no token is needed. Every request is
+ * checked, also those that follow a redirect. Throws INVALID_OPTIONS for an invalid entry.
  */
 export function openEgressProxy(server: Server, options: EgressOptions): EgressProxy {
   const { clock, log, ownAddresses = systemAddresses } = options;
@@ -58,9 +58,9 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     return reached;
   };
   const onFronting = (target: Target): void => {
-    tell(target, "another server name, or none, was asked for inside the tunnel");
+    tell(target, "the TLS server name differs from the host of the CONNECT request, or is missing");
   };
-  /** The sentence of a refusal, or undefined. */
+  /** Why the target is refused, or undefined. */
   const refuse = (target: Target | undefined): string | undefined => {
     if (target === undefined) return unreadable;
     const judgement = judge(rules, target);
@@ -68,7 +68,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     tell(target, judgement.why);
     return refusal(judgement.why);
   };
-  /** One exchange at a time: so the limit of connections is the limit of everything. */
+  /** One exchange per connection at a time, so that the limit of connections limits everything. */
   const occupy = ({ socket }: IncomingMessage): boolean => {
     if (busy.has(socket)) socket.destroy();
     else busy.add(socket);
@@ -76,7 +76,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
   };
 
   const http = createServer({ maxHeaderSize: headerBytes });
-  // Node drops headers past its own count, those that delimit the body too.
+  // Beyond a maximum, Node would drop headers, even those that delimit the body.
   http.maxHeadersCount = 0;
   http.on("request", (request, response) => {
     if (!occupy(request)) return;
@@ -84,7 +84,8 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     const { url = "" } = request;
     const asked = parseAbsoluteForm(url);
     const refused = refuse(asked?.target);
-    if (!/^http:/i.test(url)) answer(response, 400, "This is a proxy: ask for http://host/path, or CONNECT host:443");
+    if (!/^http:/i.test(url))
+      answer(response, 400, "This is an HTTP proxy: request http://host/path, or CONNECT host:443");
     else if (refused !== undefined) answer(response, 403, refused);
     else if (asked !== undefined) void forwardRequest(request, response, asked, reachTarget);
   });
@@ -107,14 +108,14 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     http.emit("connection", socket);
   };
   server.maxConnections = connections;
-  // As HTTP servers have it: a client that has said all it has to say still gets its answer.
+  // As for HTTP servers: a client that has closed its side still receives the response.
   Object.assign(server, { allowHalfOpen: true });
   server.on("connection", accept);
 
   return {
     async close() {
       for (const client of clients) client.destroy();
-      // An error says that it no longer listens: then it is closed.
+      // An error means that it is closed already.
       await new Promise<void>((closed) => void server.close(() => closed()));
       for (const client of clients) client.destroy();
     },
@@ -125,7 +126,7 @@ function systemAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((interfaces) => interfaces?.map(({ address }) => address) ?? []);
 }
 
-/** Ends a connection over which no byte passed, in either direction, from one look to the next. */
+/** Closes a connection that was idle in both directions between two checks. */
 function watchIdle(socket: Socket, clock: Clock): () => void {
   let passed = -1;
   let cancel = (): void => undefined;
@@ -139,7 +140,7 @@ function watchIdle(socket: Socket, clock: Clock): () => void {
   return () => cancel();
 }
 
-/** Logs what was refused, each target once, and not without end: the program decides how often it asks. */
+/** Logs refusals, each target once and up to a maximum, because the program controls how many there are. */
 function tellOnce(log: Log): (target: Target, why: string) => void {
   const told = new Set<string>();
   return (target, why) => {

@@ -6,7 +6,7 @@ import { answer, refusal } from "./replies.ts";
 import { toAuthority } from "./target.ts";
 import type { Target } from "./target.ts";
 
-/** What concerns one connection only (RFC 9110 7.6.1), and what is for a proxy alone. */
+/** Hop-by-hop headers (RFC 9110 7.6.1), and those for proxies. */
 const hopByHop = [
   "connection",
   "expect",
@@ -21,8 +21,8 @@ const hopByHop = [
 ];
 
 /**
- * Passes a plain request on and its response back. Both are parsed and written anew, on a connection that serves no other
- * request, so no byte of one can be taken for the beginning of a second; the Host is the one that was checked.
+ * Forwards a plain HTTP request and its response. Both are parsed and serialised again, on a connection of their own, which prevents
+ * request smuggling. The Host header is the one that was checked.
  */
 export async function forwardRequest(
   request: IncomingMessage,
@@ -71,25 +71,25 @@ export async function forwardRequest(
           if (error) fail();
         });
       } catch {
-        // A status or a header that Node does not write.
+        // Node rejects the status or a header.
         fail();
       }
     });
     request.pipe(onward);
   } catch {
-    // A path or a header that Node does not write.
+    // Node rejects the path or a header.
     fail();
   }
 }
 
 function unforwardable({ headers }: IncomingMessage): string | undefined {
-  if (headers.upgrade !== undefined) return "Upgrades of plain requests are not forwarded";
+  if (headers.upgrade !== undefined) return "Upgrade requests over plain HTTP are not supported";
   const coding = headers["transfer-encoding"];
-  if (coding !== undefined && coding.toLowerCase() !== "chunked") return "This transfer coding is not forwarded";
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") return "This transfer encoding is not supported";
   return undefined;
 }
 
-/** How the body is delimited is said by us: a client could have it dropped by naming it in `connection`. */
+/** Framing headers are set by us: a client could have them dropped by naming them in `connection`. */
 function framing({ headers }: IncomingMessage): Record<string, string> {
   if (headers["transfer-encoding"] !== undefined) return { "transfer-encoding": "chunked" };
   const length = headers["content-length"];

@@ -3,16 +3,16 @@ import { isPublicAddress, isReachableAddress } from "./public-address.ts";
 import { parseAuthority, toEntry } from "./target.ts";
 import type { Target } from "./target.ts";
 
-/** What one entry of `permissions.network` lets through (C-1.4). */
+/** One entry of `permissions.network` (C-1.4). */
 export interface NetworkRule {
   readonly target: Target;
-  /** The hosts below `target`, never that host itself. */
+  /** Subdomains of `target` only, not that host itself. */
   readonly subdomains: boolean;
 }
 
 const entryShape = /^(https?):\/\/(\*\.)?([^/?#]*)$/i;
 
-/** Reads an entry: `https://host`, `https://*.host`, each with a port if need be, likewise `http://`, or a literal address. */
+/** Parses an entry: `https://host` or `https://*.host`, with `http://` too, an optional port, or an IP address as host. */
 export function parseNetworkRule(entry: string): NetworkRule | undefined {
   const [, scheme, wildcard, authority = ""] = entryShape.exec(entry) ?? [];
   const target = parseAuthority(scheme?.toLowerCase() === "http" ? "http" : "https", authority);
@@ -23,7 +23,7 @@ export function parseNetworkRule(entry: string): NetworkRule | undefined {
   return { target, subdomains };
 }
 
-/** All entries, or a SkillsError INVALID_OPTIONS that lists those that are none: a run is not started with fewer than it was granted. */
+/** Throws INVALID_OPTIONS with all invalid entries: a run must not start with fewer than it was granted. */
 export function parseNetworkRules(entries: readonly string[]): NetworkRule[] {
   const rules = entries.map((entry) => ({ entry, rule: parseNetworkRule(entry) }));
   const faulty = rules.filter(({ rule }) => rule === undefined).map(({ entry }) => entry);
@@ -40,12 +40,12 @@ export function parseNetworkRules(entries: readonly string[]): NetworkRule[] {
 
 export type Judgement = { readonly allowed: true } | { readonly allowed: false; readonly why: string };
 
-/** Whether an entry lets the target through, and if none does, which one would. */
+/** Whether an entry allows the target; if not, which entry would. */
 export function judge(rules: readonly NetworkRule[], target: Target): Judgement {
   if (rules.some((rule) => matches(rule, target))) return { allowed: true };
   const { address } = target.host;
   if (address !== undefined && !isReachableAddress(address)) {
-    return { allowed: false, why: `${target.host.text} is not the address of a host` };
+    return { allowed: false, why: `${target.host.text} is not the address of a single host` };
   }
   const why = address !== undefined && !isPublicAddress(address) ? "names a private address; " : "";
   return { allowed: false, why: `${why}needs the entry ${toEntry(target)} in permissions.network` };

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** IPv4 that is private, special or documentation (the registry of special-purpose addresses), and what clouds serve metadata at. */
+/** Special-purpose IPv4 addresses (IANA registry), and those of cloud metadata services. */
 const specialIPv4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -21,8 +21,8 @@ const specialIPv4 = [
 ];
 
 /**
- * Only global unicast is public, less protocol assignments (Teredo among them), documentation and 6to4. So loopback, mapped,
- * compatible, translated (NAT64), unique local, link-local and multicast addresses are none.
+ * Only global unicast addresses are public, except protocol assignments such as Teredo, documentation and 6to4. So loopback,
+ * IPv4-mapped, IPv4-compatible, NAT64, unique local, link-local and multicast addresses are not.
  */
 const globalIPv6 = "2000::/3";
 const specialIPv6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
@@ -33,14 +33,14 @@ const special = toBlockList([...specialIPv4, ...specialIPv6]);
 const globalUnicast = toBlockList([globalIPv6]);
 const nobody = toBlockList(unreachable);
 
-/** Whether an address is one of the public network; never throws, and what is no address is not public. */
+/** Whether an address is public; false for an invalid one. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special.check(address, "ipv4");
   if (!isIPv6(address) || address.includes("%")) return false;
   return globalUnicast.check(address, "ipv6") && !special.check(address, "ipv6");
 }
 
-/** Whether one host can be meant: not the unspecified address (which the system takes for loopback), broadcast or multicast. */
+/** Whether an address can be of one host: not unspecified (which the system treats as loopback), broadcast or multicast. */
 export function isReachableAddress(address: string): boolean {
   return !nobody.check(address, isIPv4(address) ? "ipv4" : "ipv6");
 }

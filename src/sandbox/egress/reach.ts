@@ -4,15 +4,15 @@ import { canonicalAddress } from "./canonical-host.ts";
 import { isPublicAddress } from "./public-address.ts";
 import type { Target } from "./target.ts";
 
-/** Every address of a name; `signal`: nobody waits for them any more. */
+/** Resolves a name to all its addresses. `signal` aborts when they are no longer needed. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Begins to connect to an address, which must not be resolved again. */
+/** Starts to connect to an address, without resolving it again. */
 export type Connect = (address: string, port: number) => Socket;
 
 export type Reached =
   | { readonly type: "connected"; readonly socket: Socket }
-  /** For a reason that no retry mends. Neither sentence tells an address: what names resolve to here is not the program's to know. */
+  /** A retry would not help. Neither message contains an address: the program must not learn what names resolve to here. */
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "failed"; readonly why: string };
 
@@ -28,8 +28,8 @@ const connectPatience = 4_000;
 const addressesTried = 4;
 
 /**
- * Connects to a target that an entry allows. A name is resolved once; unless *every* address of it is public and not one of
- * this machine, it is refused, and the connection is made to a checked address. Never throws.
+ * Connects to an allowed target. A name is resolved once and refused unless *all* its addresses are public and none is of this
+ * machine; then the connection is made to one of these addresses. Does not throw.
  */
 export async function reach(target: Target, options: ReachOptions, signal: AbortSignal): Promise<Reached> {
   const { host, port } = target;
@@ -38,7 +38,7 @@ export async function reach(target: Target, options: ReachOptions, signal: Abort
     return { type: "failed", why: `${host.text} cannot be resolved` };
   }
   if (host.address === undefined && !areForeign(addresses, options.ownAddresses())) {
-    const why = `${host.text} leads to a private address, which only an entry that names the address itself allows`;
+    const why = `${host.text} resolves to a private address; that needs an entry with the address itself`;
     return { type: "refused", why };
   }
   for (const address of addresses.slice(0, addressesTried)) {
@@ -66,7 +66,7 @@ function lookUp(
     };
     const cancel = clock.after(lookupPatience, giveUp);
     signal.addEventListener("abort", giveUp);
-    // Why a name has no address is of no use inside; it is told as a failure.
+    // The program only learns that resolving failed.
     resolve(name, unwanted.signal).then(end, () => end());
   });
 }

@@ -2,18 +2,18 @@ import { STATUS_CODES } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** The sentence for what no entry allows. Clients of tunnels show nothing but the reason phrase: so it holds the sentence as well. */
+/** Also used as the reason phrase, which is all that clients show when a CONNECT fails. */
 export function refusal(why: string): string {
   return `Refused by the sandbox: ${why}`;
 }
 
-/** Answers a plain request ourselves. `text` is printable ASCII. */
+/** Responds to a plain request. `text` must be printable ASCII. */
 export function answer(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, phrase(status, text), { "content-type": "text/plain; charset=utf-8" });
   response.end(`${text}.\n`);
 }
 
-/** Answers a CONNECT that does not become a tunnel. */
+/** Responds to a CONNECT that fails. */
 export function answerConnect(client: Duplex, status: number, text: string): void {
   const body = `${text}.\n`;
   client

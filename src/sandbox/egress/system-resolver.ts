@@ -4,8 +4,8 @@ import type { Resolve } from "./reach.ts";
 const lookupsAtOnce = 2;
 
 /**
- * The system's own resolution, a few names at a time: each lookup holds one of the few threads on which this process also reads
- * its files, for as long as a name server likes, and that server may be the program's author's.
+ * The system's resolver, with few concurrent lookups: each blocks a thread of the pool that this process also reads files with, for
+ * as long as a possibly hostile name server likes.
  */
 export function systemResolver(
   resolve: (name: string) => Promise<readonly string[]> = async (name) =>

@@ -5,7 +5,7 @@ export type Scheme = "http" | "https";
 
 const defaultPorts: Readonly<Record<Scheme, number>> = { http: 80, https: 443 };
 
-/** Where a request wants to go. */
+/** The destination of a request. */
 export interface Target {
   readonly scheme: Scheme;
   readonly host: CanonicalHost;
@@ -14,7 +14,7 @@ export interface Target {
 
 const hostAndPort = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s;
 
-/** Reads `host` or `host:port`, with brackets around IPv6. */
+/** Parses `host` or `host:port`, with brackets around IPv6. */
 export function parseAuthority(scheme: Scheme, text: string): Target | undefined {
   const [, hostText = "", portText] = hostAndPort.exec(text) ?? [];
   const host = canonicalHost(hostText);
@@ -22,21 +22,21 @@ export function parseAuthority(scheme: Scheme, text: string): Target | undefined
   return host === undefined || port === undefined ? undefined : { scheme, host, port };
 }
 
-/** The authority of a CONNECT: its port is never left out. */
+/** Parses the target of a CONNECT, which always has a port. */
 export function parseConnectTarget(text: string): Target | undefined {
   return /:[0-9]+$/.test(text) ? parseAuthority("https", text) : undefined;
 }
 
 const absoluteForm = /^http:\/\/([^/?#]*)((?:[/?][^#]*)?)$/is;
 
-/** The absolute form of a plain request: the target, and what is asked of it. */
+/** Parses the absolute form of a plain request. */
 export function parseAbsoluteForm(url: string): { readonly target: Target; readonly path: string } | undefined {
   const [, authority = "", path = ""] = absoluteForm.exec(url) ?? [];
   const target = parseAuthority("http", authority);
   return target === undefined ? undefined : { target, path: path.startsWith("/") ? path : `/${path}` };
 }
 
-/** `host` or `host:port`, the port only where it is not the scheme's own. */
+/** `host`, or `host:port` if the port is not the default. */
 export function toAuthority({ scheme, host, port }: Target): string {
   return port === defaultPorts[scheme] ? host.text : `${host.text}:${port}`;
 }

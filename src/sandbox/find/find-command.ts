@@ -12,6 +12,6 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    return false; // Absent, or not for us: either way it is not the one.
+    return false; // Absent or not accessible.
   }
 }

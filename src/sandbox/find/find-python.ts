@@ -4,12 +4,12 @@ import { runProgram } from "../../base/spawn-process.ts";
 import { isWithin } from "../../base/is-within.ts";
 import { findCommand } from "./find-command.ts";
 
-/** An interpreter that can run the inside of a sandbox. */
+/** A Python interpreter for sandboxes. */
 export interface Python {
-  /** The real program, not a link or a shim of it. */
+  /** The real program, not a link or a shim. */
   readonly executable: string;
   readonly version: string;
-  /** Where its standard library lies; `/usr` for the system's own. */
+  /** `sys.base_prefix`: `/usr` for the system's Python. */
   readonly prefix: string;
 }
 
@@ -22,7 +22,7 @@ const question = [
 ].join("\n");
 const patienceMs = 10_000;
 
-/** A CPython of at least 3.9, rather the system's own; else why there is none. `wanted` is the only one asked when given. */
+/** Finds CPython ≥ 3.9, preferably the system's, or returns why there is none. With `wanted`, only that one is considered. */
 export async function findPython(wanted?: string): Promise<Python | { readonly reason: string }> {
   const candidates = wanted === undefined ? systemFirst() : [wanted];
   const reasons: string[] = [];
@@ -31,10 +31,10 @@ export async function findPython(wanted?: string): Promise<Python | { readonly r
     if (!("reason" in found)) return found;
     reasons.push(found.reason);
   }
-  return { reason: reasons[0] ?? "There is no python3 on this machine." };
+  return { reason: reasons[0] ?? "python3 is not installed." };
 }
 
-/** Interpreters to ask, each once. */
+/** Candidates, without duplicates. */
 function systemFirst(): string[] {
   const found = names.map((name) => findCommand(name, systemDirectories));
   return [...new Set(found.filter((path) => path !== undefined))];
@@ -43,23 +43,24 @@ function systemFirst(): string[] {
 async function ask(command: string): Promise<Python | { readonly reason: string }> {
   let answer: string;
   try {
-    // Neither the user's site nor variables: what answers is what will run.
+    // Without the user's site-packages and environment, as it will run in the sandbox.
     const options = { env: { PATH: "/usr/bin:/bin" }, cwd: "/", timeout: patienceMs };
     answer = await runProgram(command, ["-I", "-S", "-c", question], options);
   } catch (error) {
     if (isSkillsError(error)) throw error;
-    return { reason: `${command} does not run, or lacks its standard library.` };
+    return { reason: `${command} does not run, or its standard library is missing.` };
   }
   return readAnswer(command, answer);
 }
 
-/** Judges what an interpreter said about itself. A sandbox shows all of its prefix: so that holds nobody's home. */
+/** Checks what an interpreter reported. The sandbox mounts its whole prefix, which must not contain a home directory. */
 export function readAnswer(command: string, answer: string, home = homedir()): Python | { readonly reason: string } {
   const [implementation, version, executable, prefix] = JSON.parse(answer) as [string, number[], string, string];
   const [major = 0, minor = 0] = version;
   if (implementation !== "cpython") return { reason: `${command} is ${implementation}, not CPython.` };
-  if (major !== 3 || minor < 9) return { reason: `${command} is Python ${version.join(".")}; 3.9 is the least.` };
+  if (major !== 3 || minor < 9)
+    return { reason: `${command} is Python ${version.join(".")}; 3.9 or later is required.` };
   if (prefix !== "/usr" && isWithin(home, prefix))
-    return { reason: `${command} is installed in ${prefix}, with ${home} below it.` };
+    return { reason: `${command} is installed in ${prefix}, which contains ${home}.` };
   return { executable, version: version.join("."), prefix };
 }

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { urlOf } from "../../base/url-of.ts";
 
 /**
- * The command that installs packages where this one finds them, wherever it was installed itself: in a project, by npx, or globally.
- * `own` lies in this package.
+ * The command that installs packages where this one finds them: in a project, in npx's cache, or globally. `own` is a file of this
+ * package.
  */
 export function installRemedy(
   packages: readonly string[],
@@ -15,12 +15,12 @@ export function installRemedy(
   const names = packages.join(" ");
   const around = projectAround(own);
   if (around === undefined) return `npm install ${names}`;
-  // Global packages lie in a node_modules that belongs to no project.
+  // A global node_modules belongs to no project.
   if (!exists(path.join(around, "package.json"))) return `npm install --global ${names}`;
   return around === whereWeAre(cwd) ? `npm install ${names}` : `npm install --prefix ${quoted(around)} ${names}`;
 }
 
-/** The directory of the outermost node_modules that a file lies in; undefined for one that lies in none. */
+/** The directory that contains the outermost node_modules around a file. */
 function projectAround(file: string): string | undefined {
   const segments = file.split(path.sep);
   const at = segments.indexOf("node_modules");

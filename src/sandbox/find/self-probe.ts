@@ -10,7 +10,7 @@ import { hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
 import { removeTree } from "../directory/remove-tree.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 
-/** Runs inside, and does what hostile code would do first. Answers what it got. */
+/** Runs inside the sandbox and tries what hostile code would try first. Returns what succeeded. */
 const attempts = `
 import os
 
@@ -65,7 +65,7 @@ const limits = {
 const nobody = "no such process";
 const variable = "ACP_SKILLS_CANARY";
 
-/** Tries, inside a tier, to get out of it. Answers why the tier must not be used, or `undefined`. Never throws. */
+/** The self-test of a tier: tries to escape from it. Returns why the tier must not be used, or `undefined`. Does not throw. */
 export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string): Promise<string | undefined> {
   const nonce = randomBytes(16).toString("hex");
   const outer = mkdtempSync(join(temporaryDirectory, `${hostDirectoryPrefix}probe-`));
@@ -77,9 +77,9 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
     socket.destroy();
   });
   try {
-    // Whoever comes after us sees whose this was, should we be killed.
+    // If this process is killed, a later one recognises the directory.
     writeFileSync(join(outer, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
-    // Open to everybody who knows its name: what keeps a sandbox out must be the sandbox.
+    // Accessible to every user who knows its name: only the sandbox must deny access.
     mkdirSync(directory);
     chmodSync(directory, 0o777);
     chmodSync(outer, 0o711);
@@ -95,13 +95,13 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
     const end = await sandbox.run(probeRun(args), silentHost, new AbortController().signal);
     const fault = judge(end, nonce);
     if (fault !== undefined) return fault;
-    if (connections > 0) return "Code inside reached the host's network.";
+    if (connections > 0) return "Self-test failed: the code reached the host's network.";
     if (existsSync(bait.new) || readFileSync(bait.file, "utf8") !== `secret ${nonce}`) {
-      return "Code inside wrote to the host's files.";
+      return "Self-test failed: the code wrote to files of the host.";
     }
     return undefined;
   } catch (error) {
-    return isSkillsError(error) ? error.message : `It cannot be tried: ${String(error)}`;
+    return isSkillsError(error) ? error.message : `Self-test failed: ${String(error)}`;
   } finally {
     delete process.env.ACP_SKILLS_CANARY;
     server.close();
@@ -110,14 +110,14 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
 }
 
 function judge(end: RunEnd, nonce: string): string | undefined {
-  if (end.type !== "returned") return `Nothing can be run in it: ${JSON.stringify(end).slice(0, 500)}`;
+  if (end.type !== "returned") return `Self-test failed: the code did not run: ${JSON.stringify(end).slice(0, 500)}`;
   const { ran, found } = end.value as { ran?: Json; found?: { readonly [name: string]: Json } };
-  if (ran !== nonce || found === undefined) return "What ran in it was not what was asked for.";
+  if (ran !== nonce || found === undefined) return "Self-test failed: the result is not that of the code.";
   const leaks = Object.keys(found);
-  return leaks.length === 0 ? undefined : `Code inside reached what it must not: ${leaks.join(", ")}.`;
+  return leaks.length === 0 ? undefined : `Self-test failed: the code reached ${leaks.join(", ")}.`;
 }
 
-/** What the list of processes says of this one; nothing, where there is no such list. */
+/** The command line of this process; empty without /proc. */
 function ownArguments(): string {
   try {
     return readFileSync("/proc/self/cmdline", "utf8");
@@ -142,7 +142,7 @@ function probeRun(args: { readonly [key: string]: Json }): SandboxRun {
 const silentHost: RunHost = {
   print: () => undefined,
   hide: (text) => text,
-  createBlob: () => Promise.reject(new Error("There are no blobs here.")),
-  callSkill: () => Promise.reject(new Error("There are no skills here.")),
-  output: () => Promise.reject(new Error("Nothing should be left.")),
+  createBlob: () => Promise.reject(new Error("No blobs are available.")),
+  callSkill: () => Promise.reject(new Error("No skills are available.")),
+  output: () => Promise.reject(new Error("Unexpected output file.")),
 };

@@ -1,17 +1,17 @@
-/** What a program may send its host, besides what it prints: all limits on frames and calls of a run, in one place. */
+/** All limits on frames and calls between a run and its host. Printed output has its own. */
 export const frameLimits = {
-  /** Of one header: a result of 4 MiB, escaped a little. */
+  /** Of one header from the run: a result of 4 MiB with some escapes. */
   headerBytes: 5 * 1024 * 1024,
-  /** Of one header to inside. */
+  /** Of one header to the run. */
   sentBytes: 8 * 1024 * 1024,
-  /** Levels of a result, of the arguments of a call, of the details of an error. */
+  /** Nesting of a result, of the arguments of a call, of the details of an error. */
   depth: 200,
-  /** Of the time of this process, without a pause. */
+  /** Milliseconds of this process's time without yielding. */
   sliceMs: 3,
-  /** Bytes of headers at once, and then for each second. What comes faster stays in the pipe, and the program waits. */
+  /** Bytes of headers in a burst, and per second. Beyond them the host stops reading and the program blocks. */
   burstBytes: 16 * 1024 * 1024,
   bytesPerSecond: 4 * 1024 * 1024,
-  /** The same for calls: of a brokered skill, or to keep a blob. */
+  /** The same for calls: of a brokered skill, or to create a blob. */
   burstCalls: 500,
   callsPerSecond: 200,
 } as const;

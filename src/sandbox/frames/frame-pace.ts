@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { frameLimits } from "./frame-limits.ts";
 import type { Frame } from "./frames.ts";
 
-/** What fills up with time, and is paid from. */
+/** A token bucket. */
 interface Budget {
   left: number;
   readonly most: number;
@@ -10,8 +10,8 @@ interface Budget {
 }
 
 /**
- * How fast a run may send frames: waits after each that came too fast. Nobody reads meanwhile, so that what the run goes on to
- * send stays in its pipe, and the run waits too. An aborted signal ends the wait.
+ * Rate limit of the frames of a run: waits after a frame that exceeds it. Nothing is read meanwhile, so the run blocks on its pipe.
+ * Aborting the signal ends the wait.
  */
 export function openFramePace(clock: Clock): (frame: Frame, over: AbortSignal) => Promise<void> {
   const { burstBytes, bytesPerSecond, burstCalls, callsPerSecond } = frameLimits;

@@ -4,31 +4,30 @@ import { frameLimits } from "./frame-limits.ts";
 import { parseJson, TooDeep } from "./parse-json.ts";
 import { writeJson } from "./write-json.ts";
 
-/** A JSON object that says by `type` what it is, and the raw bytes that follow it. */
+/** A JSON object with a `type`, and the raw bytes that follow it. */
 export interface Frame {
   readonly header: { readonly type: string; readonly [key: string]: unknown };
-  /** What the header takes as JSON, written as we write it: numbers can become longer. */
+  /** Size of the header as JSON written by us: numbers can become longer. */
   readonly headerBytes: number;
-  /** The header is nested deeper than allowed, and only what came before is there. */
+  /** The header is nested too deeply; only what precedes that was read. */
   readonly isTooDeep: boolean;
   readonly size: number;
-  /** Exactly `size` bytes; throws when the stream ends before. What is not read is skipped when the next frame is asked for. */
+  /** Exactly `size` bytes; throws when the stream ends earlier. What is not read is skipped by `next`. */
   readonly payload: AsyncIterable<Uint8Array>;
 }
 
-/** The other side broke the rules of frames. */
+/** The other side violated the protocol. */
 export class FrameFault extends Error {
   override readonly name = "FrameFault";
 }
 
 export interface FrameReader {
-  /** The next frame, or `undefined` where the stream ends between two. Throws a `FrameFault`, never anything else. */
+  /** The next frame, or `undefined` at the end of the stream. Throws nothing but `FrameFault`. */
   next(): Promise<Frame | undefined>;
 }
 
 /**
- * Reads frames that an enemy may write: never holds more than one header and one piece of payload, and no header takes the
- * time of this process for long.
+ * Reads untrusted frames. Holds at most one header and one chunk of payload, and yields while it parses a large header.
  */
 export function readFrames(stream: Readable): FrameReader {
   const bytes = pullBytes(stream);
@@ -37,7 +36,7 @@ export function readFrames(stream: Readable): FrameReader {
   async function* readPayload(): AsyncGenerator<Uint8Array> {
     while (payloadLeft > 0) {
       const piece = await bytes.upTo(payloadLeft);
-      if (piece === undefined) throw new FrameFault("The stream ended within a payload.");
+      if (piece === undefined) throw new FrameFault("The stream ended inside a payload.");
       payloadLeft -= piece.length;
       yield piece;
     }
@@ -52,35 +51,36 @@ export function readFrames(stream: Readable): FrameReader {
       const length = start.readUInt32BE();
       if (length > frameLimits.headerBytes) throw new FrameFault(`A header of ${length} bytes is too long.`);
       const text = await bytes.exactly(length);
-      if (text === undefined) throw new FrameFault("The stream ended within a header.");
+      if (text === undefined) throw new FrameFault("The stream ended inside a header.");
       const { header, growth, isTooDeep } = await parseHeader(text);
       const size = header["bytes"] ?? 0;
-      if (!Number.isSafeInteger(size) || (size as number) < 0) throw new FrameFault("A payload has no such length.");
+      if (!Number.isSafeInteger(size) || (size as number) < 0) throw new FrameFault("A payload has an invalid length.");
       payloadLeft = size as number;
       return { header, headerBytes: length + growth, isTooDeep, size: payloadLeft, payload: readPayload() };
     },
   };
 }
 
-/** One frame without payload, to inside. Throws a `RangeError` where it is too long. */
+/** Encodes a frame without payload. Throws a `RangeError` if it is too large. */
 export function encodeFrame(header: { readonly type: string; readonly [key: string]: unknown }): Buffer {
   return withLength(Buffer.from(JSON.stringify(header)));
 }
 
 function withLength(text: Buffer): Buffer {
-  if (text.length > frameLimits.sentBytes) throw new RangeError(`${text.length} bytes are too long for a header.`);
+  if (text.length > frameLimits.sentBytes)
+    throw new RangeError(`${text.length} bytes exceed the limit for a frame header.`);
   const start = Buffer.alloc(4);
   start.writeUInt32BE(text.length);
   return Buffer.concat([start, text]);
 }
 
-/** The same in slices, for a header that a run has a part in. */
+/** The same for large headers: yields while it encodes. */
 export async function encodeLongFrame(header: object): Promise<Buffer> {
   const text = await runInSlices(writeJson(header), { now: () => performance.now(), slice: frameLimits.sliceMs });
   return withLength(text);
 }
 
-/** Sends it; a stream that is gone swallows it. */
+/** Sends a frame; ignored by a closed stream. */
 export function sendFrame(stream: Writable, header: { readonly type: string; readonly [key: string]: unknown }): void {
   const frame = encodeFrame(header);
   if (stream.writable) stream.write(frame);
@@ -93,29 +93,29 @@ async function parseHeader(text: Buffer): Promise<{ header: Frame["header"]; gro
     slice: frameLimits.sliceMs,
   }).catch((error: unknown) => {
     if (error instanceof TooDeep) return { value: error.begun, growth: 0, isTooDeep: true };
-    throw new FrameFault("A header is not JSON.", { cause: error });
+    throw new FrameFault("A frame header is not valid JSON.", { cause: error });
   });
   const { value: header } = parsed;
   if (typeof header !== "object" || header === null || Array.isArray(header)) {
-    throw new FrameFault("A header is not an object.");
+    throw new FrameFault("A frame header is not an object.");
   }
-  if (!("type" in header) || typeof header.type !== "string") throw new FrameFault("A header has no type.");
+  if (!("type" in header) || typeof header.type !== "string") throw new FrameFault("A frame header has no type.");
   return { isTooDeep: false, ...parsed, header: header as Frame["header"] };
 }
 
 const firstBytes = 64 * 1024;
 
 interface ByteSource {
-  /** That many bytes, or `undefined` where the stream ends before the first; a stream that ends later is a fault. */
+  /** `size` bytes, or `undefined` at the end of the stream. Throws a `FrameFault` if it ends in between. */
   exactly(size: number): Promise<Buffer | undefined>;
-  /** What is there, at least one byte and no more than that; `undefined` at the end. */
+  /** Between one and `size` available bytes; `undefined` at the end. */
   upTo(size: number): Promise<Buffer | undefined>;
 }
 
-/** The stream stays paused: what is not asked for stays in the pipe, and the writer waits. */
+/** Keeps the stream paused: unread data stays in the pipe, and the writer blocks. */
 function pullBytes(stream: Readable): ByteSource {
   let rest: Buffer = Buffer.alloc(0);
-  // Node lets the streams of a child that exited flow off, unless somebody listens: always, not only while we wait.
+  // Node discards unread data of a child that exited unless there is a listener, even while nothing is awaited.
   stream.on("readable", () => undefined);
 
   async function upTo(size: number): Promise<Buffer | undefined> {
@@ -133,14 +133,14 @@ function pullBytes(stream: Readable): ByteSource {
   return {
     upTo,
     async exactly(size) {
-      // Into one place: bytes that come one at a time would each take a hundred others to keep. Not larger than twice what came.
+      // One buffer, not a list: a list of one-byte chunks would take a hundred times the memory. At most twice what has arrived.
       let whole = Buffer.allocUnsafe(Math.min(size, firstBytes));
       for (let at = 0; at < size;) {
         if (at === whole.length) whole = Buffer.concat([whole], Math.min(size, 2 * at));
         const piece = await upTo(whole.length - at);
         if (piece === undefined) {
           if (at === 0) return undefined;
-          throw new FrameFault("The stream ended within a frame.");
+          throw new FrameFault("The stream ended inside a frame.");
         }
         at += piece.copy(whole, at);
       }

@@ -1,23 +1,23 @@
 import type { Steps } from "../../base/slices.ts";
 
-/** A value that an enemy wrote as JSON. */
+/** A parsed untrusted value. */
 export interface ParsedJson {
   readonly value: unknown;
-  /** How many bytes longer it becomes at most when it is written again: 1e20 has 21 digits. */
+  /** By how many bytes it can grow when it is written again: 1e20 has 21 digits. */
   readonly growth: number;
 }
 
-/** Nested deeper than allowed. `begun` is the outermost value as far as it was read. */
+/** Nested too deeply. `begun` is the outermost value as far as it was read. */
 export class TooDeep extends Error {
   override readonly name = "TooDeep";
   readonly begun: unknown;
   constructor(begun: unknown) {
-    super("It is nested too deep.");
+    super("The value is nested too deeply.");
     this.begun = begun;
   }
 }
 
-/** How many values are read between two moments where it may pause, and how many bytes of one text. */
+/** Values, and bytes of one string, between two yields. */
 const stride = 500;
 const pieceBytes = 64 * 1024;
 const longestNumber = 4096;
@@ -36,8 +36,8 @@ type Holder =
   | { readonly value: Record<string, unknown>; readonly closer: typeof closeObject; key: string };
 
 /**
- * Parses JSON as `JSON.parse` does, but for numbers that JSON cannot say, such as 1e999, which become null. In steps, and
- * without recursion: neither length nor depth is ours to choose. Throws a SyntaxError, or `TooDeep`.
+ * Parses like `JSON.parse`, except that numbers that overflow, such as 1e999, become null. Yields regularly and does not recurse,
+ * because the input is untrusted. Throws a SyntaxError, or `TooDeep`.
  */
 export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
   const holders: Holder[] = [];
@@ -49,15 +49,15 @@ export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
     return bytes[at];
   }
 
-  /** From behind its first quote, in pieces that are whole characters and whole escapes. */
+  /** In chunks that end between characters and between escapes. */
   function* readText(): Steps<string> {
-    if (next() !== quote) throw new SyntaxError("A text is missing.");
+    if (next() !== quote) throw new SyntaxError("Expected a string.");
     at += 1;
     let text = "";
     for (let start = at, isPlain = true; ;) {
       const byte = bytes[at];
       const isOver = byte === quote;
-      if (byte === undefined) throw new SyntaxError("A text does not end.");
+      if (byte === undefined) throw new SyntaxError("Unterminated string.");
       if (isOver || (at - start >= pieceBytes && (byte & 0xc0) !== 0x80)) {
         const piece = bytes.toString("utf8", start, at);
         text += isPlain ? piece : (JSON.parse(`"${piece}"`) as string);
@@ -76,7 +76,7 @@ export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
 
   function* readKey(): Steps<string> {
     const key = yield* readText();
-    if (next() !== colon) throw new SyntaxError("A name has no value.");
+    if (next() !== colon) throw new SyntaxError("Expected ':' after a key.");
     at += 1;
     return key;
   }
@@ -84,10 +84,10 @@ export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
   function readScalar(): unknown {
     const start = at;
     for (let byte = bytes[at]; isOfScalar(byte); byte = bytes[at]) at += 1;
-    if (at - start > longestNumber) throw new SyntaxError("A number is too long.");
+    if (at - start > longestNumber) throw new SyntaxError("Number is too long.");
     const token = bytes.toString("latin1", start, at);
     if (literals.has(token)) return literals.get(token);
-    if (!numberShape.test(token)) throw new SyntaxError("It is no JSON.");
+    if (!numberShape.test(token)) throw new SyntaxError("Unexpected token.");
     const number = Number(token);
     if (!Number.isFinite(number)) return null;
     growth += Math.max(0, String(number).length - token.length);
@@ -111,11 +111,11 @@ export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
       at += 1;
       value = holder.value;
     } else value = byte === quote ? yield* readText() : readScalar();
-    // It goes into what holds it; what it completes goes into what holds that.
+    // Add it to its parent; if that completes the parent, add that to its own.
     for (let holder = holders.at(-1); ; holder = holders.at(-1)) {
       const separator = next();
       if (holder === undefined) {
-        if (separator !== undefined) throw new SyntaxError("Something follows the value.");
+        if (separator !== undefined) throw new SyntaxError("Unexpected data after the value.");
         return { value, growth };
       }
       if ("key" in holder) setField(holder.value, holder.key, value);
@@ -125,21 +125,21 @@ export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
         if ("key" in holder) holder.key = yield* readKey();
         break;
       }
-      if (separator !== holder.closer) throw new SyntaxError("A list or an object does not go on.");
+      if (separator !== holder.closer) throw new SyntaxError("Expected ',' or a closing bracket.");
       holders.pop();
       value = holder.value;
     }
   }
 }
 
-/** Letters, digits, signs and points. */
+/** Letters, digits, signs and dots. */
 function isOfScalar(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   const letter = byte | 0x20;
   return (letter >= 0x61 && letter <= 0x7a) || (byte >= 0x2b && byte <= 0x39 && byte !== comma);
 }
 
-/** As its own, whatever its name. */
+/** As an own property, even if it is called `__proto__`. */
 function setField(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

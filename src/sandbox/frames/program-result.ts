@@ -12,15 +12,16 @@ const mostBlobs = 10_000;
 const longestName = 200;
 const longestText = 64 * 1024;
 
-/** What an enemy says came of a run, as something that can be passed on. Throws a `FrameFault` where it is nothing of that kind. */
+/** Validates the result that an untrusted program reports. Throws a `FrameFault` if it is malformed. */
 export function readResult({ header, headerBytes, isTooDeep, size }: Frame, mostBytes: number): ProgramResult {
-  if (size > 0) throw new FrameFault("A result has no payload.");
+  if (size > 0) throw new FrameFault("A result frame has a payload.");
   if (isTooDeep) return { type: "raised", error: tooDeep };
   if (header.type === "raised") return { type: "raised", error: readError(header["error"]) };
   const { value, summary, output_blobs: outputBlobs } = header;
-  if (value === undefined) throw new FrameFault("A result has no value.");
-  if (summary !== undefined && typeof summary !== "string") throw new FrameFault("A summary is not a text.");
-  if (outputBlobs !== undefined && !isListOfTexts(outputBlobs)) throw new FrameFault("Output blobs are not a list.");
+  if (value === undefined) throw new FrameFault("A result frame has no value.");
+  if (summary !== undefined && typeof summary !== "string") throw new FrameFault("summary is not a string.");
+  if (outputBlobs !== undefined && !isListOfTexts(outputBlobs))
+    throw new FrameFault("output_blobs is not a list of strings.");
   const rest = { type: header.type, value: 0, summary, output_blobs: outputBlobs };
   if (headerBytes > mostBytes && headerBytes - Buffer.byteLength(JSON.stringify(rest)) + 1 > mostBytes)
     return { type: "too-large" };
@@ -38,9 +39,9 @@ const tooDeep: RunError = {
 };
 
 function readError(error: unknown): RunError {
-  if (typeof error !== "object" || error === null) throw new FrameFault("An error is not an object.");
+  if (typeof error !== "object" || error === null) throw new FrameFault("error is not an object.");
   const { type, message, details } = error as Record<string, unknown>;
-  if (typeof type !== "string" || typeof message !== "string") throw new FrameFault("An error has no words.");
+  if (typeof type !== "string" || typeof message !== "string") throw new FrameFault("error has no type or message.");
   const isObject = typeof details === "object" && details !== null && !Array.isArray(details);
   return {
     type: cut(type, longestName),
@@ -49,7 +50,7 @@ function readError(error: unknown): RunError {
   };
 }
 
-/** The sign tells whoever hides secrets that the beginning of one may stand before it. */
+/** The `…` tells the secret mask that a truncated secret may precede it. */
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }

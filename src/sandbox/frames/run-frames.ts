@@ -1,6 +1,6 @@
 import type { RunLimits, SandboxRun, Tier } from "../sandbox.ts";
 
-/** Where things lie, as the inside sees them. */
+/** Paths inside the sandbox. */
 interface Roots {
   readonly skills: string;
   readonly workspace: string;
@@ -11,11 +11,11 @@ interface Roots {
   readonly packages: string | null;
 }
 
-/** What a tier adds to a run. */
+/** What a run frame needs to know about the tier. */
 export interface Surroundings {
   readonly tier: Tier;
   readonly roots: Roots;
-  /** Of scripts; absent where they run in the same interpreter. */
+  /** For scripts; absent where they run in the same interpreter. */
   readonly interpreters?: { readonly python: string; readonly bash: string; readonly node: string };
   readonly environment: Readonly<Record<string, string>>;
   readonly proxyPort: number | undefined;
@@ -26,15 +26,15 @@ type Frame = { readonly type: string; readonly [key: string]: unknown };
 const megabyte = 1024 * 1024;
 const gigabyte = 1024 * megabyte;
 const openFiles = 256;
-/** What the supervisor sees is exact; the kernel's own limits of one process lie above it. */
+/** The supervisor's limit is exact; the kernel's limits per process are higher. */
 const memoryMargin = 256 * megabyte;
-/** V8 reserves far more than it uses. */
+/** V8 reserves more memory than it uses. */
 const nodeMargin = 2 * gigabyte;
 const addressMargin = 4 * gigabyte;
 const nodeAddresses = 128 * gigabyte;
 const processors = 64;
 
-/** Tells the supervisor to begin watching. */
+/** Starts the supervisor's watch. */
 export function startFrame({ limits }: SandboxRun, { tier, roots }: Surroundings): Frame {
   return {
     type: "start",
@@ -50,7 +50,7 @@ export function startFrame({ limits }: SandboxRun, { tier, roots }: Surroundings
   };
 }
 
-/** Tells the program what to run. */
+/** Starts the program. */
 export function runFrame(run: SandboxRun, surroundings: Surroundings): Frame {
   const { program, limits } = run;
   const { roots, interpreters } = surroundings;
@@ -84,7 +84,7 @@ export function runFrame(run: SandboxRun, surroundings: Surroundings): Frame {
   };
 }
 
-/** Processes and the threads in them: runtimes such as Node's start a dozen without being asked. */
+/** Processes and threads: runtimes such as Node start a dozen threads. */
 function tasksOf({ processes }: RunLimits): number {
   return 2 * processes + 32;
 }

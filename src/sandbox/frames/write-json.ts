@@ -1,6 +1,6 @@
 import type { Steps } from "../../base/slices.ts";
 
-/** How many values are written between two moments where it may pause, and how long a text may be to be written at once. */
+/** Values, and characters of one string, between two yields. */
 const stride = 500;
 const pieceLength = 32 * 1024;
 
@@ -12,7 +12,7 @@ interface Level {
   isEmpty: boolean;
 }
 
-/** Plain data as compact JSON, as `JSON.stringify` writes it. In steps, and without recursion. */
+/** Writes JSON like `JSON.stringify`, but yields regularly and does not recurse. */
 export function* writeJson(root: unknown): Steps<Buffer> {
   const pieces: Buffer[] = [];
   const levels: Level[] = [];
@@ -38,7 +38,7 @@ export function* writeJson(root: unknown): Steps<Buffer> {
       levels.push(level);
     }
   }
-  /** A long text in pieces, both halves of a character in one. */
+  /** A long string in chunks, without splitting surrogate pairs. */
   function* writeText(value: string): Steps<void> {
     if (value.length <= pieceLength) {
       text += JSON.stringify(value);
@@ -68,7 +68,7 @@ export function* writeJson(root: unknown): Steps<Buffer> {
     const key = keys?.[level.at] ?? level.at;
     const item = value[key];
     level.at += 1;
-    // As ever, a field that is undefined is not there.
+    // As in `JSON.stringify`, undefined fields are omitted.
     if (typeof key === "string" && item === undefined) continue;
     if (!level.isEmpty) text += ",";
     level.isEmpty = false;

@@ -1,43 +1,43 @@
 import type { Json, SandboxProject } from "../sandbox.ts";
 
-/** Everything that the arguments depend on. */
+/** What the arguments depend on. */
 export interface BubblewrapPlan {
   readonly python: { readonly executable: string };
-  /** Shown where they are: libraries, and what belongs to the interpreter. */
+  /** Mounted at the same path: libraries, and files of the interpreter. */
   readonly shown: readonly string[];
-  /** Shown as `/usr/bin`. */
+  /** Mounted as `/usr/bin`. */
   readonly programs: string;
-  /** Bound where it is; absent where there is none to run scripts with. */
+  /** The Node executable, for scripts. */
   readonly node: string | undefined;
-  /** Links in the root, such as the system has. */
+  /** Links in the root directory, as on this system. */
   readonly system: readonly { readonly name: string; readonly link: string }[];
-  /** Directories of `/proc` in which anybody could write, or root could by its name. */
+  /** Directories of `/proc` that must be read-only. */
   readonly settings: readonly string[];
   readonly inside: string;
   readonly etc: string;
-  /** A file of zeros, in place of a device from which memory could be had that nobody counts. */
+  /** A file of zeros in place of `/dev/zero`, whose shared mappings are memory that is not counted. */
   readonly zeros: string;
   readonly skills: string;
   readonly blobs: string;
   readonly project: Pick<SandboxProject, "directory" | "writable"> | undefined;
   readonly packages: string | undefined;
   readonly diskBytes: number;
-  /** What Landlock leaves of all this, as `confine.py` takes it. */
+  /** The paths that Landlock allows, for `confine.py`. */
   readonly walls: Json;
   readonly wishes: readonly string[];
 }
 
-/** Where bubblewrap shows Node. */
+/** The path of Node in the sandbox. */
 export const nodeInside = "/opt/node/bin/node";
 
-/** Places that are made anew: nothing of the host can be shown there. */
+/** Paths that the sandbox replaces: nothing of the host can be mounted there. */
 export const ownPlaces = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;
 
 const launch = 'import sys; sys.path.insert(0, "/inside"); import supervisor; supervisor.main()';
 
 /**
- * The arguments of bubblewrap. Mount points are made only in its own root, before that becomes read-only: below a tree that
- * others can write they would follow links onto the host.
+ * The arguments of bubblewrap. Mount points are created only in its own root, before that becomes read-only: below a tree that others
+ * can write, bubblewrap would follow symbolic links to the host (CVE-2026-87766).
  */
 export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
   const { python, node, project, packages, diskBytes } = plan;

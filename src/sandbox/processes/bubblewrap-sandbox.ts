@@ -19,7 +19,7 @@ export interface BubblewrapOptions extends ProcessSandboxOptions {
   readonly root: SyntheticRoot;
 }
 
-/** The strongest tier: namespaces of its own for everything, made by bubblewrap, which needs no root. */
+/** The strongest tier: Linux namespaces created by bubblewrap, which does not need root. */
 export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   const { bubblewrap, python, root, host } = options;
   const system = systemDirectories();
@@ -40,7 +40,7 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
       refuses: ({ program }) =>
         node !== undefined || program.type !== "script" || program.language !== "node"
           ? undefined
-          : `Scripts for Node cannot be run: ${process.execPath} can be reached by root only.`,
+          : `Node scripts are not available: only root can read ${process.execPath}.`,
       command(directory, shape, wishes, user) {
         const lent = user.isLent ? shape.project : undefined;
         const place = join(directory.path, "project");
@@ -96,8 +96,8 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 }
 
 /**
- * Of `/proc`, which says where on the host things lie, and which boot this is, only what says nothing of that kind. And pipes with
- * names can be written to where nothing else can, and a project may have some: what reads them is outside.
+ * Landlock rules inside the namespaces. They hide files of `/proc` that reveal paths of the host and its boot id, and prevent writing
+ * to named pipes in read-only mounts such as a project, which processes outside may read.
  */
 function secondWall(shown: readonly string[], project: SandboxRun["project"]): { readonly [key: string]: Json } {
   const own = [
@@ -123,19 +123,21 @@ function secondWall(shown: readonly string[], project: SandboxRun["project"]): {
 
 const writablePlaces = ["/workspace", "/output", "/tmp", "/dev/shm"];
 
-/** Why bubblewrap cannot show this interpreter, if it cannot. */
+/** Why this interpreter cannot be mounted, or `undefined`. */
 export function cannotShow({ executable, prefix }: Python): string | undefined {
   const hidden = ownPlaces.find((place) => isWithin(prefix, place));
-  return hidden === undefined ? undefined : `${executable} lies in ${prefix}, where a sandbox has files of its own.`;
+  return hidden === undefined
+    ? undefined
+    : `${executable} is installed in ${prefix}, which the sandbox replaces with its own directory.`;
 }
 
-/** What lies beside `/usr` in the root of a system is links into it on most; programs are always there. */
+/** `/lib` and others are links into `/usr` on most systems. */
 function systemDirectories(): BubblewrapPlan["system"] {
   const libraries = ["lib", "lib32", "lib64", "libx32"].flatMap((name) => {
     try {
       return lstatSync(`/${name}`).isSymbolicLink() ? [{ name, link: readlinkSync(`/${name}`) }] : [];
     } catch {
-      return []; // This system has none.
+      return []; // Absent on this system.
     }
   });
   return [...["bin", "sbin"].map((name) => ({ name, link: "usr/bin" })), ...libraries];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Explanation } from "../sandbox.ts";
 
-/** What the kernel says of unprivileged user namespaces; `undefined` where it does not know the setting. */
+/** Kernel settings for unprivileged user namespaces; `undefined` if the kernel does not have the setting. */
 export interface NamespaceSettings {
   readonly restrictedByAppArmor: boolean | undefined;
   readonly unprivilegedClone: boolean | undefined;
@@ -19,29 +19,29 @@ const appArmorProfile = [
   "sudo tee /etc/apparmor.d/bwrap",
 ].join(" | ");
 
-/** Turns what bubblewrap said when it failed into what is the matter. */
+/** Explains an error message of bubblewrap. */
 export function explainBubblewrap(said: string, settings: NamespaceSettings): Explanation {
   if (settings.restrictedByAppArmor === true) {
     return {
-      reason: `This system allows user namespaces only to programs with an AppArmor profile. ${said}`,
+      reason: `AppArmor on this system restricts user namespaces to programs with a profile. ${said}`,
       fix: [appArmorProfile, "sudo apparmor_parser -r /etc/apparmor.d/bwrap"],
     };
   }
   if (settings.unprivilegedClone === false) {
     return {
-      reason: `This system allows user namespaces only to root. ${said}`,
+      reason: `This system restricts user namespaces to root. ${said}`,
       fix: ["sudo sysctl -w kernel.unprivileged_userns_clone=1"],
     };
   }
   if (settings.mostNamespaces === 0) {
     return {
-      reason: `This system allows no user namespaces. ${said}`,
+      reason: `User namespaces are disabled on this system. ${said}`,
       fix: ["sudo sysctl -w user.max_user_namespaces=15000"],
     };
   }
   if (settings.inContainer) {
     return {
-      reason: `This container allows no namespaces within it. ${said}`,
+      reason: `This container does not allow nested namespaces. ${said}`,
       fix: [
         "Start the container with: --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined",
       ],
@@ -67,7 +67,7 @@ function readSetting(path: string): number | undefined {
   try {
     return Number(readFileSync(path, "utf8"));
   } catch {
-    return undefined; // A kernel that does not know it.
+    return undefined; // Not in this kernel.
   }
 }
 
@@ -77,6 +77,6 @@ function isContainer(): boolean {
       readFileSync("/proc/1/cgroup", "utf8") + readFileSync("/proc/1/environ", "latin1"),
     );
   } catch {
-    return false; // Nobody says so.
+    return false; // Not readable.
   }
 }

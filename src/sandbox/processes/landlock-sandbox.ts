@@ -19,8 +19,8 @@ const writable = ["/dev/null"];
 const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import supervisor; supervisor.main()";
 
 /**
- * For machines where no namespaces can be had: the program gives up, before user code runs, every file but its own, all
- * sockets, and all signals to others. It cannot be given a network of its own, so that it gets none.
+ * For machines without user namespaces: before user code runs, the process gives up access to all files but its own, to sockets, and
+ * to other processes. Network access is not supported.
  */
 export function openLandlockSandbox(options: LandlockOptions): Sandbox {
   const { python, host } = options;
@@ -32,7 +32,7 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
       writable: ownRootNames,
       refuses,
       command(directory, { project, packages, tools }, wishes) {
-        // Who runs as somebody real shares the id with everything of theirs.
+        // Whether files and processes outside belong to the same user.
         const isSomebody = process.getuid?.() !== 0 || project !== undefined;
         const { workspace, output, temporary, skills, blobs } = ownRoots(directory);
         const projects = project === undefined ? [] : [project.directory];
@@ -67,12 +67,12 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
 }
 
 function refuses({ program, network, project }: SandboxRun, { isLent }: SandboxUser): string | undefined {
-  if (network.length > 0) return "Landlock cannot give a run a network of its own: it can only run without.";
+  if (network.length > 0) return "The landlock tier does not support network access.";
   if (program.type === "script" && program.language !== "python") {
-    return `Landlock cannot show the protocol's paths to ${program.language}: it runs only Python.`;
+    return `The landlock tier runs Python only, not ${program.language}.`;
   }
   if (isLent) {
-    return `Landlock cannot hold root, and only root can use ${project?.directory}: give it to an ordinary user, or run as one.`;
+    return `The landlock tier cannot run code as root, and only root can use ${project?.directory}: change its owner, or run acp-skills as an ordinary user.`;
   }
   return undefined;
 }

@@ -13,14 +13,14 @@ import { sweepLeftovers } from "../directory/sweep-leftovers.ts";
 import { makeSyntheticRoot } from "./synthetic-root.ts";
 
 export interface ProcessTierOptions extends Omit<ProcessSandboxOptions, "host"> {
-  /** The only interpreter to consider. */
+  /** The interpreter to use; by default, one is searched for. */
   readonly python: string | undefined;
   readonly temporaryDirectory: string | undefined;
 }
 
 const installPython: readonly string[] = ["sudo apt-get install python3", "sudo dnf install python3"];
 
-/** Opens bubblewrap's tier, tried from inside; else why it cannot be used. Closing it removes all that it made. */
+/** Opens the bubblewrap tier if it passes its self-test, or returns why it is not available. */
 export function openBubblewrapTier(options: ProcessTierOptions): Promise<Sandbox | Explanation> {
   const bubblewrap = findCommand("bwrap", ["/usr/bin"]);
   if (bubblewrap === undefined) return Promise.resolve(bubblewrapMissing);
@@ -33,7 +33,7 @@ export function openBubblewrapTier(options: ProcessTierOptions): Promise<Sandbox
   );
 }
 
-/** The same for the tier that needs nothing but the kernel. */
+/** The same for the landlock tier. */
 export function openLandlockTier(options: ProcessTierOptions): Promise<Sandbox | Explanation> {
   return openTier(options, (python, host) => openLandlockSandbox({ ...options, python, host }));
 }
@@ -62,7 +62,7 @@ async function openTier(
   }
 }
 
-/** However often it is closed, it closes once. */
+/** `close` is idempotent. */
 function closingWith(sandbox: Sandbox, close: () => Promise<void>): Sandbox {
   let closed: Promise<void> | undefined;
   return { ...sandbox, close: () => (closed ??= sandbox.close().then(close)) };

@@ -86,7 +86,7 @@ def main(user, directory, place, *command):
     try:
         show(int(user), directory, place)
     except OSError as error:
-        sys.exit(f"{directory} is root's, and cannot be shown to anybody else here ({error.strerror}).")
+        sys.exit(f"{directory} belongs to root and cannot be mounted for another user ({error.strerror}).")
     os.setgroups([])
     os.setresgid(int(user), int(user), int(user))
     os.setresuid(int(user), int(user), int(user))

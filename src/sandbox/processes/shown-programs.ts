@@ -12,7 +12,7 @@ import { basename, dirname, join } from "node:path";
 import type { Python } from "../find/find-python.ts";
 import { isWithin } from "../../base/is-within.ts";
 
-/** Programs that scripts of skills use. No compilers, debuggers, version control, package managers, containers. */
+/** Programs for scripts of skills. No compilers, debuggers, version control, package managers or containers. */
 const scriptTools = `
   [ arch b2sum base32 base64 basename basenc cat chgrp chmod chown cksum comm cp csplit cut date dd df dir dircolors dirname du
   echo env expand expr factor false fmt fold groups head hostid hostname id install join link ln logname ls md5sum mkdir mkfifo
@@ -28,7 +28,7 @@ const scriptTools = `
 const toolDirectories = ["/usr/bin", "/bin"];
 
 const architecture = process.arch === "arm64" ? "aarch64" : "x86_64";
-/** Of libraries; what lies beside them in `/usr/lib` are programs of packages. */
+/** Directories of libraries, without the programs of packages in `/usr/lib`. */
 const libraries = [
   ...["/usr/lib64", "/usr/lib32", `/usr/lib/${architecture}-linux-gnu`, "/lib64", `/lib/${architecture}-linux-gnu`],
   ...[
@@ -41,10 +41,10 @@ const libraries = [
   ],
   ...["/usr/share/ca-certificates", "/usr/share/perl", "/usr/share/perl5", "/usr/share/awk", "/usr/share/nodejs"],
 ];
-/** Where a system keeps its libraries right in `/usr/lib`, as some do, all of that is shown. */
+/** Systems with one of these have their libraries directly in `/usr/lib`: all of it is mounted. */
 const flatLibraries = ["/usr/lib/libc.so.6", "/lib/ld-musl-x86_64.so.1", "/lib/ld-musl-aarch64.so.1"];
 
-/** Directories and files of the host that a program in Python needs, its own interpreter among them, as they lie there. */
+/** Directories and files of the host that Python programs need, including the interpreter. */
 export function shownToPython(python: Python): string[] {
   const { executable, prefix, version } = python;
   const [major = "3", minor = "0"] = version.split(".");
@@ -54,7 +54,7 @@ export function shownToPython(python: Python): string[] {
       ? [`${prefix}/lib/python${major}.${minor}`, `${prefix}/lib/python${major}`, ...ownLibrary(prefix, major, minor)]
       : [prefix];
   const system = flatLibraries.some((file) => existsSync(file)) ? ["/usr/lib", "/lib", "/usr/lib64"] : libraries;
-  // What is only another name for a place is reached by a link in the root.
+  // Links are recreated in the root of the sandbox.
   const real = system.filter((place) => existsSync(place) && realpathSync(place) === place);
   const found = [...new Set([...own, ...elsewhere, ...real])].filter((place) => existsSync(place));
   return found.filter((place) => !found.some((other) => other !== place && isWithin(place, other)));
@@ -65,14 +65,14 @@ function ownLibrary(prefix: string, major: string, minor: string): string[] {
   return [`libpython${major}.${minor}.so.1.0`, `libpython${major}.so`].map((name) => `${prefix}/lib/${name}`);
 }
 
-/** What loads programs: to start any, it must be allowed to run as well. */
+/** Dynamic loaders: starting a program needs the right to execute its loader. */
 export function programLoaders(): string[] {
   const names = ["ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1"];
   const places = ["/lib64", "/lib"].flatMap((directory) => names.map((name) => join(directory, name)));
   return [...new Set(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)))];
 }
 
-/** The tools that this machine has, where they are. */
+/** The script tools that are installed on this machine. */
 export function findScriptTools(): { readonly name: string; readonly path: string }[] {
   return scriptTools.flatMap((name) => {
     const path = toolDirectories.map((directory) => join(directory, name)).find((candidate) => existsSync(candidate));
@@ -81,8 +81,8 @@ export function findScriptTools(): { readonly name: string; readonly path: strin
 }
 
 /**
- * Makes a directory to be shown as `/usr/bin`: the interpreter, and with `tools` what scripts use. As further names of the same
- * files where that can be had: one directory is shown at once, and a hundred files are not.
+ * Creates a directory to mount as `/usr/bin`: the interpreter, and with `tools` the programs for scripts. Hard links where possible;
+ * mounting one directory is faster than mounting a hundred files.
  */
 export function makeProgramDirectory(directory: string, python: Python, tools: boolean): string {
   mkdirSync(directory, { mode: 0o755 });

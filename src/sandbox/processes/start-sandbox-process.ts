@@ -12,35 +12,35 @@ export interface Command {
   readonly file: string;
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Takes this user's id and group, and no others; only root can. */
+  /** User and group id to run as; needs root. */
   readonly user: number | undefined;
-  /** The sandbox will hand over a listener. */
+  /** Whether the sandbox sends a listener. */
   readonly network: boolean;
-  /** There is no namespace that dies with its first process: the process group of the program must be ended too. */
+  /** Without a pid namespace: the process group of the program must be killed too. */
   readonly alone: boolean;
 }
 
 const startupMs = 10_000;
 const mostWords = 2_000;
 
-/** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with what it said instead. */
+/** Starts a sandbox and waits until its supervisor is ready. Throws `SANDBOX_UNAVAILABLE` with its error output. */
 export async function startSandboxProcess(command: Command, clock: Clock): Promise<SandboxProcess> {
   const child = await spawnSandbox(command.file, command.arguments, {
     stdio: ["ignore", "ignore", ...Array<"pipe">(5).fill("pipe"), ...(command.network ? (["ipc"] as const) : [])],
     cwd: "/",
     env: command.environment,
-    // A session of its own: what the terminal sends to this process is for this process to pass on.
+    // A new session: signals from the terminal reach only this process.
     detached: true,
     ...(command.user === undefined ? {} : { uid: command.user, gid: command.user }),
   });
   const started = follow(child);
   const cancel = clock.after(startupMs, () => started.kill());
   const handedOver = command.network ? receiveListener(child) : undefined;
-  // Where starting fails first, nobody else waits for it.
+  // If starting fails, it is not awaited.
   handedOver?.catch(() => undefined);
   try {
     const ready = await started.frames.next();
-    if (ready?.header.type !== "ready") throw new Error("It did not get ready.");
+    if (ready?.header.type !== "ready") throw new Error("It did not become ready.");
     if (command.alone) started.endWith(Number(ready.header["program"]));
     const port = Number(ready.header["proxy_port"]);
     const listener = handedOver === undefined ? undefined : { server: await handedOver, port };
@@ -63,7 +63,7 @@ export async function startSandboxProcess(command: Command, clock: Clock): Promi
 }
 
 interface Followed extends Omit<SandboxProcess, "listener"> {
-  /** What the sandbox itself has to say. */
+  /** Stderr of the sandbox itself. */
   readonly words: Readable;
   endWith(group: number): void;
 }
@@ -75,13 +75,13 @@ function follow(child: ChildProcess): Followed {
   let group: number | undefined;
   const exited = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
-      // A supervisor that ends by itself has ended all the others, and their numbers may be others' by now.
+      // A supervisor that exits has killed all others, and their ids may be reused by now.
       lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
       if (signal === null || group === undefined) resolve();
       else void endGroup(group).then(resolve);
     });
   });
-  // A sandbox that is gone is noticed by its exit.
+  // The exit event reports it.
   for (const stream of streams) stream.on("error", () => undefined);
   return {
     pid: child.pid,
@@ -95,12 +95,12 @@ function follow(child: ChildProcess): Followed {
     lastWords: () => lastWords,
     kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      // First, while its number is certainly its own.
+      // First, while its id cannot be reused yet.
       if (group !== undefined) signalGroup(group, "SIGKILL");
       child.kill("SIGKILL");
     },
     endWith(wanted) {
-      if (!Number.isSafeInteger(wanted) || wanted <= 1) throw new Error("It has no program.");
+      if (!Number.isSafeInteger(wanted) || wanted <= 1) throw new Error("It sent an invalid process id.");
       group = wanted;
     },
     release() {
@@ -118,7 +118,7 @@ function follow(child: ChildProcess): Followed {
 function receiveListener(child: ChildProcess): Promise<Server> {
   return new Promise((resolve, reject) => {
     child.once("message", (_message, handle) => resolve(handle as Server));
-    child.once("exit", () => reject(new Error("It ended before it handed over its listener.")));
+    child.once("exit", () => reject(new Error("It exited before it sent its listener.")));
   });
 }
 

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Files that stand in for those of the system, made once. */
+/** Replacements for system files, created once per process. */
 export interface SyntheticRoot {
   readonly etc: string;
   readonly zeros: string;
@@ -14,7 +14,7 @@ const written: Readonly<Record<string, string>> = {
   "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
   "resolv.conf": "",
 };
-/** What programs need of the real ones; none of it says anything about the machine's users. */
+/** Files of the real `/etc` that programs need; none contains user data. */
 const copied = [
   "ld.so.cache",
   "localtime",
@@ -27,7 +27,7 @@ const copied = [
 ];
 const zeroBytes = 256 * 1024 * 1024;
 
-/** Makes them in a directory of this process. */
+/** Creates them in `directory`. */
 export function makeSyntheticRoot(directory: string): SyntheticRoot {
   const etc = join(directory, "etc");
   mkdirSync(etc);
@@ -38,7 +38,7 @@ export function makeSyntheticRoot(directory: string): SyntheticRoot {
   for (const name of copied) {
     const from = join("/etc", name);
     if (statSync(from, { throwIfNoEntry: false }) === undefined) continue;
-    // The links among alternatives mean the same inside; every other link is followed.
+    // Links in alternatives/ stay links; others are resolved.
     const links = name === "alternatives" ? { verbatimSymlinks: true } : { dereference: true };
     cpSync(from, join(etc, name), { recursive: true, ...links });
   }

@@ -1,14 +1,14 @@
-/** How the child of the portable tier is started: what Deno is told, as pure data. */
+/** The command line of the pyodide tier's Deno process. */
 
 export interface DenoChild {
   readonly deno: string;
-  /** Directory of the package `pyodide`, of our files that run inside, and the compiled library: all that may be read. */
+  /** Directories of the package `pyodide` and of our files, and the compiled library: all that can be read. */
   readonly pyodide: string;
   readonly inside: string;
   readonly library?: string | undefined;
-  /** Starts Python only to compile its library. */
+  /** Only compile the standard library. */
   readonly making?: boolean;
-  /** A path that can be neither a directory nor become one: Deno must not keep anything. */
+  /** The path of a regular file, used as Deno's cache and temporary directory, so that it cannot write anything. */
   readonly nowhere: string;
 }
 
@@ -21,8 +21,8 @@ export interface DenoCommand {
 const never = ["write", "net", "env", "run", "sys", "ffi", "import"];
 
 /**
- * With no right but to read its own files, which it gives back before it runs anything. On POSIX, limits of the kernel make
- * sure that no file is ever written, by no road: Deno's SQLite spills into the directory for temporary files without asking.
+ * Its only permission is to read its own files, which it revokes before it runs any code. On POSIX, a resource limit prevents writing
+ * files: Deno's SQLite would spill to the temporary directory without checking permissions.
  */
 export function denoCommand(child: DenoChild, platform: NodeJS.Platform = process.platform): DenoCommand {
   const { deno, pyodide, inside, library, making } = child;
@@ -44,7 +44,7 @@ export function denoCommand(child: DenoChild, platform: NodeJS.Platform = proces
     "--cached-only",
     "--no-code-cache",
     "--node-modules-dir=none",
-    // A comma separates; twice it is one.
+    // A comma is escaped by doubling it.
     `--allow-read=${readable.map((path) => path.replaceAll(",", ",,")).join(",")}`,
     ...never.map((right) => `--deny-${right}`),
     platform === "win32" ? `${inside}\\deno\\main.js` : `${inside}/deno/main.js`,
@@ -65,12 +65,12 @@ function environmentOf(nowhere: string, platform: NodeJS.Platform): Record<strin
     DENO_DIR: nowhere,
     DENO_NO_UPDATE_CHECK: "1",
     DENO_NO_PROMPT: "1",
-    // Otherwise code without any right is given the machine's graphics drivers.
+    // Otherwise code without permissions can use the graphics drivers.
     DENO_WEBGPU_BACKEND: "none",
     NO_COLOR: "1",
     TZ: "UTC",
     TMPDIR: nowhere,
-    // Windows starts no program without the first.
+    // Windows needs the first to start programs.
     ...(platform === "win32"
       ? { SystemRoot: process.env["SystemRoot"] ?? "C:\\Windows", TMP: nowhere, TEMP: nowhere }
       : {}),

@@ -17,19 +17,19 @@ import { tellSkipped } from "../drive/supervisor-report.ts";
 
 type Stop = "timeout" | "cancelled" | "output";
 
-/** What came over the one channel, on which everything may have been forged by the program. */
+/** What arrived over the single channel. All of it may be forged by the program. */
 interface Told {
   said?: ProgramResult;
   end?: Frame["header"];
   fault?: FrameFault;
 }
 
-/** How long the child may take to hand over what was left when the time is over; its first thread takes less. */
+/** How long the child may take to send output files after the timeout; its first thread ends it earlier. */
 const graceMs = 2_000;
 
 /**
- * Takes a child that waits through its one run, and answers when it is dead. What the host saw outranks what the child's first
- * thread says, and that outranks what comes over the channel. What a file's `read` and `host.output` throw passes through.
+ * Drives the one run of a prepared child; resolves when it is dead. What the host observed takes precedence over the exit code of the
+ * child's first thread, and that over what arrives on the channel. Errors of a file's `read` and of `host.output` are passed on.
  */
 export async function drivePyodideRun(
   child: PyodideProcess,
@@ -53,7 +53,7 @@ export async function drivePyodideRun(
     if (told.said !== undefined || told.end !== undefined) return;
     stopped ??= "timeout";
     over.abort();
-    // A program that waits for an answer now waits no longer.
+    // Unblocks a program that waits for an answer.
     child.stdin.end();
   };
   signal.addEventListener("abort", cancel, { once: true });
@@ -86,7 +86,7 @@ interface Listening {
   readonly tooMuch: () => void;
 }
 
-/** Serves the child until it is over, or breaks the rules. */
+/** Serves the child until the run is over or violates the protocol. */
 async function listen(
   { frames, stdin }: PyodideProcess,
   run: SandboxRun,
@@ -144,7 +144,7 @@ function judge(run: SandboxRun, stopped: Stop | undefined, child: PyodideProcess
   const verdict = child.verdict();
   if (verdict !== undefined) return { type: "limit", limit: verdict };
   if (end?.["stopped"] === "timeout") return { type: "limit", limit: "timeout" };
-  if (fault !== undefined) return { type: "crashed", detail: `The program broke the rules: ${fault.message}` };
+  if (fault !== undefined) return { type: "crashed", detail: `The program violated the protocol: ${fault.message}` };
   if (said?.type === "too-large") return { type: "limit", limit: "output" };
   if (end === undefined)
     return { type: "crashed", detail: `The sandbox exited without a result. ${child.lastWords()}` };
@@ -154,7 +154,7 @@ function judge(run: SandboxRun, stopped: Stop | undefined, child: PyodideProcess
   const exitCode = end["exit_code"];
   if (run.program.type === "script" && Number.isInteger(exitCode))
     return { type: "exited", exitCode: exitCode as number };
-  return { type: "crashed", detail: "The program ended without a result." };
+  return { type: "crashed", detail: "The program exited without a result." };
 }
 
 const surroundings: Surroundings = {

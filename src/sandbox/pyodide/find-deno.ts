@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { findCommand } from "../find/find-command.ts";
 import { urlOf } from "../../base/url-of.ts";
 
-/** Where the portable tier's two parts lie. */
+/** The two parts of the pyodide tier. */
 export interface DenoParts {
-  /** The program itself, not the script that npm puts before it. */
+  /** The executable, not npm's wrapper script. */
   readonly deno: string;
   /** The directory of the package `pyodide`. */
   readonly pyodide: string;
@@ -25,19 +25,19 @@ const ownDirectory = fileURLToPath(new URL(".", urlOf(import.meta)));
 const program = process.platform === "win32" ? "deno.exe" : "deno";
 
 /**
- * Looks for `deno` and `pyodide` as npm lays them out, with or without install scripts: beside this package, then in each of
- * `directories`, whose contents are executed and must be trusted; for `deno` also on PATH. A string says what is missing.
+ * Finds the npm packages `deno` and `pyodide`, installed with or without install scripts, next to this package or in `directories`, which
+ * must be trusted; `deno` also on PATH. Returns a string that names what is missing.
  */
 export function findDenoParts(directories: readonly string[] = [], own: string = ownDirectory): DenoParts | string {
   const from = [own, ...directories];
   const pyodide = first(from, (directory) => packageDirectory("pyodide", directory));
   const deno = first(from, denoOfPackage) ?? denoOnPath();
   const missing = [...(deno === undefined ? ["deno"] : []), ...(pyodide === undefined ? ["pyodide"] : [])];
-  if (deno === undefined || pyodide === undefined) return `${missing.join(" and ")} cannot be found.`;
+  if (deno === undefined || pyodide === undefined) return `${missing.join(" and ")} not found.`;
   return { deno, pyodide };
 }
 
-/** The package for this platform holds the program; `deno` itself only has a copy where install scripts may run. */
+/** The platform's package contains the executable; `deno` itself has a copy only if install scripts ran. */
 function denoOfPackage(directory: string): string | undefined {
   const main = packageDirectory("deno", directory);
   const platform = platforms[`${process.platform} ${process.arch}`];
@@ -51,7 +51,7 @@ function denoOnPath(): string | undefined {
   const found = findCommand(program);
   if (found === undefined) return undefined;
   const real = realpathSync(found);
-  // Of a global installation by npm: a script, which would stay between us and the program.
+  // A global npm installation: a wrapper script.
   return basename(real) === "bin.cjs" ? denoOfPackage(dirname(real)) : real;
 }
 

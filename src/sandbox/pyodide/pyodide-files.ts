@@ -4,10 +4,10 @@ import { SkillsError } from "../../errors.ts";
 import { sendFrame } from "../frames/frames.ts";
 import type { SandboxRun } from "../sandbox.ts";
 
-/** A file of a run, by where the inside sees it. */
+/** A file of a run, by its path in the sandbox. */
 export interface LaidFile {
   readonly path: string;
-  /** A second name for it. */
+  /** A second path. */
   readonly alias?: string;
   readonly size: number;
   readonly read: () => AsyncIterable<Uint8Array>;
@@ -16,19 +16,19 @@ export interface LaidFile {
 const mostSegmentBytes = 255;
 const mostPathBytes = 4_096;
 
-/** All skills' files and blobs of a run. Throws where a name would lead elsewhere or two files would lie in one place. */
+/** The files of all skills, and the blobs. Throws for an invalid name or a duplicate path. */
 export function filesOf({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">): LaidFile[] {
   const files: LaidFile[] = [];
   for (const { name, files: own } of skills) {
-    if (!isSegment(name)) throw unfit(`A skill cannot be called ${JSON.stringify(name)}.`);
+    if (!isSegment(name)) throw unfit(`Invalid skill name: ${JSON.stringify(name)}.`);
     for (const file of own) {
-      if (!file.path.split("/").every(isSegment)) throw unfit(`A file cannot be called ${JSON.stringify(file.path)}.`);
+      if (!file.path.split("/").every(isSegment)) throw unfit(`Invalid file path: ${JSON.stringify(file.path)}.`);
       files.push({ path: `/skills/${name}/${file.path}`, size: file.size, read: () => file.read() });
     }
   }
   for (const blob of blobs) {
     if (!/^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(blob.id))
-      throw unfit(`${JSON.stringify(blob.id)} is no blob id.`);
+      throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
     const alias = `/blobs/${blob.id.slice("blob:".length)}`;
     files.push({ path: `/blobs/${blob.id}`, alias, size: blob.size, read: () => blob.read() });
   }
@@ -36,18 +36,18 @@ export function filesOf({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">)
   return files;
 }
 
-/** Sends them. Throws where one does not give exactly its size, or cannot be read: then nothing may be started there. */
+/** Sends files. Throws if one cannot be read or has a wrong size: then the run must not start. */
 export async function sendFiles(stream: Writable, files: readonly LaidFile[]): Promise<void> {
   for (const { path, alias, size, read } of files) {
     sendFrame(stream, { type: "file", path, ...(alias === undefined ? {} : { alias }), bytes: size });
     let sent = 0;
     for await (const piece of read()) {
       sent += piece.length;
-      if (sent > size) throw unfit(`${path} is longer than was said.`);
-      if (!stream.writable) throw unfit("The sandbox ended before it had all its files.");
+      if (sent > size) throw unfit(`${path} is larger than declared.`);
+      if (!stream.writable) throw unfit("The sandbox exited before it received all files.");
       if (!stream.write(piece)) await drained(stream);
     }
-    if (sent !== size) throw unfit(`${path} is shorter than was said.`);
+    if (sent !== size) throw unfit(`${path} is smaller than declared.`);
   }
 }
 
@@ -55,8 +55,8 @@ function checkPlaces(files: readonly LaidFile[]): void {
   const taken = new Set<string>();
   const directories = new Set<string>();
   for (const { path } of files) {
-    if (Buffer.byteLength(path) > mostPathBytes) throw unfit(`The path of a file is too long: ${path.slice(0, 100)}…`);
-    if (taken.has(path)) throw unfit(`Two files lie in ${JSON.stringify(path)}.`);
+    if (Buffer.byteLength(path) > mostPathBytes) throw unfit(`A file path is too long: ${path.slice(0, 100)}…`);
+    if (taken.has(path)) throw unfit(`Two files have the path ${JSON.stringify(path)}.`);
     taken.add(path);
     for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) directories.add(path.slice(0, at));
   }
@@ -64,7 +64,7 @@ function checkPlaces(files: readonly LaidFile[]): void {
     if (directories.has(path)) throw unfit(`${JSON.stringify(path)} is a file and a directory.`);
 }
 
-/** Until more may be written, or nobody reads any more. */
+/** Resolves when more can be written or the stream is closed. */
 async function drained(stream: Writable): Promise<void> {
   const settled = new AbortController();
   const wait = (event: string): Promise<unknown> =>

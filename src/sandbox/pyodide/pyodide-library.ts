@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { makeOwnDirectories } from "../../base/make-directories.ts";
 import type { Frame } from "../frames/frames.ts";
 
-/** What decides whether a compiled library may be used again. */
+/** A compiled library is reused for the same values. */
 export interface LibraryKey {
   readonly deno: string;
   readonly pyodide: string;
-  /** The directory of the file that compiles it, among our others. */
+  /** The directory of our files, including the one that compiles it. */
   readonly inside: string;
 }
 
@@ -16,9 +16,8 @@ const digestBytes = 32;
 const mostBytes = 256 * 1024 * 1024;
 
 /**
- * The file of Python's standard library, compiled, in `directory`; made by `make` where there is none that is whole. At its end
- * stands a digest of its bytes and of what it was made from. Only a clean child of ours makes one, never a run, and what
- * others could have written is not used.
+ * The path of the compiled standard library in `directory`; created by `make` if it is absent or damaged. It ends with a digest of its
+ * content and key. Created by a clean child, never by a run; a file that another user could have written is not used.
  */
 export async function ensureLibrary(directory: string, key: LibraryKey, make: () => Promise<Buffer>): Promise<string> {
   const origin = await describeOrigin(key);
@@ -36,9 +35,10 @@ export async function ensureLibrary(directory: string, key: LibraryKey, make: ()
   return file;
 }
 
-/** The bytes of the frame in which a child sends one. */
+/** Reads the frame with which a child sends the library. */
 export async function readLibrary({ header, size, payload }: Frame): Promise<Buffer> {
-  if (header.type !== "library" || size === 0 || size > mostBytes) throw new Error("That is no library.");
+  if (header.type !== "library" || size === 0 || size > mostBytes)
+    throw new Error("Deno did not send a compiled library.");
   const pieces: Uint8Array[] = [];
   for await (const piece of payload) pieces.push(piece);
   return Buffer.concat(pieces);
@@ -59,7 +59,7 @@ async function isWhole(file: string, origin: Buffer): Promise<boolean> {
     const bytes = content.subarray(0, -digestBytes);
     return digest(origin, bytes).equals(content.subarray(-digestBytes));
   } catch {
-    return false; // There is none yet.
+    return false; // Absent.
   }
 }
 

@@ -8,20 +8,20 @@ import { readFrames } from "../frames/frames.ts";
 import type { Frame, FrameReader } from "../frames/frames.ts";
 import { spawnSandbox } from "../drive/spawn-sandbox.ts";
 
-/** A child that was started, and said its first word. */
+/** A started child that has sent its first frame. */
 export interface PyodideProcess {
   readonly first: Frame;
   readonly frames: FrameReader;
   readonly stdin: Writable;
   readonly exited: Promise<void>;
-  /** What its first thread says by exiting, beside which code of the user never runs; `undefined` before it is dead. */
+  /** What its first thread, in which no user code runs, reports by its exit code; `undefined` before it is dead. */
   readonly verdict: () => "memory" | "timeout" | undefined;
-  /** How it ended; for people. */
+  /** Exit code or signal; for people. */
   readonly lastWords: () => string;
   readonly kill: () => void;
 }
 
-/** A Python whose library is not compiled takes seconds, and many on a busy machine. */
+/** Without a compiled library Python takes seconds, on a busy machine many. */
 const startupMs = 60_000;
 const mostWords = 2_000;
 const verdicts = new Map<number, "memory" | "timeout">([
@@ -30,7 +30,7 @@ const verdicts = new Map<number, "memory" | "timeout">([
 ]);
 
 /**
- * Starts Deno in an empty directory, as `user` where that is another, and waits until it is `ready`, or sends its `library`.
+ * Starts Deno in an empty directory, as `user` if given, and waits until it is `ready` or sends its `library`.
  * Throws `SANDBOX_UNAVAILABLE`.
  */
 export async function startPyodide(
@@ -44,7 +44,7 @@ export async function startPyodide(
     cwd: directory,
     env: command.environment,
     windowsHide: true,
-    // A session of its own: what the terminal sends to this process is for this process to pass on.
+    // A new session: signals from the terminal reach only this process.
     detached: process.platform !== "win32",
     ...(user === undefined ? {} : { uid: user, gid: user }),
   });
@@ -53,7 +53,7 @@ export async function startPyodide(
   try {
     const first = await started.frames.next();
     if (first?.header.type === "failed") throw new Error(String(first.header["message"]).slice(0, mostWords));
-    if (first?.header.type !== "ready" && first?.header.type !== "library") throw new Error("It did not get ready.");
+    if (first?.header.type !== "ready" && first?.header.type !== "library") throw new Error("It did not become ready.");
     child.unref();
     return { ...started, first };
   } catch (error) {
@@ -71,7 +71,7 @@ function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
   let words = "";
   let verdict: "memory" | "timeout" | undefined;
   let lastWords = "";
-  // Signs of life, and what the engine says of itself. Read to the end, so that it never waits for us.
+  // Keep-alive dots and error messages of the engine. Always read, so that it does not block.
   stderr.on("data", (bytes: Buffer) => {
     if (words.length < mostWords) words += bytes.toString("latin1").replaceAll(/[^\x20-\x7e]+/g, " ");
   });
@@ -85,11 +85,11 @@ function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
     });
   });
   const exited = Promise.all([ended, silent]).then(() => {
-    // The engine's own way out, where it notices before the first thread does.
+    // The engine may run out of memory before the first thread notices.
     if (/out of memory/i.test(words)) verdict ??= "memory";
     lastWords = `${lastWords} ${words.trim()}`.trim().slice(0, mostWords);
   });
-  // A child that is gone is noticed by its exit.
+  // The exit event reports it.
   for (const stream of [stdin, stdout, stderr]) stream.on("error", () => undefined);
   return {
     stdin,

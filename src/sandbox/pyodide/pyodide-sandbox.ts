@@ -26,10 +26,10 @@ import { openWarmPool } from "../drive/warm-pool.ts";
 
 export interface PyodideSandboxOptions {
   readonly parts: DenoParts;
-  /** Where Python's standard library is kept, compiled, from one process to the next; without it, each compiles its own. */
+  /** For the compiled standard library, which later processes reuse; without it, each process compiles its own. */
   readonly cacheDirectory?: string;
   readonly temporaryDirectory?: string;
-  /** How many children wait, and for how long when nothing happens. Each takes some 190 MB, 60 of them shared. */
+  /** How many prepared children are kept, and for how long after the last run. Each takes about 190 MB, 60 of them shared. */
   readonly pool: { readonly size: number; readonly idleMs: number };
   readonly clock: Clock;
   readonly log: Log;
@@ -41,8 +41,8 @@ interface Waiting {
 }
 
 /**
- * The portable tier: Python compiled to WebAssembly, in a child that runs Deno without a single right. Its files are memory
- * of that child; it has no processes, no threads of Python and no network. Throws `SANDBOX_UNAVAILABLE` where Deno does not run.
+ * The pyodide tier: Python compiled to WebAssembly, in a Deno process without permissions. Its files are in memory; it has no
+ * processes, no Python threads and no network access. Throws `SANDBOX_UNAVAILABLE` if Deno does not run.
  */
 export async function openPyodideSandbox(options: PyodideSandboxOptions): Promise<Sandbox> {
   const { clock, log } = options;
@@ -57,7 +57,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
     make: start,
     isAlive: ({ alive }) => alive,
     discard: end,
-    failed: (error) => log("warning", `No sandbox could be prepared: ${String(error)}`),
+    failed: (error) => log("warning", `Preparing a sandbox failed: ${String(error)}`),
   });
   let library: Promise<string | undefined> | undefined;
 
@@ -76,7 +76,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
     return startPyodide(command, directory.empty, user.id, clock);
   }
 
-  /** Without one it works too, only much slower. */
+  /** Without a compiled library, starts are much slower. */
   async function prepareLibrary(): Promise<string | undefined> {
     try {
       const kept = await ensureLibrary(options.cacheDirectory ?? directory.path, versions, async () => {
@@ -90,12 +90,15 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
       });
       return await show(kept);
     } catch (error) {
-      log("warning", `Python starts with a library that is not compiled, which takes seconds: ${String(error)}`);
+      log(
+        "warning",
+        `The Python standard library could not be precompiled; each start takes seconds: ${String(error)}`,
+      );
       return undefined;
     }
   }
 
-  /** As root, children are others than we, and may not read what we keep. */
+  /** Started by root, children run as another user, who cannot read the cache. */
   async function show(library: string): Promise<string> {
     if (!isRoot()) return library;
     const shown = join(directory.path, "library.zip");
@@ -127,7 +130,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
   });
 }
 
-/** As root, children are others than we: what they cannot reach is shown to them in `directory`. */
+/** Started by root, children run as another user: what that user cannot read is copied to `directory`. */
 async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
   const inside = realpathSync(ownFiles.inside);
   const parts = {
@@ -145,11 +148,12 @@ async function end({ child }: Waiting): Promise<void> {
 }
 
 function refuses({ program, network, project, packages }: SandboxRun): string | undefined {
-  const cannot = (what: string): string => `The portable tier (Pyodide in Deno) ${what}.`;
-  if (program.type === "script" && program.language !== "python") return cannot(`runs Python, not ${program.language}`);
-  if (network.length > 0) return cannot("has no network");
-  if (project !== undefined) return cannot("cannot show the project, because its files are in its own memory");
-  if (packages !== undefined) return cannot("cannot use packages that were installed for another Python");
+  const cannot = (what: string): string => `The pyodide tier ${what}.`;
+  if (program.type === "script" && program.language !== "python")
+    return cannot(`runs Python only, not ${program.language}`);
+  if (network.length > 0) return cannot("does not support network access");
+  if (project !== undefined) return cannot("does not support project access");
+  if (packages !== undefined) return cannot("does not support installed packages");
   return undefined;
 }
 
@@ -166,14 +170,14 @@ function versionOfPackage(directory: string): string {
   return (JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string }).version;
 }
 
-/** One for all children, none of which can write: an empty directory to be in, and a file that is no directory. */
+/** Shared by all children, who cannot write: an empty working directory, and a regular file (see `DenoChild.nowhere`). */
 function makeDirectory(parent: string): { path: string; empty: string; nowhere: string } {
   const path = realpathSync(mkdtempSync(join(parent, hostDirectoryPrefix)));
   const directory = { path, empty: join(path, "empty"), nowhere: join(path, "nowhere") };
   writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
   mkdirSync(directory.empty);
   writeFileSync(directory.nowhere, "");
-  // Passable, not readable, for whoever else a child is.
+  // Children run as another user, who can enter but not list it.
   if (isRoot())
     for (const [made, mode] of [
       [path, 0o711],

@@ -9,7 +9,7 @@ import { probeSandbox } from "../find/self-probe.ts";
 import { sweepLeftovers } from "../directory/sweep-leftovers.ts";
 
 export interface PyodideTierOptions {
-  /** Directories whose `node_modules` are trusted beside our own: what is found there is executed. */
+  /** Directories whose `node_modules` are searched too. Must be trusted: what is found is executed. */
   readonly peersFrom?: readonly string[] | undefined;
   readonly cacheDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
@@ -18,10 +18,10 @@ export interface PyodideTierOptions {
   readonly log: Log;
 }
 
-/** Waiting children are large here. */
+/** Prepared children use much memory. */
 const mostWaiting = 1;
 
-/** Opens the portable tier, tried from inside; else why it cannot be used. */
+/** Opens the pyodide tier if it passes its self-test, or returns why it is not available. */
 export async function openPyodideTier(options: PyodideTierOptions): Promise<Sandbox | Explanation> {
   const { peersFrom, cacheDirectory, pool, clock, log } = options;
   const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);

@@ -22,16 +22,16 @@ export interface RequirementsOptions {
   readonly requirements: Uint8Array;
   /** The interpreter that will import what is installed. */
   readonly python: string;
-  /** Where environments are kept: absolute, ours alone. */
+  /** The cache of installed packages: an absolute path that only this user can write. */
   readonly cache: string;
   readonly log: Log;
   /** `uv` where it is installed, else `pip`. */
   readonly tool?: InstallerName;
-  /** A directory of wheels to install from, and from nowhere else. */
+  /** Install only from this directory of wheels. */
   readonly wheels?: string;
-  /** The directory of the skill that this is installed for: what its runs are shown from now on. */
+  /** The directory of the skill to install for: its runs use these packages from now on. */
   readonly skill?: string;
-  /** What packages may have, unpacked and with all that an installer needs. Default: 512 MiB. */
+  /** Limit for the unpacked packages and the installer's temporary files. Default: 512 MiB. */
   readonly maxBytes?: number;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -39,16 +39,15 @@ export interface RequirementsOptions {
 
 const defaultMaxBytes = 512 * 1024 * 1024;
 
-/** Packages to be mounted as `SandboxRun.packages`. */
+/** To be mounted as `SandboxRun.packages`. */
 export interface InstalledRequirements {
   readonly directory: string;
   readonly key: string;
 }
 
 /**
- * Installs a skill's requirements, unless that is done already. The directory appears whole or not at all, also when others
- * install the same or this process is killed. Throws SKILL_NOT_READY with a sentence that names what could not be installed,
- * and the reason of `signal` when that aborts.
+ * Installs a skill's requirements if they are not installed yet. Atomic, even if other processes install the same or this one is
+ * killed. Throws SKILL_NOT_READY if they cannot be installed, and the reason of `signal` when that aborts.
  */
 export async function installRequirements(options: RequirementsOptions): Promise<InstalledRequirements> {
   const { requirements, python, cache, wheels, skill, signal } = options;
@@ -56,7 +55,7 @@ export async function installRequirements(options: RequirementsOptions): Promise
   const { requirements: lines, faults } = parseRequirements(requirements);
   if (faults.length > 0) {
     const shown = faults.slice(0, 5).map(({ line, why }) => `line ${line}: ${why}`);
-    throw notReady(`requirements.txt cannot be used: ${shown.join("; ")}.`, { faults });
+    throw notReady(`requirements.txt is invalid: ${shown.join("; ")}.`, { faults });
   }
   const build = await readPythonBuild(python);
   const key = toRequirementsKey(requirements, build, wheels === undefined ? "index" : await readWheelSource(wheels));
@@ -79,33 +78,33 @@ async function installAnew(lines: readonly string[], key: string, options: Requi
   }
 }
 
-/** The environment of a key, if it was installed. Throws SKILL_NOT_READY where others could have put it there. */
+/** The packages of a key, if installed. Throws SKILL_NOT_READY if another user could have put them there. */
 export async function findRequirements(cache: string, key: string): Promise<string | undefined> {
   if (!isKey(key)) return undefined;
   const directory = path.join(cache, key);
   try {
     if (!(await stat(directory)).isDirectory()) return undefined;
   } catch {
-    return undefined; // Not installed, or not to be had: it is installed anew, which tells why not.
+    return undefined; // Not installed or not readable: installing reports why.
   }
   const fault = ownershipFault(cache);
-  if (fault !== undefined) throw notReady(`Packages in ${cache} are not used: ${fault}.`);
+  if (fault !== undefined) throw notReady(`The installed packages in ${cache} are not used: ${fault}.`);
   return directory;
 }
 
 /**
- * The environment that a person installed for the skill in a directory, else what its requirements come to from the person's own indexes.
- * What was installed from a directory of wheels for one skill is shown to no other.
+ * The packages that were installed for this skill, or for the same requirements from the user's package indexes. Packages from a
+ * directory of wheels are used only by the skill they were installed for.
  */
 export async function findPackagesOf(
   skill: string,
   { requirements, python, cache }: Pick<RequirementsOptions, "requirements" | "python" | "cache">,
 ): Promise<string | undefined> {
   if (!existsSync(cache)) return undefined;
-  // Whoever asks for a run learns no path of this machine.
+  // Without the path: models read this message.
   if (ownershipFault(cache) !== undefined)
     throw notReady(
-      "Another user can change the installed packages: they are not used. acp-skills install tells where.",
+      "The installed packages are not used because another user can modify them. `acp-skills install` names the directory.",
     );
   const build = await readPythonBuild(python);
   const noted = await readFile(path.join(cache, noteName(skill, requirements, build)), "utf8").catch(() => undefined);
@@ -121,7 +120,7 @@ function noteName(...of: Parameters<typeof toNoteName>): string {
   return `for-${toNoteName(...of)}`;
 }
 
-/** Whole or not at all: others may read it meanwhile. */
+/** Atomic: other processes may read it. */
 async function takeNote(file: string, key: string): Promise<void> {
   const unfinished = `${file}.${randomUUID()}`;
   await writeFile(unfinished, key, { mode: 0o600, flag: "wx" });
@@ -137,7 +136,7 @@ async function makeStaging(cache: string): Promise<string> {
     return await mkdtemp(path.join(cache, `${stagingPrefix}${process.pid}-`));
   } catch (error) {
     if (isSkillsError(error)) throw notReady(error.message);
-    throw notReady(`Packages cannot be kept in ${cache}: ${String(error)}.`);
+    throw notReady(`Cannot write to the package cache ${cache}: ${String(error)}.`);
   }
 }
 
@@ -154,7 +153,7 @@ async function install(
   signal.throwIfAborted();
   if (command === undefined) {
     throw notReady(
-      "Neither a recent uv nor pip can be had to install the requirements. Install uv 0.11.15 or later, or python3-venv, or python3-pip.",
+      "Installing requirements needs uv 0.11.15 or later, or pip, and neither was found. Install uv, python3-venv or python3-pip.",
     );
   }
   log("info", `Installing ${lines.length} requirements with ${path.basename(command.file)}.`);
@@ -164,16 +163,16 @@ async function install(
   signal.throwIfAborted();
   if (watch.tooLarge.aborted || (await usedBytes(staging, maxBytes)) > maxBytes) {
     const shown = `${Math.floor(maxBytes / 1024 / 1024)} MiB`;
-    throw notReady(`The packages have more than ${shown} when they are unpacked; nothing was installed.`);
+    throw notReady(`The unpacked packages exceed ${shown}; nothing was installed.`);
   }
   if (!succeeded)
-    throw notReady(`The requirements could not be installed: ${explainFailure(output)}`, { requirements: lines });
+    throw notReady(`Installing the requirements failed: ${explainFailure(output)}`, { requirements: lines });
 }
 
 const never = new AbortController().signal;
 const lookEveryMs = 250;
 
-/** A wheel may be a thousand times as large as it looks: its installer is ended when it has filled too much. */
+/** Wheels are compressed: the installer is killed when it has written too much. */
 function watchSize(directory: string, maxBytes: number, clock: Clock): { tooLarge: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   let cancel = clock.after(lookEveryMs, look);
@@ -213,7 +212,7 @@ async function run(
   return { succeeded: !ended.failed, output: ended.all };
 }
 
-/** What is there already is the same, and complete: whoever came second uses it. */
+/** If another process was faster, its directory is used. */
 async function moveIntoPlace(target: string, cache: string, key: string): Promise<string> {
   const directory = path.join(cache, key);
   try {
@@ -236,7 +235,7 @@ async function removeAbandoned(cache: string): Promise<void> {
     try {
       await rename(path.join(cache, name), ours);
     } catch (error) {
-      if (isAbsence(error)) continue; // Someone else removes it.
+      if (isAbsence(error)) continue; // Another process removes it.
       throw error;
     }
     await removeTree(ours);

@@ -7,14 +7,14 @@ import { ownFiles } from "../directory/own-files.ts";
 
 export type InstallerName = "uv" | "pip";
 
-/** What is to be installed where; all paths are absolute. */
+/** What to install and where; all paths are absolute. */
 export interface InstallPlan {
   readonly python: string;
   readonly requirementsFile: string;
   readonly target: string;
-  /** For what an installer needs besides; removed afterwards. */
+  /** For temporary files of the installer. */
   readonly scratch: string;
-  /** A directory of wheels: nothing else is asked, no index and no configuration. */
+  /** Install only from this directory of wheels, without index and configuration. */
   readonly wheels: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -26,8 +26,8 @@ export interface InstallCommand {
 }
 
 /**
- * The command of an installer that is there; undefined where none is. The person's own configuration of indexes holds. Wheels
- * only: to build from source is to run the package's code on this machine, outside of every sandbox.
+ * The command of an available installer; undefined if there is none. Uses the user's configuration of package indexes. Installs wheels
+ * only: building from source would execute the package's code outside the sandbox.
  */
 export async function toInstallCommand(plan: InstallPlan, wanted?: InstallerName): Promise<InstallCommand | undefined> {
   const uv = wanted === "pip" ? undefined : await findUv(plan);
@@ -37,7 +37,7 @@ export async function toInstallCommand(plan: InstallPlan, wanted?: InstallerName
   return python === undefined ? undefined : toPipCommand(python, plan);
 }
 
-/** Before this one, a wheel could have a program written wherever its name leads (GHSA-4gg8-gxpx-9rph). */
+/** Earlier versions let a wheel write files anywhere (GHSA-4gg8-gxpx-9rph). */
 const oldestUv = [0, 11, 15];
 
 async function findUv({ signal }: InstallPlan): Promise<string | undefined> {
@@ -57,9 +57,9 @@ function toUvCommand(uv: string, plan: InstallPlan): InstallCommand {
     arguments: [
       ...["pip", "install", "--python", python, "--target", target, "--requirements", requirementsFile],
       ...onlyWheels,
-      // Nothing is unpacked where nobody sees how much it is.
+      // A cache whose size is watched.
       ...["--cache-dir", path.join(scratch, "cache")],
-      // Files of our own, not shared with uv's cache; compiled, because the sandbox cannot write.
+      // Copies, not links to uv's cache; precompiled, because the sandbox cannot write.
       ...["--link-mode", "copy", "--compile-bytecode", "--no-python-downloads", "--no-progress", "--color", "never"],
       ...(wheels === undefined ? [] : ["--no-config", "--no-index", "--find-links", wheels]),
     ],
@@ -67,7 +67,7 @@ function toUvCommand(uv: string, plan: InstallPlan): InstallCommand {
   };
 }
 
-/** Installers unpack in the directory for temporary files first. */
+/** Installers unpack in the temporary directory first. */
 function scratchEnvironment(scratch: string): Record<string, string> {
   return { TMPDIR: scratch, TEMP: scratch, TMP: scratch };
 }
@@ -83,7 +83,7 @@ function toPipCommand(python: string, { requirementsFile, target, scratch, wheel
     ],
     environment: {
       ...scratchEnvironment(scratch),
-      // What a person may have configured that contradicts a target directory.
+      // User settings that conflict with a target directory.
       PIP_USER: "0",
       PIP_REQUIRE_VIRTUALENV: "0",
       PIP_ROOT_USER_ACTION: "ignore",
@@ -93,7 +93,7 @@ function toPipCommand(python: string, { requirementsFile, target, scratch, wheel
   };
 }
 
-/** An interpreter of the same build that has pip: the one itself, or that of an environment made for the moment. */
+/** An interpreter of the same build with pip: the interpreter itself, or that of a temporary venv. */
 async function findPip({ python, scratch, signal }: InstallPlan): Promise<string | undefined> {
   if ((await ask(python, ["-I", "-c", "import pip"], signal)) !== undefined) return python;
   const environment = path.join(scratch, "environment");
@@ -105,7 +105,7 @@ async function findPip({ python, scratch, signal }: InstallPlan): Promise<string
 
 const patienceMs = 120_000;
 
-/** What a command prints; undefined where it fails: why is of no use, the caller says what to install. */
+/** The output of a command; undefined if it fails. */
 async function ask(file: string, args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
   try {
     return await runProgram(file, args, { timeout: patienceMs, signal });

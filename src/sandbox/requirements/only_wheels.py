@@ -23,7 +23,7 @@ def refuse(event, arguments):
         return
     if event == "subprocess.Popen" and list(arguments[1]) == [sys.executable, *MAC_VERSION]:
         return
-    raise PermissionError("only wheels are installed, and something here would have to be built")
+    raise PermissionError("only wheels are installed, and this package must be built from source")
 
 
 read = Requirement.__init__
@@ -33,7 +33,7 @@ def read_name(self, text):
     """Also what wheels require."""
     read(self, text)
     if self.url:
-        raise PermissionError(f"{self.name} is asked for by its address, only names are looked for")
+        raise PermissionError(f"{self.name} is required by URL; only names are allowed")
 
 
 Requirement.__init__ = read_name

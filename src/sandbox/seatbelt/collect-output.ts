@@ -7,8 +7,8 @@ import type { Frame } from "../frames/frames.ts";
 const longestPath = 1_000;
 
 /**
- * What a program left in a directory, once it is dead: frames of its regular files, then the frame `end` with what else is in
- * `end`. Follows no link, opens nothing that would block; what cannot be taken is told in `skipped`.
+ * The output files of a dead program as frames, then a frame `end` with the fields of `end`. Follows no links and opens nothing that
+ * could block; files that are not kept are listed in `skipped`.
  */
 export async function* collectOutput(directory: string, end: Readonly<Record<string, unknown>>): AsyncGenerator<Frame> {
   const skipped: { path: string; why: string }[] = [];
@@ -34,7 +34,7 @@ async function list(directory: string): Promise<Dirent[]> {
   try {
     return (await readdir(directory, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    return []; // A directory that the program has locked: its own loss.
+    return []; // The program removed its own permission.
   }
 }
 
@@ -42,7 +42,7 @@ async function take(directory: string, path: string): Promise<Frame | string> {
   const full = join(directory, path);
   try {
     const { nlink, size } = await lstat(full);
-    if (nlink !== 1) return "it has more than one name";
+    if (nlink !== 1) return "it has several hard links";
     return frameOf({ type: "file", path, bytes: size }, size, read(full, size));
   } catch {
     return "it cannot be read";
@@ -52,12 +52,12 @@ async function take(directory: string, path: string): Promise<Frame | string> {
 async function* read(path: string, size: number): AsyncGenerator<Uint8Array> {
   if (size === 0) return;
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  // Closes the file by itself.
+  // Closes the file.
   yield* file.createReadStream({ end: size - 1 }) as AsyncIterable<Buffer>;
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {
-  // Not a byte.
+  // Empty.
 }
 
 function frameOf(header: Frame["header"], size: number, payload: AsyncIterable<Uint8Array>): Frame {

@@ -1,4 +1,4 @@
-/** What `@anthropic-ai/sandbox-runtime` is told, as pure data: the fields of its `SandboxRuntimeConfig` that matter on macOS. */
+/** The fields of sandbox-runtime's `SandboxRuntimeConfig` that matter on macOS. */
 export interface SeatbeltConfiguration {
   readonly network: {
     readonly allowedDomains: readonly string[];
@@ -20,31 +20,32 @@ export interface SeatbeltConfiguration {
   readonly enableWeakerNetworkIsolation: boolean;
 }
 
-/** Which directories a run sees, all of them real paths. */
+/** Directories that a run can access, as real paths. */
 export interface SeatbeltPlaces {
   readonly readable: readonly string[];
   readonly writable: readonly string[];
 }
 
-/** What programs of macOS need to start at all; nothing of a person's is in them. */
+/** What programs need on macOS to start; contains no files of users. */
 const system = [
   ...["/usr/lib", "/usr/bin", "/bin", "/usr/share", "/System", "/Library/Frameworks", "/Library/Developer"],
   ...["/private/etc/localtime", "/private/etc/ssl", "/private/var/db/timezone", "/dev"],
 ];
 
-/** These are signs of a pattern to the runtime, which then would match other paths, or none. */
+/** The runtime would treat a path with one of these as a pattern. */
 const patternSigns = /[*?[\]{}]/;
 
 /**
- * Nothing may be read but what is listed, nothing written but `writable`, and there is no network. `alwaysWritable` is what the
- * runtime lets every program write unless it is denied. Throws a `TypeError` for a path that the runtime would take for a pattern.
+ * Allows reading the listed places, writing `writable`, and no network. `alwaysWritable`: what the runtime makes writable unless it is
+ * denied. Throws a `TypeError` for a path that the runtime would treat as a pattern.
  */
 export function seatbeltConfiguration(
   places: SeatbeltPlaces,
   alwaysWritable: readonly string[],
 ): SeatbeltConfiguration {
   for (const path of [...places.readable, ...places.writable]) {
-    if (!path.startsWith("/") || patternSigns.test(path)) throw new TypeError(`${path} cannot be named to Seatbelt.`);
+    if (!path.startsWith("/") || patternSigns.test(path))
+      throw new TypeError(`${path} contains characters that Seatbelt rules cannot express.`);
   }
   return {
     network: {
@@ -68,7 +69,7 @@ export function seatbeltConfiguration(
   };
 }
 
-/** One word of a shell's command, whatever is in it. */
+/** Quotes a word for a shell. */
 export function quoted(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

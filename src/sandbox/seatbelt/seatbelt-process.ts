@@ -13,7 +13,7 @@ import { spawnSandbox } from "../drive/spawn-sandbox.ts";
 export interface SeatbeltCommand {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** The directories it may write to; what is in `output` is handed out. */
+  /** Its writable directories; the files in `output` are output files. */
   readonly output: string;
   readonly writable: readonly string[];
 }
@@ -27,8 +27,8 @@ const lookEveryMs = 200;
 const mostEntries = 20_000;
 
 /**
- * Starts the one process of a run and is its supervisor from outside: watches its memory and its files, ends it when it is told
- * to, and reports what it left. It cannot fork, so that there is nobody else to end.
+ * Starts the one process of a run and supervises it from outside: watches its memory and files, kills it on request, and reports its
+ * output files. It cannot fork, so there are no other processes.
  */
 export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Clock): Promise<SandboxProcess> {
   const [file = "", ...rest] = command.argv;
@@ -116,11 +116,11 @@ async function residentBytes(pid: number): Promise<number> {
     const stdout = await runProgram("/bin/ps", ["-o", "rss=", "-p", String(pid)], { env: {} });
     return Number(stdout.trim()) * 1024;
   } catch {
-    return 0; // It is over.
+    return 0; // It has exited.
   }
 }
 
-/** Without an end for more entries than anybody needs. */
+/** Infinite for more than a maximum number of entries. */
 async function usedBytes(root: string): Promise<number> {
   let bytes = 0;
   let entries = 0;

@@ -14,9 +14,9 @@ import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
 import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
 import { startSeatbeltProcess } from "./seatbelt-process.ts";
 
-/** What is used of `@anthropic-ai/sandbox-runtime` 0.0.x, an optional peer: its documented interface. */
+/** The part we use of the documented interface of `@anthropic-ai/sandbox-runtime` 0.0.x, an optional peer. */
 export interface SeatbeltRuntime {
-  /** What every program may write unless it is denied. */
+  /** Writable for every program unless denied. */
   getDefaultWritePaths(): readonly string[];
   readonly SandboxManager: {
     initialize(configuration: SeatbeltConfiguration): Promise<void>;
@@ -39,7 +39,7 @@ export interface SeatbeltOptions {
 
 export const seatbeltRemedy = (): string => installRemedy(["@anthropic-ai/sandbox-runtime"]);
 
-/** The runtime, from one of `directories`, whose `node_modules` are executed and must be trusted; `undefined` where there is none. */
+/** Loads the runtime from the `node_modules` of one of `directories`, which must be trusted; `undefined` if it is not installed. */
 export async function loadSeatbeltRuntime(directories: readonly string[]): Promise<SeatbeltRuntime | undefined> {
   for (const directory of directories) {
     let path: string;
@@ -54,11 +54,10 @@ export async function loadSeatbeltRuntime(directories: readonly string[]): Promi
 }
 
 /**
- * For macOS: CPython under Seatbelt, as `sandbox-runtime` sets it up, configured strictly, with an environment of its own.
- * One process a run, which cannot fork; so it runs Python only, and without network.
- * Not covered, because the runtime's profile allows it: POSIX shared memory outlives a run, a program sees which directories
- * exist, and reads the list of processes. What needs macOS itself has never been run by our tests: the profile, the limit of
- * processes, and `ps` as the measure of memory.
+ * The macOS tier: CPython under Seatbelt, set up by `sandbox-runtime` with a strict configuration and a clean environment. A run is
+ * one process, which cannot fork, so it supports Python only, without network access. The runtime's profile allows POSIX shared memory
+ * that outlives a run, seeing which directories exist, and reading the process list. Not tested on macOS: the profile, the process
+ * limit, and measuring memory with `ps`.
  */
 export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<Sandbox> {
   const { runtime, python, host, clock, log } = options;
@@ -113,8 +112,8 @@ const launch =
 
 function refuses({ program, network, project }: SandboxRun): string | undefined {
   if (program.type === "script" && program.language !== "python")
-    return `Seatbelt's runs are Python, not ${program.language}.`;
-  if (network.length > 0) return "Seatbelt's runs have no network of their own, so they get none.";
-  if (project !== undefined) return "Seatbelt's runs cannot be shown the project.";
+    return `The seatbelt tier runs Python only, not ${program.language}.`;
+  if (network.length > 0) return "The seatbelt tier does not support network access.";
+  if (project !== undefined) return "The seatbelt tier does not support project access.";
   return undefined;
 }

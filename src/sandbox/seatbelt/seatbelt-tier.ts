@@ -13,18 +13,19 @@ import { urlOf } from "../../base/url-of.ts";
 
 export interface SeatbeltTierOptions {
   readonly python: string | undefined;
-  /** Directories whose `node_modules` are trusted beside our own: what is found there is executed. */
+  /** Directories whose `node_modules` are searched too. Must be trusted: what is found is executed. */
   readonly peersFrom?: readonly string[] | undefined;
   readonly temporaryDirectory?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Opens the tier of macOS, tried from inside; else why it cannot be used. Closing it removes all that it made. */
+/** Opens the macOS tier if it passes its self-test, or returns why it is not available. */
 export async function openSeatbeltTier(options: SeatbeltTierOptions): Promise<Sandbox | Explanation> {
   const { peersFrom = [], temporaryDirectory = tmpdir(), clock, log } = options;
-  if (process.platform !== "darwin") return { reason: "Seatbelt is a part of macOS.", fix: [] };
-  if (process.getuid?.() === 0) return { reason: "Seatbelt's runs cannot be kept from forking as root.", fix: [] };
+  if (process.platform !== "darwin") return { reason: "Seatbelt is available on macOS only.", fix: [] };
+  if (process.getuid?.() === 0)
+    return { reason: "Seatbelt is not available as root: root's processes cannot be prevented from forking.", fix: [] };
   const runtime = await loadSeatbeltRuntime([fileURLToPath(new URL(".", urlOf(import.meta))), ...peersFrom]);
   if (runtime === undefined)
     return { reason: "@anthropic-ai/sandbox-runtime is not installed.", fix: [seatbeltRemedy()] };

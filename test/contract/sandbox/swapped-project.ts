@@ -48,7 +48,7 @@ export function describeSwappedProject(trial: Trial): void {
       const identity = identityOf(project);
       return trial.run(codeRun(readAll, { project: { directory: link, writable, identity } }), ({ end, host }) => {
         expect(end).toMatchObject({ type: "crashed" });
-        expect(host.stdout + host.stderr).toContain("Another directory was put in the place of the project.");
+        expect(host.stdout + host.stderr).toContain("The project directory was replaced by another directory.");
       });
     });
 

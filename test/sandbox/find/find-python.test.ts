@@ -19,8 +19,8 @@ test("CPython from 3.9 on is taken", () => {
 
 test.each([
   ["pypy", [3, 11, 0], "python3 is pypy, not CPython."],
-  ["cpython", [3, 8, 18], "python3 is Python 3.8.18; 3.9 is the least."],
-  ["cpython", [2, 7, 18], "python3 is Python 2.7.18; 3.9 is the least."],
+  ["cpython", [3, 8, 18], "python3 is Python 3.8.18; 3.9 or later is required."],
+  ["cpython", [2, 7, 18], "python3 is Python 2.7.18; 3.9 or later is required."],
 ])("%s %j is not", (name, version, reason) => {
   expect(readAnswer("python3", answer(name, version))).toEqual({ reason });
 });
@@ -42,6 +42,6 @@ test("One whose prefix holds a home is not, unless it is the system's own", () =
 
 test("One that is asked for and does not run is not replaced", async () => {
   expect(await findPython("/absent/python")).toEqual({
-    reason: "/absent/python does not run, or lacks its standard library.",
+    reason: "/absent/python does not run, or its standard library is missing.",
   });
 });

@@ -48,8 +48,8 @@ class Collecting(unittest.TestCase):
                 "link": "it is a symbolic link",
                 "directory": "it is a symbolic link",
                 "pipe": "it is not a regular file",
-                "real": "it has more than one name",
-                "twin": "it has more than one name",
+                "real": "it has several hard links",
+                "twin": "it has several hard links",
                 "socket": "it is not a regular file",
             },
         )

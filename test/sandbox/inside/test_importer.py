@@ -219,7 +219,7 @@ class Brokered(unittest.TestCase):
 
     def test_args_that_are_no_dict_are_refused(self):
         code = "from skills.a import main as a\ndef main(): a([1])"
-        self.assertEqual(run_code(code, brokered=["a"]).error["message"], "The args of a skill are a dict, not list.")
+        self.assertEqual(run_code(code, brokered=["a"]).error["message"], "The args of a skill must be a dict, not list.")
 
     def test_args_that_are_not_json_are_named_and_not_sent(self):
         ended = run_code("from skills.a import main as a\ndef main(): a({'x': [b'']})", brokered=["a"])

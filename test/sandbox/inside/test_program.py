@@ -110,9 +110,9 @@ class Errors(unittest.TestCase):
     def test_of_every_kind_arrive(self):
         for code, kind, message in (
             ("class E(BaseException): pass\ndef main(): raise E('low')", "E", "low"),
-            ("class E(Exception):\n    def __str__(self): raise ValueError\ndef main(): raise E", "E", "(its message cannot be printed)"),
-            ("class E(Exception):\n    def __str__(self): raise SystemExit\ndef main(): raise E", "E", "(its message cannot be printed)"),
-            ("class E(Exception):\n    def __str__(self): return 5\ndef main(): raise E", "E", "(its message cannot be printed)"),
+            ("class E(Exception):\n    def __str__(self): raise ValueError\ndef main(): raise E", "E", "(the message cannot be printed)"),
+            ("class E(Exception):\n    def __str__(self): raise SystemExit\ndef main(): raise E", "E", "(the message cannot be printed)"),
+            ("class E(Exception):\n    def __str__(self): return 5\ndef main(): raise E", "E", "(the message cannot be printed)"),
             ("class M(type):\n    __name__ = property(lambda self: 1 / 0)\nclass E(Exception, metaclass=M): pass\ndef main(): raise E('x')", "E", "x"),
             ("class E(Exception):\n    __cause__ = property(lambda self: 1 / 0)\ndef main(): raise E('x')", "E", "x"),
             ("def main(): raise KeyboardInterrupt", "KeyboardInterrupt", ""),
@@ -257,7 +257,7 @@ class Surroundings(unittest.TestCase):
             raise OSError("no Landlock")
 
         ended = run_code("print('code')\ndef main(): pass", confine=confine)
-        self.assertEqual((ended.frames, ended.stdout, os.WEXITSTATUS(ended.status)), ([], "OSError: no Landlock\n".join(("The program could not be set up: ", "")), 70))
+        self.assertEqual((ended.frames, ended.stdout, os.WEXITSTATUS(ended.status)), ([], "OSError: no Landlock\n".join(("Starting the program failed: ", "")), 70))
 
     def test_hold_nothing_that_whoever_started_them_had_open(self):
         code = "import os\ndef main(): return [fd for fd in range(256) if os.path.lexists('/dev/fd/%d' % fd)]"

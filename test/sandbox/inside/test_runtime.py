@@ -61,7 +61,7 @@ class Blobs(unittest.TestCase):
         for name in ("blob:gone", "../skills", "blob:../../etc/passwd", "", "/etc/passwd"):
             error = run(f"return runtime.blobs.read_text({name!r})", blobs=BLOBS).error
             self.assertEqual(error["type"], "BlobError")
-            self.assertIn("Mounted: blob:a.b-c_1, blob:raw. Name it in input_blobs.", error["message"])
+            self.assertIn("Mounted: blob:a.b-c_1, blob:raw. Add it to input_blobs.", error["message"])
 
     def test_are_never_written(self):
         for mode in ("w", "a", "r+", "x", "rb+"):
@@ -139,7 +139,7 @@ class Skills(unittest.TestCase):
         for name in ("c", "", "a.b\\0", "__proto__"):
             error = run(f"runtime.skill({name!r})({{}})", brokered=["a.b"]).error
             self.assertEqual(error["type"], "ModuleNotFoundError")
-            self.assertIn("Mounted: a.b. Name it in mount_skills.", error["message"])
+            self.assertIn("Mounted: a.b. Add it to mount_skills.", error["message"])
 
 
 class Calls(unittest.TestCase):

@@ -47,7 +47,7 @@ describe.skipIf(process.getuid?.() !== 0)("a project that is lent", () => {
     const { status, stderr } = run("mount -t proc none project/below\nshow /bin/true");
     expect([status, stderr]).toEqual([
       1,
-      `${directory}/project is root's, and cannot be shown to anybody else here (Invalid argument).\n`,
+      `${directory}/project belongs to root and cannot be mounted for another user (Invalid argument).\n`,
     ]);
   });
 });

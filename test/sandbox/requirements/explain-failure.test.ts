@@ -9,7 +9,7 @@ test("pip's errors are told, and nothing else that it says", () => {
   ];
   expect(explainFailure(output.join("\n"))).toBe(
     "Could not find a version that satisfies the requirement nosuch==1.0 (from versions: none) " +
-      "No matching distribution found for nosuch==1.0. Only wheels are installed, nothing is built from source.",
+      "No matching distribution found for nosuch==1.0. Only wheels are installed; nothing is built from source.",
   );
 });
 

@@ -85,7 +85,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     writeFileSync(cache, "no directory");
     await expect(install("first==1.0\n")).rejects.toMatchObject({
       code: "SKILL_NOT_READY",
-      message: expect.stringContaining(`Packages cannot be kept in ${cache}: Error: E`) as string,
+      message: expect.stringContaining(`Cannot write to the package cache ${cache}: Error: E`) as string,
     });
   });
 
@@ -190,7 +190,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     writeSource(source, "evil", `open(${JSON.stringify(canary)}, "w")`);
     const command = [onlyWheels, "install", "--no-index", "--target", path.join(directory, "target"), source];
     expect(() => execFileSync(python ?? "python3", ["-I", ...command], { stdio: "pipe" })).toThrow(
-      /only wheels are installed, and something here would have to be built/,
+      /only wheels are installed, and this package must be built from source/,
     );
     expect(existsSync(canary)).toBe(false);
   });

@@ -36,7 +36,7 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
     )
     final = seccomp.rules_against_confining()
     if walls.get("guarded") and version == 0:
-        raise OSError("This kernel has no Landlock, without which nothing guards what git and editors run in a project.")
+        raise OSError("A writable project needs Landlock to protect .git and editor settings, and this kernel does not have it.")
     _offer_to_the_oom_killer()
     ruleset = _make_ruleset(version, alone, walls)
     if not alone:
@@ -69,7 +69,7 @@ def _make_ruleset(version: int, alone: bool, walls: dict) -> int:
     try:
         found = os.fstat(held)
         if "inode" in project and (str(found.st_dev), str(found.st_ino)) != (project["device"], project["inode"]):
-            raise OSError("Another directory was put in the place of the project.")
+            raise OSError("The project directory was replaced by another directory.")
         if not alone and version == 0:
             return -1
         by_descriptor = {

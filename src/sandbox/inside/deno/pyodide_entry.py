@@ -11,7 +11,7 @@ from pyodide.ffi import to_js
 
 
 def _no_names(*_args, **_options):
-    raise socket.gaierror(socket.EAI_FAIL, "There is no network here")
+    raise socket.gaierror(socket.EAI_FAIL, "The sandbox has no network access")
 
 
 warm_up()

@@ -35,7 +35,7 @@ class Blobs:
     def open(self, blob_id: str, mode: str = "r", **options):
         """Opens it for reading: text (UTF-8) or, with mode "rb", bytes."""
         if set(mode) - set("rbt") or "r" not in mode:
-            raise BlobError("A blob never changes: open it with mode 'r' or 'rb', and make a new one with blobs.create.")
+            raise BlobError("Blobs are read-only: use mode 'r' or 'rb', or create a new blob with blobs.create.")
         if "b" not in mode:
             options.setdefault("encoding", "utf-8")
         return _open(os.path.join(self._directory, self._find(blob_id)["id"]), mode, **options)
@@ -58,7 +58,7 @@ class Blobs:
             whole = view.cast("B") if view.c_contiguous and view.nbytes > 0 else view.tobytes()
             return self._calls.create_blob(kind or "application/octet-stream", whole)
         name = type(content).__name__
-        raise TypeError(f"A blob is text or bytes, not {name}. For data, use json.dumps(…) and kind 'application/json'.")
+        raise TypeError(f"A blob must be text or bytes, not {name}. For other data, use json.dumps(…) and kind 'application/json'.")
 
     def create_file(self, path, kind: str | None = None) -> str:
         """Keeps a file's bytes as a new blob; answers its id. Its kind, where none is given, follows from its name."""
@@ -73,5 +73,5 @@ class Blobs:
         found = self._mounted.get(blob_id) or self._mounted.get(f"blob:{blob_id}")
         if found is None:
             mounted = ", ".join(self._mounted) or "none"
-            raise BlobError(f"No blob {blob_id!r} is mounted. Mounted: {mounted}. Name it in input_blobs.")
+            raise BlobError(f"No blob {blob_id!r} is mounted. Mounted: {mounted}. Add it to input_blobs.")
         return found

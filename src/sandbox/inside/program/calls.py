@@ -61,7 +61,7 @@ class Calls:
 
     def _ask(self, request: dict, payload=None) -> dict:
         if os.getpid() != self._process:
-            raise RuntimeError("The runtime answers only the process that runs the entrypoint, not a fork of it.")
+            raise RuntimeError("runtime calls are not available in forked processes.")
         with self._lock:
             self._last_id += 1
             asked = self._last_id

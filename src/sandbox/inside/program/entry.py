@@ -38,7 +38,7 @@ def call(function, args):
     positional, required, any_positional, named = shape
     if len(required) > 1:
         listed = ", ".join(required)
-        raise EntrypointError(f"{function.__name__}() requires {listed}; it is called with one argument, the dict of args.")
+        raise EntrypointError(f"{function.__name__}() requires {listed}; it is called with one argument, a dict of the args.")
     if positional or any_positional:
         return function(args)
     if named and isinstance(args, dict):
@@ -51,7 +51,7 @@ def join_args(args, named: dict) -> dict:
     if args is None:
         return named
     if not isinstance(args, dict):
-        raise TypeError(f"The args of a skill are a dict, not {type(args).__name__}.")
+        raise TypeError(f"The args of a skill must be a dict, not {type(args).__name__}.")
     return {**args, **named}
 
 

@@ -54,7 +54,7 @@ def _message(error: BaseException) -> str:
     try:
         text = str.__str__(str(error))
     except BaseException:
-        return "(its message cannot be printed)"
+        return "(the message cannot be printed)"
     if isinstance(error, MemoryError) and not text:
         return "Out of memory."
     text = well_formed(text)

@@ -48,7 +48,7 @@ class Channel:
             raise FrameError(f"A header of {size} bytes is too long.")
         header = decode(self._read_all(size))
         if type(header) is not dict or type(header.get("type")) is not str:
-            raise FrameError("A header must be an object with a type.")
+            raise FrameError("A frame header must be an object with a type.")
         return header
 
     def _write_all(self, content) -> None:
@@ -61,7 +61,7 @@ class Channel:
         while size > 0:
             part = self._read(min(size, 1 << 20))
             if not part:
-                raise EOFError("The host hung up.")
+                raise EOFError("The host closed the connection.")
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
@@ -78,9 +78,9 @@ def decode(content: bytes):
     try:
         value, end = _scan(text, 0)
     except StopIteration:
-        raise FrameError("A header must be JSON.") from None
+        raise FrameError("A frame header must be JSON.") from None
     if end != len(text):
-        raise FrameError("A header must be one JSON value.")
+        raise FrameError("A frame header must be one JSON value.")
     return value
 
 
@@ -94,7 +94,7 @@ def well_formed(text: str) -> str:
 
 
 def _refuse(value):
-    raise TypeError(f"{type(value).__name__} is not plain data")
+    raise TypeError(f"{type(value).__name__} is not JSON data")
 
 
 _scan = JSONDecoder().scan_once

@@ -78,7 +78,7 @@ class SkillImporter:
     def _entry_module(self, name: str) -> ModuleType:
         entry = self._skills[name]
         if entry is None:
-            raise ImportError(f"The skill {name} has no entrypoint. It can be read, in /skills/{name}/, not imported.")
+            raise ImportError(f"The skill {name} has no entrypoint. Read its files in /skills/{name}/ instead of importing it.")
         prefix = to_prefix(name)
         if prefix not in self._spaces:
             self._spaces[prefix] = SkillSpace(prefix, entry["file"], f"{self._directory}/{name}", f"/skills/{name}")

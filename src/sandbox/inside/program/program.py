@@ -31,9 +31,9 @@ _WARM = (
 ).split()
 #: By kind of program: what to do about a skill that is not mounted.
 _REMEDIES = {
-    "code": "Name it in mount_skills.",
+    "code": "Add it to mount_skills.",
     "skill": 'Declare it in skill.toml: [dependencies] skills = ["…"].',
-    "script": "A script has no other skills.",
+    "script": "Scripts cannot import other skills.",
 }
 _RECURSION_LIMIT = 1000
 
@@ -61,7 +61,7 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
     except EOFError:
         return 0
     if run["type"] != "run":
-        raise ValueError(f"Expected a run, not {run['type']!r}.")
+        raise ValueError(f"Expected a run frame, not {run['type']!r}.")
     arrived = time.time()
     program = run["program"]
     if program["type"] not in _REMEDIES:
@@ -74,7 +74,7 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
         confine(run)
     if program["type"] == "script" and program["language"] != "python":
         if execute is None:
-            raise RuntimeError(f"There is no {program['language']} here.")
+            raise RuntimeError(f"{program['language']} is not available in this tier.")
         execute(run)
     calls = Calls(channel)
     importer = SkillImporter(

@@ -27,7 +27,7 @@ def run_program(descriptor: int, prepare_to_confine) -> None:
         _reset_signals()
         status = serve(_open_channel(descriptor), prepare_to_confine(), prepare=_prepare, execute=_execute)
     except BaseException as error:
-        _say(f"The program could not be set up: {type(error).__name__}: {error}\n")
+        _say(f"Starting the program failed: {type(error).__name__}: {error}\n")
     finally:
         os._exit(status)
 
@@ -69,7 +69,7 @@ def _execute(run: dict) -> None:
     interpreter = program["interpreter"]
     for root, viewed in VIEWED.items():
         if run["roots"].get(root) not in (None, viewed):
-            raise RuntimeError(f"{program['language']} has no view of {viewed}.")
+            raise RuntimeError(f"{program['language']} cannot use {viewed} in this tier.")
     # Python ignores both; other programs expect to die of them.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)

@@ -40,7 +40,7 @@ def install_runtime(run: dict, deadline: float, calls, importer) -> None:
 def to_envelope(output=None, summary: str | None = None, output_blobs=()) -> dict:
     """What an entrypoint returns to say more than its output: a sentence for people, and the ids of blobs it made."""
     if summary is not None and not isinstance(summary, str):
-        raise TypeError(f"summary is text, not {type(summary).__name__}.")
+        raise TypeError(f"summary must be a string, not {type(summary).__name__}.")
     return {"output": output, "summary": summary, "output_blobs": list(output_blobs or ())}
 
 
@@ -50,7 +50,7 @@ def _secrets(values: dict, program: str):
         if name in values:
             return values[name]
         if program == "code":
-            raise SecretError("Code of run_code has no secrets. Call a skill that declares the secret in its manifest.")
+            raise SecretError("run_code has no access to secrets. Call a skill that declares the secret in its manifest.")
         raise SecretError(
             f'The secret {name!r} is not declared. Add it to skill.toml: [permissions] secrets = ["{name}"]; '
             f'without a skill.toml, to SKILL.md: metadata acp-skills-secrets: "{name}".'

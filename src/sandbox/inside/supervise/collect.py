@@ -80,7 +80,7 @@ def _walk(directory: int, prefix: str, depth: int) -> Iterator[Left | tuple]:
             yield path.encode("utf-8", "replace").decode("utf-8"), why
         elif entry.is_dir(follow_symlinks=False):
             if depth == DEEPEST:
-                yield path, "it lies too deep"
+                yield path, "its path is nested too deeply"
                 continue
             try:
                 below = os.open(
@@ -124,7 +124,7 @@ def _judge(found: os.stat_result) -> tuple:
     if not stat.S_ISREG(found.st_mode):
         return 0, "it is not a regular file"
     if found.st_nlink != 1:
-        return 0, "it has more than one name"
+        return 0, "it has several hard links"
     return found.st_size, None
 
 

@@ -24,6 +24,6 @@ def hand_over(descriptor: int) -> int:
         while b"NODE_HANDLE_ACK" not in answer:
             part = channel.recv(4096)
             if not part:
-                raise EOFError("The host did not take the listener.")
+                raise EOFError("The host did not accept the listener.")
             answer += part
     return port

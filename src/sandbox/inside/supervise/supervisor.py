@@ -82,7 +82,7 @@ def _be_the_program(alone: bool, walls: dict, wishes: list) -> None:
         os.setsid()
         program_process.run_program(PROGRAM, lambda: confine.prepare(alone, walls, wishes))
     except BaseException as error:
-        os.write(2, f"The program cannot be confined: {error!r}\n".encode())
+        os.write(2, f"Restricting the program failed: {error!r}\n".encode())
     finally:
         os._exit(program_process.SETUP_FAILED)
 
@@ -141,7 +141,7 @@ def _send_file(control: Channel, directory: str, left: collect.Left) -> None:
         while offset < left.size:
             sent = os.sendfile(CONTROL, file, offset, left.size - offset)
             if sent == 0:
-                raise OSError(0, "A file became shorter while it was read.")
+                raise OSError(0, "A file was truncated while it was read.")
             offset += sent
     finally:
         os.close(file)
