@@ -77,6 +77,7 @@ export function runFrame(run: SandboxRun, surroundings: Surroundings): Frame {
       cpu_seconds: Math.ceil(limits.timeoutMs / 1000) * processors,
       open_files: openFiles,
       result_bytes: limits.resultBytes,
+      output_files: limits.outputFiles,
       data_bytes: limits.memoryBytes + (isNode ? nodeMargin : memoryMargin),
       address_bytes: isNode ? nodeAddresses : limits.memoryBytes + addressMargin,
     },

@@ -43,6 +43,8 @@ describe.skipIf(process.getuid?.() !== 0)("as root, a run is", () => {
   test("refused with a sentence where the directory is gone", () => {
     const gone = join(directory, "gone");
     for (const writable of [false, true])
-      expect(chooseUser({ directory: gone, writable })).toEqual({ refusal: `There is no directory ${gone}.` });
+      expect(chooseUser({ directory: gone, writable })).toEqual({
+        refusal: `The project directory ${gone} does not exist.`,
+      });
   });
 });

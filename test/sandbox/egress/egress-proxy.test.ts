@@ -132,7 +132,7 @@ describe("names", () => {
       names: { "x.example.org": addresses },
     });
     const reply = await exchange(port, get("http://x.example.org/"));
-    expect(reply).toMatch(/^HTTP\/1\.1 403 [^\r]*leads to a private address/);
+    expect(reply).toMatch(/^HTTP\/1\.1 403 [^\r]*resolves to a private address/);
     expect(reply).not.toContain(addresses.at(-1));
     expect((await openTunnel(port, "x.example.org:443")).head).toMatch(/^HTTP\/1\.1 403 /);
     expect(connections).toEqual([]);

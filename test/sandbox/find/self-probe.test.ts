@@ -38,7 +38,7 @@ describe("the probe of a tier", () => {
 
   test("refuses one that leaks, and one in which something else ran", async () => {
     expect(await probe(({ nonce }) => ({ ran: nonce, found: { file: "x" } }))).toContain("file");
-    expect(await probe(() => ({ ran: "something else", found: {} }))).toContain("not what was asked for");
+    expect(await probe(() => ({ ran: "something else", found: {} }))).toContain("not that of the code");
   });
 
   test("says whose its directory is, so that what a kill leaves is removed at once", async () => {

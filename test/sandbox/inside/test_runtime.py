@@ -120,7 +120,7 @@ class Secrets(unittest.TestCase):
         self.assertEqual(error["type"], "SecretError")
         self.assertIn('[permissions] secrets = ["OTHER"]', error["message"])
         self.assertNotIn("value", str(error))
-        self.assertIn("Code of run_code has no secrets", run("runtime.secret('KEY')").error["message"])
+        self.assertIn("run_code has no access to secrets", run("runtime.secret('KEY')").error["message"])
 
 
 class Skills(unittest.TestCase):
@@ -157,7 +157,7 @@ class Calls(unittest.TestCase):
             "if os.fork() == 0:\n    try: runtime.blobs.create('x')\n    except RuntimeError as error: os.write(writing, str(error).encode())\n    os._exit(0)\n"
             "os.wait()\nreturn os.read(reading, 1000).decode()"
         )
-        self.assertIn("not a fork of it", run(body).value)
+        self.assertIn("not available in forked processes", run(body).value)
 
     def test_that_were_interrupted_do_not_confuse_the_next(self):
         body = (

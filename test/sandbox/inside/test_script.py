@@ -75,7 +75,7 @@ class Others(unittest.TestCase):
     def test_are_refused_where_paths_are_only_a_view(self):
         ended = script("echo no", file="it.sh", language="bash", interpreter=shutil.which("bash"))
         self.assertEqual((ended.stdout, os.WEXITSTATUS(ended.status)), ("", 70))
-        self.assertIn("bash has no view of /skills", ended.stderr)
+        self.assertIn("bash cannot use /skills", ended.stderr)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ const said = "bwrap: setting up uid map: Permission denied";
 
 test.each<[string, Partial<NamespaceSettings>, RegExp, RegExp]>([
   ["AppArmor forbids it", { restrictedByAppArmor: true }, /AppArmor/, /apparmor_parser -r/],
-  ["only root may", { unprivilegedClone: false }, /only to root/, /unprivileged_userns_clone=1/],
-  ["nobody may", { mostNamespaces: 0 }, /no user namespaces/, /max_user_namespaces=/],
+  ["only root may", { unprivilegedClone: false }, /to root/, /unprivileged_userns_clone=1/],
+  ["nobody may", { mostNamespaces: 0 }, /namespaces are disabled/, /max_user_namespaces=/],
   ["a container is in the way", { inContainer: true }, /container/, /--security-opt/],
 ])("When %s, it says so and how to change it", (_why, settings, reason, fix) => {
   const explained = explainBubblewrap(said, { ...fine, ...settings });

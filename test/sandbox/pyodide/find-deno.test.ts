@@ -42,9 +42,9 @@ describe.runIf(platform !== undefined)("deno and pyodide", () => {
   });
 
   it("are missing by name", () => {
-    expect(findDenoParts([], root)).toBe("deno and pyodide cannot be found.");
+    expect(findDenoParts([], root)).toBe("deno and pyodide not found.");
     packageAt("pyodide");
-    expect(findDenoParts([], root)).toBe("deno cannot be found.");
+    expect(findDenoParts([], root)).toBe("deno not found.");
   });
 
   it("include a deno on PATH, and not the script that npm puts there", () => {
@@ -53,7 +53,7 @@ describe.runIf(platform !== undefined)("deno and pyodide", () => {
     mkdirSync(join(root, "bin"));
     chmodSync(script, 0o755);
     symlinkSync(script, join(root, "bin", "deno"));
-    expect(findDenoParts([], root)).toBe("deno cannot be found.");
+    expect(findDenoParts([], root)).toBe("deno not found.");
     rmSync(join(root, "bin", "deno"));
     writeFileSync(join(root, "bin", "deno"), "");
     chmodSync(join(root, "bin", "deno"), 0o755);

@@ -78,6 +78,6 @@ describe("the files of a run in the portable tier", () => {
     const { stream } = collector();
     stream.destroy();
     const files = filesOf({ skills: [{ name: "s", files: [file("f", "content")] }], blobs: [] });
-    await expect(sendFiles(stream, files)).rejects.toThrow("ended before");
+    await expect(sendFiles(stream, files)).rejects.toThrow("exited before");
   });
 });

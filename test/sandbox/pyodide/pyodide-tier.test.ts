@@ -75,7 +75,7 @@ it.skipIf(typeof parts !== "string")("says what to install where something is mi
   const pool = { size: 2, idleMs: 1000 };
   const opened = await openPyodideTier({ peersFrom: peers, pool, clock: systemClock, log: silentLog });
   expect(opened).toMatchObject({
-    reason: expect.stringContaining("cannot be found") as string,
+    reason: expect.stringContaining("not found") as string,
     fix: ["npm install deno pyodide"],
   });
 });

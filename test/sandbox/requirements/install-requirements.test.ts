@@ -137,7 +137,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     const installing = install("first\n", { maxBytes: 2 * 1024 * 1024 });
     await expect(installing).rejects.toMatchObject({
       code: "SKILL_NOT_READY",
-      message: "The packages have more than 2 MiB when they are unpacked; nothing was installed.",
+      message: "The unpacked packages exceed 2 MiB; nothing was installed.",
     });
     expect(readdirSync(cache)).toEqual([]);
   });
@@ -173,7 +173,9 @@ describe.skipIf(lacksPip)("with pip", () => {
     writeWheel(wheels, "first", { requires: ["nosuch>=3"] });
     const installing = install("first\n");
     await expect(installing).rejects.toMatchObject({ code: "SKILL_NOT_READY" });
-    await expect(installing).rejects.toThrow(/could not be installed: .*nosuch>=3.*Only wheels are installed/);
+    await expect(installing).rejects.toThrow(
+      /Installing the requirements failed: .*nosuch>=3.*Only wheels are installed/,
+    );
     expect(readdirSync(cache)).toEqual([]);
   });
 
@@ -211,7 +213,7 @@ describe.skipIf(lacksPip)("with pip", () => {
       writeSource(path.join(directory, "elsewhere", "other-1.0.zip"), "other", "");
       const address = pathToFileURL(path.join(directory, "elsewhere", file)).href;
       writeWheel(wheels, "carrier", { requires: [`other @ ${address}`] });
-      await expect(install("carrier\n")).rejects.toThrow(/other is asked for by its address/);
+      await expect(install("carrier\n")).rejects.toThrow(/other is required by URL/);
       expect(readdirSync(cache)).toEqual([]);
     },
   );
@@ -307,7 +309,7 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
       clock.pass(250);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await expect(installing).rejects.toThrow("more than 0 MiB when they are unpacked");
+    await expect(installing).rejects.toThrow("The unpacked packages exceed 0 MiB");
     expect(readdirSync(cache)).toEqual([]);
   });
 
@@ -352,9 +354,7 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
 
   test("without an installer the reader is told what to install", async () => {
     vi.stubEnv("PATH", "/nowhere");
-    await expect(install("first", { tool: "uv" })).rejects.toThrow(
-      /Install uv 0\.11\.15 or later, or python3-venv, or python3-pip/,
-    );
+    await expect(install("first", { tool: "uv" })).rejects.toThrow(/Install uv, python3-venv or python3-pip/);
     expect(readdirSync(cache)).toEqual([]);
   });
 
