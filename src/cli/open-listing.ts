@@ -7,25 +7,22 @@ import { diskSkillFiles } from "../skills/files/disk-skill-files.ts";
 import { sessionRoots } from "../skills/scan/roots.ts";
 import type { Root } from "../skills/scan/roots.ts";
 import { directoryFault } from "./arguments/directory-fault.ts";
+import { showReads } from "./report/progress.ts";
 import { keepHeapSmall } from "./small-heap.ts";
+import type { OptionValues } from "./command.ts";
+import type { roots } from "./arguments/shared-options.ts";
 import type { Terminal } from "./report/terminal.ts";
 
-/** What `list` and `show` are asked. */
-export interface ListingOptions {
-  readonly skills?: readonly string[];
-  readonly "no-default-roots"?: boolean;
-  readonly cwd?: string;
-  readonly json?: boolean;
-}
+type ListingOptions = OptionValues<typeof roots> & { readonly cwd?: string };
 
 export interface Listing {
   readonly catalog: Catalog;
   readonly roots: readonly Root[];
-  /** Whether every directory that was asked for by name can be read. */
+  /** Whether every directory that an option names can be read. */
   readonly complete: boolean;
 }
 
-/** Reads the roots once, without watching. What was asked for and cannot be read is told; the rest is still listed. */
+/** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. */
 export async function openListing(options: ListingOptions, terminal: Terminal): Promise<Listing> {
   keepHeapSmall();
   const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
@@ -35,7 +32,7 @@ export async function openListing(options: ListingOptions, terminal: Terminal): 
     ...explicit.flatMap((directory) => directoryFault("--skills", directory)),
   ];
   for (const fault of faults) terminal.tell(fault);
-  const { roots } = sessionRoots({
+  const { roots: searched } = sessionRoots({
     explicit,
     cwd,
     home: terminal.home,
@@ -44,7 +41,9 @@ export async function openListing(options: ListingOptions, terminal: Terminal): 
   const log: Log = (_level, message) => {
     terminal.tell(message);
   };
-  const catalog = openCatalog({ roots, files: diskSkillFiles(), clock: systemClock, log, slice: Infinity });
+  const files = showReads(diskSkillFiles(), terminal.progress);
+  const catalog = openCatalog({ roots: searched, files, clock: systemClock, log, slice: Infinity });
   await catalog.ready;
-  return { catalog, roots, complete: faults.length === 0 };
+  terminal.progress.done();
+  return { catalog, roots: searched, complete: faults.length === 0 };
 }

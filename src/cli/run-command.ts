@@ -32,6 +32,8 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
     const { command } = error.facts;
     terminal.tell(`${error.message} (see acp-skills ${typeof command === "string" ? `${command} ` : ""}--help)`);
     return 2;
+  } finally {
+    terminal.progress.done();
   }
 }
 

@@ -106,14 +106,14 @@ test.each([
     ["tools", "--format", "opnai"],
     "acp-skills: --format needs one of mcp, openai, anthropic, json-schema, not opnai; did you mean openai? (see acp-skills tools --help)\n",
   ],
-  [["blobs"], "acp-skills: missing action: list, show, rm or sweep (see acp-skills blobs --help)\n"],
+  [["blobs"], "acp-skills: missing action: list, show, read, rm or sweep (see acp-skills blobs --help)\n"],
   [["blobs", "lst"], "acp-skills: unknown action lst; did you mean blobs list? (see acp-skills blobs --help)\n"],
   [["blobs", "rm"], "acp-skills: missing ID (see acp-skills blobs --help)\n"],
   [["blobs", "show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills blobs --help)\n"],
   [["ledger", "x"], "acp-skills: unexpected argument x (see acp-skills ledger --help)\n"],
   [
     ["run", "nme", "--timeout", "abc"],
-    "acp-skills: --timeout needs milliseconds, not abc (see acp-skills run --help)\n",
+    "acp-skills: --timeout needs a duration such as 10s, 500ms or 2m (a plain number is milliseconds), not abc (see acp-skills run --help)\n",
   ],
   [
     ["mcp-bridge"],

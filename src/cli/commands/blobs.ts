@@ -17,7 +17,7 @@ import { table } from "../report/table.ts";
 import type { Terminal } from "../report/terminal.ts";
 
 const options = {
-  raw: { type: "boolean", help: "With show: print the bytes and nothing else." },
+  raw: { type: "boolean", help: "With show: the same as read." },
   json,
 } as const;
 
@@ -28,17 +28,19 @@ type Act = (blobs: Blobs, ids: readonly string[], options: BlobsOptions, termina
 const actions: Readonly<Record<string, { readonly act: Act; readonly minimum: number; readonly maximum: number }>> = {
   list: { act: list, minimum: 0, maximum: 0 },
   show: { act: show, minimum: 1, maximum: 1 },
+  read: { act: read, minimum: 1, maximum: 1 },
   rm: { act: remove, minimum: 1, maximum: Infinity },
   sweep: { act: sweep, minimum: 0, maximum: 0 },
 };
 
 export const blobs = defineCommand({
-  usage: "blobs list|show|rm|sweep [ID…] [options]",
-  positionals: { name: "action: list, show, rm or sweep", minimum: 1, maximum: Infinity },
+  usage: "blobs list|show|read|rm|sweep [ID…] [options]",
+  positionals: { name: "action: list, show, read, rm or sweep", minimum: 1, maximum: Infinity },
   options,
+  examples: ["blobs list", "blobs read blob:ad71aad90100ebcbafda4ff4cb42b64d > out.json"],
   notes: [
-    "list: every blob, oldest first. show ID: what it is, and how it begins. rm ID…: delete it now.",
-    "sweep: delete expired blobs that are not in use, and what crashed processes left behind.",
+    "list: all blobs, oldest first. show ID: its facts and its first 2,000 bytes. read ID: its content.",
+    "rm ID…: delete it. sweep: delete expired blobs that are not in use, and what crashed processes left behind.",
     "Exits with 1 if there is no such blob.",
     notes.data,
   ],
@@ -76,7 +78,7 @@ async function list(
 ): Promise<number> {
   const all = (await collect(blobs.list())).sort((a, b) => a.createdAt - b.createdAt);
   if (json === true) await terminal.print([jsonText({ blobs: all.map(toShown) }, 2), "\n"]);
-  else if (all.length === 0) terminal.tell("there are no blobs");
+  else if (all.length === 0) terminal.tell("no blobs stored");
   else
     await terminal.print(
       table(["ID", "BYTES", "EXPIRES", "OWNER", "KIND"], all.map(toRow), terminal.columns, terminal.paint),
@@ -84,20 +86,13 @@ async function list(
   return 0;
 }
 
-async function show(
-  blobs: Blobs,
-  [id = ""]: readonly string[],
-  options: BlobsOptions,
-  terminal: Terminal,
-): Promise<number> {
+async function show(blobs: Blobs, ids: readonly string[], given: BlobsOptions, terminal: Terminal): Promise<number> {
+  if (given.raw === true) return await read(blobs, ids, given, terminal);
+  const [id = ""] = ids;
   const blob = await find(blobs, id);
   if (blob === undefined) return noSuchBlob(id, terminal);
-  if (options.raw === true) {
-    await terminal.pass(blobs.read(blob.owner, id));
-    return 0;
-  }
   const shown = toShown(blob);
-  if (options.json === true) {
+  if (given.json === true) {
     await terminal.print([jsonText(shown, 2), "\n"]);
     return 0;
   }
@@ -109,10 +104,30 @@ async function show(
       ([label, value]) => `${terminal.paint("dim", label.padEnd(12))}${safeText(String(value))}\n`,
     ),
     "\n",
-    encoding === "utf-8" ? `${safeLines(content)}\n` : "(bytes that are not text)\n",
-    length < blob.size ? `… (the rest with --raw)\n` : "",
+    encoding === "utf-8" ? `${safeLines(content)}\n` : "(not text)\n",
+    length < blob.size ? `… (${blob.size} bytes; all of it: acp-skills blobs read ${id})\n` : "",
   ]);
   return 0;
+}
+
+/** The bytes as they are; on a terminal only text, made safe. */
+async function read(
+  blobs: Blobs,
+  [id = ""]: readonly string[],
+  _given: BlobsOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const blob = await find(blobs, id);
+  if (blob === undefined) return noSuchBlob(id, terminal);
+  const bytes = blobs.read(blob.owner, id);
+  if (terminal.columns === undefined) {
+    await terminal.pass(bytes);
+    return 0;
+  }
+  const { content, encoding } = toContent(Buffer.concat(await collect(bytes)), { end: false });
+  if (encoding === "utf-8") await terminal.print([safeLines(content), content.endsWith("\n") ? "" : "\n"]);
+  else terminal.tell(`${id} is not text (${blob.kind}, ${blob.size} bytes); write it to a file with > FILE`);
+  return encoding === "utf-8" ? 0 : 1;
 }
 
 async function remove(
@@ -147,14 +162,14 @@ async function sweep(
   return 0;
 }
 
-/** Whoever owns it: this is the keeper's door. */
+/** Whoever owns it. */
 async function find(blobs: Blobs, id: string): Promise<ListedBlob | undefined> {
   for await (const blob of blobs.list()) if (blob.id === id) return blob;
   return undefined;
 }
 
 function noSuchBlob(id: string, terminal: Terminal): number {
-  terminal.tell(`there is no blob ${id}`);
+  terminal.tell(`no such blob: ${id}; acp-skills blobs list shows all`);
   return 1;
 }
 

@@ -1,132 +1,135 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Log } from "../../base/log.ts";
 import type { BlobStore } from "../../blobs/blob-store.ts";
-import { readOptions } from "../../options.ts";
-import { openApp } from "../../app.ts";
-import { createCaller, localOwner } from "../../caller.ts";
-import { onPrinted } from "../../runs/run-event.ts";
-import type { RunResult } from "../../runs/record/run-result.ts";
+import { localOwner } from "../../caller.ts";
 import { maxTimeoutMs } from "../../runs/plan/run-limits.ts";
+import type { RunResult } from "../../runs/record/run-result.ts";
+import type { Catalog } from "../../skills/catalog.ts";
 import { toMimeType } from "../../tools/answers/mime-type.ts";
-import { refuseUnknownGrants } from "../arguments/refuse-unknown-grants.ts";
-import { cwd, json, notes, roots, running } from "../arguments/shared-options.ts";
-import { defineCommand, usageError } from "../command.ts";
-import { inWordsOfRun } from "../report/in-words-of-run.ts";
-import { onInterruption } from "../interruption.ts";
-import { jsonText } from "../report/json-text.ts";
-import { openListing } from "../open-listing.ts";
-import { openProcessLog } from "../open-log.ts";
-import { printLines } from "../report/print-lines.ts";
+import { parseDuration } from "../arguments/parse-duration.ts";
 import { readInput } from "../arguments/read-input.ts";
-import { toRunningOptions } from "../arguments/running-options.ts";
-import { safeLines } from "../report/safe-text.ts";
+import { cwd, json, notes, roots, running } from "../arguments/shared-options.ts";
+import { callTools } from "../call-tools.ts";
+import type { Tools } from "../call-tools.ts";
+import { defineCommand, usageError } from "../command.ts";
+import type { OptionValues } from "../command.ts";
+import { describeRun, toOwnPaths } from "../report/describe-run.ts";
+import { inWordsOfRun } from "../report/in-words-of-run.ts";
+import { jsonText } from "../report/json-text.ts";
 import { tellRefusal } from "../report/tell-refusal.ts";
+import type { Terminal } from "../report/terminal.ts";
+
+const options = {
+  script: { type: "string", value: "PATH", help: "Run this file of the skill, such as scripts/extract.py." },
+  args: {
+    type: "string",
+    value: "JSON",
+    help: "Arguments as a JSON object, @FILE for a file that contains it, or - for stdin. Default: {}.",
+  },
+  blob: { type: "string", multiple: true, value: "FILE", help: "Pass FILE to the run as a blob. Repeatable." },
+  timeout: {
+    type: "string",
+    value: "DURATION",
+    help: "The run may take this long, such as 500ms, 10s or 2m; at most 10m. Default: 30s.",
+  },
+  "dry-run": { type: "boolean", help: "Check everything and print what would be run, but run nothing." },
+  ...running,
+  ...roots,
+  cwd,
+  json,
+} as const;
 
 export const run = defineCommand({
-  usage: "run NAME [options]",
+  usage: "run NAME [options] [-- ARG…]",
   positionals: { name: "NAME", minimum: 1, maximum: 1 },
-  options: {
-    script: { type: "string", value: "PATH", help: "Run this file of the skill, such as scripts/extract.py." },
-    args: {
-      type: "string",
-      value: "JSON",
-      help: "Arguments as a JSON object, @FILE for a file that contains it, or - for stdin. Default: {}.",
-    },
-    blob: { type: "string", multiple: true, value: "FILE", help: "Pass FILE to the run as a blob. Repeatable." },
-    timeout: { type: "string", value: "MS", help: "Milliseconds it may take, up to 600000. Default: 30000." },
-    "dry-run": { type: "boolean", help: "Check everything and print what would be run, but run nothing." },
-    ...running,
-    ...roots,
-    cwd,
-    json,
-  },
-  examples: [`run rows.clean --args '{"sheet": "@1"}' --blob rows.csv`],
+  takesRest: true,
+  options,
+  examples: [
+    `run rows.clean --args '{"sheet": "@1"}' --blob rows.csv`,
+    "run pdf --script scripts/extract.py -- --pages 1-3",
+  ],
   notes: [
     "Output of the code appears on stderr while it runs; the result is printed on stdout.",
     'In --args, the string "@1" stands for the first --blob, "@2" for the second.',
-    'With --script, --args is {"argv": ["--in", "x"], "stdin": "…"}.',
+    'The words after -- are the arguments of --script. Its stdin is given by --args \'{"stdin": "…"}\'.',
+    "acp-skills show NAME lists the inputs and permissions of a skill.",
     notes.sandbox,
     notes.secrets,
     "Exits with 1 if the run fails or is refused, with 130 if it is interrupted.",
     notes.roots,
     notes.data,
   ],
-  async run({ options: given, positionals: [name = ""] }, terminal) {
-    const input = await readInput(given.args, "--args", () => terminal.cwd);
-    const timeout = toMilliseconds(given.timeout);
-    const runningOptions = toRunningOptions(given, () => terminal.cwd);
+  async run({ options: given, positionals: [name = ""], rest }, terminal) {
+    const args = withWords(await readInput(given.args, "--args", () => terminal.cwd), rest, given.script);
+    const timeoutMs = given.timeout === undefined ? undefined : parseDuration("--timeout", given.timeout);
     const unreadable = (given.blob ?? []).find((file) => !isFile(resolve(terminal.cwd, file)));
-    if (unreadable !== undefined) throw usageError(`--blob ${unreadable} is not a file that can be read`);
-    const { catalog, complete } = await openListing(given, terminal);
-    if (!complete) return 2;
-    refuseUnknownGrants(given.grant, catalog);
-    if (timeout !== undefined && timeout.ms > maxTimeoutMs)
-      terminal.tell(`--timeout ${timeout.ms} is more than a run may take; it has ${maxTimeoutMs} ms`);
-    const log = openProcessLog();
-    const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
-    const { signal, stop } = onInterruption();
-    const printed = printLines((text) => void process.stderr.write(text));
-    try {
-      const blobs = await putAll(app.blobs, given.blob ?? [], terminal.cwd, signal);
-      const args = withBlobs(input, blobs, (place) => {
-        terminal.tell(`${place} in --args would stand for a --blob that was not given; it is passed on as it is`);
-      });
-      const call = {
-        name,
-        args,
-        ...(blobs.length > 0 && { input_blobs: blobs }),
-        ...(timeout !== undefined && { timeout_ms: timeout.ms }),
-        ...(given.script !== undefined && { script: given.script }),
-      };
-      const session = { catalog, directory: resolve(terminal.cwd, given.cwd ?? ".") };
-      const caller = createCaller(session, { door: "cli", onEvent: onPrinted(printed.push) });
+    if (unreadable !== undefined) throw usageError(`--blob ${unreadable}: no such file, or it cannot be read`);
+    const calling = {
+      rewrite: (text: string, catalog: Catalog) => toOwnPaths(text, directoryIn(catalog), terminal.cwd),
+      refuse: (error: unknown, log: Log) =>
+        tellRefusal(given.json === true ? error : inWordsOfRun(error, name), given, { terminal, log }),
+    };
+    return await callTools(given, terminal, calling, async (tools) => {
+      const input = await toInput({ name, args, timeoutMs, given }, tools, terminal);
       if (given["dry-run"] === true) {
-        await terminal.print([jsonText(await app.toolbox.check("execute_skill", call, caller), 2), "\n"]);
+        const plan = await tools.app.toolbox.check("execute_skill", input, tools.caller);
+        await terminal.print([jsonText(plan, 2), "\n"]);
         return 0;
       }
-      const called = app.toolbox.call("execute_skill", call, caller, signal).finally(printed.end);
-      const result = (await called) as RunResult;
-      const { clamped, timeout_ms } = result.limits_applied;
-      if (clamped === true && timeout !== undefined && timeout.ms <= maxTimeoutMs)
-        terminal.tell(`--timeout ${timeout.ms} is more than the skill allows itself; it had ${timeout_ms} ms`);
-      await terminal.print(given.json === true ? [jsonText(result, 2), "\n"] : describeResult(result));
+      const result = (await tools.call("execute_skill", input)) as RunResult;
+      tellTimeout(timeoutMs, result, terminal);
+      const isScript = given.script !== undefined;
+      const shown = { isScript, findDirectory: directoryIn(tools.catalog), cwd: terminal.cwd };
+      await terminal.print(given.json === true ? [jsonText(result, 2), "\n"] : describeRun(result, shown));
       return result.status === "completed" ? 0 : 1;
-    } catch (error) {
-      if (signal.aborted) {
-        terminal.tell("interrupted; the run was ended");
-        return 130;
-      }
-      tellRefusal(given.json === true ? error : inWordsOfRun(error, name), given, { terminal, log });
-      return 1;
-    } finally {
-      stop();
-      await app.close();
-    }
+    });
   },
 });
 
-/** The result for a person: how it ended, its output, and where the rest is. */
-function describeResult(result: RunResult): string[] {
-  const { status, summary, output, error, logs_blob, run_id, duration_ms, limits_applied } = result;
-  const { output_blobs, more_output_blobs: more } = result;
-  const lines = [
-    `${status === "completed" ? "✓" : "✗"} ${summary}`,
-    ...(output === undefined || output === null ? [] : [typeof output === "string" ? output : jsonText(output, 2)]),
-    ...(error?.details === undefined ? [] : [jsonText(error.details, 2)]),
-    ...output_blobs.map((id) => `made ${id}`),
-    ...(more === undefined
-      ? []
-      : [`made ${more.count} more${more.blob_id === undefined ? "" : `, listed in ${more.blob_id}`}`]),
-    ...(logs_blob === undefined ? [] : [`the whole log is ${logs_blob}`]),
-    `${run_id}, ${duration_ms} ms, isolated by ${limits_applied.isolation}`,
-  ];
-  return lines.map((line) => `${safeLines(line)}\n`);
+/** The input of `execute_skill`, with the files of `--blob` stored. */
+async function toInput(
+  wanted: {
+    readonly name: string;
+    readonly args: unknown;
+    readonly timeoutMs: number | undefined;
+    readonly given: OptionValues<typeof options>;
+  },
+  { app, signal }: Tools,
+  terminal: Terminal,
+): Promise<object> {
+  const { name, timeoutMs, given } = wanted;
+  const blobs = await putAll(app.blobs, given.blob ?? [], terminal.cwd, signal);
+  const args = withBlobs(wanted.args, blobs, (place) =>
+    terminal.tell(`${place} in --args refers to a --blob that was not given; it is passed on as text`),
+  );
+  return {
+    name,
+    args,
+    ...(blobs.length > 0 && { input_blobs: blobs }),
+    ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
+    ...(given.script !== undefined && { script: given.script }),
+  };
 }
 
-function toMilliseconds(text: string | undefined): { readonly ms: number } | undefined {
-  if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageError(`--timeout needs milliseconds, not ${text}`);
-  return { ms: Number(text) };
+/** The words after `--` as the arguments of a script. */
+function withWords(args: unknown, words: readonly string[] | undefined, script: string | undefined): unknown {
+  if (words === undefined) return args;
+  if (script === undefined)
+    throw usageError("words after -- are the arguments of a script; name it with --script PATH");
+  if (typeof args !== "object" || args === null || "argv" in args)
+    throw usageError("arguments of the script are given in --args and after --; use one of the two");
+  return { ...args, argv: words };
+}
+
+function directoryIn(catalog: Catalog): (skill: string) => string | undefined {
+  return (skill) => catalog.find(skill)?.skill.directory;
+}
+
+function tellTimeout(timeoutMs: number | undefined, { limits_applied }: RunResult, terminal: Terminal): void {
+  if (timeoutMs === undefined || limits_applied.clamped !== true) return;
+  const whose = timeoutMs > maxTimeoutMs ? "the limit" : "the limit of the skill";
+  terminal.tell(`--timeout ${timeoutMs} ms is above ${whose}; the run had ${limits_applied.timeout_ms} ms`);
 }
 
 function isFile(file: string): boolean {
@@ -134,7 +137,7 @@ function isFile(file: string): boolean {
     accessSync(file, constants.R_OK);
     return statSync(file).isFile();
   } catch {
-    return false; // Told to the person.
+    return false; // The caller reports it.
   }
 }
 

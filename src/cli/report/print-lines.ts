@@ -1,24 +1,23 @@
 import { safeLines } from "./safe-text.ts";
 
-/** What code prints, on its way to a person. */
 export interface PrintedLines {
   readonly push: (text: string) => void;
-  /** Prints what is left of the last line. */
+  /** Writes what is left of the last line. */
   readonly end: () => void;
 }
 
-/** Prints text made safe, by whole lines: a command to a CI system is not recognised in the halves of one. */
-export function printLines(write: (text: string) => void): PrintedLines {
+/** Writes text by whole lines, rewritten and then made safe: a command to a CI system is not recognised in half a line. */
+export function printLines(write: (text: string) => void, rewrite = (text: string): string => text): PrintedLines {
   let held = "";
   return {
     push(text) {
       held += text;
       const end = held.lastIndexOf("\n") + 1;
-      if (end > 0) write(safeLines(held.slice(0, end)));
+      if (end > 0) write(safeLines(rewrite(held.slice(0, end))));
       held = held.slice(end);
     },
     end() {
-      if (held !== "") write(safeLines(held));
+      if (held !== "") write(safeLines(rewrite(held)));
       held = "";
     },
   };

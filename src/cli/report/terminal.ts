@@ -1,7 +1,10 @@
 import { homedir } from "node:os";
+import { systemClock } from "../../base/clock.ts";
 import { colourPaint, plainPaint, wantsColour } from "./colour.ts";
 import type { Paint } from "./colour.ts";
 import { currentDirectory } from "../arguments/current-directory.ts";
+import { openProgress } from "./progress.ts";
+import type { Progress } from "./progress.ts";
 import { safeText } from "./safe-text.ts";
 
 /** The process as a command sees it: results go to stdout, everything else to stderr. */
@@ -21,6 +24,10 @@ export interface Terminal {
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** One line on stderr, made safe. */
   tell(sentence: string): void;
+  /** Text on stderr as it is; the caller has made it safe. */
+  echo(text: string): void;
+  /** What is going on, on stderr. Makes room for everything else that is printed. */
+  readonly progress: Progress;
 }
 
 /** Pieces are gathered in one buffer of so many bytes, which is reused once the reader has taken them. */
@@ -30,6 +37,7 @@ const writeSize = 64 * 1024;
 export function openTerminal(): Terminal {
   const { env } = process;
   const reader = new AbortController();
+  const progress = once(() => openProgress(process.stderr, systemClock));
   const stdout = once(() => {
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") reader.abort();
@@ -58,6 +66,7 @@ export function openTerminal(): Terminal {
       return reader.signal;
     },
     async print(pieces) {
+      progress().erase();
       let buffer = Buffer.allocUnsafeSlow(writeSize);
       let filled = 0;
       const flush = async (): Promise<void> => {
@@ -80,7 +89,15 @@ export function openTerminal(): Terminal {
         await new Promise<void>((resolve) => stdout().write(chunk, () => resolve()));
       }
     },
+    get progress() {
+      return progress();
+    },
+    echo(text) {
+      progress().erase();
+      stderr().write(text);
+    },
     tell(sentence) {
+      progress().erase();
       stderr().write(`acp-skills: ${safeText(sentence)}\n`);
     },
   };

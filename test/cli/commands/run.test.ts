@@ -24,7 +24,7 @@ async function run(...args: readonly string[]): Promise<CliRun> {
 }
 
 describe("acp-skills run", () => {
-  test("shows on stderr what the code prints, on stdout the result, and hands a file over as a blob", async () => {
+  test("prints the output of the code on stderr and the result on stdout, and passes a file as a blob", async () => {
     writeAction("def main(args):\n    print('working')\n    return open('/blobs/' + args['sheet']).read()\n");
     project.write("sheet.csv", "a,b");
     const { code, stdout, stderr } = await run("a-b", "--args", '{"sheet":"@1"}', "--blob", "sheet.csv", "--json");
@@ -32,13 +32,61 @@ describe("acp-skills run", () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: "completed", output: "a,b", logs_preview: "working\n" });
   });
 
-  test("a run that failed gives 1, and a person the reason", async () => {
+  test("a failed run exits with 1 and prints the traceback as text, with the skill's own paths", async () => {
     writeAction("def main():\n    raise ValueError('not so')\n");
     const { code, stdout } = await run("a.b");
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("✗ ValueError: not so") as string });
+    expect(code).toBe(1);
+    const lines = [
+      "✗ ValueError: not so",
+      "Traceback (most recent call last):",
+      '  File "skills/a.b/code/main.py", line 2, in main',
+      "    raise ValueError('not so')",
+    ];
+    expect(stdout.split("\n").slice(0, -2)).toEqual(lines);
+    expect(stdout).toMatch(/\nrun_\w+: \d+ ms, sandbox \w+\n$/);
   });
 
-  test("what the code prints and returns is nothing that a CI system would obey", async () => {
+  test("a failed run ends with a hint where the cause is usual", async () => {
+    writeAction("import numpi_absent\ndef main():\n    pass\n");
+    const { stdout } = await run("a.b");
+    expect(stdout).toContain("✗ ModuleNotFoundError: No module named 'numpi_absent'\n");
+    expect(stdout).toContain("code/requirements.txt of a.b, then run: acp-skills install a.b\n");
+  });
+
+  test("an output that is cut says how to read all of it", async () => {
+    writeAction("def main():\n    for line in range(500):\n        print('line', line)\n    return 'x' * 10_000\n");
+    const { stdout } = await run("a.b");
+    const blob = /^10002 bytes; all of it: acp-skills blobs read (blob:\w+)$/m.exec(stdout)?.[1] ?? "";
+    const read = await runCli(["blobs", "read", blob], { cwd: project.directory });
+    expect(JSON.parse(read.stdout)).toBe("x".repeat(10_000));
+    expect(stdout).toMatch(/^full log: acp-skills blobs read blob:\w+$/m);
+  });
+
+  describe("with --script", () => {
+    function writeScript(code: string): void {
+      project.write("skills/words/SKILL.md", skillText("words"));
+      project.write("skills/words/scripts/say.py", code);
+    }
+
+    test("passes the words after -- to the script, and prints its output once", async () => {
+      writeScript("import sys\nprint(sys.argv[1:])\n");
+      const args = ["run", "words", ...only, "--script", "scripts/say.py", "--", "--in", "x y"];
+      const { code, stdout, stderr } = await runCli(args, { cwd: project.directory });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "['--in', 'x y']\n" });
+      expect(stdout).toMatch(/^✓ Completed\.\nrun_\w+: \d+ ms, sandbox \w+\n$/);
+    });
+
+    test("prints the traceback with the paths of the skill", async () => {
+      writeScript("raise KeyError('boom')\n");
+      const args = ["run", "words", ...only, "--script", "scripts/say.py"];
+      const { code, stdout, stderr } = await runCli(args, { cwd: project.directory });
+      expect(code).toBe(1);
+      expect(stderr).toContain('File "skills/words/scripts/say.py", line 1, in <module>');
+      expect(stdout).not.toContain("Traceback");
+    });
+  });
+
+  test("commands to a CI system in what the code prints and returns are escaped", async () => {
     const lines = ["::set-output name=x::y", "##[error]pwned", "##vso[task.complete result=Failed]x"];
     writeAction(
       `import sys\ndef main():\n    for line in ${JSON.stringify(lines)}:\n        print(line)\n        print(line, file=sys.stderr)\n` +
@@ -52,7 +100,7 @@ describe("acp-skills run", () => {
     }
   });
 
-  test("an input may have any name, also one that objects have by themselves", async () => {
+  test("an input may have the name of a property of every object", async () => {
     const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
     writeAction(
       "def main(args):\n    return sorted(args.items())\n",
@@ -68,21 +116,21 @@ describe("acp-skills run", () => {
     );
   });
 
-  test("--dry-run says what would be run, and runs nothing", async () => {
+  test("--dry-run prints what would be run, and runs nothing", async () => {
     writeAction("def main():\n    raise ValueError('it ran')\n");
     const { code, stdout } = await run("a.b", "--dry-run", "--timeout", "700000");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ skill: "a.b", program: { args: {} }, limits: { timeout_ms: 600_000 } });
   });
 
-  test("a permission that was not granted is refused, with the option that grants it", async () => {
+  test("a missing permission is refused with the option that grants it", async () => {
     writeSecretAction(project);
     const { code, stdout, stderr } = await run("key.use");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("--grant key.use:secrets");
   });
 
-  test("what acp-skills keeps for all skills is in nobody's project", async () => {
+  test("a project that contains the data directory is refused", async () => {
     writeAction("def main():\n    pass\n", '[permissions]\nproject = "read"\n');
     const granted = ["run", "a.b", "--grant", "a.b:project-read", ...only];
     for (const ACP_SKILLS_HOME of [project.at("not/yet/there"), path.dirname(project.directory)]) {
@@ -91,7 +139,7 @@ describe("acp-skills run", () => {
     }
   });
 
-  test("a name that no skill has is answered with the nearest ones", async () => {
+  test("an unknown name is refused with the nearest ones", async () => {
     writeAction("def main():\n    pass\n");
     const { code, stderr } = await run("a.c");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Available: a.b, ") as string });
@@ -109,7 +157,7 @@ describe("acp-skills run", () => {
     ["--args: expected an object", ["a.b", "--args", "[1]"]],
     ["acp-skills show words tells what it is for; a file under scripts/ runs with --script PATH.", ["words"]],
     ["acp-skills list shows which there are.", ["a.c"]],
-  ])("a refusal speaks of the command line, not of tools: %s", async (told, args) => {
+  ])("a refusal names options and commands, not tools and parameters: %s", async (told, args) => {
     writeAction(
       "def main(args):\n    pass\n",
       '[inputs.numbers]\ntype = "integer"\nrequired = true\n[inputs.sheet]\ntype = "blob"\n',
@@ -123,25 +171,26 @@ describe("acp-skills run", () => {
     );
   });
 
-  test('"@1" that stands for no --blob is told, and passed on as it is', async () => {
+  test('"@1" without a --blob is reported, and passed on as text', async () => {
     writeAction("def main(args):\n    return args\n");
     const { code, stdout, stderr } = await run("a.b", "--args", '{"sheet":"@1","all":["@2","@x"]}', "--json");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ output: { sheet: "@1", all: ["@2", "@x"] } });
-    for (const place of ["@1", "@2"]) expect(stderr).toContain(`"${place}" in --args would stand for a --blob`);
+    for (const place of ["@1", "@2"])
+      expect(stderr).toContain(`"${place}" in --args refers to a --blob that was not given`);
     expect(stderr).not.toContain("@x");
   });
 
-  test("a time that is cut short is told", async () => {
+  test("a --timeout above a limit is reported", async () => {
     writeAction("def main():\n    pass\n", "[limits]\ntimeout_ms = 5000\n");
     const cut = await run("a.b", "--timeout", "9999999");
     expect(cut).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining("9999999 is more than a run may take") as string,
+      stderr: "acp-skills: --timeout 9999999 ms is above the limit; the run had 5000 ms\n",
     });
-    const own = await run("a.b", "--timeout", "6000");
-    expect(own.stderr).toBe("acp-skills: --timeout 6000 is more than the skill allows itself; it had 5000 ms\n");
-    expect((await run("a.b", "--timeout", "4000")).stderr).toBe("");
+    const own = await run("a.b", "--timeout", "6s");
+    expect(own.stderr).toBe("acp-skills: --timeout 6000 ms is above the limit of the skill; the run had 5000 ms\n");
+    expect((await run("a.b", "--timeout", "4s")).stderr).toBe("");
   });
 
   test("--args - reads the arguments from stdin", async () => {
@@ -155,20 +204,22 @@ describe("acp-skills run", () => {
   });
 
   test.each([
-    [["--timeout", "0"], "--timeout needs milliseconds"],
+    [["--timeout", "0"], "--timeout needs a duration such as 10s, 500ms or 2m"],
+    [["--script", "x.py", "--args", '{"argv":[]}', "--", "a"], "use one of the two"],
+    [["--", "a"], "name it with --script PATH"],
     [["--args", "{"], "--args is not JSON"],
-    [["--blob", "nothing.csv"], "--blob nothing.csv is not a file that can be read"],
-    [["--blob", "skills"], "--blob skills is not a file that can be read"],
+    [["--blob", "nothing.csv"], "--blob nothing.csv: no such file, or it cannot be read"],
+    [["--blob", "skills"], "--blob skills: no such file, or it cannot be read"],
     [["--grant", "a.b:all"], "--grant needs NAME:PERMISSION"],
     [["--grant", "a.bb:secrets"], "--grant a.bb:secrets: no skill is called a.bb; did you mean a.b?"],
-  ])("%j is a fault of usage, and nothing runs", async (args, told) => {
+  ])("%j is a usage error, and nothing runs", async (args, told) => {
     writeAction("def main():\n    pass\n");
-    const { code, stdout, stderr } = await run("a.b", ...args);
+    const { code, stdout, stderr } = await runCli(["run", "a.b", ...only, ...args], { cwd: project.directory });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(told);
   });
 
-  test("an interruption ends the run", async () => {
+  test("an interruption cancels the run", async () => {
     writeAction("import time\n\ndef main():\n    print('begun', flush=True)\n    time.sleep(60)\n");
     const child = startCli(["run", "a.b", ...only], { cwd: project.directory });
     const ended = once(child, "close");

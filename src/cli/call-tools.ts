@@ -1,0 +1,86 @@
+import path from "node:path";
+import { openApp } from "../app.ts";
+import type { App } from "../app.ts";
+import type { Log } from "../base/log.ts";
+import { createCaller } from "../caller.ts";
+import type { Caller } from "../caller.ts";
+import { readOptions } from "../options.ts";
+import type { RunEvent } from "../runs/run-event.ts";
+import type { Catalog } from "../skills/catalog.ts";
+import { refuseUnknownGrants } from "./arguments/refuse-unknown-grants.ts";
+import { toRunningOptions } from "./arguments/running-options.ts";
+import type { roots, running } from "./arguments/shared-options.ts";
+import type { OptionValues } from "./command.ts";
+import { onInterruption } from "./interruption.ts";
+import { openListing } from "./open-listing.ts";
+import { openProcessLog } from "./open-log.ts";
+import { printLines } from "./report/print-lines.ts";
+import type { Terminal } from "./report/terminal.ts";
+
+export interface Tools {
+  readonly app: App;
+  /** The person at this terminal. */
+  readonly caller: Caller;
+  readonly catalog: Catalog;
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Calls a tool; everything that its code printed has been written when it settles. */
+  readonly call: (tool: string, input: unknown) => Promise<unknown>;
+}
+
+interface Calling {
+  /** Of the text that code prints, by whole lines. */
+  readonly rewrite?: (text: string, catalog: Catalog) => string;
+  /** Reports why nothing was done. */
+  readonly refuse: (error: unknown, log: Log) => void;
+}
+
+/**
+ * Opens the app, calls tools with it, and closes it: what code prints goes to stderr while it runs. The exit code is that of `perform`;
+ * 2 where a directory cannot be read, as the answer would be about other skills; 1 where `perform` throws; 130 where it was interrupted.
+ */
+export async function callTools(
+  options: OptionValues<typeof roots & typeof running> & { readonly cwd?: string },
+  terminal: Terminal,
+  { rewrite = (text) => text, refuse }: Calling,
+  perform: (tools: Tools) => Promise<number>,
+): Promise<number> {
+  const runningOptions = toRunningOptions(options, () => terminal.cwd);
+  const { catalog, complete } = await openListing(options, terminal);
+  if (!complete) return 2;
+  refuseUnknownGrants(options.grant, catalog);
+  const log = openProcessLog();
+  const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
+  const { signal, stop } = onInterruption();
+  const printed = printLines(
+    (text) => terminal.echo(text),
+    (text) => rewrite(text, catalog),
+  );
+  const onEvent = (event: RunEvent): void => {
+    if (event.type === "queued") terminal.progress.show("waiting for other runs to end");
+    if (event.type === "started") terminal.progress.show("running");
+    if (event.type === "printed") printed.push(event.text);
+  };
+  try {
+    const session = { catalog, directory: path.resolve(terminal.cwd, options.cwd ?? ".") };
+    const caller = createCaller(session, { door: "cli", onEvent });
+    const call = async (tool: string, input: unknown): Promise<unknown> => {
+      terminal.progress.show("starting");
+      return await app.toolbox.call(tool, input, caller, signal).finally(() => {
+        printed.end();
+        terminal.progress.done();
+      });
+    };
+    return await perform({ app, caller, catalog, signal, call });
+  } catch (error) {
+    if (!signal.aborted) {
+      refuse(error, log);
+      return 1;
+    }
+    terminal.tell("interrupted; the run was cancelled");
+    return 130;
+  } finally {
+    stop();
+    await app.close();
+  }
+}
