@@ -108,7 +108,7 @@ test("the table of errors lists every code under its number", () => {
 });
 
 test("every tier and every permission is documented", () => {
-  const tiers = rowsUnder(reference.sandbox, "**What isolates.**").map(([tier = ""]) => tier.replaceAll("`", ""));
+  const tiers = rowsUnder(reference.sandbox, "## Tiers").map(([tier = ""]) => tier.replaceAll("`", ""));
   expect(tiers).toEqual(running.isolation.choices.filter((form) => form !== "auto"));
   for (const name of permissionNames) expect(readme).toMatch(new RegExp(`[:\`]${name}\``));
 });
