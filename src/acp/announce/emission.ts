@@ -1,8 +1,8 @@
+import type { Problem } from "../../skills/rules/problem.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { availableCommandsUpdate, metaKey, notice, problemsNotification, sessionUpdate } from "../../wire/methods.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";
 import type { SkillsForm } from "../session/negotiation.ts";
-import type { ProblemCounts } from "./problem-counts.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { ListAmendments } from "../service/skill-service.ts";
 
@@ -80,6 +80,17 @@ function fieldAmendments(command: unknown, path: Path, fields: JsonRecord): Amen
       ? Object.entries(value).map(([key, item]) => ({ path: [...path, field, key], value: item }))
       : [{ path: [...path, field], value }],
   );
+}
+
+/** How many problems the skills of a session have. */
+export interface ProblemCounts {
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+export function countProblems(problems: readonly Problem[]): ProblemCounts {
+  const count = (wanted: Problem["severity"]): number => problems.filter(({ severity }) => severity === wanted).length;
+  return { errors: count("error"), warnings: count("warning") };
 }
 
 /** How many problems the skills of a session have; for clients that opted in only. */

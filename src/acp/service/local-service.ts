@@ -2,10 +2,9 @@ import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
 import type { Settings } from "../../options.ts";
 import { type App, openApp } from "../../app.ts";
 import type { SessionSkills, Skillset } from "../../skills/skillset.ts";
-import type { Skill } from "../../skills/skill.ts";
+import type { Skill, Snapshot } from "../../skills/skill.ts";
 import { openToldOnce } from "../../base/told-once.ts";
 import { type AgentTools, openAgentTools } from "../tools/agent-tools.ts";
-import { noSkills } from "../session/no-skills.ts";
 import type { Instructions } from "../prompt/prompt.ts";
 import { readInstructions } from "../prompt/read-instructions.ts";
 import { openServiceConnection } from "./service-connection.ts";
@@ -13,14 +12,14 @@ import type { Directories, SkillService } from "./skill-service.ts";
 
 export interface LocalServiceOptions {
   readonly skillset?: Skillset;
-  /** Undefined where no tools are served. */
+  /** Undefined if no tools are served. */
   readonly tools?: AgentTools | undefined;
   readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
 
-/** The service on this very thread: inside the worker, and where there can be none. */
+/** The service on this thread: in the worker, or where no worker can be started. */
 export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
   const app = openApp(settings, options.skillset && { skillset: options.skillset });
   const tools =
@@ -77,4 +76,21 @@ function openSkills(app: Pick<App, "openSession">, directories: Directories): Se
   } catch (error) {
     return noSkills(`Skills cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+const nothing: Snapshot = Object.freeze({ skills: [], problems: [] });
+
+/** Used when skills cannot be opened at all: the session goes on without them. */
+function noSkills(problem: string): SessionSkills {
+  return {
+    directory: undefined,
+    catalog: {
+      snapshot: nothing,
+      ready: Promise.resolve(nothing),
+      onChange: () => () => undefined,
+      find: () => undefined,
+    },
+    problems: [problem],
+    close: () => undefined,
+  };
 }

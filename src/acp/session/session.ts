@@ -1,30 +1,30 @@
 import type { Clock } from "../../base/clock.ts";
-import type { SessionSkills } from "../../skills/skillset.ts";
-import type { Problem } from "../../skills/rules/problem.ts";
-import type { OfferedSkill } from "../../skills/skill.ts";
 import type { ToldOnce } from "../../base/told-once.ts";
+import type { Problem } from "../../skills/rules/problem.ts";
+import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
-import { readsItself } from "./agents.ts";
-import { mergeCommands, toCommand, toCommandList, toInvocable } from "../announce/command-list.ts";
+import { type MergedCommands, mergeCommands, toCommand, toCommandList, toInvocable } from "../announce/command-list.ts";
 import {
   commandsNotification,
+  countProblems,
   noticeMessage,
   type Notification,
+  type ProblemCounts,
   problemsMessage,
   skillsDelta,
   skillsMessage,
 } from "../announce/emission.ts";
-import { encodeItems } from "../bytes/encode-message.ts";
-import { describeFailure } from "../process/failure.ts";
-import { countProblems, type ProblemCounts } from "../announce/problem-counts.ts";
 import { isSameList, projectSkill } from "../announce/projection.ts";
+import { placeInAgentList, type Shown, type ShownSkills } from "../announce/shown-skills.ts";
+import { encodeItems } from "../bytes/encode-message.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../service/skill-service.ts";
-import { placeInAgentList, type Shown, type ShownSkills } from "../announce/shown-skills.ts";
+import { readsItself } from "./agents.ts";
 
-/** Editors drop updates of a session they have just been told of (A-8). */
+/** Editors drop updates about a session right after its response (A-8). */
 const settlingTime = 50;
-/** How long the commands of an agent that is known to list its own are waited for, so that the editor gets one list, not two. */
+/** How long to wait for the command list of an agent that is known to send one, so that the editor gets one list, not two. */
 const listingTime = 1_500;
 
 export interface SessionContext extends BeginRequest {
@@ -33,205 +33,242 @@ export interface SessionContext extends BeginRequest {
   /** The home directory. */
   readonly home: string;
   readonly clock: Clock;
-  /** Puts a message on its way to the editor; `written` is called once it has left this process, or never will. */
+  /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
   readonly tellOnce: ToldOnce["tellOnce"];
-  /** Logs what is wrong with skills and was not logged before. */
+  /** Logs problems that were not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
-  /** Told of a fault of ours, so that it ends nothing else. */
   readonly fault: (error: unknown) => void;
 }
 
-/** One session that the editor knows of: what it was told, and when it is told more. */
-export interface Session {
-  readonly catalog: SessionSkills["catalog"];
-  readonly directory: SessionSkills["directory"];
-  /** What its agent calls itself. */
-  readonly agent: string;
-  /** The agent sent its own list of commands: remembers it, and returns how that message is to be amended. */
-  agentListed(commands: readonly unknown[]): ListAmendments | undefined;
-  /** The agent's list went to the editor as it was. */
-  listPassed(): void;
-  /** The editor named this session. At its first prompt it is told again what it may have missed. */
-  heard(isPrompt: boolean): void;
-  /** How the agent shows a skill itself. */
-  how(offered: OfferedSkill): Shown;
-  /** The command under which the agent shows a skill's name. */
-  commandOf(offered: OfferedSkill): string | undefined;
-  close(): void;
-}
-
-/** Opens a session whose response is on its way to the editor. */
-export function openSession(context: SessionContext): Session {
-  const { sessionId: id, skills, home, negotiation, forms, shown, clock, send, tellOnce, logProblems, fault } = context;
-  const { catalog } = skills;
-  const { facts } = negotiation;
-  const optedIn = negotiation.optIn !== undefined;
-  let { agentCommands } = context;
-  let isOpen = true;
-  let isReady = false;
-  let isSettled = false;
-  let isFirstPrompt = true;
-  let isNoticed = false;
+/** One open session: what its editor was told about skills, and when it is told more. */
+export class Session {
+  readonly #context: SessionContext;
+  readonly #stopListening: () => void;
+  #stopTimer: () => void;
+  #agentCommands: readonly unknown[];
+  #isOpen = true;
+  /** The skills were read. */
+  #isReady = false;
+  #isSettled = false;
+  #isFirstPrompt = true;
+  #isNoticed = false;
   /** The editor has named the session, so that it no longer drops its updates. */
-  let isKnown = false;
+  #isKnown = false;
   /** Something was sent that the editor may have dropped. */
-  let maybeMissed = false;
-  /** The agent's own list is still waited for. */
-  let isListAwaited = agentCommands.length === 0 && shown.isListExpected(facts);
-  let revision = 0;
-  /** Who asked for skills is told also that there are none; to others an empty list is no news. */
-  let toldSkills: readonly AvailableSkill[] | undefined = optedIn ? undefined : [];
-  /** As commands: they say more than the list of skills does, such as what to write behind the name. */
-  let toldCommands: readonly JsonRecord[] = [];
-  let toldProblems: ProblemCounts = { errors: 0, warnings: 0 };
-  /** Messages that the editor has not read yet: until it does, nothing more is sent. */
-  let unread = 0;
-  let isBehind = false;
+  #maybeMissed = false;
+  #isListAwaited: boolean;
+  #revision = 0;
+  /** Editors that opted in are also told that there are no skills. */
+  #toldSkills: readonly AvailableSkill[] | undefined;
+  /** Compared separately: commands say more than skills do, such as the input hint. */
+  #toldCommands: readonly JsonRecord[] = [];
+  #toldProblems: ProblemCounts = { errors: 0, warnings: 0 };
+  /** How many messages the editor has not read; until it has, nothing more is sent. */
+  #unread = 0;
+  #isBehind = false;
 
-  function post(message: Notification): void {
-    unread++;
-    if (!isKnown) maybeMissed = true;
-    send(message, () => {
-      unread--;
-      if (unread > 0 || !isBehind) return;
-      isBehind = false;
-      tell();
+  /** The response that opens it is on its way to the editor. */
+  constructor(context: SessionContext) {
+    const { skills, negotiation, shown, clock, tellOnce } = context;
+    this.#context = context;
+    this.#agentCommands = context.agentCommands;
+    this.#isListAwaited = context.agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
+    this.#toldSkills = negotiation.optIn === undefined ? [] : undefined;
+    this.#stopTimer = clock.after(settlingTime, () => {
+      this.#isSettled = true;
+      this.#tell();
+      if (!this.#isListAwaited) return;
+      this.#stopTimer = clock.after(listingTime - settlingTime, () => {
+        this.#isListAwaited = false;
+        this.#tell();
+      });
     });
-  }
-
-  function howShown(offered: OfferedSkill): Shown {
-    return shown.how(agentCommands, offered, readsItself(facts, offered.sources, home) !== false);
-  }
-
-  function toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
-    return offered.map((skill) => toCommand(skill, negotiation));
-  }
-
-  function tellSkills(available: readonly AvailableSkill[]): void {
-    if (forms.skills === undefined || (toldSkills !== undefined && isSameList(toldSkills, available))) return;
-    const isFirst = revision === 0;
-    revision++;
-    post(
-      isFirst || !forms.skills.deltas
-        ? skillsMessage(id, forms.skills, revision, available)
-        : skillsDelta(id, forms.skills, revision, { before: toldSkills ?? [], after: available }),
+    this.#stopListening = skills.catalog.onChange(() => {
+      this.#tell();
+    });
+    skills.catalog.ready.then(
+      () => {
+        this.#isReady = true;
+        this.#tell();
+      },
+      (error: unknown) => {
+        tellOnce("warning", `Skills cannot be read: ${String(error)}`);
+      },
     );
-    toldSkills = available;
   }
 
-  function tellCommands(offered: readonly OfferedSkill[]): void {
-    if (!forms.commands || isListAwaited) return;
-    const skillCommands = toCommands(offered);
-    if (isSameList(toldCommands, skillCommands)) return;
-    toldCommands = skillCommands;
-    const commands = toCommandList(
-      agentCommands,
-      mergeCommands(agentCommands, offered, negotiation, { isOutdated: shown.isOutdated, how: howShown }),
-    );
-    post(commandsNotification(id, commands, offered.length));
+  get id(): string {
+    return this.#context.sessionId;
   }
 
-  function tellProblems(problems: readonly Problem[]): void {
-    if (!forms.problems) return;
-    const counts = countProblems(problems);
-    if (counts.errors === toldProblems.errors && counts.warnings === toldProblems.warnings) return;
-    toldProblems = counts;
-    post(problemsMessage(id, counts));
+  get catalog(): SessionSkills["catalog"] {
+    return this.#context.skills.catalog;
   }
 
-  function tellFailure(): void {
-    const failure = describeFailure(skills.problems, catalog.snapshot);
-    if (failure === undefined || isNoticed) return;
-    isNoticed = true;
-    // Of problems each is on the log already.
-    if (skills.problems.length > 0) tellOnce("warning", `${failure.title} ${failure.description}`);
-    if (negotiation.notices) post(noticeMessage(id, failure.title, failure.description));
+  get directory(): SessionSkills["directory"] {
+    return this.#context.skills.directory;
   }
 
-  function tell(): void {
-    if (!isOpen || !isReady || !isSettled) return;
-    if (unread > 0) {
-      isBehind = true;
+  get identity(): SessionSkills["identity"] {
+    return this.#context.skills.identity;
+  }
+
+  /** The agent's name, as it gave it. */
+  get agent(): string {
+    return this.#context.negotiation.agent;
+  }
+
+  /** The agent sent its list of commands. Returns how that message is to be amended. */
+  agentListed(commands: readonly unknown[]): ListAmendments | undefined {
+    const { shown, forms } = this.#context;
+    this.#agentCommands = commands;
+    this.#isListAwaited = false;
+    shown.listed();
+    if (!this.#isReady) return undefined;
+    const { skills } = this.catalog.snapshot;
+    shown.learn(commands, skills);
+    const offered = toInvocable(skills);
+    if (!forms.commands || offered.length === 0) return undefined;
+    this.#toldCommands = this.#toCommands(offered);
+    if (!this.#isKnown) this.#maybeMissed = true;
+    const { annotated, added } = this.#merge(offered);
+    return { annotated: [...annotated], added: encodeItems(added), skills: offered.length };
+  }
+
+  /** The agent's list was forwarded without our amendments. */
+  listPassed(): void {
+    this.#toldCommands = [];
+    this.#tell();
+  }
+
+  /** The editor named this session. At its first prompt it is told again what it may have dropped. */
+  heard(isPrompt: boolean): void {
+    this.#isKnown = true;
+    if (!isPrompt || !this.#isFirstPrompt) return;
+    this.#isFirstPrompt = false;
+    this.#isSettled = true;
+    this.#isListAwaited = false;
+    if (this.#context.negotiation.optIn === undefined && this.#maybeMissed) {
+      this.#toldSkills = [];
+      this.#toldCommands = [];
+    }
+    this.#tell();
+  }
+
+  /** How the agent itself shows a skill. */
+  how(offered: OfferedSkill): Shown {
+    const { shown, negotiation, home } = this.#context;
+    return shown.how(this.#agentCommands, offered, readsItself(negotiation.facts, offered.sources, home) !== false);
+  }
+
+  /** The command under which the agent shows a skill's name. */
+  commandOf(offered: OfferedSkill): string | undefined {
+    const name = recordAt(this.#agentCommands[placeInAgentList(this.#agentCommands, offered)])?.["name"];
+    return typeof name === "string" ? name : undefined;
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.#stopTimer();
+    this.#stopListening();
+    this.#context.skills.close();
+  }
+
+  #toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
+    return offered.map((skill) => toCommand(skill, this.#context.negotiation));
+  }
+
+  #merge(offered: readonly OfferedSkill[]): MergedCommands {
+    const { negotiation, shown } = this.#context;
+    const how = (skill: OfferedSkill): Shown => this.how(skill);
+    return mergeCommands(this.#agentCommands, offered, negotiation, { isOutdated: shown.isOutdated, how });
+  }
+
+  /** Tells the editor what it does not know yet. */
+  #tell(): void {
+    if (!this.#isOpen || !this.#isReady || !this.#isSettled) return;
+    if (this.#unread > 0) {
+      this.#isBehind = true;
       return;
     }
+    const { shown, forms, logProblems, fault } = this.#context;
     try {
-      const offered = catalog.snapshot.skills;
-      shown.learn(agentCommands, offered);
-      if (forms.skills !== undefined) tellSkills(offered.map(projectSkill));
-      tellCommands(toInvocable(offered));
-      tellProblems(catalog.snapshot.problems);
-      logProblems(catalog.snapshot.problems);
-      tellFailure();
+      const { skills, problems } = this.catalog.snapshot;
+      shown.learn(this.#agentCommands, skills);
+      if (forms.skills !== undefined) this.#tellSkills(skills.map(projectSkill));
+      this.#tellCommands(toInvocable(skills));
+      this.#tellProblems(problems);
+      logProblems(problems);
+      this.#tellFailure();
     } catch (error) {
       fault(error);
     }
   }
 
-  let stopTimer = clock.after(settlingTime, () => {
-    isSettled = true;
-    tell();
-    if (!isListAwaited) return;
-    stopTimer = clock.after(listingTime - settlingTime, () => {
-      isListAwaited = false;
-      tell();
-    });
-  });
-  const stopListening = catalog.onChange(tell);
-  catalog.ready.then(
-    () => {
-      isReady = true;
-      tell();
-    },
-    (error: unknown) => tellOnce("warning", `Skills cannot be read: ${String(error)}`),
-  );
+  #tellSkills(available: readonly AvailableSkill[]): void {
+    const { sessionId, forms } = this.#context;
+    const before = this.#toldSkills;
+    if (forms.skills === undefined || (before !== undefined && isSameList(before, available))) return;
+    const isDelta = forms.skills.deltas && this.#revision > 0;
+    const revision = ++this.#revision;
+    this.#post(
+      isDelta
+        ? skillsDelta(sessionId, forms.skills, revision, { before: before ?? [], after: available })
+        : skillsMessage(sessionId, forms.skills, revision, available),
+    );
+    this.#toldSkills = available;
+  }
 
-  return {
-    catalog,
-    directory: skills.directory,
-    agent: negotiation.agent,
-    agentListed(commands) {
-      agentCommands = commands;
-      isListAwaited = false;
-      shown.listed();
-      if (!isReady) return undefined;
-      shown.learn(commands, catalog.snapshot.skills);
-      const offered = toInvocable(catalog.snapshot.skills);
-      if (!forms.commands || offered.length === 0) return undefined;
-      toldCommands = toCommands(offered);
-      if (!isKnown) maybeMissed = true;
-      const { annotated, added } = mergeCommands(commands, offered, negotiation, {
-        isOutdated: shown.isOutdated,
-        how: howShown,
-      });
-      return { annotated: [...annotated], added: encodeItems(added), skills: offered.length };
-    },
-    listPassed() {
-      toldCommands = [];
-      tell();
-    },
-    heard(isPrompt) {
-      isKnown = true;
-      if (!isPrompt || !isFirstPrompt) return;
-      isFirstPrompt = false;
-      isSettled = true;
-      isListAwaited = false;
-      if (!optedIn && maybeMissed) {
-        toldSkills = [];
-        toldCommands = [];
-      }
-      tell();
-    },
-    how: howShown,
-    commandOf(offered) {
-      const name = recordAt(agentCommands[placeInAgentList(agentCommands, offered)])?.["name"];
-      return typeof name === "string" ? name : undefined;
-    },
-    close() {
-      isOpen = false;
-      stopTimer();
-      stopListening();
-      skills.close();
-    },
-  };
+  #tellCommands(offered: readonly OfferedSkill[]): void {
+    if (!this.#context.forms.commands || this.#isListAwaited) return;
+    const skillCommands = this.#toCommands(offered);
+    if (isSameList(this.#toldCommands, skillCommands)) return;
+    this.#toldCommands = skillCommands;
+    const commands = toCommandList(this.#agentCommands, this.#merge(offered));
+    this.#post(commandsNotification(this.id, commands, offered.length));
+  }
+
+  #tellProblems(problems: readonly Problem[]): void {
+    if (!this.#context.forms.problems) return;
+    const counts = countProblems(problems);
+    if (counts.errors === this.#toldProblems.errors && counts.warnings === this.#toldProblems.warnings) return;
+    this.#toldProblems = counts;
+    this.#post(problemsMessage(this.id, counts));
+  }
+
+  #tellFailure(): void {
+    const { skills, negotiation, tellOnce } = this.#context;
+    const failure = describeFailure(skills.problems, this.catalog.snapshot);
+    if (failure === undefined || this.#isNoticed) return;
+    this.#isNoticed = true;
+    // Problems of single skills are in the log already.
+    if (skills.problems.length > 0) tellOnce("warning", `${failure.title} ${failure.description}`);
+    if (negotiation.notices) this.#post(noticeMessage(this.id, failure.title, failure.description));
+  }
+
+  #post(message: Notification): void {
+    this.#unread++;
+    if (!this.#isKnown) this.#maybeMissed = true;
+    this.#context.send(message, () => {
+      this.#unread--;
+      if (this.#unread > 0 || !this.#isBehind) return;
+      this.#isBehind = false;
+      this.#tell();
+    });
+  }
+}
+
+/** Whether skills failed as a whole: some directories could not be searched, or there are errors and not one skill. */
+function describeFailure(
+  unusable: readonly string[],
+  { skills, problems }: Snapshot,
+): { readonly title: string; readonly description: string } | undefined {
+  if (unusable.length > 0)
+    return { title: "Some directories were not searched for skills.", description: unusable.join(" ") };
+  const errors = problems.filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  if (skills.length > 0 || first === undefined) return undefined;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return { title: "No skills could be read.", description: `${first.file}: ${first.message}${more} ${first.fix}` };
 }

@@ -27,11 +27,13 @@ function temporaryProject(): { project: string; settings: Settings; logged: stri
   });
   write(project, "pdf");
   const logged: string[] = [];
-  const settings = readOptions({
-    home: path.join(project, "home"),
-    dataDirectory: path.join(project, "data"),
-    log: (level: string, message: string) => logged.push(`${level}: ${message}`),
-  });
+  const settings = readOptions(
+    {
+      dataDirectory: path.join(project, "data"),
+      log: (level: string, message: string) => logged.push(`${level}: ${message}`),
+    },
+    { home: path.join(project, "home") },
+  );
   return { project, settings, logged };
 }
 

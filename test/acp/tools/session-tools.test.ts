@@ -181,7 +181,7 @@ test("when the server cannot be opened the session goes on without it, and this 
   expect(lastAtAgent(conversation)).toEqual({ cwd: "/p", mcpServers: [] });
   await conversation.editor(prompt("hello"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
-  expect(conversation.logged).toEqual(["warning: The tools are not served to the model: no ports left"]);
+  expect(conversation.logged).toEqual(["warning: The model does not get the skill tools: no ports left"]);
 });
 
 test("a server that takes too long is not waited for, and closed when it comes", async () => {
