@@ -18,7 +18,7 @@ const mayImport = {
   sandbox: [],
   secrets: [],
   trust: [],
-  runs: ["skills", "blobs", "sandbox", "secrets", "trust", "tools"],
+  runs: ["skills", "blobs", "sandbox", "secrets", "trust"],
   tools: ["skills", "blobs", "sandbox", "runs", "trust"],
   wire: ["skills"],
   "options.ts": ["trust"],

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
+import { SkillsError } from "../errors.ts";
 
 /** Which directory it is, whatever its path leads to later. Decimal digits: plain data, and longer than a number is exact. */
 export interface DirectoryIdentity {
@@ -19,6 +20,12 @@ export function identityOf(path: string): DirectoryIdentity | undefined {
 
 export function isSameDirectory(a: DirectoryIdentity | undefined, b: DirectoryIdentity | undefined): boolean {
   return a !== undefined && a.device === b?.device && a.inode === b.inode;
+}
+
+/** The directory that a session was opened in was replaced by another one. */
+export function directoryReplaced(directory: string): SkillsError {
+  const message = `${directory} is no longer the directory that this session was opened in: it was replaced by another one.`;
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { hint: "If the user did that, open a new session." } });
 }
 
 export interface PinnedDirectory {

@@ -1,7 +1,7 @@
 import { DIRECTORY_MIME_TYPE } from "@modelcontextprotocol/server/ext/skills";
 import type { DirectoryResource } from "@modelcontextprotocol/server/ext/skills";
 import type { HashedFile } from "../skills/hash/hash-skill.ts";
-import { toMimeType } from "../tools/answers/mime-type.ts";
+import { toMimeType } from "../skills/files/mime-type.ts";
 import { toSkillUri } from "./skill-uri.ts";
 import type { SkillUri } from "./skill-uri.ts";
 

@@ -24,7 +24,7 @@ import { visibleTo } from "../tools/view/visible-to.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { listDirectory } from "./list-directory.ts";
-import { toMimeType } from "../tools/answers/mime-type.ts";
+import { toMimeType } from "../skills/files/mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
 
 /** The library lists resources on one page; ours has as many as there are skills. */

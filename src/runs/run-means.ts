@@ -12,18 +12,19 @@ import { envFileSecrets } from "../secrets/env-file-secrets.ts";
 import { firstOf } from "../secrets/first-of.ts";
 import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
 import { memorySecrets } from "../secrets/memory-secrets.ts";
-import type { RunsOptions } from "./runs.ts";
 import { openGrants } from "../trust/grants.ts";
+import type { RunsOptions } from "./runs.ts";
+import { diskRunStore } from "./store/disk-run-store.ts";
 
-/** What runs are made of, joined from the settings; the sandbox is opened with the first run. */
+/** What runs need, from the settings; the sandbox is opened with the first run. */
 export interface RunMeansOnDisk extends RunsOptions {
-  /** What was found out about every tier. Opens each to find out. */
+  /** Which tiers are available. Opens each of them to find out. */
   report(): Promise<readonly TierReport[]>;
   /** Releases the sandbox, if one was opened. */
   close(): Promise<void>;
 }
 
-/** Where what `acp-skills install` builds is kept. */
+/** Where `acp-skills install` puts packages. */
 export function packagesIn(dataDirectory: string): string {
   return path.join(dataDirectory, "packages");
 }
@@ -38,7 +39,12 @@ export interface RunSettings {
   readonly log: Log;
 }
 
-/** Runs that wait, for each that runs. */
+/** Where the records of runs are. */
+export function runRecordsIn(dataDirectory: string): string {
+  return path.join(dataDirectory, "runs");
+}
+
+/** Queued runs for each running one. */
 const waitingEach = 16;
 
 export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
@@ -48,6 +54,7 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     ...(secretsFile === undefined ? [] : [envFileSecrets(secretsFile)]),
     ...(hasKeychain(process.platform) ? [keychainSecrets(process.platform)] : []),
   ]);
+  const records = diskRunStore(runRecordsIn(dataDirectory), { log });
   const concurrency = Math.max(2, availableParallelism());
   let opening: ReturnType<typeof open> | undefined;
   let isClosed = false;
@@ -77,14 +84,14 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
       if (opened !== undefined) return opened;
       throw nothingIsolates(tiers);
     } catch (error) {
-      // The next one may find what a person has installed meanwhile; another may have begun to look already.
+      // The user may install something before the next run; another run may be looking again already.
       if (opening === tried) opening = undefined;
       throw error;
     }
   }
 
-  /** Why a place for secrets cannot be looked into is for a person: whoever calls the tools learns no path of this machine. */
-  function tellPerson(error: unknown): undefined {
+  /** Logged for the user only: the caller learns no path of this machine. */
+  function tellUser(error: unknown): undefined {
     if (!isSkillsError(error) || error.code !== "UNREADABLE") throw error;
     log("warning", error.message);
   }
@@ -92,10 +99,13 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
   return {
     sandbox,
     grants: openGrants(grants),
-    readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellPerson),
+    records,
+    log,
+    now: Date.now,
+    readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellUser),
     refuseProject: (directory) =>
       liesIn(dataDirectory, directory) || liesIn(directory, dataDirectory)
-        ? `${directory} cannot be a project: in it lies what acp-skills keeps for all skills, such as blobs and packages.`
+        ? `${directory} cannot be used as a project: it contains the data directory of acp-skills, or is inside it.`
         : undefined,
     async findPackages(skill, requirements) {
       const python = await findPython();
@@ -115,13 +125,14 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     },
     async close() {
       isClosed = true;
+      await records.close();
       const opened = await opening?.catch(() => undefined);
       if (opened?.sandbox !== undefined) await stayingFor(opened.sandbox.close());
     },
   };
 }
 
-/** No sandbox that is closed keeps the process: without this, it could end in the middle. */
+/** A sandbox that is being closed does not keep the process alive: without this, it could exit half-way. */
 async function stayingFor<Result>(work: Promise<Result>): Promise<Result> {
   const hold = setInterval(() => undefined, 1_000);
   try {
@@ -135,6 +146,6 @@ function nothingIsolates(tiers: readonly TierReport[]): SkillsError {
   const all = new Set(tiers.map(({ reason }) => reason));
   const each = tiers.map(({ tier, reason = "unusable" }) => `${tier}: ${reason}`).join(" ");
   const reasons = tiers.length > 1 && all.size === 1 ? (tiers[0]?.reason ?? each) : each;
-  const hint = "acp-skills doctor tells how to mend that; without a sandbox nothing is run.";
-  return new SkillsError("SANDBOX_UNAVAILABLE", `Nothing here can isolate code. ${reasons}`, { facts: { hint } });
+  const hint = "acp-skills doctor says how to fix that. Without a sandbox nothing is run.";
+  return new SkillsError("SANDBOX_UNAVAILABLE", `No sandbox is available. ${reasons}`, { facts: { hint } });
 }

@@ -1,10 +1,10 @@
 import { SkillsError } from "../errors.ts";
 
-/** Lets runs in, a few at a time, and every owner in turn. */
+/** Admits a few runs at a time, owners in turn (round robin). */
 export interface RunQueue {
   /**
-   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when too many wait already, also later, for one who has
-   * more waiting than others have; and with the reason of `signal`.
+   * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when the queue is full, or later, when an owner with
+   * more queued runs than others has to make room; and with the reason of `signal`.
    */
   enter(owner: string, signal: AbortSignal): Promise<() => void>;
 }
@@ -31,7 +31,7 @@ export function openRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQ
     const [owner, line] = waiting.entries().next().value ?? [];
     const next = line?.shift();
     if (owner === undefined || line === undefined || next === undefined) return;
-    // An owner who had a turn goes to the end.
+    // An owner who had a turn goes to the end of the line.
     waiting.delete(owner);
     if (line.length > 0) waiting.set(owner, line);
     count -= 1;
@@ -39,7 +39,7 @@ export function openRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQ
     next.admit();
   }
 
-  /** Where all places are taken, the owner with the most of them gives up the last one to an owner who has clearly fewer. */
+  /** In a full queue, the owner with the most queued runs loses the last one to an owner with clearly fewer. */
   function makeRoom(owner: string): boolean {
     const [most, line] = [...waiting].reduce((a, b) => (b[1].length > a[1].length ? b : a));
     if (line.length <= (waiting.get(owner)?.length ?? 0) + 1) return false;
@@ -97,6 +97,6 @@ export function openRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQ
 }
 
 function busy(count: number): SkillsError {
-  const hint = "Wait for a run of yours to end, or a second, and try again.";
-  return new SkillsError("RUNTIME_BUSY", `${count} runs are waiting already.`, { facts: { hint } });
+  const hint = "Wait a second, or for one of your runs to end, and try again.";
+  return new SkillsError("RUNTIME_BUSY", `The queue is full: ${count} runs are waiting.`, { facts: { hint } });
 }

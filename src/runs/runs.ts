@@ -1,151 +1,222 @@
 import { setMaxListeners } from "node:events";
-import type { BlobStore } from "../blobs/blob-store.ts";
 import type { Clock } from "../base/clock.ts";
-import type { DirectoryIdentity } from "../base/directory-identity.ts";
-import { isSkillsError } from "../errors.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox/sandbox.ts";
-import type { Skill, Snapshot } from "../skills/skill.ts";
-import type { SkillSource } from "../skills/files/skill-bytes.ts";
-import { openBlobBudget } from "./execute/blob-budget.ts";
-import { openMask } from "./record/mask.ts";
+import type { Log } from "../base/log.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
+import type { RunEnd } from "../sandbox/sandbox.ts";
+import type { Snapshot } from "../skills/skill.ts";
+import type { Grants } from "../trust/grants.ts";
+import { authorize, pinsGrants } from "./authorize/authorize.ts";
+import type { Authorization } from "./authorize/authorize.ts";
 import { openNestedRuns } from "./execute/nested-runs.ts";
-import type { Nesting } from "./execute/nested-runs.ts";
-import { pinGrants } from "./authorize/check-grants.ts";
+import type { NestedCall, Nesting } from "./execute/nested-runs.ts";
 import { prepareRun } from "./execute/prepare-run.ts";
-import type { RunMeans } from "./execute/prepare-run.ts";
+import type { PreparedRun, RunMeans } from "./execute/prepare-run.ts";
+import { planCodeRun } from "./plan/plan-run.ts";
+import type { CodeRunRequest } from "./plan/plan-run.ts";
+import { planSkillRun } from "./plan/plan-skill-run.ts";
+import type { SkillRunRequest } from "./plan/plan-skill-run.ts";
+import type { Arguments } from "./plan/run-arguments.ts";
+import { createBlobBudget } from "./record/blob-budget.ts";
+import { createHistory } from "./record/history.ts";
+import { openMask } from "./record/mask.ts";
 import { recordRun } from "./record/run-recorder.ts";
-import type { RunPlan } from "./plan/run-plan.ts";
-import { openRunQueue } from "./run-queue.ts";
 import type { RunResult } from "./record/run-result.ts";
 import { toRunResult } from "./record/to-run-result.ts";
+import type { RunCaller } from "./run-caller.ts";
+import type { RunStep } from "./run-event.ts";
+import { openRunQueue } from "./run-queue.ts";
+import type { RunSpec } from "./run-spec.ts";
+import type { RunStore } from "./store/run-store.ts";
 
-/** Who asks for a run, and what of theirs it may touch. */
-export interface RunCaller {
-  readonly owner: string;
-  readonly blobs: BlobStore;
-  /** What one run may make of them. */
-  readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number };
-  readonly sourceOf: (skill: Skill) => SkillSource;
-  /** Whether a skill is of the person's own roots, for which alone grants count. */
-  readonly isOwn: (skill: Skill) => boolean;
-  /** The session's directory. */
-  readonly project?: string;
-  /** Which directory that was when the session was opened. Absent: whichever it is now. */
-  readonly projectIdentity?: DirectoryIdentity | undefined;
-  /** Where the person's own skills lie, and are looked for. No run changes what lies there. */
-  readonly ownPlaces: () => readonly string[];
-  /** Told of text as it is printed. Must not throw. */
-  readonly onPrint?: (text: string) => void;
-  /** The plan for a skill that code inside calls. Throws as execute_skill does. */
-  readonly planSkill: (skill: Skill, args: Json, leftMs: number) => Promise<RunPlan>;
-  /** Told of every run of a skill that code inside called, for the ledger. */
-  readonly onNested?: (skill: Skill) => void;
-}
+export type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
 
-/** What a run would be, without running it. */
-interface CheckedRun {
+/** What a run would do, as JSON for people. */
+export interface CheckedRun {
+  readonly authorization: Authorization;
   readonly isolation: string;
-  readonly run: SandboxRun;
+  readonly spec: RunSpec;
 }
 
-/** Carries runs out (CONTRACT C-5). */
+/** Runs as data (CONTRACT C-5): request → plan → authorize → queue → execute → record. */
 export interface Runs {
-  /** Tells what skills there are, so that what they ask for now is what was granted to them. */
+  /** Tells which skills there are now: what they request when first seen is what a grant covers. */
   notice(snapshot: Snapshot): void;
+  /** Checks a request and writes it down. Throws what is wrong with the request itself. */
+  plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec>;
   /** Everything that is checked before a run starts. Throws PERMISSION_DENIED, SECRET_MISSING, SKILL_NOT_READY or SANDBOX_UNAVAILABLE. */
-  check(plan: RunPlan, caller: RunCaller): Promise<CheckedRun>;
+  check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun>;
   /**
    * Checks and runs. Once user code was started, the outcome is a result, whatever happens; before, it throws as `check` does, or
    * RUNTIME_BUSY. Rejects with the reason of `signal`.
    */
-  run(plan: RunPlan, caller: RunCaller, signal: AbortSignal): Promise<RunResult>;
+  run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult>;
 }
 
 export interface RunsOptions extends RunMeans {
+  readonly grants: Grants;
+  readonly records: Pick<RunStore, "keep">;
   readonly clock: Clock;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** Runs at one time. */
   readonly concurrency: number;
   readonly maxWaiting: number;
   readonly newRunId: () => string;
 }
 
-/** A run that is over, with what was recorded of it. */
+/** A run that has ended. */
 export interface EndedRun {
-  readonly runId: string;
   readonly end: RunEnd;
   readonly result: RunResult;
-  /** All that it made, also where the result does not name them all. */
+  /** All that it stored, also where the result does not list them all. */
   readonly blobs: readonly string[];
 }
 
-export function openRuns(options: RunsOptions): Runs {
-  const { clock, concurrency, maxWaiting, newRunId } = options;
-  const queue = openRunQueue({ concurrency, maxWaiting });
+/** A run at some depth of nesting. */
+interface CurrentRun {
+  readonly spec: RunSpec;
+  readonly caller: RunCaller;
+  readonly tell: (step: RunStep) => void;
+}
 
-  async function runPrepared(
-    { sandbox, run }: { readonly sandbox: Sandbox; readonly run: SandboxRun },
-    { plan, caller }: { readonly plan: RunPlan; readonly caller: RunCaller },
-    { nested, hidden, budget }: Nesting,
+export function openRuns(options: RunsOptions): Runs {
+  return new StagedRuns(options);
+}
+
+class StagedRuns implements Runs {
+  readonly #options: RunsOptions;
+  readonly #queue;
+  readonly notice;
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+    this.#queue = openRunQueue(options);
+    this.notice = pinsGrants(options.grants);
+  }
+
+  async plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec> {
+    const planning = { runId: this.#options.newRunId(), caller, signal };
+    return await (request.type === "code" ? planCodeRun(planning, request) : planSkillRun(planning, request));
+  }
+
+  async check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun> {
+    const authorization = this.#authorize(spec, caller);
+    const { sandbox } = await prepareRun(spec, caller, this.#options, signal);
+    return { authorization, isolation: sandbox.tier, spec };
+  }
+
+  async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
+    // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
+    setMaxListeners(0, signal);
+    const { result } = await this.#recorded(spec, caller, signal, async (tell) => {
+      // Before the queue: a refusal should not have to wait.
+      const prepared = await this.#prepare(spec, caller, signal);
+      tell({ type: "queued" });
+      const leave = await this.#queue.enter(caller.owner, signal);
+      try {
+        const budget = createBlobBudget(caller.limits.runBlobs);
+        const deadline = this.#options.clock.now() + spec.limits.timeoutMs;
+        const nesting = { depth: 1, hidden: [], budget, deadline, calls: { count: 0 } };
+        return await this.#execute(prepared, { spec, caller, tell }, nesting, signal);
+      } finally {
+        leave();
+      }
+    });
+    return result;
+  }
+
+  #authorize(spec: RunSpec, caller: RunCaller): Authorization {
+    const authorization = authorize(spec, caller, this.#options.grants);
+    if (authorization.allowed) return authorization;
+    throw new SkillsError("PERMISSION_DENIED", authorization.why, { facts: { hint: authorization.hint } });
+  }
+
+  async #prepare(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<PreparedRun> {
+    this.#authorize(spec, caller);
+    return await prepareRun(spec, caller, this.#options, signal);
+  }
+
+  /** Tells how the run ended, and stores its record; the answer does not wait for that. */
+  async #recorded(
+    spec: RunSpec,
+    caller: RunCaller,
+    signal: AbortSignal,
+    work: (tell: CurrentRun["tell"]) => Promise<EndedRun>,
+  ): Promise<EndedRun> {
+    const { now, records } = this.#options;
+    const history = createHistory(spec, { now, onEvent: caller.onEvent });
+    try {
+      const ended = await work(history.tell);
+      records.keep(history.completed(ended.result));
+      return ended;
+    } catch (error) {
+      records.keep(history.failed(error, signal.aborted));
+      throw error;
+    }
+  }
+
+  async #execute(
+    { sandbox, run }: PreparedRun,
+    { spec, caller, tell }: CurrentRun,
+    nesting: Nesting,
     signal: AbortSignal,
   ): Promise<EndedRun> {
+    const { clock, newRunId } = this.#options;
+    const { hidden, budget, depth } = nesting;
     const own = openMask(run.secrets);
     const mask = hidden.length === 0 ? own : openMask(run.secrets, hidden);
-    const known = [...hidden, ...Object.values(run.secrets)];
-    const callSkill: RunHost["callSkill"] = (name, args, over) => nested.call(name, args, over, known);
-    const record = recordRun({ plan, caller, mask, callSkill, budget });
-    const release = await holdAll(caller, plan);
+    const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
+    const runNested = (call: NestedCall): Promise<EndedRun> => this.#runNested(call, { spec, caller, tell }, below);
+    const nested = openNestedRuns({ spec, nesting: below, clock, tell, newRunId, run: runNested });
+    const isScript = spec.program.type === "script";
+    const record = recordRun({ isScript, caller, mask, callSkill: nested.call, budget, tell });
+    const release = await holdAll(caller, spec);
     const start = clock.now();
     try {
+      tell({ type: "started", isolation: sandbox.tier });
       const end = await sandbox.run(run, record.host, signal);
-      // Whoever asked has gone: there is nobody to be told.
+      // The caller has gone: there is nobody to be told.
       if (end.type === "cancelled") signal.throwIfAborted();
       const durationMs = Math.max(0, Math.round(clock.now() - start));
-      const nestedBlobs = nested.blobs();
-      const facts = { run, plan, caller, mask, nestedBlobs, durationMs, isolation: sandbox.tier };
-      // The secrets of the runs around it are theirs to get back.
-      return { runId: run.runId, end: await own.end(end), ...(await toRunResult(end, record, facts)) };
+      const facts = { run, spec, caller, mask, nestedBlobs: nested.blobs, durationMs, isolation: sandbox.tier };
+      // Secrets of the runs around it are theirs to get back.
+      return { end: await own.end(end), ...(await toRunResult(end, record, facts)) };
     } finally {
       await release();
     }
   }
 
-  /** The whole of one run, at one depth of nesting. */
-  async function runPlan(plan: RunPlan, caller: RunCaller, signal: AbortSignal, nesting: Nesting): Promise<EndedRun> {
-    const prepared = await prepareRun(plan, caller, options, newRunId());
-    return await runPrepared(prepared, { plan, caller }, nesting, signal);
+  /** A skill that code inside calls: in the turn of the outermost run, with what is left of its time. */
+  async #runNested(
+    { runId, skill, args, leftMs, signal }: NestedCall,
+    outer: CurrentRun,
+    nesting: Nesting,
+  ): Promise<EndedRun> {
+    const { caller } = outer;
+    let spec: RunSpec;
+    try {
+      const planning = { runId, caller, signal, outer: { runId: outer.spec.runId, leftMs } };
+      spec = await planSkillRun(planning, { name: skill.slug, version: skill.version, args: args as Arguments });
+    } catch (error) {
+      caller.onEvent?.({ runId, type: "ended", status: signal.aborted ? "cancelled" : "refused" });
+      throw error;
+    }
+    return await this.#recorded(spec, caller, signal, async (tell) => {
+      const prepared = await this.#prepare(spec, caller, signal);
+      return await this.#execute(prepared, { spec, caller, tell }, nesting, signal);
+    });
   }
-
-  return {
-    notice: (snapshot) => pinGrants(options.grants, snapshot),
-    async check(plan, caller) {
-      const { sandbox, run } = await prepareRun(plan, caller, options, newRunId());
-      return { isolation: sandbox.tier, run };
-    },
-    async run(plan, caller, signal) {
-      // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
-      setMaxListeners(0, signal);
-      // Before the wait as well: a refusal should not have to queue.
-      const prepared = await prepareRun(plan, caller, options, newRunId());
-      const leave = await queue.enter(caller.owner, signal);
-      try {
-        const budget = openBlobBudget(caller.runBlobs);
-        const nested = openNestedRuns({ plan, caller, clock, budget, run: runPlan });
-        return (await runPrepared(prepared, { plan, caller }, { nested, hidden: [], budget }, signal)).result;
-      } finally {
-        leave();
-      }
-    },
-  };
 }
 
 /**
- * No sweep removes a blob that a run has mounted. Where one cannot be held, none is; where the disk takes no note of it, the run goes on
- * all the same: what it is given is read before it starts.
+ * No sweep removes a blob that a run has mounted. Where one cannot be held, none is; where the disk cannot record a hold, the run goes
+ * on: what it mounts is read before it starts.
  */
-async function holdAll({ blobs, owner }: RunCaller, plan: RunPlan): Promise<() => Promise<void>> {
-  const holds = await Promise.allSettled(plan.blobs.map(({ id }) => blobs.hold(owner, id)));
+async function holdAll({ blobs, owner }: RunCaller, spec: RunSpec): Promise<() => Promise<void>> {
+  const holds = await Promise.allSettled(spec.blobs.map(({ id }) => blobs.hold(owner, id)));
   const release = async (): Promise<void> => {
-    // A hold that cannot be ended ends with this process; the run is over, and has a result.
+    // A hold that cannot be released ends with this process; the run has ended, and has a result.
     await Promise.allSettled(holds.map(async (hold) => hold.status === "fulfilled" && (await hold.value())));
   };
   const refused = holds.find((hold) => hold.status === "rejected" && !isDiskRefusal(hold.reason));

@@ -6,7 +6,7 @@ import { toContent } from "./answers/content.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./limits.ts";
 import { readOnly } from "./read-only.ts";
-import { callsOf } from "../runs/plan/calls-of.ts";
+import { callsOf } from "../runs/plan/dependencies.ts";
 import { isScript } from "../runs/plan/plan-skill-run.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { FilePart } from "../skills/files/skill-bytes.ts";

@@ -1,10 +1,8 @@
 import * as z from "zod";
-import type { Arguments } from "../runs/plan/check-args.ts";
-import { planSkillRun } from "../runs/plan/plan-skill-run.ts";
-import { runArguments } from "../runs/plan/run-arguments-schema.ts";
+import { runArguments } from "../runs/plan/run-arguments.ts";
+import type { Arguments } from "../runs/plan/run-arguments.ts";
 import { runResult } from "../runs/record/run-result.ts";
-import { checkOf, runOf } from "../runs/plan/run-of.ts";
-import type { RunPlan } from "../runs/plan/run-plan.ts";
+import type { RunSpec } from "../runs/run-spec.ts";
 import { defineTool } from "./tool.ts";
 import type { RunContext } from "./tool.ts";
 import { wholeNumber } from "./input/whole-number.ts";
@@ -32,11 +30,12 @@ export const executeSkill = defineTool({
     openWorldHint: true,
   }),
   async run(context, input, signal) {
-    const plan = await planOf(context, input);
-    const output = await runOf(context, plan, signal);
-    return { output, ...(plan.skill !== undefined && { skill: plan.skill }) };
+    const { skill } = context.skills.find(input.name, input.version);
+    const spec = await planOf(context, input, signal);
+    return { output: await context.runs().run(spec, context, signal), skill };
   },
-  check: async (context, input) => await checkOf(context, await planOf(context, input)),
+  check: async (context, input, signal) =>
+    await context.runs().check(await planOf(context, input, signal), context, signal),
 });
 
 interface Input {
@@ -48,13 +47,8 @@ interface Input {
   readonly script?: string | undefined;
 }
 
-async function planOf(context: RunContext, input: Input): Promise<RunPlan> {
-  const { name, version, args, input_blobs, timeout_ms, script } = input;
-  const { skill } = context.skills.find(name, version);
-  return await planSkillRun(context, skill, {
-    args: args as Arguments | undefined,
-    inputBlobs: input_blobs,
-    timeoutMs: timeout_ms,
-    script,
-  });
+async function planOf(context: RunContext, input: Input, signal: AbortSignal): Promise<RunSpec> {
+  const { name, version, args, input_blobs: inputBlobs, timeout_ms: timeoutMs, script } = input;
+  const request = { name, version, args: args as Arguments | undefined, inputBlobs, timeoutMs, script };
+  return await context.runs().plan({ type: "skill", ...request }, context, signal);
 }

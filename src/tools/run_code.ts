@@ -1,10 +1,8 @@
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
-import type { Arguments } from "../runs/plan/check-args.ts";
-import { planCodeRun } from "../runs/plan/plan-code-run.ts";
-import { runArguments } from "../runs/plan/run-arguments-schema.ts";
+import { runArguments } from "../runs/plan/run-arguments.ts";
+import type { Arguments } from "../runs/plan/run-arguments.ts";
 import { runResult } from "../runs/record/run-result.ts";
-import { runOf } from "../runs/plan/run-of.ts";
 import { defineTool } from "./tool.ts";
 import { wholeNumber } from "./input/whole-number.ts";
 
@@ -38,15 +36,18 @@ def main(args):
   }),
   async run(context, { language, code, entrypoint, args, mount_skills, input_blobs, limits }, signal) {
     if (language !== "python") throw unsupported(language);
-    const plan = await planCodeRun(context, {
+    const runs = context.runs();
+    const request = {
+      type: "code",
       code,
       entrypoint,
       args: args as Arguments | undefined,
       mountSkills: mount_skills,
       inputBlobs: input_blobs,
       timeoutMs: limits?.timeout_ms,
-    });
-    return { output: await runOf(context, plan, signal) };
+    } as const;
+    const spec = await runs.plan(request, context, signal);
+    return { output: await runs.run(spec, context, signal) };
   },
 });
 

@@ -1,4 +1,5 @@
 import type { SkillsError } from "../errors.ts";
+import type { RunListener } from "../runs/run-event.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { Door, ToolCaller } from "./tool.ts";
 
@@ -11,7 +12,7 @@ export interface ToolUse {
   readonly skill?: string;
   readonly version?: string;
   readonly runId?: string;
-  /** `refused`: nothing was run or changed. Absent for a skill that code inside a run called. */
+  /** `refused`: nothing was run or changed. */
   readonly outcome?: "completed" | "failed" | "refused";
   /** Why it was refused or failed: a code of an error, or the type of an exception. */
   readonly code?: string;
@@ -26,7 +27,7 @@ export function toToolUse(
   at: number,
   tool: string,
   { sessionId, door }: Pick<ToolCaller, "sessionId" | "door">,
-  skill: Skill | undefined,
+  skill: Pick<Skill, "name" | "version"> | undefined,
   ending: Ending,
 ): ToolUse {
   return {
@@ -54,3 +55,15 @@ export function endingOfError({ code }: SkillsError): Ending {
 }
 
 export const cancelledEnding: Ending = { outcome: "failed", code: "CANCELLED" };
+
+/** A listener that reports each skill that code inside a run called, once its own run has ended. */
+export function onSkillCalls(report: (skill: Pick<Skill, "name" | "version">, ending: Ending) => void): RunListener {
+  const called = new Map<string, Pick<Skill, "name" | "version">>();
+  return (event) => {
+    if (event.type === "skill_called") called.set(event.calledRunId, { name: event.skill, version: event.version });
+    const skill = event.type === "ended" ? called.get(event.runId) : undefined;
+    if (event.type !== "ended" || skill === undefined) return;
+    const { runId, status } = event;
+    report(skill, status === "cancelled" ? { ...cancelledEnding, runId } : { outcome: status, runId });
+  };
+}

@@ -1,14 +1,12 @@
 import type * as z from "zod";
-import type { BlobStore } from "../blobs/blob-store.ts";
 import type { DirectoryIdentity } from "../base/directory-identity.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 import type { Guide } from "./guide/guide.ts";
-import type { HashedSkill } from "../skills/hash/hash-skill.ts";
+import type { RunCaller } from "../runs/run-caller.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { ProjectFiles } from "./project/project-files.ts";
 import type { ToolLimits } from "./limits.ts";
-import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import type { SkillView } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 
@@ -37,26 +35,15 @@ export interface ToolCaller {
 }
 
 /** What a tool works with during one call. */
-export interface RunContext {
-  readonly owner: string;
+export interface RunContext extends RunCaller {
   readonly skills: SkillView;
-  readonly blobs: BlobStore;
   readonly limits: ToolLimits;
   /** The guide as this caller is to read it. */
   readonly guide: () => Guide;
-  /** The source that holds a skill's files. */
-  readonly sourceOf: (skill: Skill) => SkillSource;
-  /** Reads nothing of a skill that is too large to be mounted. */
-  readonly hashFiles: (skill: Skill, signal: AbortSignal) => Promise<HashedSkill>;
-  /** Undefined where nothing is executed. */
-  readonly runs: Runs | undefined;
-  readonly project: string | undefined;
-  readonly projectIdentity: DirectoryIdentity | undefined;
+  /** Throws SANDBOX_UNAVAILABLE where code execution is disabled. */
+  readonly runs: () => Runs;
   /** Throws PERMISSION_DENIED where the call belongs to no project. */
   readonly projectFiles: () => ProjectFiles;
-  readonly onEvent: RunListener | undefined;
-  /** Told of every skill that code inside a run called. */
-  readonly onNested: (skill: Skill) => void;
 }
 
 /** MCP's hints about a tool. */
@@ -85,7 +72,7 @@ interface ToolFacts<Input, Output> {
 
 interface ToolWork<Input, Output> {
   /** What `run` would do, found out without doing it; of tools that execute. */
-  check?(context: RunContext, input: Input): Promise<unknown>;
+  check?(context: RunContext, input: Input, signal: AbortSignal): Promise<unknown>;
   run(context: RunContext, input: Input, signal: AbortSignal): ToolOutcome<Output> | Promise<ToolOutcome<Output>>;
 }
 

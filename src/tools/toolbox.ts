@@ -4,7 +4,6 @@ import { toInternalError } from "../base/internal-error.ts";
 import type { Log } from "../base/log.ts";
 import { asAvailable, nearest } from "../base/nearest.ts";
 import { diskSkillFiles } from "../skills/files/disk-skill-files.ts";
-import type { Skill } from "../skills/skill.ts";
 import { checkInput } from "./input/check-input.ts";
 import { diskSkillBytes } from "../skills/files/disk-skill-bytes.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
@@ -19,7 +18,7 @@ import type { ToolLimits } from "./limits.ts";
 import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { viewSkills } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
-import { cancelledEnding, endingOf, endingOfError, toToolUse } from "./tool-use.ts";
+import { cancelledEnding, endingOf, endingOfError, toToolUse, onSkillCalls } from "./tool-use.ts";
 import type { ToolUse } from "./tool-use.ts";
 import type { RunContext, Tool, ToolCaller } from "./tool.ts";
 import { availableTools } from "./tools.ts";
@@ -66,23 +65,33 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const guideFor = openGuides(limits);
 
   function toRunContext(context: ToolCaller): RunContext {
-    const { owner, skills, tools: names, project, projectIdentity, onEvent } = context;
+    const { owner, door, sessionId, skills, tools: names, project, projectIdentity, label } = context;
     const { snapshot } = skills;
-    const visible = visibleTo(context.door, snapshot, context.visible);
+    const visible = visibleTo(door, snapshot, context.visible);
+    const view = viewSkills(snapshot, visible);
     const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
+    const reportSkillCalls = onSkillCalls((skill, ending) =>
+      report(toToolUse(now(), "execute_skill", context, skill, ending)),
+    );
     let seen: SkillSource | undefined;
     const sourceOf: RunContext["sourceOf"] = (skill) =>
       skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, snapshot, visible));
     return {
       owner,
-      skills: viewSkills(snapshot, visible),
+      door,
+      sessionId,
+      label,
+      skills: view,
       blobs,
       limits,
       guide,
       sourceOf,
       hashFiles: (skill, signal) =>
         hasher.hash(sourceOf(skill), skill.directory, signal, { maxBytes: maxMountedBytes }),
-      runs,
+      runs: () => {
+        if (runs === undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", "Code execution is disabled.");
+        return runs;
+      },
       project,
       projectIdentity,
       projectFiles: () => {
@@ -91,9 +100,9 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
         const hint = "Call it in a session that has a directory.";
         throw new SkillsError("PERMISSION_DENIED", "This call belongs to no project.", { facts: { hint } });
       },
-      onEvent,
-      onNested: (skill) => {
-        report(toToolUse(now(), "execute_skill", context, skill, {}));
+      onEvent: (event) => {
+        reportSkillCalls(event);
+        context.onEvent?.(event);
       },
     };
   }
@@ -136,7 +145,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     const input = checkInput(tool, args);
     await context.skills.ready;
     runs?.notice(context.skills.snapshot);
-    return tool.check?.(toRunContext(context), input);
+    return tool.check?.(toRunContext(context), input, never);
   }
 
   return {

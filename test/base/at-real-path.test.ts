@@ -21,7 +21,7 @@ import { diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
 import { listSkillContents } from "../../src/skills/files/skill-contents.ts";
 import { diskSkillBytes } from "../../src/skills/files/disk-skill-bytes.ts";
 import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
-import { mountSkill } from "../../src/runs/execute/mount-skill.ts";
+import { toMountedSkill } from "../../src/runs/execute/prepare-run.ts";
 import { offer } from "../acp/memory-skillset.ts";
 import { startSwapping } from "../swapping.ts";
 
@@ -55,7 +55,8 @@ const skill = () => offer("skill", { directory: skillDirectory, file: join(skill
 const file = () => join(skillDirectory, "inner", "file");
 
 async function mountedText(): Promise<string> {
-  const { files } = await mountSkill(source, skill(), 1_000_000);
+  const hashed = await openSkillHasher().hash(source, skillDirectory, never);
+  const { files } = toMountedSkill(source, { skill: skill(), files: hashed.files });
   const pieces: string[] = [];
   for (const one of files) {
     for await (const bytes of one.read()) pieces.push(one.path, Buffer.from(bytes).toString());

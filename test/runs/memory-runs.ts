@@ -2,6 +2,7 @@ import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
 import type { MemoryScript } from "../../src/sandbox/memory-sandbox.ts";
 import { openRuns } from "../../src/runs/runs.ts";
 import type { Runs, RunsOptions } from "../../src/runs/runs.ts";
+import { memoryRunStore } from "../../src/runs/store/memory-run-store.ts";
 import { openGrants } from "../../src/trust/grants.ts";
 import { manualClock } from "../manual-clock.ts";
 import type { ManualClock } from "../manual-clock.ts";
@@ -23,6 +24,9 @@ export function openMemoryRuns(
   const runs = openRuns({
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
     grants: openGrants(grants),
+    records: memoryRunStore(),
+    log: () => undefined,
+    now: () => clock.now(),
     readSecret: () => Promise.resolve(undefined),
     refuseProject: () => undefined,
     findPackages: () => Promise.resolve(undefined),

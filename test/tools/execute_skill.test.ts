@@ -1,6 +1,8 @@
 import { onPrinted } from "../../src/runs/run-event.ts";
 import { expect, test } from "vitest";
 import { SkillsError } from "../../src/errors.ts";
+import { defaultRunLimits } from "../../src/runs/plan/run-limits.ts";
+import { runSpec } from "../../src/runs/run-spec.ts";
 import type { SandboxRun } from "../../src/sandbox/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";
 import { actionSkill, openRunner } from "../runs/open-runner.ts";
@@ -85,7 +87,7 @@ test("arguments are held against the manifest's inputs before anything starts", 
   const fault = async (args: object) => await refusal(call("execute_skill", { name: "a.b", args }));
   expect(await fault({})).toMatchObject({
     code: "VALIDATION_ERROR",
-    violations: [{ field: "/args/sheet", expected: "the id of a blob, such as create_blob gives", actual: null }],
+    violations: [{ field: "/args/sheet", expected: "a blob id, as create_blob returns it", actual: null }],
   });
   expect(await fault({ sheet: blob_id, evn: "dev" })).toMatchObject({
     violations: [{ field: "/args/evn" }],
@@ -202,8 +204,8 @@ test("what was not granted is refused, with the words that would grant it", asyn
   });
   expect(await refusal(refused.call("execute_skill", { name: "a.b" }))).toEqual({
     code: "PERMISSION_DENIED",
-    message: "The skill a.b asks to use secrets (KEY_A) and to read and change the project, which was not granted.",
-    hint: "A person can grant it with --grant a.b:secrets,project-write",
+    message: "The skill a.b requests secrets (KEY_A) and write access to the project, which has not been granted.",
+    hint: "The user can grant it with --grant a.b:secrets,project-write",
   });
 });
 
@@ -241,7 +243,7 @@ test("a directory that may be no project is refused before anything runs", async
   expect(await refusal(call("execute_skill", { name: "a.b" }, { project: "/home/me" }))).toMatchObject({
     code: "PERMISSION_DENIED",
     message: "/home/me cannot be a project.",
-    hint: expect.stringContaining("smaller directory") as string,
+    hint: expect.stringContaining("subdirectory") as string,
   });
 });
 
@@ -383,7 +385,7 @@ test("packages that are not installed are told, with the command that installs t
   const { call } = await openRunner(actionSkill("a.b", "", files), () => returned(null as never));
   expect(await refusal(call("execute_skill", { name: "a.b" }))).toMatchObject({
     code: "SKILL_NOT_READY",
-    hint: "A person can install them with: acp-skills install a.b",
+    hint: "The user can install them with: acp-skills install a.b",
     retryable: false,
   });
   const { run } = await runOf(
@@ -523,7 +525,7 @@ test("whoever gives up ends the run", async () => {
   expect(over?.aborted).toBe(true);
 });
 
-test("what a run would be is told without running it", async () => {
+test("check returns the spec of a run and its authorization, without running it", async () => {
   const { toolbox, context } = await openRunner(
     { ...actionSkill("a.b", permissions), ...actionSkill("c") },
     () => {
@@ -532,18 +534,32 @@ test("what a run would be is told without running it", async () => {
     { grants: ["a.b:network,secrets,project-write"], readSecret: () => Promise.resolve("value") },
   );
   const told = await toolbox.check("execute_skill", { name: "a.b", args: { x: 1 } }, { ...context, project: "/p" });
-  expect(told).toEqual({
-    skill: "a.b",
+  const version = {
+    name: "a.b",
+    slug: "a-b",
     version: "1.2.0",
-    permissions: { network: ["https://*.example.org"], secrets: ["KEY_A"], project: "write" },
-    program: { args: { x: 1 } },
+    digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+  };
+  expect(told).toEqual({
+    authorization: { allowed: true, by: "a.b:network,secrets,project-write" },
     isolation: "memory",
-    mounted: [{ skill: "a.b", files: 3 }],
-    called_apart: [],
-    blobs: [],
-    project: "write",
-    limits: { timeout_ms: 30_000, memory_mb: 512, processes: 64, disk_mb: 128 },
+    spec: {
+      runId: "run_0000000001",
+      program: { type: "skill", skill: "a.b", args: { x: 1 } },
+      skill: version,
+      mounts: [version],
+      brokered: [],
+      blobs: [],
+      limits: { ...defaultRunLimits },
+      clamped: false,
+      needs: { network: ["https://*.example.org"], secrets: ["KEY_A"], project: "write" },
+      owner: "me",
+      session: "s1",
+      door: "in-process",
+    },
   });
+  expect(runSpec.parse(JSON.parse(JSON.stringify(told))["spec"])).toEqual((told as { spec: unknown }).spec);
+  expect(JSON.stringify(told)).not.toContain("value");
   expect(await refusal(toolbox.check("execute_skill", { name: "a.b" }, context))).toMatchObject({
     code: "PERMISSION_DENIED",
   });

@@ -6,7 +6,7 @@ import { isSkillsError } from "../../errors.ts";
 import { diskSkillBytes } from "../../skills/files/disk-skill-bytes.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import { locateSkillFile } from "../../skills/hash/walk-skill.ts";
-import { requirementsFile } from "../../runs/execute/prepare-run.ts";
+import { requirementsFile } from "../../runs/plan/dependencies.ts";
 import { toAbsolute } from "../arguments/current-directory.ts";
 import { listing, notes } from "../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../command.ts";

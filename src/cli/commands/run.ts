@@ -6,7 +6,7 @@ import { localOwner } from "../../caller.ts";
 import { maxTimeoutMs } from "../../runs/plan/run-limits.ts";
 import type { RunResult } from "../../runs/record/run-result.ts";
 import type { Catalog } from "../../skills/catalog.ts";
-import { toMimeType } from "../../tools/answers/mime-type.ts";
+import { toMimeType } from "../../skills/files/mime-type.ts";
 import { parseDuration } from "../arguments/parse-duration.ts";
 import { readInput } from "../arguments/read-input.ts";
 import { cwd, json, notes, roots, running } from "../arguments/shared-options.ts";

@@ -1,6 +1,6 @@
 import type { OfferedSkill } from "../../skills/skill.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
-import type { CalledSkill } from "../../runs/plan/calls-of.ts";
+import type { CalledSkill } from "../../runs/plan/dependencies.ts";
 import { maxListedFiles } from "../../tools/limits.ts";
 import { padToWidth } from "./display-width.ts";
 import { safeLines, safeText } from "./safe-text.ts";

@@ -53,7 +53,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   ],
   [/describe_skill lists them\./, "acp-skills show NAME lists them."],
   [/Use a name exactly as list_skills gives it\./, "acp-skills list shows which there are."],
-  [/the id of a blob, such as create_blob gives/, 'a blob: give a file with --blob, and "@1" here for the first'],
+  [/a blob id, as create_blob returns it/, 'a blob: give a file with --blob, and "@1" here for the first'],
 ];
 
 function isViolations(value: unknown): value is readonly Violation[] {

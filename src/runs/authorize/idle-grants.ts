@@ -9,7 +9,7 @@ export interface IdleGrant {
   readonly reason: string;
 }
 
-/** Of these grants, the ones that allow nothing: most often a name is misspelt; or the skill came with the project (CONTRACT C-1.6). */
+/** Of these grants, the ones that allow nothing: the name is misspelled, or the skill came with the project (CONTRACT C-1.6). */
 export function idleGrants(
   grants: readonly string[],
   catalog: Pick<Catalog, "find" | "snapshot">,
@@ -22,9 +22,9 @@ export function idleGrants(
   });
 }
 
-const remedy = "a grant counts only for skills of --skills directories and of your home";
+const remedy = "grants apply only to skills in --skills directories and in your home directory";
 
-/** Logs the grants that allow nothing, as soon as it is known which skills there are. */
+/** Logs the grants that allow nothing, once the skills are known. */
 export function logIdleGrants(
   grants: readonly string[],
   catalog: Pick<Catalog, "find" | "snapshot" | "ready">,
@@ -35,6 +35,6 @@ export function logIdleGrants(
     for (const { grant, reason } of idleGrants(grants, catalog))
       log("warning", `The grant ${grant} has no effect: ${reason}`);
   };
-  // That the disk cannot be read is told by whoever reads it.
+  // A disk that cannot be read is reported by the catalog.
   catalog.ready.then(tell, () => undefined);
 }

@@ -1,36 +1,52 @@
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { identityOf, isSameDirectory } from "../../base/directory-identity.ts";
+import { directoryReplaced, identityOf, isSameDirectory } from "../../base/directory-identity.ts";
 import { isWithin } from "../../base/is-within.ts";
-import type { SandboxProject } from "../../sandbox/sandbox.ts";
-import { projectReplaced } from "../../tools/project/project-refusal.ts";
 import { SkillsError } from "../../errors.ts";
-import type { Skill } from "../../skills/skill.ts";
-import type { RunCaller } from "../runs.ts";
+import type { SandboxProject } from "../../sandbox/sandbox.ts";
+import type { RunCaller } from "../run-caller.ts";
+import type { RunSpec } from "../run-spec.ts";
+import type { RunMeans } from "./prepare-run.ts";
+
+type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
+  readonly skills: Pick<RunCaller["skills"], "ownPlaces">;
+};
 
 /**
- * A session's directory as a run gets it: exactly the directory that it was when the session was opened. A grant is to the code of the
- * person's own skills as the person left it, so that no run changes such code: where it lies in the project it is kept, and a project
- * that lies in it is not written. Throws PERMISSION_DENIED.
+ * The session's directory as a run mounts it: exactly the directory that it was when the session was opened; undefined where the run
+ * needs none. No run changes the user's own skills, which its grants are for: where they are in the project they are kept, and a
+ * project inside of them is not writable. Throws PERMISSION_DENIED.
  */
 export function openProject(
-  skill: Skill,
-  directory: string,
-  { projectIdentity, ownPlaces, writable }: Pick<RunCaller, "projectIdentity" | "ownPlaces"> & { writable: boolean },
-): SandboxProject {
+  { skill, needs }: Pick<RunSpec, "skill" | "needs">,
+  { project: directory, projectIdentity, skills }: ProjectCaller,
+  { refuseProject }: Pick<RunMeans, "refuseProject">,
+): SandboxProject | undefined {
+  if (skill === undefined || needs.project === "none") return undefined;
+  if (directory === undefined)
+    throw denied(
+      `The skill ${skill.name} needs a project, and this call has none.`,
+      "Call it in a session with a directory.",
+    );
+  const refusal = refuseProject(directory);
+  if (refusal !== undefined)
+    throw denied(
+      refusal,
+      "The user can open the session in a subdirectory, or set ACP_SKILLS_HOME to another directory.",
+    );
   const root = realPathOf(directory);
   const identity = identityOf(root);
-  if (projectIdentity !== undefined && !isSameDirectory(identity, projectIdentity)) throw projectReplaced(directory);
-  const project = { directory, writable, identity };
-  if (!writable) return project;
-  // As they are spelt, too: a link could be replaced by what it does not lead to.
-  const places = [...new Set(ownPlaces().flatMap((place) => [place, realPathOf(place)]))];
+  if (projectIdentity !== undefined && !isSameDirectory(identity, projectIdentity)) throw directoryReplaced(directory);
+  const project = { directory, writable: needs.project === "write", identity };
+  if (!project.writable) return project;
+  // As they are spelled, too: a link could be replaced by something that it does not lead to.
+  const places = [...new Set(skills.ownPlaces().flatMap((place) => [place, realPathOf(place)]))];
   const around = places.find((place) => isWithin(root, place));
-  if (around !== undefined) {
-    const message = `The skill ${skill.name} may change the project, and the project lies in ${around}, with skills of the person's own.`;
-    const hint = "A person can open the session in another directory, or name directories inside of it with --skills.";
-    throw new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
-  }
+  if (around !== undefined)
+    throw denied(
+      `The skill ${skill.name} may write to the project, and the project is inside ${around}, which holds the user's own skills.`,
+      "The user can open the session in another directory, or name directories inside of it with --skills.",
+    );
   const inside = (place: string): string[] =>
     [root, directory].filter((top) => isWithin(place, top)).map((top) => relative(top, place).split(sep).join("/"));
   const kept = [...new Set(places.flatMap(inside))];
@@ -38,10 +54,14 @@ export function openProject(
   return { ...project, kept: kept.filter((one) => !isBelow(one)) };
 }
 
+function denied(message: string, hint: string): SkillsError {
+  return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
+}
+
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // Whoever uses it tells why.
+    return path; // Whoever uses it reports why.
   }
 }

@@ -1,138 +1,132 @@
 import { SkillsError } from "../../errors.ts";
-import type { MountedBlob, MountedSkill, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
-import type { Permissions } from "../../skills/manifest/metadata-permissions.ts";
+import type { MountedFile, MountedSkill, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
+import { hash } from "node:crypto";
+import { isWithin } from "../../base/is-within.ts";
+import { joinPath } from "../../skills/files/skill-files.ts";
+import type { SkillSource } from "../../skills/files/skill-bytes.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Grants } from "../../trust/grants.ts";
-import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
-import { checkGrants } from "../authorize/check-grants.ts";
+import { requirementsFile } from "../plan/dependencies.ts";
+import { findMount, skillChanged } from "../plan/plan-run.ts";
+import type { PlannedMount } from "../plan/plan-run.ts";
+import type { RunCaller } from "../run-caller.ts";
+import type { RunSpec } from "../run-spec.ts";
 import { openProject } from "./open-project.ts";
-import { mountSkill } from "./mount-skill.ts";
-import { maxMountedBytes } from "../plan/run-limits.ts";
-import type { RunPlan } from "../plan/run-plan.ts";
-import type { RunCaller } from "../runs.ts";
 
-/** What runs are made of, besides what a caller asks for. */
+/** What runs need besides a spec and a caller. */
 export interface RunMeans {
-  /** Throws SANDBOX_UNAVAILABLE where nothing isolates. */
+  /** Throws SANDBOX_UNAVAILABLE where no tier is available. */
   readonly sandbox: () => Promise<Sandbox>;
-  readonly grants: Grants;
-  /** The value of a secret, for one skill; undefined where none is configured, or where it cannot be looked up. */
+  /** The value of a secret, for one skill; undefined where none is configured, or it cannot be read. */
   readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
-  /** Why no run may have a directory for its project; undefined where one may. */
+  /** Why a directory cannot be a run's project; undefined where it can. */
   readonly refuseProject: (directory: string) => string | undefined;
-  /** Where the packages are that a skill's requirements file asks for; undefined where they were not installed. */
+  /** The directory of the packages that a skill's requirements file asks for; undefined where they are not installed. */
   readonly findPackages: (skill: Skill, requirements: Uint8Array) => Promise<string | undefined>;
 }
 
-/** The file whose packages `acp-skills install` builds. */
-export const requirementsFile = "code/requirements.txt";
+/** A run with everything that its spec only names. */
+export interface PreparedRun {
+  readonly sandbox: Sandbox;
+  readonly run: SandboxRun;
+}
 
-/** Checks everything that is checked before a run starts, and puts the run together (CONTRACT C-5.2). */
+/**
+ * Resolves the secrets, files, project and sandbox of an authorized run. Throws SECRET_MISSING, SKILL_NOT_READY, PERMISSION_DENIED or
+ * SANDBOX_UNAVAILABLE (CONTRACT C-5.2).
+ */
 export async function prepareRun(
-  plan: RunPlan,
+  spec: RunSpec,
   caller: RunCaller,
   means: RunMeans,
-  runId: string,
-): Promise<{ readonly sandbox: Sandbox; readonly run: SandboxRun }> {
-  const { skill, program, limits, brokered } = plan;
-  const permissions = skill === undefined ? undefined : permissionsOf(skill);
-  if (skill && permissions) checkGrants(skill, permissions, { grants: means.grants, isOwn: caller.isOwn(skill) });
-  const project = projectOf(skill, permissions, caller, means);
-  const secrets = skill && permissions ? await readSecrets(skill, permissions.secrets, means) : {};
-  const skills = await mountAll(plan.mounted, caller);
-  const packages = skill && (await findPackages(skill, skills, means));
+  signal: AbortSignal,
+): Promise<PreparedRun> {
+  const project = openProject(spec, caller, means);
+  const secrets = await readSecrets(spec, means);
+  const mounts: PlannedMount[] = [];
+  for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
+  const skills = mounts.map((mount) => toMountedSkill(caller.sourceOf(mount.skill), mount));
+  const own = spec.mounts.findIndex(({ slug }) => slug === spec.skill?.slug);
+  const packages = await findPackages(mounts[own]?.skill, skills[own], means);
   const run: SandboxRun = {
-    runId,
-    program,
+    runId: spec.runId,
+    program: spec.program,
     skills,
-    brokered: brokered.map(({ name }) => name),
-    blobs: plan.blobs.map(({ id, kind, size }): MountedBlob => ({
-      id,
-      kind,
-      size,
-      read: () => caller.blobs.read(caller.owner, id),
-    })),
+    brokered: spec.brokered.map(({ name }) => name),
+    blobs: spec.blobs.map((blob) => ({ ...blob, read: () => caller.blobs.read(caller.owner, blob.id) })),
     secrets,
-    network: permissions?.network ?? [],
-    limits,
+    network: spec.needs.network,
+    limits: spec.limits,
     ...(project !== undefined && { project }),
     ...(packages !== undefined && { packages }),
   };
   const sandbox = await means.sandbox();
   const refusal = sandbox.refuses(run);
-  if (refusal !== undefined) {
-    const hint = "acp-skills doctor tells what this machine can do.";
-    throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
-  }
-  return { sandbox, run };
+  if (refusal === undefined) return { sandbox, run };
+  const hint = "acp-skills doctor reports what this machine supports.";
+  throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
 }
 
-function projectOf(
-  skill: Skill | undefined,
-  permissions: Permissions | undefined,
-  caller: RunCaller,
-  { refuseProject }: RunMeans,
-): SandboxRun["project"] {
-  if (skill === undefined || permissions === undefined || permissions.project === "none") return undefined;
-  const { project } = caller;
-  if (project === undefined) {
-    const message = `The skill ${skill.name} works on a project, and this call belongs to none.`;
-    const hint = "Call it in a session that has a directory.";
-    throw new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
-  }
-  const refusal = refuseProject(project);
-  if (refusal !== undefined) {
-    const hint = "A person can open the session in a smaller directory, or keep that elsewhere with ACP_SKILLS_HOME.";
-    throw new SkillsError("PERMISSION_DENIED", refusal, { facts: { hint } });
-  }
-  return openProject(skill, project, { ...caller, writable: permissions.project === "write" });
-}
-
-async function readSecrets(
-  { name: skill }: Skill,
-  names: readonly string[],
-  { readSecret }: RunMeans,
-): Promise<Record<string, string>> {
+async function readSecrets({ skill, needs }: RunSpec, { readSecret }: RunMeans): Promise<Record<string, string>> {
+  if (skill === undefined) return {};
   const secrets: [string, string][] = [];
   const missing: string[] = [];
-  for (const name of names) {
-    const value = await readSecret(name, skill);
+  for (const name of needs.secrets) {
+    const value = await readSecret(name, skill.name);
     if (value === undefined) missing.push(name);
     else secrets.push([name, value]);
   }
   if (missing.length === 0) return Object.fromEntries(secrets);
   const hint =
-    "A person can set it in the environment, in the file that --secrets-file names, or in the system's keychain.";
-  throw new SkillsError("SECRET_MISSING", `The skill ${skill} needs ${missing.join(", ")}, which is not configured.`, {
-    facts: { hint },
+    "The user can set it in the environment, in the file given by --secrets-file, or in the system keychain.";
+  throw new SkillsError(
+    "SECRET_MISSING",
+    `The skill ${skill.name} needs ${missing.join(", ")}, which is not configured.`,
+    { facts: { hint } },
+  );
+}
+
+/** A skill's files as the sandbox copies them: each is hashed while it is read, and must be the file that was planned. */
+export function toMountedSkill({ files: disk, bytes }: SkillSource, { skill, files }: PlannedMount): MountedSkill {
+  const { name, directory, manifest } = skill;
+  // A file may be a link to another one of the skill.
+  const readWhole = (path: string, size: number): Uint8Array | undefined => {
+    const place = path.split("/").reduce(joinPath, directory);
+    const found = bytes.head(place, size);
+    if (found !== undefined) return found.bytes;
+    const real = disk.resolve(place);
+    return real !== undefined && isWithin(real, directory) ? bytes.head(real, size)?.bytes : undefined;
+  };
+  const mounted = files.map(({ path, size_bytes: size, sha256 }): MountedFile => ({
+    path,
+    size,
+    // eslint-disable-next-line @typescript-eslint/require-await
+    async *read() {
+      const content = readWhole(path, size);
+      if (content === undefined || hash("sha256", content, "hex") !== sha256) throw skillChanged(name, path);
+      yield content;
+    },
+  }));
+  const { runtime } = manifest ?? {};
+  if (runtime === undefined) return { name, files: mounted };
+  const entry = { file: runtime.entrypoint, export: runtime.export };
+  if (files.some(({ path }) => path === entry.file)) return { name, files: mounted, entry };
+  throw new SkillsError("SKILL_NOT_READY", `The entrypoint ${entry.file} of the skill ${name} does not exist.`, {
+    facts: { hint: "Report this to its author.", retryable: false },
   });
 }
 
-async function mountAll(skills: readonly Skill[], { sourceOf }: RunCaller): Promise<MountedSkill[]> {
-  const mounted: MountedSkill[] = [];
-  let room = maxMountedBytes;
-  for (const skill of skills) {
-    const mount = await mountSkill(sourceOf(skill), skill, room);
-    room -= mount.files.reduce((sum, { size }) => sum + size, 0);
-    mounted.push(mount);
-  }
-  return mounted;
-}
-
 async function findPackages(
-  skill: Skill,
-  mounted: readonly MountedSkill[],
+  skill: Skill | undefined,
+  mounted: MountedSkill | undefined,
   means: RunMeans,
 ): Promise<string | undefined> {
-  const { name } = skill;
-  const file = mounted.find((mount) => mount.name === name)?.files.find(({ path }) => path === requirementsFile);
-  if (file === undefined) return undefined;
+  const file = mounted?.files.find(({ path }) => path === requirementsFile);
+  if (skill === undefined || file === undefined) return undefined;
   const chunks: Uint8Array[] = [];
   for await (const chunk of file.read()) chunks.push(chunk);
   const directory = await means.findPackages(skill, Buffer.concat(chunks));
   if (directory !== undefined) return directory;
-  const message = `The packages of the skill ${name} are not installed.`;
-  throw new SkillsError("SKILL_NOT_READY", message, {
-    facts: { hint: `A person can install them with: acp-skills install ${name}`, retryable: false },
+  throw new SkillsError("SKILL_NOT_READY", `The packages of the skill ${skill.name} are not installed.`, {
+    facts: { hint: `The user can install them with: acp-skills install ${skill.name}`, retryable: false },
   });
 }

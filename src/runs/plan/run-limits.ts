@@ -10,17 +10,17 @@ export const maxTimeoutMs = 600_000;
 export const maxOutputBytes = 4096;
 export const maxPreviewBytes = 2048;
 export const maxLogBytes = mebibyte;
-/** As many ids of blobs as one run may be given. */
+/** As many blob ids as a run may mount. */
 export const maxToldBlobs = 64;
 /** CONTRACT C-5.5. */
 export const maxNestedRuns = 50;
 export const maxNesting = 4;
-/** How much of blobs and of skills one run may have mounted. */
+/** How many blobs and skills a run may mount. */
 export const maxInputBlobs = 64;
 export const maxMountedSkills = 32;
 export const maxMountedBytes = 256 * mebibyte;
 
-/** What a run gets that asks for nothing else. */
+/** Unless a request or the skill asks for less. */
 export const defaultRunLimits: RunLimits = Object.freeze({
   timeoutMs: defaultTimeoutMs,
   memoryBytes: 512 * mebibyte,
@@ -31,7 +31,7 @@ export const defaultRunLimits: RunLimits = Object.freeze({
   outputFiles: 256,
 });
 
-/** The limits of one run: those asked for, cut to what is allowed, and lowered by the skill's own. */
+/** The limits of one run: those requested, capped by the maximum and by the skill's own. */
 export function limitsOf(
   asked: { readonly timeoutMs?: number | undefined; readonly leftMs?: number | undefined },
   skill?: Skill,

@@ -1,6 +1,5 @@
 import type { SandboxRun } from "../../sandbox/sandbox.ts";
-import { requirementsFile } from "../execute/prepare-run.ts";
-import { projectHint } from "../execute/project-hint.ts";
+import { requirementsFile } from "../plan/dependencies.ts";
 
 /** As Python and Node report a module that is not there. */
 const noModule = /ModuleNotFoundError: No module named '([\w.]+)'|Error: Cannot find (?:module|package) '([^'\n]+)'/;
@@ -36,4 +35,16 @@ function networkHint({ program }: Pick<SandboxRun, "program">): string {
     `This run has no network. Declare the hosts in skill.toml, [permissions] network = ["https://…"] ` +
     `(without a skill.toml: metadata acp-skills-network in SKILL.md), and allow them with --grant ${skill}:network.`
   );
+}
+
+/** As Python, shells and Node word it where the kernel refuses a path below `/project`. */
+const refusedPath =
+  /(?:\[Errno (?:1|13|18)\] [^\n]*|EACCES: [^\n]*|EXDEV: [^\n]*)'\/project\/|\/project\/[^\n]*: (?:Permission denied|Operation not permitted|Invalid cross-device link)/;
+
+const readOnlyPaths =
+  "Directly in /project a run cannot create, move or remove files, and .git, .agents, .github, other settings of git, agents, editors and CI, and the user's own skills are read-only. Write to an existing subdirectory or to /output.";
+
+/** What to do where a run that may write to the project was refused a path of it; undefined where it was not. */
+export function projectHint(told: string, { project }: Pick<SandboxRun, "project">): string | undefined {
+  return project?.writable === true && refusedPath.test(told) ? readOnlyPaths : undefined;
 }

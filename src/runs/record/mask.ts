@@ -4,22 +4,22 @@ import { maskSecrets } from "../../secrets/mask-secrets.ts";
 import type { MaskedStream } from "../../secrets/mask-secrets.ts";
 import { toLongPlainText, toPlainText } from "./plain-text.ts";
 
-/** Hides the secrets of one run in everything that leaves it (CONTRACT C-5.1). */
+/** Masks the secrets of one run in everything that leaves it (CONTRACT C-5.1). */
 export interface Mask {
   readonly text: (text: string) => string;
-  /** Of what steers a terminal nothing is left either: a secret in which that stood is one again without it. */
+  /** Control sequences are removed first: a secret interrupted by one is a secret again without it. */
   readonly plain: (text: string) => string;
   /** The same in slices, of bytes of any length. */
   readonly longPlain: (bytes: Buffer) => Promise<string>;
   readonly json: (value: Json) => Promise<Json>;
   readonly error: (error: RunError) => Promise<RunError>;
   readonly end: (end: RunEnd) => Promise<RunEnd>;
-  /** For one stream of bytes; a secret may lie across two of its pieces. */
+  /** For one stream of bytes; a secret may span two chunks. */
   stream(): MaskedStream;
   iterable(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
 }
 
-/** Hides the values of `others` too. Throws SECRET_MISSING for a secret that cannot be hidden. */
+/** Masks the values of `others` too. Throws SECRET_MISSING for a secret that cannot be masked. */
 export function openMask(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): Mask {
   if (Object.keys(secrets).length === 0 && others.length === 0) return openly;
   const { text, longText, json, openStream } = maskable(secrets, others);

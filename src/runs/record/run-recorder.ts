@@ -1,50 +1,49 @@
 import { parseBlobKind } from "../../blobs/blob-arguments.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { RunHost } from "../../sandbox/sandbox.ts";
-import { toMimeType } from "../../tools/answers/mime-type.ts";
-import { keepBytes } from "./kept-bytes.ts";
-import type { BlobBudget } from "../execute/blob-budget.ts";
-import type { KeptBytes } from "./kept-bytes.ts";
+import { toMimeType } from "../../skills/files/mime-type.ts";
+import { maxLogBytes } from "../plan/run-limits.ts";
+import type { RunCaller } from "../run-caller.ts";
+import type { RunStep } from "../run-event.ts";
+import type { BlobBudget } from "./blob-budget.ts";
 import type { Mask } from "./mask.ts";
 import { toPlainText } from "./plain-text.ts";
-import { maxLogBytes } from "../plan/run-limits.ts";
-import type { RunPlan } from "../plan/run-plan.ts";
-import type { RunCaller } from "../runs.ts";
-import { tellLines } from "./tell-lines.ts";
+import { keepBytes, tellLines } from "./printed.ts";
+import type { KeptBytes } from "./printed.ts";
 
 /** What a run printed and made, as it happened. */
 export interface RunRecord {
   readonly host: RunHost;
-  /** Everything printed, in the order in which it arrived; masked. Ends the recording. */
+  /** Everything printed, in order of arrival; masked. Ends the recording. */
   readonly log: () => Promise<{ readonly text: string; readonly isCut: boolean }>;
   /** Of a script; masked. */
   readonly stream: (name: "stdout" | "stderr") => KeptBytes;
-  /** Ids, in the order in which they were made. */
+  /** Ids, in order of creation. */
   readonly blobs: readonly string[];
-  /** Paths are masked, of these and of those that were refused. */
+  /** Output files that were stored. Their paths are masked, and so are those of `refused`. */
   readonly files: readonly { readonly path: string; readonly blobId: string }[];
-  /** Files that could not be kept, and why. */
+  /** Output files that could not be stored, and why. */
   readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
 export interface RecordOptions {
-  readonly plan: RunPlan;
-  readonly caller: RunCaller;
+  readonly isScript: boolean;
+  readonly caller: Pick<RunCaller, "owner" | "blobs">;
   readonly mask: Mask;
   readonly callSkill: RunHost["callSkill"];
   readonly budget: BlobBudget;
+  readonly tell: (step: RunStep) => void;
 }
 
-/** What a script's streams may have before their middles are dropped. */
+/** Of each of a script's streams; of a longer one the middle is dropped. */
 const maxStreamBytes = 8 * 1024 * 1024;
 
-export function recordRun({ plan, caller, mask, callSkill, budget }: RecordOptions): RunRecord {
-  const { owner, blobs: store, onPrint } = caller;
-  const isScript = plan.program.type === "script";
+export function recordRun({ isScript, caller, mask, callSkill, budget, tell }: RecordOptions): RunRecord {
+  const { owner, blobs: store } = caller;
   const printed = keepBytes(maxLogBytes);
   const kept = { stdout: keepBytes(maxStreamBytes), stderr: keepBytes(maxStreamBytes) };
   const masked = { stdout: mask.stream(), stderr: mask.stream() };
-  const told = onPrint && tellLines((text) => onPrint(mask.text(text)));
+  const told = tellLines((text) => tell({ type: "printed", text: mask.text(text) }));
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   const blobs: string[] = [];
   const files: { path: string; blobId: string }[] = [];
@@ -54,12 +53,13 @@ export function recordRun({ plan, caller, mask, callSkill, budget }: RecordOptio
     if (bytes.length === 0) return;
     printed.push(bytes);
     if (isScript) kept[stream].push(bytes);
-    told?.push(toPlainText(decoders[stream].decode(bytes, { stream: true })));
+    told.push(toPlainText(decoders[stream].decode(bytes, { stream: true })));
   }
 
   async function keep(kind: string, content: AsyncIterable<Uint8Array>): Promise<string> {
-    const { id } = await budget.keep(mask.iterable(content), (counted) => store.put(owner, kind, counted));
+    const { id, size } = await budget.keep(mask.iterable(content), (counted) => store.put(owner, kind, counted));
     blobs.push(id);
+    tell({ type: "blob_kept", blobId: id, kind, sizeBytes: size });
     return id;
   }
 
@@ -76,7 +76,7 @@ export function recordRun({ plan, caller, mask, callSkill, budget }: RecordOptio
         try {
           files.push({ path: mask.plain(path), blobId: await keep(toMimeType(path), content) });
         } catch (error) {
-          // What the store says, whatever it is, is no reason to take the result away from a run that is over.
+          // A refusal by the store must not take the result away from a run that has ended.
           if (!isSkillsError(error)) throw error;
           refused.push({ path: mask.plain(path), why: error.message });
         }
@@ -85,7 +85,7 @@ export function recordRun({ plan, caller, mask, callSkill, budget }: RecordOptio
     async log() {
       take("stdout", masked.stdout.end());
       take("stderr", masked.stderr.end());
-      told?.end();
+      told.end();
       return { text: await mask.longPlain(printed.read()), isCut: printed.isCut };
     },
     stream: (name) => kept[name],

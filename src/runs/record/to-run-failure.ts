@@ -47,7 +47,7 @@ function toLimitFailure(
       return {
         type: "TimeoutError",
         code: "EXECUTION_TIMEOUT",
-        message: `The run took longer than ${limits.timeoutMs} ms, and was ended.`,
+        message: `The run timed out after ${limits.timeoutMs} ms.`,
         details: { limit_ms: limits.timeoutMs, started: true },
       };
     case "memory":
@@ -55,7 +55,7 @@ function toLimitFailure(
     case "processes":
       return {
         type: "ProcessLimitError",
-        message: `The run started more than ${limits.processes} processes, and was ended.`,
+        message: `The run started more than ${limits.processes} processes and was stopped.`,
         details: { limit: limits.processes },
       };
     case "disk":
@@ -63,13 +63,13 @@ function toLimitFailure(
     case "output":
       return {
         type: "OutputLimitError",
-        message: "The run printed or returned more than it may, and was ended.",
+        message: "The run printed or returned more than the limit and was stopped.",
         details: { printed_bytes: limits.printedBytes, result_bytes: limits.resultBytes },
       };
   }
 }
 
-/** What the code inside noticed itself of a limit gets the name of that limit. */
+/** A limit that the code inside ran into itself gets the name of that limit. */
 function toLimitError(error: RunError, memoryBytes: number): RunError {
   if (error.type === "MemoryError") return memoryFailure(memoryBytes);
   if (error.type === "OSError" && /No space left|quota exceeded/i.test(error.message)) return diskFailure();
@@ -80,13 +80,13 @@ function memoryFailure(memoryBytes: number): { type: string; message: string; de
   const limit = memoryBytes / mebibyte;
   return {
     type: "MemoryLimitError",
-    message: `The run needed more than ${limit} MiB of memory.`,
+    message: `The run exceeded its memory limit of ${limit} MiB.`,
     details: { limit_mb: limit },
   };
 }
 
 function diskFailure(): { type: string; message: string } {
-  return { type: "DiskLimitError", message: "The run wrote more files, or larger ones, than it may." };
+  return { type: "DiskLimitError", message: "The run exceeded its disk limit: too many files, or too large ones." };
 }
 
 async function toFailure({ type, message, details }: RunError): Promise<RunFailure> {
@@ -113,18 +113,18 @@ async function toScriptFailure(exitCode: number, record: RunRecord, mask: RunFac
     toPreview(await mask.longPlain(record.stream(name).read()), 1024);
   return {
     type: "ScriptError",
-    message: `The script ended with exit code ${exitCode}.`,
+    message: `The script exited with code ${exitCode}.`,
     details: { exit_code: exitCode, stdout: await shown("stdout"), stderr: await shown("stderr") },
   };
 }
 
-/** A file that could not be kept is a loss that a completed run would hide. */
+/** A completed run would hide that an output file was lost. */
 function refusedFiles({ refused }: RunRecord): RunFailure | undefined {
   const [first] = refused;
   if (first === undefined) return undefined;
   return {
     type: "OutputLimitError",
-    message: `The output file ${JSON.stringify(toPlainText(first.path))} could not be kept: ${first.why}`,
+    message: `The output file ${JSON.stringify(toPlainText(first.path))} could not be stored: ${first.why}`,
     details: { files: refused.slice(0, 10).map(({ path, why }) => ({ path: toPlainText(path), why })) },
   };
 }

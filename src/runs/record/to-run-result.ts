@@ -1,20 +1,19 @@
-import type { BlobStore } from "../../blobs/blob-store.ts";
 import { writeJson } from "../../sandbox/frames/write-json.ts";
 import { runInSlices } from "../../base/slices.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Mask } from "./mask.ts";
 import { toPlainText, toPreview } from "./plain-text.ts";
 import { maxOutputBytes, maxPreviewBytes, maxToldBlobs } from "../plan/run-limits.ts";
-import type { RunPlan } from "../plan/run-plan.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure, RunOutcome, RunResult } from "./run-result.ts";
-import type { RunCaller } from "../runs.ts";
+import type { RunCaller } from "../run-caller.ts";
+import type { RunSpec } from "../run-spec.ts";
 import { toRunFailure } from "./to-run-failure.ts";
 
 export interface RunFacts {
   readonly run: SandboxRun;
-  readonly plan: RunPlan;
-  readonly caller: RunCaller;
+  readonly spec: RunSpec;
+  readonly caller: Pick<RunCaller, "owner" | "blobs">;
   readonly mask: Mask;
   readonly nestedBlobs: readonly string[];
   readonly durationMs: number;
@@ -24,13 +23,13 @@ export interface RunFacts {
 const longestSummary = 1000;
 const mebibyte = 1024 * 1024;
 
-/** What the caller is told of a run that is over (CONTRACT C-5.1), and all blobs that came of it. Keeps as blobs what is too long to be told. */
+/** The result of a run that has ended (CONTRACT C-5.1), and all blobs that it stored. What is too long for the result is stored as blobs. */
 export async function toRunResult(
   end: RunEnd,
   record: RunRecord,
   facts: RunFacts,
 ): Promise<{ readonly result: RunResult; readonly blobs: readonly string[] }> {
-  const { run, plan, caller, durationMs, isolation, nestedBlobs } = facts;
+  const { run, spec, caller, durationMs, isolation, nestedBlobs } = facts;
   const { text, isCut } = await record.log();
   const logs = toPreview(text, maxPreviewBytes);
   const spilled: string[] = [];
@@ -51,23 +50,23 @@ export async function toRunResult(
     ...(await toOutputBlobs(blobs, [...own, ...spilled], caller)),
     logs_preview: logs,
     ...(logsBlob !== undefined && { logs_blob: logsBlob }),
-    ...(plan.skill !== undefined && { version: plan.skill.version }),
+    ...(spec.skill !== undefined && { version: spec.skill.version }),
     duration_ms: durationMs,
     limits_applied: {
       timeout_ms: run.limits.timeoutMs,
       memory_mb: run.limits.memoryBytes / mebibyte,
       isolation,
-      ...(plan.clamped && { clamped: true }),
+      ...(spec.clamped && { clamped: true }),
     },
   };
   return { result, blobs };
 }
 
-/** As many ids as an answer holds, those that the program or the output name before others; where there are more, all the rest in a blob. */
+/** As many ids as a result lists, first those that the program or the output names; further ones are listed in a blob. */
 async function toOutputBlobs(
   blobs: readonly string[],
   named: readonly string[],
-  caller: RunCaller,
+  caller: RunFacts["caller"],
 ): Promise<Pick<RunResult, "output_blobs" | "more_output_blobs">> {
   if (blobs.length <= maxToldBlobs) return { output_blobs: [...blobs] };
   const ordered = [...new Set([...named, ...blobs])];
@@ -82,7 +81,7 @@ async function toOutputBlobs(
 type Outcome = Pick<RunResult, "summary"> & RunOutcome;
 
 interface SpillingFacts extends RunFacts {
-  /** Keeps a part of the output that is too long to be told; undefined where that cannot be kept. */
+  /** Stores a part of the output that is too long for the result; undefined where it cannot be stored. */
   readonly spill: (kind: string, bytes: Uint8Array) => Promise<string | undefined>;
 }
 
@@ -92,7 +91,7 @@ async function toOutcome(end: RunEnd, record: RunRecord, facts: SpillingFacts): 
   const value = end.type === "returned" ? await facts.mask.json(end.value) : await scriptOutput(record, facts);
   const output = await toOutput(value, facts);
   const given = end.type === "returned" ? end.summary : undefined;
-  // Hidden before it is cut: half a secret would not be found any more.
+  // Masked before it is cut: half a secret would not be found.
   const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : facts.mask.plain(given));
   return { status: "completed", output, summary };
 }
@@ -102,11 +101,11 @@ function failed(error: RunFailure): Outcome {
 }
 
 function filesIn({ files }: RunRecord): string {
-  const named = files.slice(0, 10).map(({ path, blobId }) => `${path} is ${blobId}`);
-  return named.length === 0 ? "" : ` Of its files, ${named.join(", ")}.`;
+  const named = files.slice(0, 10).map(({ path, blobId }) => `${path} (${blobId})`);
+  return named.length === 0 ? "" : ` Output files: ${named.join(", ")}.`;
 }
 
-/** One short text, without what steers a terminal. */
+/** Short, without control sequences. */
 function toSummary(text: string): string {
   const characters = Array.from(toPlainText(text).trim());
   return characters.length > longestSummary
@@ -114,7 +113,7 @@ function toSummary(text: string): string {
     : characters.join("");
 }
 
-/** A value as it is where it is small, else where it is kept. */
+/** A small value as it is; a larger one as a reference to its blob. */
 async function toOutput(value: Json, facts: SpillingFacts): Promise<Json> {
   const bytes = await runInSlices(writeJson(value), { now: () => performance.now(), slice: sliceMs });
   if (bytes.length <= maxOutputBytes) return value;
@@ -129,7 +128,7 @@ async function spilled(bytes: Uint8Array, kind: string, preview: string, { spill
   return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
 }
 
-/** `{exit_code, stdout, stderr}`; what is too long of it is kept, the longer stream first (C-5.6). */
+/** `{exit_code, stdout, stderr}`; where that is too long, the longer stream is stored as a blob first (C-5.6). */
 async function scriptOutput(record: RunRecord, facts: SpillingFacts): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
   const texts = {
@@ -145,30 +144,27 @@ async function scriptOutput(record: RunRecord, facts: SpillingFacts): Promise<Js
   return output;
 }
 
-/** Without writing down what is long. */
+/** Without serialising what is long. */
 function isShort(output: Record<string, Json>): boolean {
   const isLong = Object.values(output).some((value) => typeof value === "string" && value.length > maxOutputBytes);
   return !isLong && Buffer.byteLength(JSON.stringify(output)) <= maxOutputBytes;
 }
 
-/** A full store must not take the result away from a run that is over. */
+/** A full store must not take the result away from a run that has ended. */
 async function keepIfPossible(
-  { blobs, owner }: RunCaller,
+  { blobs, owner }: RunFacts["caller"],
   kind: string,
   bytes: Uint8Array,
 ): Promise<string | undefined> {
   try {
     return (await blobs.put(owner, kind, bytes)).id;
   } catch {
-    return undefined; // The preview that stands in its place says that there was more.
+    return undefined; // The preview in its place says that there was more.
   }
 }
 
-/** Of the ids that a program names as its output, those that the caller can read. */
-async function ownedOf(
-  ids: readonly string[],
-  { blobs, owner }: { blobs: BlobStore; owner: string },
-): Promise<string[]> {
+/** Of the ids that a program returned as its output, those that the caller can read. */
+async function ownedOf(ids: readonly string[], { blobs, owner }: RunFacts["caller"]): Promise<string[]> {
   const found = await Promise.all(
     ids.slice(0, 256).map((id) =>
       blobs

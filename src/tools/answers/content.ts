@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { endOfText, startOfText } from "./whole-characters.ts";
+import { endOfText, startOfText } from "../../skills/text/whole-characters.ts";
 
 /** Bytes as a reply carries them: as text where they are text, else as base64. */
 export interface Content {

@@ -5,11 +5,12 @@ import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { holdDirectory, openHandleAtRealPath } from "../../base/at-real-path.ts";
-import { identityOf, isSameDirectory } from "../../base/directory-identity.ts";
+import { directoryReplaced, identityOf, isSameDirectory } from "../../base/directory-identity.ts";
 import type { DirectoryIdentity } from "../../base/directory-identity.ts";
+
 import { SkillsError } from "../../errors.ts";
 import { isWithin } from "../../base/is-within.ts";
-import { fileTaken, notInProject, projectReplaced, refusalOfDisk, tooLarge } from "./project-refusal.ts";
+import { fileTaken, notInProject, refusalOfDisk, tooLarge } from "./project-refusal.ts";
 import { projectPathFault } from "./project-path.ts";
 
 /** The files of a session's project, as the tools reach them (CONTRACT C-4.2, C-4.3). Refusals name paths as the caller gave them. */
@@ -42,7 +43,7 @@ interface ProjectLimits {
  */
 export function projectFiles(project: string, { identity, keepOut }: ProjectLimits = {}): ProjectFiles {
   const root = realPathOf(project, ".");
-  if (identity !== undefined && !isSameDirectory(identityOf(root), identity)) throw projectReplaced(project);
+  if (identity !== undefined && !isSameDirectory(identityOf(root), identity)) throw directoryReplaced(project);
 
   /** Where a path of the project really leads. */
   function locate(path: string, use: "read" | "written", asked = path): string {

@@ -9,13 +9,6 @@ export function notInProject(path: string, fault: string): SkillsError {
   });
 }
 
-/** The directory that a session was opened in is no longer the one at its path. */
-export function projectReplaced(directory: string): SkillsError {
-  const message = `${directory} is not the directory any more that this session was opened in: another was put in its place.`;
-  const hint = "A person who did that can open a new session.";
-  return new SkillsError("PERMISSION_DENIED", message, { facts: { hint } });
-}
-
 export function fileTaken(path: string): SkillsError {
   const expected = "a name that no file has yet, or overwrite: true";
   return invalidInput("read_blob", [{ field: "/save_as", expected, actual: path.slice(0, longestShown) }]);

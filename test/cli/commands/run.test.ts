@@ -116,11 +116,14 @@ describe("acp-skills run", () => {
     );
   });
 
-  test("--dry-run prints what would be run, and runs nothing", async () => {
+  test("--dry-run prints the spec and its authorization, and runs nothing", async () => {
     writeAction("def main():\n    raise ValueError('it ran')\n");
     const { code, stdout } = await run("a.b", "--dry-run", "--timeout", "700000");
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ skill: "a.b", program: { args: {} }, limits: { timeout_ms: 600_000 } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      authorization: { allowed: true, by: "sandbox" },
+      spec: { skill: { name: "a.b" }, program: { args: {} }, limits: { timeoutMs: 600_000 }, door: "cli" },
+    });
   });
 
   test("a missing permission is refused with the option that grants it", async () => {
@@ -135,7 +138,10 @@ describe("acp-skills run", () => {
     const granted = ["run", "a.b", "--grant", "a.b:project-read", ...only];
     for (const ACP_SKILLS_HOME of [project.at("not/yet/there"), path.dirname(project.directory)]) {
       const { code, stderr } = await runCli(granted, { cwd: project.directory, env: { ACP_SKILLS_HOME } });
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("cannot be a project") as string });
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining("cannot be used as a project") as string,
+      });
     }
   });
 
@@ -197,10 +203,8 @@ describe("acp-skills run", () => {
     writeAction("def main(args):\n    return args\n");
     const args = ["run", "a.b", "--dry-run", "--args", "-", ...only];
     const { code, stdout } = await runCli(args, { cwd: project.directory, input: '{"n":1}' });
-    expect({ code, program: (JSON.parse(stdout) as { program: unknown }).program }).toEqual({
-      code: 0,
-      program: { args: { n: 1 } },
-    });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ spec: { program: { args: { n: 1 } } } });
   });
 
   test.each([

@@ -25,7 +25,7 @@ test("a preview is both ends, whole characters, and never longer than it may be"
       expect(preview).not.toContain("\ufffd");
       if (Buffer.byteLength(text) <= limit) expect(preview).toBe(text);
       else {
-        const [head = "", tail = ""] = preview.split(/\n… \d+ bytes in all …\n/);
+        const [head = "", tail = ""] = preview.split(/\n… \d+ bytes in total …\n/);
         expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
       }
     }),

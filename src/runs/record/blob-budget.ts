@@ -1,16 +1,16 @@
 import { quotaExceeded } from "../../blobs/blob-quota.ts";
 import type { StoredBlob } from "../../blobs/blob-store.ts";
 
-/** What one run may make of blobs, together with the skills that it calls: nobody else's room is its to fill. */
+/** How much one run may store as blobs, together with the skills that it calls. */
 export interface BlobBudget {
-  /** Hands the content on to `put`, counted. Throws QUOTA_EXCEEDED for one that goes beyond; what is not kept does not count. */
+  /** Passes the content on to `put`, counted. Throws QUOTA_EXCEEDED beyond the budget; content that was not stored does not count. */
   readonly keep: (
     content: AsyncIterable<Uint8Array>,
     put: (content: AsyncIterable<Uint8Array>) => Promise<StoredBlob>,
   ) => Promise<StoredBlob>;
 }
 
-export function openBlobBudget(limits: { readonly maxBytes: number; readonly maxBlobs: number }): BlobBudget {
+export function createBlobBudget(limits: { readonly maxBytes: number; readonly maxBlobs: number }): BlobBudget {
   const { maxBytes, maxBlobs } = limits;
   let bytes = 0;
   let blobs = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { projectHint } from "../../../src/runs/execute/project-hint.ts";
+import { projectHint } from "../../../src/runs/record/failure-hint.ts";
 import { actionSkill, openRunner } from "../open-runner.ts";
 
 const writable = { project: { directory: "/home/me/project", writable: true } };
@@ -12,7 +12,7 @@ describe("what to do about a refusal in a project that may be written", () => {
     ["a new directory, by mkdir", "mkdir: cannot create directory '/project/new': Permission denied"],
     ["a new file, by Node", "Error: EACCES: permission denied, open '/project/new.txt'"],
   ])("is told of %s", (_, told) => {
-    expect(projectHint(told, writable)).toMatch(/write below a directory that exists, or to \/output\.$/);
+    expect(projectHint(told, writable)).toMatch(/Write to an existing subdirectory or to \/output\.$/);
   });
 
   test("is not told of other places, other failures, and projects that are only read", () => {

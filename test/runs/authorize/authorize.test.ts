@@ -23,25 +23,25 @@ async function open(permissions: string, roots?: readonly Root[]) {
   return { ...runner, runs, run };
 }
 
-test("a grant does not count for a skill of that name that came with the project", async () => {
+test("a grant does not apply to a skill of that name that came with the project", async () => {
   const { run, runs } = await open(deploy("evil.example", "KEY"), [project]);
   expect(await refusal(run())).toEqual({
     code: "PERMISSION_DENIED",
     message:
-      "The skill deploy asks to use the network (https://evil.example) and to use secrets (KEY) and to read the project, and came with the project: no grant counts for it.",
-    hint: "A person who trusts it can name its directory with --skills, and grant it with --grant deploy:network,secrets,project-read",
+      "The skill deploy requests network access (https://evil.example) and secrets (KEY) and read access to the project, but it came with the project: grants apply only to the user's own skills.",
+    hint: "If the user trusts it, they can add its directory with --skills and grant it with --grant deploy:network,secrets,project-read",
   });
   expect(runs).toEqual([]);
 });
 
-test("a skill of the person's own that a project's directory leads to keeps its grant", async () => {
+test("a skill of the user's own that is also in the project keeps its grant", async () => {
   const own: Root = { path: "/skills", origin: "user" };
   const { run, runs } = await open(deploy("good.example", "KEY"), [project, own]);
   await run();
   expect(runs).toHaveLength(1);
 });
 
-test("a manifest that asks for more than when it was first seen needs a new grant, and is told what changed", async () => {
+test("a manifest that requests more than when it was first seen needs a new grant, and the refusal lists what was added", async () => {
   const { run, runs, files, reload, call } = await open(deploy("good.example", "KEY"));
   await call("list_skills");
   for (const [path, text] of Object.entries(actionSkill("deploy", deploy("evil.example", "OTHER")))) {
@@ -51,13 +51,13 @@ test("a manifest that asks for more than when it was first seen needs a new gran
   expect(await refusal(run())).toEqual({
     code: "PERMISSION_DENIED",
     message:
-      "The skill deploy has changed, and asks for more than when it was granted: the host https://evil.example, the secret OTHER.",
-    hint: "A person who agrees can end acp-skills and start it again with --grant deploy:network,secrets,project-read",
+      "The skill deploy changed and now requests more than was granted: the host https://evil.example, the secret OTHER.",
+    hint: "To accept this, the user can restart acp-skills with --grant deploy:network,secrets,project-read",
   });
   expect(runs).toEqual([]);
 });
 
-test("a manifest that asks for less than when it was first seen keeps its grant", async () => {
+test("a manifest that requests less than when it was first seen keeps its grant", async () => {
   const { run, runs, files, reload } = await open(deploy("good.example", "KEY"));
   await run();
   for (const [path, text] of Object.entries(actionSkill("deploy", '[permissions]\nsecrets = ["KEY"]'))) {

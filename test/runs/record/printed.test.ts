@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keepBytes } from "../../../src/runs/record/kept-bytes.ts";
+import { keepBytes, tellLines } from "../../../src/runs/record/printed.ts";
 import { retainedHeap } from "../../retained-heap.ts";
 
 test("however a stream is cut into pieces, what is kept of it is its beginning and its end", () => {
@@ -22,7 +22,7 @@ test("however a stream is cut into pieces, what is kept of it is its beginning a
           expect(read.subarray(0, head)).toEqual(whole.subarray(0, head));
           expect(read.subarray(read.length - tail)).toEqual(whole.subarray(whole.length - tail));
           expect(read.subarray(head, read.length - tail).toString()).toBe(
-            `\n… ${whole.length - limit} bytes left out …\n`,
+            `\n… ${whole.length - limit} bytes omitted …\n`,
           );
         }
       },
@@ -60,4 +60,37 @@ test("a piece may be used again after it was pushed", () => {
   kept.push(piece);
   piece.fill(0);
   expect(kept.read().toString()).toBe("abcd");
+});
+
+function open() {
+  const told: string[] = [];
+  return { told, ...tellLines((text) => told.push(text)) };
+}
+
+test("whole lines are told, together when they come together, and the rest at the end", () => {
+  const { told, push, end } = open();
+  for (const text of ["one\ntwo\nth", "ree", "\n", "fo", "ur"]) push(text);
+  expect(told).toEqual(["one\ntwo\n", "three\n"]);
+  end();
+  end();
+  expect(told).toEqual(["one\ntwo\n", "three\n", "four"]);
+});
+
+test("a line that does not end is told in pieces", () => {
+  const { told, push } = open();
+  push("x".repeat(5000));
+  expect(told.map((text) => text.length)).toEqual([2048, 2048, 904]);
+});
+
+test.each([
+  ["in many small lines", () => "x\n"],
+  ["in long ones", () => "x".repeat(2000) + "\n"],
+])("a flood %s is told only at its beginning", (_how, line) => {
+  const { told, push, end } = open();
+  for (let count = 0; count < 100_000; count++) push(line());
+  end();
+  expect(told.length).toBeLessThanOrEqual(1001);
+  expect(told.join("").length).toBeLessThan(70_000);
+  expect(told.filter((text) => text.includes("the rest is in the log"))).toHaveLength(1);
+  expect(told.at(-1)).toContain("the rest is in the log");
 });

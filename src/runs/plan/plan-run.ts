@@ -1,0 +1,162 @@
+import { SkillsError } from "../../errors.ts";
+import { invalidInput } from "../../base/invalid-input.ts";
+import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
+import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
+import type { Skill } from "../../skills/skill.ts";
+import { neededBy } from "../authorize/authorize.ts";
+import type { RunCaller } from "../run-caller.ts";
+import type { RunSpec, SkillVersion } from "../run-spec.ts";
+import { requirementsFile } from "./dependencies.ts";
+import { checkDepth, findBlobs } from "./run-arguments.ts";
+import type { Arguments } from "./run-arguments.ts";
+import { limitsOf, maxMountedBytes, maxMountedSkills } from "./run-limits.ts";
+
+/** What is common to all requests. */
+export interface RequestedLimits {
+  readonly inputBlobs?: readonly string[] | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface CodeRunRequest extends RequestedLimits {
+  readonly code: string;
+  readonly entrypoint: string;
+  readonly args?: Arguments | undefined;
+  readonly mountSkills?: readonly string[] | undefined;
+}
+
+/** Part of a run that another run's code requested. */
+export interface OuterRun {
+  readonly runId: string;
+  readonly leftMs: number;
+}
+
+/** Which run is planned, and for whom. */
+export interface Planning {
+  readonly runId: string;
+  readonly caller: RunCaller;
+  readonly signal: AbortSignal;
+  readonly outer?: OuterRun | undefined;
+}
+
+const maxCodeBytes = 1024 * 1024;
+
+/** Checks a request to run code that the model wrote (CONTRACT C-5.3). Throws what is wrong with the request itself. */
+export async function planCodeRun(planning: Planning, request: CodeRunRequest): Promise<RunSpec> {
+  const { code, entrypoint, args = {}, mountSkills = [] } = request;
+  const refuse = (field: string, expected: string, actual: unknown): SkillsError =>
+    invalidInput("run_code", [{ field, expected, actual }]);
+  if (Buffer.byteLength(code) > maxCodeBytes) throw refuse("/code", `at most ${maxCodeBytes} bytes`, "more");
+  if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(entrypoint))
+    throw refuse("/entrypoint", "the name of a function that the code defines", entrypoint.slice(0, 80));
+  if (mountSkills.length > maxMountedSkills)
+    throw refuse("/mount_skills", `at most ${maxMountedSkills} names`, mountSkills.length);
+  checkDepth("run_code", args);
+  const skills = new Map(mountSkills.map((name) => [name, planning.caller.skills.find(name).skill]));
+  const split = splitByNeeds(planning.caller, [...new Set(skills.values())]);
+  return await toSpec(planning, { type: "code", code, entrypoint, args }, { ...split, request, tool: "run_code" });
+}
+
+/** Writes down a run whose request was checked. Throws BLOB_NOT_FOUND, and SKILL_NOT_READY where the skills are too large. */
+export async function toSpec(
+  { runId, caller, signal, outer }: Planning,
+  program: RunSpec["program"],
+  parts: {
+    readonly skill?: Skill;
+    readonly mounted: readonly Skill[];
+    readonly brokered: readonly Skill[];
+    readonly request: RequestedLimits;
+    readonly tool: string;
+  },
+): Promise<RunSpec> {
+  const { skill, mounted, brokered, request, tool } = parts;
+  const args = program.type === "script" ? program.argv : program.args;
+  const blobs = await findBlobs(caller, tool, request.inputBlobs ?? [], args);
+  const mounts = await planMounts(caller, mounted, signal);
+  const own = mounts.find(({ slug }) => slug === skill?.slug);
+  const { network, secrets, project } = skill ? permissionsOf(skill) : nothing;
+  return {
+    runId,
+    ...(outer !== undefined && { parent: outer.runId }),
+    program,
+    ...(own !== undefined && { skill: own }),
+    mounts,
+    brokered: brokered.map(({ name, slug, version }) => ({ name, slug, version })),
+    blobs: blobs.map(({ id, kind, size }) => ({ id, kind, size })),
+    ...limitsOf({ timeoutMs: request.timeoutMs, leftMs: outer?.leftMs }, skill),
+    needs: { network, secrets, project },
+    owner: caller.owner,
+    ...(caller.sessionId !== undefined && { session: caller.sessionId }),
+    door: caller.door,
+    ...(caller.label !== undefined && { label: caller.label }),
+  };
+}
+
+const nothing = { network: [], secrets: [], project: "none" } as const;
+
+/** Skills that other code can import directly, and those that need a sandbox of their own (CONTRACT C-5.5). */
+export function splitByNeeds(
+  { sourceOf }: Pick<RunCaller, "sourceOf">,
+  skills: readonly Skill[],
+): { readonly mounted: readonly Skill[]; readonly brokered: readonly Skill[] } {
+  const hasRequirements = (skill: Skill): boolean => {
+    const { files, bytes } = sourceOf(skill);
+    const real = files.resolve(`${skill.directory}/${requirementsFile}`);
+    return real !== undefined && bytes.stamp(real) !== undefined;
+  };
+  const isApart = (skill: Skill): boolean =>
+    skill.kind === "action" &&
+    (neededBy(permissionsOf(skill)).length > 0 ||
+      (skill.manifest?.dependencies?.skills ?? []).length > 0 ||
+      hasRequirements(skill));
+  return {
+    mounted: skills.filter((skill) => !isApart(skill)),
+    brokered: skills.filter(isApart),
+  };
+}
+
+/** A mounted skill with its files, as the digest of the spec describes them. */
+export interface PlannedMount {
+  readonly skill: Skill;
+  readonly files: HashedSkill["files"];
+}
+
+/** So that a spec which is run where it was planned has its skills walked once. */
+const planned = new WeakMap<SkillVersion, PlannedMount>();
+
+async function planMounts(caller: RunCaller, skills: readonly Skill[], signal: AbortSignal): Promise<SkillVersion[]> {
+  const mounts: SkillVersion[] = [];
+  let room = maxMountedBytes;
+  for (const skill of skills) {
+    const { files, digest, tooLarge: isTooLarge } = await caller.hashFiles(skill, signal);
+    room -= files.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
+    if (digest === undefined || isTooLarge === true || room < 0) throw tooLarge(skill.name);
+    const mount = { name: skill.name, slug: skill.slug, version: skill.version, digest };
+    planned.set(mount, { skill, files });
+    mounts.push(mount);
+  }
+  return mounts;
+}
+
+/** The skill and the files that a mount names. Throws SKILL_NOT_READY where they are no longer those of its digest. */
+export async function findMount(mount: SkillVersion, caller: RunCaller, signal: AbortSignal): Promise<PlannedMount> {
+  const known = planned.get(mount);
+  if (known !== undefined) return known;
+  const { skill } = caller.skills.find(mount.slug, mount.version);
+  const { files, digest } = await caller.hashFiles(skill, signal);
+  if (digest !== mount.digest) throw skillChanged(mount.name);
+  return { skill, files };
+}
+
+export function skillChanged(name: string, path?: string): SkillsError {
+  const what = path === undefined ? "" : `: ${JSON.stringify(path)} is not the file that was planned`;
+  return new SkillsError("SKILL_NOT_READY", `The skill ${name} changed before it ran${what}.`, {
+    facts: { hint: "Try again.", retryable: true },
+  });
+}
+
+function tooLarge(name: string): SkillsError {
+  const hint = `All skills of one run together may have ${maxMountedBytes / 1024 / 1024} MiB.`;
+  return new SkillsError("SKILL_NOT_READY", `The skill ${name} is too large to be run.`, {
+    facts: { hint, retryable: false },
+  });
+}

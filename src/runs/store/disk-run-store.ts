@@ -1,0 +1,179 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setImmediate } from "node:timers/promises";
+import type { Log } from "../../base/log.ts";
+import { makeOwnDirectories } from "../../base/make-directories.ts";
+import { runInSlices } from "../../base/slices.ts";
+import { SkillsError } from "../../errors.ts";
+import { writeJson } from "../../sandbox/frames/write-json.ts";
+import { defaultRetention, keptRun } from "./run-store.ts";
+import type { KeptRun, RunRetention, RunStore } from "./run-store.ts";
+
+export interface DiskRunStoreOptions extends Partial<RunRetention> {
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Told of records that cannot be stored, once until one can be again, and of damaged ones. */
+  readonly log: Log;
+}
+
+interface RecordFile {
+  readonly file: string;
+  readonly createdAt: number;
+  readonly runId: string;
+}
+
+const sweepEveryMs = 60 * 60 * 1000;
+const nameForm = /^(\d{13})-(run_[A-Za-z0-9]{10,64})\.json$/;
+const temporaryForm = /^\.(\d{13})-.*\.tmp$/;
+
+/**
+ * Records of runs as JSON files, `<owner's digest>/<created at>-<run id>.json`, in a directory that any number of processes may share.
+ * Each is written to a temporary file and renamed. What has expired, or exceeds an owner's limits, is removed when records are stored.
+ */
+export function diskRunStore(directory: string, options: DiskRunStoreOptions): RunStore {
+  return new DiskRunStore(directory, options);
+}
+
+class DiskRunStore implements RunStore {
+  readonly #directory: string;
+  readonly #options: RunRetention & { readonly now: () => number; readonly log: Log };
+  /** Stored since the owner's directory was last pruned. */
+  readonly #unpruned = new Map<string, { runs: number; bytes: number }>();
+  #last: Promise<void> = Promise.resolve();
+  #sweptAt = -Infinity;
+  #isTold = false;
+
+  constructor(directory: string, { now = Date.now, log, ...retention }: DiskRunStoreOptions) {
+    this.#directory = directory;
+    this.#options = { ...defaultRetention, ...retention, now, log };
+  }
+
+  keep(run: KeptRun): void {
+    this.#last = this.#last.then(async () => {
+      // After the answer to the call that made the run.
+      await setImmediate();
+      try {
+        await this.#store(run);
+        this.#isTold = false;
+      } catch (error) {
+        if (!this.#isTold)
+          this.#options.log("warning", `Runs cannot be recorded in ${this.#directory}: ${String(error)}`);
+        this.#isTold = true;
+      }
+    });
+  }
+
+  async read(runId: string): Promise<KeptRun | undefined> {
+    const found = (await this.#files()).find((file) => file.runId === runId);
+    return found && (await this.#readRecord(found));
+  }
+
+  async *list(): AsyncGenerator<KeptRun> {
+    for (const file of (await this.#files()).sort((a, b) => b.createdAt - a.createdAt)) {
+      const run = await this.#readRecord(file);
+      if (run !== undefined) yield run;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+  }
+
+  async #store(run: KeptRun): Promise<void> {
+    const { maxRuns, maxBytes, now } = this.#options;
+    const json = await runInSlices(writeJson(run), { now: () => performance.now(), slice: 3 });
+    if (json.length > maxBytes) return;
+    const owner = path.join(this.#directory, createHash("sha256").update(run.spec.owner).digest("hex").slice(0, 32));
+    makeOwnDirectories(this.#directory, 0o700);
+    makeOwnDirectories(owner, 0o700);
+    const name = `${String(Math.floor(run.createdAt)).padStart(13, "0")}-${run.spec.runId}`;
+    const temporary = path.join(owner, `.${name}.tmp`);
+    try {
+      await writeFile(temporary, json, { flag: "wx", mode: 0o600 });
+      await rename(temporary, path.join(owner, `${name}.json`));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    if (now() - this.#sweptAt >= sweepEveryMs) {
+      this.#sweptAt = now();
+      this.#unpruned.clear();
+      for (const one of await namesIn(this.#directory)) await this.#prune(path.join(this.#directory, one));
+      return;
+    }
+    const stored = this.#unpruned.get(owner) ?? { runs: 0, bytes: 0 };
+    stored.runs += 1;
+    stored.bytes += json.length;
+    this.#unpruned.set(owner, stored);
+    // An owner's limits are exceeded by a tenth at most, for each process.
+    if (stored.runs * 10 < maxRuns && stored.bytes * 10 < maxBytes) return;
+    this.#unpruned.delete(owner);
+    await this.#prune(owner);
+  }
+
+  /** Removes what has expired, what exceeds the limits of its owner, and what crashed processes left behind. */
+  async #prune(owner: string): Promise<void> {
+    const { ttlMs, maxRuns, maxBytes, now } = this.#options;
+    let [runs, bytes] = [0, 0];
+    const names = await namesIn(owner);
+    for (const name of names.toSorted().reverse()) {
+      const file = path.join(owner, name);
+      const createdAt = Number((nameForm.exec(name) ?? temporaryForm.exec(name))?.[1]);
+      if (Number.isNaN(createdAt)) continue;
+      const { size = 0 } = await stat(file).catch(() => ({ size: undefined }));
+      if (nameForm.test(name)) {
+        runs += 1;
+        bytes += size;
+      }
+      const isLeftOver = temporaryForm.test(name) && createdAt + sweepEveryMs <= now();
+      if (isLeftOver || createdAt + ttlMs <= now() || runs > maxRuns || bytes > maxBytes)
+        await rm(file, { force: true });
+    }
+    // Fails, as it should, where there is still something in it.
+    if (runs === 0) await rmdir(owner).catch(() => undefined);
+  }
+
+  async #files(): Promise<RecordFile[]> {
+    const { ttlMs, now } = this.#options;
+    const found: RecordFile[] = [];
+    for (const owner of await namesIn(this.#directory)) {
+      for (const name of await namesIn(path.join(this.#directory, owner))) {
+        const [, createdAt = "", runId = ""] = nameForm.exec(name) ?? [];
+        if (runId !== "" && Number(createdAt) + ttlMs > now())
+          found.push({ file: path.join(this.#directory, owner, name), createdAt: Number(createdAt), runId });
+      }
+    }
+    return found;
+  }
+
+  async #readRecord({ file, runId }: RecordFile): Promise<KeptRun | undefined> {
+    try {
+      const run = keptRun.parse(JSON.parse(await readFile(file, "utf8")));
+      if (run.spec.runId === runId) return run;
+      this.#options.log("warning", `The run record ${file} was skipped: it is that of another run.`);
+    } catch (error) {
+      // Removed meanwhile by another process.
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      const why = error instanceof Error ? error.message : String(error);
+      this.#options.log(
+        "warning",
+        `The run record ${file} was skipped: it is damaged or cannot be read (${why.slice(0, 200)}).`,
+      );
+    }
+    return undefined;
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    throw new SkillsError("UNREADABLE", `The run records in ${directory} cannot be read: ${String(error)}`, {
+      cause: error,
+      facts: { path: directory },
+    });
+  }
+}

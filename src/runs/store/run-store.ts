@@ -1,0 +1,45 @@
+import * as z from "zod";
+import { runResult } from "../record/run-result.ts";
+import { runSpec } from "../run-spec.ts";
+
+/** A run that has ended, with what it was asked to do. */
+export const keptRun = z.strictObject({
+  spec: runSpec,
+  /** Milliseconds since 1970. */
+  createdAt: z.number(),
+  status: z.enum(["completed", "failed", "refused", "cancelled"]),
+  /** Without what was printed. `atMs` counts from `createdAt`. */
+  events: z.array(z.looseObject({ atMs: z.number(), type: z.string() })).readonly(),
+  /** Of a run that started. */
+  result: runResult.exactOptional(),
+  /** Why it was refused. */
+  error: z.strictObject({ code: z.string(), message: z.string() }).exactOptional(),
+});
+
+export type KeptRun = z.infer<typeof keptRun>;
+
+/** How much is kept. */
+export interface RunRetention {
+  readonly ttlMs: number;
+  /** Of one owner. Of more runs the oldest are removed. */
+  readonly maxRuns: number;
+  readonly maxBytes: number;
+}
+
+export const defaultRetention: RunRetention = Object.freeze({
+  ttlMs: 24 * 60 * 60 * 1000,
+  maxRuns: 1_000,
+  maxBytes: 64 * 1024 * 1024,
+});
+
+/** The port to the records of runs (CONTRACT C-5.0). */
+export interface RunStore {
+  /** Stores a record, some time later. Never throws: a run does not depend on its record. */
+  keep(run: KeptRun): void;
+  /** Undefined where there is none, or no longer. */
+  read(runId: string): Promise<KeptRun | undefined>;
+  /** Newest first. */
+  list(): AsyncIterable<KeptRun>;
+  /** Waits for what is still being stored. */
+  close(): Promise<void>;
+}

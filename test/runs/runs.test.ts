@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import { runSpec } from "../../src/runs/run-spec.ts";
+import type { SandboxRun } from "../../src/sandbox/sandbox.ts";
+import { refusal } from "../tools/open-tools.ts";
+import { openMemoryRun } from "./open-memory-run.ts";
+import { actionSkill } from "./open-runner.ts";
+
+const { signal } = new AbortController();
+const returned = { type: "returned", value: "done" } as const;
+const request = { type: "skill", name: "a.b", args: { x: 1 } } as const;
+const main = "/skills/a.b/code/main.py";
+
+async function contentOf({ skills }: SandboxRun): Promise<Record<string, string>> {
+  const content: Record<string, string> = {};
+  for (const { path, read } of skills.flatMap(({ files }) => files)) {
+    for await (const bytes of read()) content[path] = Buffer.from(bytes).toString();
+  }
+  return content;
+}
+
+describe("a run spec", () => {
+  test("runs the same after it was written as JSON and read back, with a caller who has not planned it", async () => {
+    const seen: Record<string, string>[] = [];
+    const open = async () =>
+      await openMemoryRun(actionSkill("a.b"), async ({ run }) => {
+        seen.push(await contentOf(run));
+        return { type: "returned", value: run.program as never };
+      });
+    const [planned, other] = [await open(), await open()];
+    const spec = await planned.runs.plan(request, planned.caller, signal);
+    const result = await planned.runs.run(spec, planned.caller, signal);
+    const again = await other.runs.run(runSpec.parse(JSON.parse(JSON.stringify(spec))), other.caller, signal);
+    expect(again).toEqual(result);
+    expect(seen[1]).toEqual(seen[0]);
+    expect(seen[0]?.["code/main.py"]).toBe("def main(args): return args\n");
+  });
+
+  test("holds names of secrets, and no values", async () => {
+    const secret = '[permissions]\nsecrets = ["KEY"]';
+    const { runs, caller, records } = await openMemoryRun(
+      actionSkill("a.b", secret),
+      ({ run, print }) => {
+        print(`${run.secrets["KEY"] ?? ""}\n`);
+        return { type: "returned", value: run.secrets["KEY"] ?? null };
+      },
+      { grants: ["a.b:secrets"], readSecret: () => Promise.resolve("hunter2hunter2") },
+    );
+    const spec = await runs.plan(request, caller, signal);
+    await runs.run(spec, caller, signal);
+    const kept = JSON.stringify(await records.read(spec.runId));
+    expect(spec.needs.secrets).toEqual(["KEY"]);
+    expect(kept).toContain("KEY");
+    expect(kept).not.toContain("hunter2");
+  });
+});
+
+describe("a skill that changed between planning and execution", () => {
+  const changes: Record<
+    string,
+    (files: { write(path: string, text: string): void; remove(path: string): void }) => void
+  > = {
+    "a file with another content of the same length": (files) => files.write(main, "def main(args): return evil\n"),
+    "a file that was removed": (files) => files.remove(main),
+    "a longer file": (files) => files.write(main, "import evil\ndef main(args): return args\n"),
+  };
+
+  test.each(Object.entries(changes))("does not run: %s", async (_what, change) => {
+    let started = false;
+    const { runs, caller, files } = await openMemoryRun(actionSkill("a.b"), () => {
+      started = true;
+      return returned;
+    });
+    const spec = await runs.plan(request, caller, signal);
+    change(files);
+    const error = { code: "SKILL_NOT_READY", retryable: true, hint: "Try again." };
+    expect(await refusal(runs.run(spec, caller, signal))).toMatchObject(error);
+    const readBack = runSpec.parse(JSON.parse(JSON.stringify(spec)));
+    expect(await refusal(runs.run(readBack, caller, signal))).toMatchObject(error);
+    expect(started).toBe(false);
+  });
+
+  test("runs the planned bytes only, where a file was added", async () => {
+    let content: Record<string, string> = {};
+    const { runs, caller, files } = await openMemoryRun(actionSkill("a.b"), async ({ run }) => {
+      content = await contentOf(run);
+      return returned;
+    });
+    const spec = await runs.plan(request, caller, signal);
+    files.write("/skills/a.b/code/extra.py", "evil\n");
+    await runs.run(spec, caller, signal);
+    expect(Object.keys(content)).toEqual(["SKILL.md", "code/main.py", "skill.toml"]);
+  });
+});
+
+describe("a run tells by events", () => {
+  test("that it was queued and started, what it printed and stored, and that it ended", async () => {
+    const { runs, caller, events } = await openMemoryRun(actionSkill("a.b"), async ({ print, createBlob }) => {
+      print("one\ntwo\n");
+      await createBlob("text/plain", "abc");
+      return returned;
+    });
+    const spec = await runs.plan(request, caller, signal);
+    await runs.run(spec, caller, signal);
+    const { runId } = spec;
+    expect(events).toEqual([
+      { runId, type: "queued" },
+      { runId, type: "started", isolation: "memory" },
+      { runId, type: "printed", text: "one\ntwo\n" },
+      { runId, type: "blob_kept", blobId: expect.stringMatching(/^blob:/) as string, kind: "text/plain", sizeBytes: 3 },
+      { runId, type: "ended", status: "completed" },
+    ]);
+  });
+
+  test("of a skill that its code calls, with a run id of that run, also where that is refused", async () => {
+    const skills = { ...actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]') };
+    const code = { type: "code", code: "", entrypoint: "main", mountSkills: ["a.b"] } as const;
+    const open = async (grants: readonly string[]) =>
+      await openMemoryRun(
+        skills,
+        async ({ run, callSkill, print }) => {
+          print(`${run.runId}\n`);
+          if (run.program.type === "code") await callSkill("a.b", {}).catch(() => undefined);
+          return returned;
+        },
+        { grants, readSecret: () => Promise.resolve("hunter2hunter2") },
+      );
+    const { runs, caller, events, records } = await open(["a.b:secrets"]);
+    const outer = await runs.plan(code, caller, signal);
+    await runs.run(outer, caller, signal);
+    const called = events.find((event) => event.type === "skill_called");
+    expect(called).toMatchObject({ runId: outer.runId, skill: "a.b", version: "1.2.0" });
+    const runId = called?.calledRunId ?? "";
+    expect(events.filter((event) => event.runId === runId).map(({ type }) => type)).toEqual([
+      "started",
+      "printed",
+      "ended",
+    ]);
+    expect(await records.read(runId)).toMatchObject({ spec: { parent: outer.runId }, status: "completed" });
+    const refused = await open([]);
+    await refused.runs.run(await refused.runs.plan(code, refused.caller, signal), refused.caller, signal);
+    expect(refused.events.filter(({ type }) => type === "ended")).toMatchObject([
+      { status: "refused" },
+      { status: "completed" },
+    ]);
+  });
+});
+
+describe("the record of a run", () => {
+  test("has its spec, its events without what was printed, and its result", async () => {
+    const { runs, caller, records } = await openMemoryRun(actionSkill("a.b"), ({ print }) => {
+      print("hello\n");
+      return { type: "raised", error: { type: "ValueError", message: "no" } };
+    });
+    const spec = await runs.plan(request, caller, signal);
+    const result = await runs.run(spec, caller, signal);
+    expect(await records.read(spec.runId)).toEqual({
+      spec,
+      createdAt: 0,
+      status: "failed",
+      events: [
+        { atMs: 0, type: "queued" },
+        { atMs: 0, type: "started", isolation: "memory" },
+        { atMs: 0, type: "ended", status: "failed" },
+      ],
+      result,
+    });
+  });
+
+  test("says why a run was refused, and that one was cancelled", async () => {
+    const permissions = '[permissions]\nnetwork = ["https://example.org"]';
+    const refused = await openMemoryRun(actionSkill("a.b", permissions), () => returned);
+    const spec = await refused.runs.plan(request, refused.caller, signal);
+    await refusal(refused.runs.run(spec, refused.caller, signal));
+    expect(await refused.records.read(spec.runId)).toMatchObject({
+      status: "refused",
+      error: { code: "PERMISSION_DENIED" },
+    });
+    const controller = new AbortController();
+    const cancelled = await openMemoryRun(actionSkill("a.b"), ({ forever }) => {
+      controller.abort(new Error("gone"));
+      return forever();
+    });
+    const second = await cancelled.runs.plan(request, cancelled.caller, controller.signal);
+    await expect(cancelled.runs.run(second, cancelled.caller, controller.signal)).rejects.toThrow("gone");
+    expect(await cancelled.records.read(second.runId)).toMatchObject({ status: "cancelled" });
+  });
+});

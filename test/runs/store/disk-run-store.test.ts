@@ -1,0 +1,105 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { diskRunStore } from "../../../src/runs/store/disk-run-store.ts";
+import type { RunStore } from "../../../src/runs/store/run-store.ts";
+import { describeRunStore, keptRunOf } from "../../contract/run-store.ts";
+
+let directory = "";
+let logged: string[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "acp-skills-run-store-"));
+  logged = [];
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
+const open = (now: () => number = () => 0): RunStore => diskRunStore(join(directory, "runs"), { log, now });
+
+describeRunStore("disk run store", (options) =>
+  Promise.resolve({ store: diskRunStore(join(directory, "runs"), { log, ...options }) }),
+);
+
+function filesOf(place = join(directory, "runs")): string[] {
+  return readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+async function idsIn(store: RunStore): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { spec } of store.list()) ids.push(spec.runId);
+  return ids;
+}
+
+async function keep(store: RunStore, number: number, createdAt = number): Promise<void> {
+  store.keep(keptRunOf(number, { createdAt }));
+  await store.close();
+}
+
+describe("run records on disk", () => {
+  test("are shared by stores of one directory, and readable by their user only", async () => {
+    await keep(open(), 1);
+    expect(await idsIn(open())).toEqual(["run_0000000001"]);
+    const [file = ""] = filesOf();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(directory, "runs")).mode & 0o777).toBe(0o700);
+  });
+
+  test("looking creates nothing", async () => {
+    expect(await idsIn(open())).toEqual([]);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  test("a damaged record is logged and skipped", async () => {
+    const store = open();
+    await keep(store, 1);
+    await keep(store, 2);
+    const [file = ""] = filesOf().filter((name) => name.includes("run_0000000001"));
+    truncateSync(file, 40);
+    expect(await idsIn(store)).toEqual(["run_0000000002"]);
+    expect(await store.read("run_0000000001")).toBeUndefined();
+    expect(logged).toHaveLength(2);
+    expect(logged[0]).toContain(`warning The run record ${file} was skipped`);
+  });
+
+  test("expired records, and temporary files of crashed processes, are removed when a later run is stored", async () => {
+    let now = 0;
+    await keep(open(), 1);
+    const [file = ""] = filesOf();
+    const temporary = join(file, "..", ".0000000000001-run_0000000009.tmp");
+    writeFileSync(temporary, "{");
+    now = 25 * 60 * 60 * 1000;
+    await keep(
+      open(() => now),
+      2,
+      now,
+    );
+    expect(filesOf().map((name) => name.slice(-"run_0000000002.json".length))).toEqual(["run_0000000002.json"]);
+  });
+
+  test.skipIf(process.getuid?.() === 0 || process.platform === "win32")(
+    "a directory that cannot be written to is logged once, and harms no run",
+    async () => {
+      chmodSync(directory, 0o500);
+      const store = open();
+      await keep(store, 1);
+      await keep(store, 2);
+      chmodSync(directory, 0o700);
+      expect(logged).toHaveLength(1);
+      expect(logged[0]).toContain("Runs cannot be recorded in");
+    },
+  );
+
+  test("a file in the place of the directory is logged once, until it can be used again", async () => {
+    writeFileSync(join(directory, "runs"), "");
+    const store = open();
+    await keep(store, 1);
+    await keep(store, 2);
+    expect(logged).toHaveLength(1);
+    rmSync(join(directory, "runs"));
+    await keep(store, 3);
+    expect(await idsIn(store)).toEqual(["run_0000000003"]);
+  });
+});
