@@ -25,7 +25,9 @@ export function isSameDirectory(a: DirectoryIdentity | undefined, b: DirectoryId
 /** The directory that a session was opened in was replaced by another one. */
 export function directoryReplaced(directory: string): SkillsError {
   const message = `${directory} is no longer the directory that this session was opened in: it was replaced by another one.`;
-  return new SkillsError("PERMISSION_DENIED", message, { facts: { hint: "If the user did that, open a new session." } });
+  return new SkillsError("PERMISSION_DENIED", message, {
+    facts: { hint: "If the user did that, open a new session." },
+  });
 }
 
 export interface PinnedDirectory {

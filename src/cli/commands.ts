@@ -28,6 +28,10 @@ export const commands = {
     summary: "Run a skill's code in a sandbox",
     load: async () => (await import("./commands/run.ts")).run,
   },
+  runs: {
+    summary: "List recent runs, and show one with its result",
+    load: async () => (await import("./commands/runs.ts")).runs,
+  },
   install: {
     summary: "Install the Python packages that a skill requires",
     load: async () => (await import("./commands/install.ts")).install,

@@ -9,7 +9,7 @@ export type RunStep =
   | { readonly type: "skill_called"; readonly skill: string; readonly version: string; readonly calledRunId: string }
   | { readonly type: "ended"; readonly status: RunStatus };
 
-export type RunStatus = "completed" | "failed" | "refused" | "cancelled";
+type RunStatus = "completed" | "failed" | "refused" | "cancelled";
 
 /** The only way in which a run tells anything. `runId` is that of the run concerned: a skill that code calls has a run of its own. */
 export type RunEvent = { readonly runId: string } & RunStep;

@@ -28,10 +28,10 @@ import { openRunQueue } from "./run-queue.ts";
 import type { RunSpec } from "./run-spec.ts";
 import type { RunStore } from "./store/run-store.ts";
 
-export type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
+type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
 
 /** What a run would do, as JSON for people. */
-export interface CheckedRun {
+interface CheckedRun {
   readonly authorization: Authorization;
   readonly isolation: string;
   readonly spec: RunSpec;

@@ -39,7 +39,7 @@ export interface MountedBlob {
   read(): AsyncIterable<Uint8Array>;
 }
 
-export type Program =
+type Program =
   /** Calls the entry of a mounted skill (C-5.2). */
   | { readonly type: "skill"; readonly skill: string; readonly args: Json }
   /** Runs source code, then calls a function of it (C-5.3). */

@@ -47,6 +47,7 @@ test.each([
   ["mcp", ["--skills DIR", "--cwd DIR", "--no-default-roots"]],
   ["blobs", ["--raw", "--json"]],
   ["ledger", ["--json"]],
+  ["runs", ["--json"]],
   ["check", ["--level spec|wire|lenient", "--reporter pretty|json|github|sarif", "--fix", "--watch"]],
 ])("%s --help names each of its options", async (command, options) => {
   const { code, stdout, stderr } = await run(command, "--help");
@@ -110,6 +111,9 @@ test.each([
   [["blobs", "lst"], "acp-skills: unknown action lst; did you mean blobs list? (see acp-skills blobs --help)\n"],
   [["blobs", "rm"], "acp-skills: missing ID (see acp-skills blobs --help)\n"],
   [["blobs", "show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills blobs --help)\n"],
+  [["runs", "lst"], "acp-skills: unknown action lst; use list or show (see acp-skills runs --help)\n"],
+  [["runs", "show"], "acp-skills: missing ID (see acp-skills runs --help)\n"],
+  [["runs", "list", "x"], "acp-skills: unexpected argument x (see acp-skills runs --help)\n"],
   [["ledger", "x"], "acp-skills: unexpected argument x (see acp-skills ledger --help)\n"],
   [
     ["run", "nme", "--timeout", "abc"],

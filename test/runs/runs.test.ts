@@ -12,8 +12,8 @@ const main = "/skills/a.b/code/main.py";
 
 async function contentOf({ skills }: SandboxRun): Promise<Record<string, string>> {
   const content: Record<string, string> = {};
-  for (const { path, read } of skills.flatMap(({ files }) => files)) {
-    for await (const bytes of read()) content[path] = Buffer.from(bytes).toString();
+  for (const file of skills.flatMap(({ files }) => files)) {
+    for await (const bytes of file.read()) content[file.path] = Buffer.from(bytes).toString();
   }
   return content;
 }

@@ -25,7 +25,7 @@ export interface CodeRunRequest extends RequestedLimits {
 }
 
 /** Part of a run that another run's code requested. */
-export interface OuterRun {
+interface OuterRun {
   readonly runId: string;
   readonly leftMs: number;
 }

@@ -1,0 +1,104 @@
+import { readOptions } from "../../options.ts";
+import { runRecordsIn } from "../../runs/run-means.ts";
+import type { RunSpec } from "../../runs/run-spec.ts";
+import { diskRunStore } from "../../runs/store/disk-run-store.ts";
+import type { KeptRun } from "../../runs/store/run-store.ts";
+import { collect } from "../arguments/collect.ts";
+import { json, notes } from "../arguments/shared-options.ts";
+import { defineCommand, usageError } from "../command.ts";
+import { openProcessLog } from "../open-log.ts";
+import { jsonText } from "../report/json-text.ts";
+import { safeLines, safeText } from "../report/safe-text.ts";
+import { table } from "../report/table.ts";
+import type { Terminal } from "../report/terminal.ts";
+
+export const runs = defineCommand({
+  usage: "runs list|show [ID] [options]",
+  positionals: { name: "action: list or show", minimum: 1, maximum: 2 },
+  options: { json },
+  notes: [
+    "list: runs of the last 24 hours, newest first. show ID: what was to run, how it went, and its result.",
+    "Exits with 1 if there is no such run.",
+    notes.data,
+  ],
+  async run({ options, positionals: [action = "", id] }, terminal) {
+    if (action !== "list" && action !== "show") throw usageError(`unknown action ${action}; use list or show`);
+    if (action === "show" && id === undefined) throw usageError("missing ID");
+    if (action === "list" && id !== undefined) throw usageError(`unexpected argument ${id}`);
+    const directory = runRecordsIn(readOptions({ home: terminal.home }).dataDirectory);
+    const store = diskRunStore(directory, { log: openProcessLog() });
+    if (id === undefined) {
+      await list(await collect(store.list()), options.json === true, terminal);
+      return 0;
+    }
+    const run = await store.read(id);
+    if (run === undefined) {
+      terminal.tell(`there is no run ${id} in the last 24 hours`);
+      return 1;
+    }
+    await terminal.print(options.json === true ? [jsonText(run, 2), "\n"] : describeRun(run, terminal));
+    return 0;
+  },
+});
+
+async function list(all: readonly KeptRun[], asJson: boolean, terminal: Terminal): Promise<void> {
+  if (asJson) await terminal.print([jsonText({ runs: all }, 2), "\n"]);
+  else if (all.length === 0) terminal.tell("no runs in the last 24 hours");
+  else {
+    const heading = ["WHEN", "RUN", "STATUS", "DOOR", "WHAT"];
+    const rows = all.map((run) => [
+      timeOf(run),
+      run.spec.runId,
+      run.status,
+      safeText(run.spec.door),
+      whatRan(run.spec),
+    ]);
+    await terminal.print(table(heading, rows, terminal.columns, terminal.paint));
+  }
+}
+
+function timeOf({ createdAt }: KeptRun): string {
+  return `${new Date(createdAt).toISOString().slice(0, 19)}Z`;
+}
+
+/** On one line. */
+function whatRan({ program, skill }: RunSpec): string {
+  const name = skill === undefined ? "" : `${skill.name} ${skill.version}`;
+  if (program.type === "skill") return safeText(name);
+  if (program.type === "script") return safeText(`${name} ${program.file}`);
+  return safeText(`code, ${program.code.trim().split("\n", 1)[0] ?? ""}`);
+}
+
+const labelWidth = 12;
+
+function* describeRun(run: KeptRun, { paint }: Pick<Terminal, "paint">): Iterable<string> {
+  const { spec, status, events, result, error } = run;
+  const { program, skill, needs, limits } = spec;
+  const line = (label: string, value: string | undefined): string =>
+    value === undefined || value === "" ? "" : `${paint("dim", label.padEnd(labelWidth))}${safeText(value)}\n`;
+  yield line("run", spec.runId);
+  yield line("status", status);
+  yield line("when", timeOf(run));
+  yield line("what", whatRan(spec));
+  yield line("digest", skill?.digest);
+  yield line("called by", spec.parent);
+  yield line("arguments", jsonText(program.type === "script" ? program.argv : program.args));
+  yield line("skills", spec.mounts.map(({ name, version }) => `${name} ${version}`).join(", "));
+  yield line("brokered", spec.brokered.map(({ name, version }) => `${name} ${version}`).join(", "));
+  yield line("blobs", spec.blobs.map(({ id }) => id).join(", "));
+  yield line("network", needs.network.join(", "));
+  yield line("secrets", needs.secrets.join(", "));
+  yield line("project", needs.project === "none" ? undefined : needs.project);
+  yield line("limits", `${limits.timeoutMs} ms, ${limits.memoryBytes / 1024 / 1024} MiB memory`);
+  yield line("owner", spec.owner);
+  yield line("door", spec.label === undefined ? spec.door : `${spec.door}, ${spec.label}`);
+  yield "\n";
+  for (const { atMs, type, ...facts } of events)
+    yield line(`${Math.round(atMs)} ms`, `${type} ${Object.values(facts).map(String).join(" ")}`);
+  yield "\n";
+  if (error !== undefined) yield safeLines(`${error.code}: ${error.message}\n`);
+  if (result === undefined) return;
+  yield safeLines(`${result.summary}\n`);
+  if (result.output !== undefined) yield safeLines(`${jsonText(result.output, 2)}\n`);
+  if (result.logs_preview !== "") yield safeLines(`\n${result.logs_preview}\n`);
+}
