@@ -558,7 +558,8 @@ test("check returns the spec of a run and its authorization, without running it"
       door: "in-process",
     },
   });
-  expect(runSpec.parse(JSON.parse(JSON.stringify(told))["spec"])).toEqual((told as { spec: unknown }).spec);
+  const { spec } = JSON.parse(JSON.stringify(told)) as { spec: unknown };
+  expect(runSpec.parse(spec)).toEqual(spec);
   expect(JSON.stringify(told)).not.toContain("value");
   expect(await refusal(toolbox.check("execute_skill", { name: "a.b" }, context))).toMatchObject({
     code: "PERMISSION_DENIED",
