@@ -16,6 +16,7 @@ import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { ToolLimits } from "./limits.ts";
 import type { SkillSource } from "../skills/files/skill-bytes.ts";
+import type { Skill } from "../skills/skill.ts";
 import { viewSkills } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 import { cancelledEnding, endingOf, endingOfError, toToolUse, onSkillCalls } from "./tool-use.ts";
