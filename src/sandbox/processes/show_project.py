@@ -1,9 +1,9 @@
 """
-Runs a command as an ordinary user who may use a directory of root's as if it were this user's own.
+Runs a command as an ordinary user with access to a directory that belongs to root.
 
-`show_project.py USER DIRECTORY PLACE COMMAND…`, started by root: shows DIRECTORY at PLACE, with root's files as USER's and
-the other way round what is made there (an id-mapped mount, Linux 5.12), in a mount namespace that ends with COMMAND. COMMAND
-and all it starts have USER's id, and no right of root's. Exits with 1, and says why, where this cannot be had.
+`show_project.py USER DIRECTORY PLACE COMMAND…`, started by root: mounts DIRECTORY at PLACE with the ids of USER and root exchanged (an
+id-mapped mount, Linux 5.12), in the mount namespace of COMMAND, which runs as USER without capabilities. Exits with 1 and an error
+message if that is not possible.
 """
 
 import ctypes
@@ -41,7 +41,7 @@ def unshare(namespaces):
 
 
 def user_namespace(user):
-    """A namespace, as a descriptor, in which root is `user` and everybody else but `user` is the same."""
+    """A user namespace, as a descriptor, that maps root to `user` and other ids to themselves."""
     ready, made = os.pipe()
     done, finish = os.pipe()
     child = os.fork()
@@ -71,9 +71,9 @@ def user_namespace(user):
 def show(user, directory, place):
     namespace = user_namespace(user)
     unshare(CLONE_NEWNS)
-    # What is mounted here stays here.
+    # Mounts do not propagate to the host.
     checked(libc.mount(b"none", b"/", None, ctypes.c_ulong(MS_REC | MS_SLAVE), None))
-    # With what is mounted in it: what is written below such a place would be hidden from everybody else.
+    # Recursively: files written below a mount point would otherwise be hidden by that mount.
     tree = call(OPEN_TREE, AT_FDCWD, os.fsencode(directory), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)
     attributes = struct.pack("=4Q", MOUNT_ATTR_IDMAP, 0, 0, namespace)
     call(MOUNT_SETATTR, tree, b"", AT_EMPTY_PATH | AT_RECURSIVE, attributes, len(attributes))

@@ -1,4 +1,4 @@
-"""Gives up rights, for good, before the first line of the user's code runs."""
+"""Gives up rights permanently before user code runs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
 def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
     """
-    Gives up what can be given up before the run is known, in the process that will run it: nothing that it does until the
-    user's code begins needs what is refused. The function that is returned takes the header of the `run` frame and gives up
-    the rest: `run["limits"]` become limits of this process and of all it starts. Both raise `OSError` when the kernel
-    refuses: then nothing of the user's may run. `walls`: the paths that Landlock leaves, `{"readable", "runnable",
-    "writable": [path], "guarded"?, "project"?}`; `{"path", "device"?, "inode"?}` is a path in them, and which directory it must be.
-    `alone`: there are no namespaces, and it is the only wall; elsewhere it is a second one, on
-    kernels that have it. `wishes` are the supervisor's.
+    Gives up, in the process of the program, all rights that can be given up before the run is known. Returns a function that takes
+    the header of the `run` frame and gives up the rest: `run["limits"]` become resource limits. Both raise `OSError` when the
+    kernel refuses; then user code must not run. `walls`: the paths that Landlock allows, `{"readable", "runnable", "writable": [path],
+    "guarded"?, "project"?}`; `project` is `{"path", "device"?, "inode"?}`, one of these paths and the directory it must be.
+    `alone`: there are no namespaces, so that Landlock is the boundary; otherwise it is used where the kernel has it. `wishes` are
+    those of the supervisor.
     """
     owner = "owner" in wishes
     version = landlock.abi()
@@ -44,7 +43,7 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
             landlock.enforce(ruleset)
         seccomp.apply(seccomp.assemble(machine, [*refusals, *final]))
         return lambda run: _limit(run["limits"], owner)
-    # Behind this wall nobody can count the user's tasks, which is done when the run begins.
+    # Applied when the run begins: afterwards the tasks of this user cannot be counted.
     last = seccomp.assemble(machine, final)
     seccomp.apply(seccomp.assemble(machine, refusals))
 
@@ -58,8 +57,8 @@ def prepare(alone: bool, walls: dict, wishes: list) -> Callable:
 
 def _make_ruleset(version: int, alone: bool, walls: dict) -> int:
     """
-    The project is opened once, looked at, and used by its descriptor: whoever may write in the directory that it lies in can put
-    another in its place at any moment. Raises `OSError` where it is not the one that the host means.
+    The project is opened once and used by its descriptor, because others may replace it by another directory at any time. Raises
+    `OSError` if it is not the expected directory.
     """
     paths = {name: walls[name] for name in ("readable", "runnable", "writable")}
     project, guarded = walls.get("project"), walls.get("guarded")
@@ -81,7 +80,7 @@ def _make_ruleset(version: int, alone: bool, walls: dict) -> int:
 
 
 def _limit(limits: dict, owner: bool) -> None:
-    """Soft and hard alike. `owner`: the user's other processes count against the same number."""
+    """Sets soft and hard limits. `owner`: the process limit also counts the user's other processes."""
     others = _tasks_of_this_user() if owner else 0
     for name, value in (
         ("RLIMIT_CORE", 0),
@@ -119,9 +118,9 @@ def _tasks_of_this_user() -> int:
 
 
 def _offer_to_the_oom_killer() -> None:
-    """When the machine runs out of memory, this program goes first."""
+    """When the machine runs out of memory, the kernel kills this program first."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
     except OSError:
-        pass  # A kernel without it; the limits stand all the same.
+        pass  # Not in this kernel.

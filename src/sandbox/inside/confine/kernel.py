@@ -1,4 +1,4 @@
-"""The few system calls that Python has no name for. An error is an `OSError`, as with the calls it does have."""
+"""System calls that Python does not provide. Errors are raised as `OSError`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _libc.syscall.restype = ctypes.c_long
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """`prctl(2)`; the arguments left out are zero, as several options insist."""
+    """`prctl(2)`; missing arguments are zero, as several options require."""
     padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
     return _checked(_libc.prctl(option, *padded))
 

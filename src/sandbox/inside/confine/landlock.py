@@ -1,9 +1,9 @@
 """
-A program's own promise to the kernel about which files it will reach, for machines where no namespaces can be had, and where
-what is mounted read-only could be written to all the same: a pipe with a name.
+Landlock: restricts which files this process and its children can access. Without namespaces it is the boundary; with them, it also
+prevents writing to named pipes in read-only mounts.
 
-Landlock guards opening, making, removing and renaming, connections by TCP, and from version 6 on signals and abstract
-sockets. It does not guard looking at metadata or changing it: `seccomp` does what can be done about that.
+Landlock covers opening, creating, removing and renaming files, TCP connections, and from version 6 signals and abstract sockets. It
+does not cover reading or changing metadata; `seccomp` refuses some of that.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ RUN = READ | EXECUTE
 
 
 def abi() -> int:
-    """The version of Landlock in this kernel; 0 when there is none or it is switched off."""
+    """The version of Landlock in this kernel; 0 if it is absent or disabled."""
     try:
         return kernel.call(_CREATE_RULESET, 0, 0, _ASK_VERSION)
     except OSError:
@@ -36,7 +36,7 @@ def abi() -> int:
 
 
 def rights_on_files(version: int) -> int:
-    """Everything that this version can refuse."""
+    """All rights on files that this version handles."""
     known = 13
     for since, bits in ((2, 14), (3, 15), (5, 16)):
         if version >= since:
@@ -46,11 +46,10 @@ def rights_on_files(version: int) -> int:
 
 def make_ruleset(version: int, alone: bool, readable: list, runnable: list, writable: list, guarded: dict | None = None) -> int:
     """
-    A descriptor, for `enforce`, of the promise to reach only what lies below these paths; what does not exist is left out.
-    `guarded`: `{"path", "names", "kept", "depth", "directories"}`, a directory whose parts can be changed, but for those of these
-    names, and what lies at the paths of `kept`, relative to it. Instead of any path the directory itself will do, as a descriptor.
-    `version` is that of this kernel. `alone`: there are no namespaces, so that connections and signals are refused too, as
-    far as it can. Raises `OSError` where there is no Landlock.
+    Returns a ruleset, for `enforce`, that allows access below these paths only; missing paths are skipped. `guarded`: `{"path",
+    "names", "kept", "depth", "directories"}`, a directory whose entries are writable except these names and the relative paths in
+    `kept`. A path can also be given as a descriptor. `version` is that of this kernel. `alone`: without namespaces, connections and
+    signals are refused too where the version supports it. Raises `OSError` without Landlock.
     """
     files = rights_on_files(version)
     attributes = struct.pack("<Q", files)
@@ -69,7 +68,7 @@ def make_ruleset(version: int, alone: bool, readable: list, runnable: list, writ
 
 
 def enforce(ruleset: int) -> None:
-    """From here on it holds for this process and all it starts. Closes the ruleset. Raises `OSError` when it guards nothing."""
+    """Applies the ruleset to this process and its future children, and closes it. Raises `OSError` if that fails."""
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.call(_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
@@ -104,7 +103,7 @@ def _allow_parts(ruleset: int, guarded: dict, rights: int) -> None:
         below = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
         try:
             kind = os.fstat(below).st_mode
-            # What a link leads to has rights of its own, and a pipe with a name may have somebody outside at its end.
+            # No rules for links, whose targets have their own, and for named pipes, which processes outside may read.
             if stat.S_ISDIR(kind):
                 _add_rule(ruleset, below, rights)
             elif stat.S_ISREG(kind):
@@ -113,7 +112,7 @@ def _allow_parts(ruleset: int, guarded: dict, rights: int) -> None:
             os.close(below)
 
     def is_free(parent: int, name: str, places: list, depth: int) -> bool:
-        """Whether nothing in a directory is guarded; if something is, rights to all else in it are given here."""
+        """Whether nothing in a directory is guarded. Otherwise adds rules for everything else in it."""
         nonlocal left
         left -= 1
         if not places and (depth > guarded["depth"] or left < 0 or name == "node_modules"):
@@ -121,14 +120,14 @@ def _allow_parts(ruleset: int, guarded: dict, rights: int) -> None:
         try:
             directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
         except OSError:
-            return not places  # Removed meanwhile, or one that nobody can look into.
+            return not places  # Removed meanwhile, or not readable.
         try:
             return allow(directory, {".git"}, places, depth)
         finally:
             os.close(directory)
 
     def allow(directory: int, kept: set, places: list, depth: int) -> bool:
-        """`places`: paths of what is kept in it, as lists of names."""
+        """`places`: the kept paths in it, as lists of names."""
         with os.scandir(directory) as entries:
             found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
         below = {name: [rest for first, *rest in places if first == name] for name in found}

@@ -1,9 +1,8 @@
 """
-Which system calls a program does not get, as a filter for the kernel.
+The seccomp filter.
 
-It is a list of refusals on top of namespaces or Landlock: what shares memory, keys or messages outside the accounting of a
-run, what reaches into other processes, what has no business in a sandbox, and every call younger than this list. Calls of
-another instruction set kill the process.
+In addition to namespaces or Landlock, it refuses system calls that allocate memory which is not counted, that access other processes,
+that a sandbox does not need, and all that are newer than this list. Calls of another instruction set kill the process.
 """
 
 from __future__ import annotations
@@ -55,11 +54,11 @@ _NEVER = """
     move_pages migrate_pages mbind set_mempolicy set_mempolicy_home_node
     inotify_init inotify_init1 inotify_add_watch
 """.split()
-# Each keeps memory of the kernel's that no limit of a process counts: rulesets hold what they name, filters their programs.
+# These allocate kernel memory that no limit counts.
 _CONFINING = "landlock_create_ruleset landlock_add_rule landlock_restrict_self seccomp".split()
 
-# Without namespaces these reach what Landlock does not guard: sockets with names, metadata of files, other processes.
-# Who cannot leave the process group of the program dies with it. `sendmsg` can park descriptors where nobody counts them.
+# Without namespaces these reach what Landlock does not cover: unix sockets, metadata of files, other processes. A process that
+# cannot leave the program's process group is killed with it. `sendmsg` can store descriptors where they are not counted.
 _NEVER_ALONE = """
     socket connect bind listen sendmsg sendmmsg mknod mknodat
     setsid setpgid
@@ -68,7 +67,7 @@ _NEVER_ALONE = """
 _NEVER_AS_OWNER = """
     chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
 """.split()
-# Which argument is the mode of a file. `openat2` has its own in memory, where a filter cannot look.
+# Which argument is the mode of a file. That of `openat2` is in memory, which a filter cannot read.
 _MODES = {
     "chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "open": 2, "openat": 3, "mknod": 1, "mknodat": 2,
 }  # fmt: skip
@@ -78,7 +77,7 @@ _OF_ANOTHER_PROCESS = """
 
 
 class Test:
-    """Holds when the low (or high) half of an argument, masked, equals the value, or does not."""
+    """Compares the low (or high) half of an argument, masked, with a value."""
 
     def __init__(self, argument: int, value: int, mask: int = WHOLE, equal: bool = True, high: bool = False) -> None:
         self.argument = argument
@@ -89,7 +88,7 @@ class Test:
 
 
 class Rule:
-    """What happens to a call by name when all tests hold; without tests, always."""
+    """The action for a system call if all tests hold."""
 
     def __init__(self, name: str, action: int, tests: tuple = ()) -> None:
         self.name = name
@@ -106,41 +105,40 @@ def rules(
     pid: int = 0,
 ) -> list:
     """
-    `project`: files of the user's are shown, and whoever listens at a socket among them is outside. `alone`: there are no
-    namespaces, Landlock is the boundary. `owner`: the user's own id is in use, so that the files and processes outside are
-    this user's too. `landlock_abi`: what the kernel's Landlock guards by itself.
+    `project`: the project is mounted, and may contain unix sockets of processes outside. `alone`: without namespaces, Landlock is the
+    boundary. `owner`: files and processes outside belong to the same user. `landlock_abi`: the version of Landlock in this kernel.
     """
     refuse = ERRNO | EPERM
     found = [Rule(name, refuse) for name in _NEVER]
     found.append(Rule("clone3", ERRNO | ENOSYS))
     found.append(Rule("clone", refuse, (Test(0, 0, mask=NEW_NAMESPACES, equal=False),)))
-    # A thread with descriptors of its own (CLONE_THREAD without CLONE_FILES, CLOSE_RANGE_UNSHARE) has them where nobody looks.
+    # Descriptors of a single thread (CLONE_THREAD without CLONE_FILES, CLOSE_RANGE_UNSHARE) are not counted.
     found.append(Rule("clone", refuse, (Test(0, 0x10000, mask=0x10400),)))
     found.append(Rule("close_range", refuse, (Test(2, 2, mask=2),)))
-    # Shared memory without a file outlives its place in any process, where nobody can count it.
+    # Anonymous shared memory can outlive its mappings, and is not counted then.
     found.append(Rule("mmap", refuse, (Test(3, SHARED_ANONYMOUS, mask=SHARED_ANONYMOUS),)))
-    # MAP_HUGETLB: those pages are few, the machine's, and in no sum of what a process holds.
+    # MAP_HUGETLB: scarce pages of the machine that are not counted for the process.
     found.append(Rule("mmap", refuse, (Test(3, 0x40000, mask=0x40000),)))
-    # TIOCSTI and TIOCLINUX type into a terminal, TIOCSETD changes how it reads.
+    # TIOCSTI and TIOCLINUX inject input into a terminal, TIOCSETD changes its line discipline.
     found += [Rule("ioctl", refuse, (Test(1, command),)) for command in (0x5412, 0x541C, 0x5423)]
-    # F_SETLEASE, F_NOTIFY, F_SETDELEG: whoever opens a file that may only be read here would wait for us, or be watched.
+    # F_SETLEASE, F_NOTIFY, F_SETDELEG: block or observe others that open a file, even a read-only one.
     found += [Rule("fcntl", refuse, (Test(1, command),)) for command in (1024, 1026, 1040)]
-    # F_OFD_SETLK, F_OFD_SETLKW: locks that nobody can attribute. As on a system without them. F_SETPIPE_SZ: memory of nobody's.
+    # F_OFD_SETLK, F_OFD_SETLKW: locks that belong to no process; EINVAL, as on kernels without them. F_SETPIPE_SZ: memory that is not counted.
     found += [Rule("fcntl", ERRNO | EINVAL, (Test(1, command),)) for command in (37, 38)]
     found.append(Rule("fcntl", refuse, (Test(1, 1031),)))
-    # A program that is not dumpable hides its memory from the supervisor.
+    # PR_SET_DUMPABLE would hide memory from the supervisor.
     found.append(Rule("prctl", refuse, (Test(0, 4),)))
     found.append(Rule("personality", refuse, (Test(0, 0, equal=False), Test(0, WHOLE, equal=False))))
-    # No program that others could start, and would be this user with it.
+    # No setuid and setgid files, which others could execute.
     found += [Rule(name, refuse, (Test(mode, 0, SET_IDS, equal=False),)) for name, mode in _MODES.items()]
     found.append(Rule("openat2", ERRNO | ENOSYS))
     families = (() if project else (AF_UNIX,)) + ((AF_INET, AF_INET6) if network else ())
     found.append(Rule("socket", refuse, tuple(Test(0, family, equal=False) for family in families)))
     found.append(Rule("socketpair", refuse, (Test(0, AF_UNIX, equal=False),)))
-    # SO_SNDBUF: what a socket holds is counted by the default.
+    # SO_SNDBUF: sockets are counted with the default size.
     found.append(Rule("setsockopt", refuse, (Test(1, SOL_SOCKET), Test(2, SO_SNDBUF))))
     if alone or project:
-        # A datagram socket of a pair can still send to any name.
+        # A datagram socket of a pair could send to any address.
         found.append(Rule("socketpair", refuse, (Test(1, SOCK_STREAM, mask=SOCK_TYPES, equal=False),)))
     found += _rules_on_others(refuse, alone, pid)
     if alone:
@@ -149,19 +147,19 @@ def rules(
 
 
 def rules_against_confining() -> list:
-    """For a process that is confined already, and will never confine itself further: by Landlock or by filters."""
+    """For a process that is restricted already: it cannot add rulesets or filters."""
     refuse = ERRNO | EPERM
     return [*(Rule(name, refuse) for name in _CONFINING), Rule("prctl", refuse, (Test(0, kernel.PR_SET_SECCOMP),))]
 
 
 def _rules_on_others(refuse: int, alone: bool, pid: int) -> list:
-    """A program slows down and limits nobody but itself; in its own namespace that is: not process 1, which watches it."""
+    """A program can change scheduling and limits of itself only; in its own namespace, not of process 1, the supervisor."""
 
     def other(argument: int) -> Test:
         return Test(argument, 0, equal=False) if alone else Test(argument, 1)
 
     found = [Rule(name, refuse, (other(0),)) for name in _OF_ANOTHER_PROCESS]
-    # Of processes only: where a user is meant, 0 is whoever asks, with all that is not of this run.
+    # For processes only: for users, 0 would mean all processes of this user.
     for name, of_a_process in (("setpriority", 0), ("ioprio_set", 1)):
         found += [Rule(name, refuse, (Test(0, of_a_process, equal=False),)), Rule(name, refuse, (other(1),))]
     own = (Test(0, pid, equal=False),) if alone else ()
@@ -171,7 +169,7 @@ def _rules_on_others(refuse: int, alone: bool, pid: int) -> list:
 
 def _rules_alone(refuse: int, owner: bool, landlock_abi: int, pid: int) -> list:
     found = [Rule(name, refuse) for name in _NEVER_ALONE]
-    # What file systems do on order, also to a file that may only be read. Pipes and terminals have orders of one kind.
+    # Commands of file systems work on read-only files too. Those of pipes and terminals start with 0x54.
     found.append(Rule("ioctl", refuse, (Test(1, 0x5400, mask=0xFFFFFF00, equal=False),)))
     found += [Rule("sendto", refuse, (Test(4, 0, equal=False, high=high),)) for high in (False, True)]
     if owner:
@@ -179,7 +177,7 @@ def _rules_alone(refuse: int, owner: bool, landlock_abi: int, pid: int) -> list:
     if landlock_abi < 3:
         found.append(Rule("truncate", refuse))
     if landlock_abi < 6:
-        # F_SETOWN and F_SETOWN_EX: who gets the signals of a descriptor.
+        # F_SETOWN and F_SETOWN_EX: the receiver of a descriptor's signals.
         found += [Rule("fcntl", refuse, (Test(1, command),)) for command in (8, 15)]
         found += [Rule(name, refuse) for name in ("pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")]
         found.append(Rule("kill", refuse, (Test(0, 0, equal=False), Test(0, pid, equal=False))))
@@ -188,7 +186,7 @@ def _rules_alone(refuse: int, owner: bool, landlock_abi: int, pid: int) -> list:
 
 
 def assemble(machine: str, refusals: list) -> bytes:
-    """The filter as the kernel takes it: an array of `struct sock_filter`. Raises `KeyError` for a machine not listed."""
+    """The filter as an array of `struct sock_filter`. Raises `KeyError` for an unknown machine."""
     architecture, numbers = {"x86_64": (0xC000003E, X86_64), "aarch64": (0xC00000B7, AARCH64)}[machine]
     code = [
         (_LOAD, 0, 0, _ARCHITECTURE),
@@ -214,7 +212,7 @@ def assemble(machine: str, refusals: list) -> bytes:
 
 
 def _assemble_rule(rule: Rule) -> list:
-    """Each test jumps behind the rule when it does not hold."""
+    """A failing test jumps past the rule."""
     blocks = []
     for test in rule.tests:
         offset = _ARGUMENTS + 8 * test.argument + (4 if test.high else 0)
@@ -236,7 +234,7 @@ class _Program(ctypes.Structure):
 
 
 def apply(code: bytes) -> None:
-    """Puts this process, and all it starts, under the filter. There is no way back. Needs no rights."""
+    """Applies the filter to this process and its future children, permanently. Needs no privileges."""
     program = _Program(len(code) // 8, code)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.prctl_pointer(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(program))

@@ -1,13 +1,13 @@
 /**
- * Directories of Pyodide's file system that refuse to change, or to grow. All of it is the run's own memory and ends with
- * it: a program that reaches past Python into JavaScript can lift both, and harms only itself.
+ * Read-only and size-limited directories of Pyodide's file system. It is in the run's own memory: a program that removes these limits
+ * from JavaScript harms only itself.
  */
 
 const NODE_LIMIT = 20_000;
 const EROFS = 69;
 const ENOSPC = 51;
 
-/** Mounts a directory that holds at most `limit` bytes. */
+/** Mounts a directory for at most `limit` bytes. */
 export function mountLimited(FS, path, limit) {
   const used = { bytes: 0, nodes: 0 };
   const charge = (bytes, nodes) => {
@@ -71,10 +71,10 @@ function limitedStream(kept, charge) {
   return { ...kept, write, msync };
 }
 
-/** Pyodide makes this one for a moment, to print an exception into it. */
+/** Pyodide creates this one temporarily to print an exception. */
 const PASSING_DEVICE = "capture_stderr";
 
-/** Lets nothing at or below a directory change any more; what is mounted below is left alone, and so are devices. */
+/** Makes a directory tree read-only, except mounts below it and devices. */
 export function freeze(FS, path) {
   const refuse = () => {
     throw new FS.ErrnoError(EROFS);
@@ -94,7 +94,7 @@ export function freeze(FS, path) {
   freezeNode(FS.lookupPath(path).node);
 }
 
-/** Writes a file, with the directories above it. */
+/** Writes a file and creates its parent directories. */
 export function layFile(FS, path, content, mode) {
   FS.mkdirTree(path.slice(0, path.lastIndexOf("/")) || "/");
   FS.writeFile(path, content, { canOwn: true });
@@ -104,8 +104,8 @@ export function layFile(FS, path, content, mode) {
 const LONGEST_PATH = 4096;
 
 /**
- * Calls `take(path, bytes)` for every regular file below a directory until it answers false, and `skip(path, why)` for what
- * cannot be taken. A loop: a tree may be deeper than the stack.
+ * Calls `take(path, bytes)` for every regular file below a directory until it returns false, and `skip(path, why)` for other files.
+ * Iterative, because a tree may be deeper than the stack.
  */
 export function collect(FS, directory, take, skip) {
   const left = [""];

@@ -1,17 +1,17 @@
-/** Frames over the process's own stdin and stdout: length, JSON header, and raw bytes where the header has `bytes`. */
+/** Frames over stdin and stdout: length, JSON header, and raw bytes if the header has `bytes`. */
 
 const { stdin, stdout } = Deno;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Some bytes from the host, at most `size`; none when it has hung up. Waits. */
+/** Reads between one and `size` bytes; none at the end of the stream. Blocks. */
 export function readSome(size) {
   const buffer = new Uint8Array(size);
   const count = stdin.readSync(buffer);
   return count === null ? new Uint8Array(0) : buffer.subarray(0, count);
 }
 
-/** The next frame of the host, or undefined when it has hung up. `raw` is all of it but its payload. */
+/** The next frame, or undefined at the end of the stream. `raw` is all of it but its payload. */
 export function readFrame() {
   const length = readExactly(4);
   if (length === undefined) return undefined;
@@ -23,7 +23,7 @@ export function readFrame() {
   return { header, payload, raw: [length, encoded] };
 }
 
-/** Sends a frame whole, in one go: nothing printed in between can tear it. */
+/** Sends a whole frame synchronously, so that printed output cannot interleave with it. */
 export function writeFrame(header, payload) {
   const whole = payload === undefined ? header : { ...header, bytes: payload.length };
   writeEncoded(encoder.encode(JSON.stringify(whole)), payload);

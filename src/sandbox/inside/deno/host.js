@@ -1,12 +1,12 @@
 /**
- * Second thread of the portable tier's process: Pyodide, and with it all code of the user. Before that code runs, the last
- * right of this thread is given back. Whatever leaves it is untrusted; it may as well have been written by the user.
+ * The second thread of the pyodide tier: runs Pyodide and all user code. Before that, it revokes its last permission. Everything this
+ * thread sends is untrusted.
  */
 import { collect, freeze, layFile, mountLimited } from "./files.js";
 import { readFrame, readSome, writeEncoded, writeFrame } from "./frames.js";
 import { openPyodide } from "./pyodide.js";
 
-/** What the engine needs beside what the program holds, such as for compiling WebAssembly while it runs. */
+/** Memory of the engine itself, such as for compiling WebAssembly. */
 const ENGINE_MEGABYTES = 64;
 const PAGE = 65_536;
 const MEGABYTE = 2 ** 20;
@@ -14,7 +14,7 @@ const STARTED = 1;
 const OVER = 2;
 const TIME_IS_UP = 3;
 
-// Of JavaScript that the user's code starts and forgets: no reason to end the thread, which nobody would notice.
+// Unhandled errors of user JavaScript must not end the thread.
 for (const type of ["error", "unhandledrejection"]) self.addEventListener(type, (event) => event.preventDefault());
 
 self.onmessage = async ({ data: told }) => {
@@ -32,7 +32,7 @@ self.onmessage = async ({ data: told }) => {
   }
 };
 
-/** One run: lays what the host sends, runs the program, sends what it left in `/output`. */
+/** One run: writes the files that the host sends, runs the program, sends the output files. */
 async function serve({ pyodide, version }, told) {
   writeFrame({ type: "ready", python: version });
   const { FS } = pyodide;
@@ -54,7 +54,7 @@ async function serve({ pyodide, version }, told) {
 }
 
 async function run(pyodide, { program, limits, deadline_ms }, raw, told) {
-  // A Python that has died gives nothing any more, its files neither.
+  // A crashed Python no longer gives access to its files.
   const { FS } = pyodide;
   let handedOver = false;
   const handOver = (end) => {
@@ -88,7 +88,7 @@ async function run(pyodide, { program, limits, deadline_ms }, raw, told) {
   }
 }
 
-/** Reads the frame that started the run once more, then what comes after it. */
+/** Reads the frame that started the run again, then what follows it. */
 function reader(raw) {
   const waiting = [...raw];
   return (size) => {
@@ -101,8 +101,8 @@ function reader(raw) {
 }
 
 /**
- * When time is up, hands over what there is: at once where Python waits, and where it computes when it looks for a signal,
- * which no Python code can keep it from. The first thread ends the process soon after in any case.
+ * At the timeout, sends the output files: immediately if Python is waiting, otherwise when it checks for signals, which Python code
+ * cannot prevent. The first thread ends the process soon after.
  */
 function endInTime(pyodide, told, milliseconds, handOver) {
   setTimeout(handOver, milliseconds);
@@ -123,7 +123,7 @@ function say(told, state) {
   Atomics.notify(told, 0);
 }
 
-/** What is printed becomes frames, on one stream unless it is a script's; what is read comes from the run's own stdin. */
+/** Sends printed output as frames, on one stream except for scripts; stdin is that of the run. */
 function connect(pyodide, program) {
   const input = new TextEncoder().encode(program.stdin ?? "");
   const printer = (stream) => ({
@@ -158,7 +158,7 @@ function connect(pyodide, program) {
   });
 }
 
-/** Whoever ends this thread ends the run: the first thread would otherwise wait until time is up. */
+/** If user code ends this thread, the run ends: the first thread would otherwise wait for the timeout. */
 function tellOfEnd(told) {
   for (const [holder, name] of [
     [Deno, "exit"],
@@ -173,7 +173,7 @@ function tellOfEnd(told) {
   }
 }
 
-/** Beyond it Python sees a MemoryError. The first thread is what a program cannot get past. */
+/** Makes Python raise MemoryError. A program can remove this limit, but not that of the first thread. */
 function limitMemory(pyodide, bytes) {
   const { prototype } = WebAssembly.Memory;
   const { grow } = prototype;

@@ -1,19 +1,19 @@
 /**
- * First thread of the portable tier's process. No code of the user ever runs in it: it starts the thread where it does,
- * and from then on only watches, in a loop that nothing from there can disturb.
+ * The first thread of the pyodide tier. It never runs user code: it starts the thread that does, and then watches it in a loop that
+ * user code cannot disturb.
  */
 
-/** Told to the host by the exit code. */
+/** Exit codes, for the host. */
 const MEMORY_EXCEEDED = 86;
 const TIME_EXCEEDED = 87;
 const HOST_GONE = 88;
 
 const LOOK_EVERY_MS = 15;
 const SIGN_OF_LIFE_EVERY_MS = 1000;
-/** What the other thread gets to hand over the files that are there, once the time of the program is over. */
+/** Time for the other thread to send output files after the timeout. */
 const HAND_OVER_MS = 1000;
 
-/** [state, allowed megabytes, allowed milliseconds], of the other thread, before code of the user runs; then [3] is ours: time is up. */
+/** [state, limit in megabytes, limit in milliseconds] set by the other thread before user code runs; [3] is set here: time is up. */
 const told = new Int32Array(new SharedArrayBuffer(16));
 const WAITING = 0;
 const STARTED = 1;
@@ -26,7 +26,7 @@ watch();
 
 function watch() {
   while (Atomics.wait(told, 0, WAITING, SIGN_OF_LIFE_EVERY_MS) === "timed-out") leaveIfTheHostIsGone();
-  // Read once: what is written there later is no limit of ours.
+  // Read once, before user code can change it.
   const bytes = Deno.memoryUsage().rss + told[1] * 2 ** 20;
   const until = performance.now() + told[2];
   let aliveAt = 0;
@@ -43,7 +43,7 @@ function watch() {
   Deno.exit(0);
 }
 
-/** The host reads and forgets it. When it is dead, writing fails: then nobody else would end this process. */
+/** The host discards it. If the host is dead, writing fails and this process exits. */
 function leaveIfTheHostIsGone() {
   try {
     Deno.stderr.writeSync(new Uint8Array([10]));

@@ -1,17 +1,17 @@
-/** Loads Pyodide from files, with our Python inside. */
+/** Loads Pyodide and our Python files. */
 import { layFile } from "./files.js";
 
-/** The host puts a digest at the end of a file that it made. */
+/** The host appends a digest to the compiled library. */
 const DIGEST_BYTES = 32;
 const ENVIRONMENT = { HOME: "/workspace", TMPDIR: "/tmp", LANG: "C.UTF-8", PYTHONDONTWRITEBYTECODE: "1" };
 
 /**
- * `pyodide` and `inside` are directories, `library` is the compiled standard library where there is one, all absolute. With
- * `making` it is only opened to compile that library, and `library` in the answer is the bytes.
+ * `pyodide` and `inside` are directories, `library` is the compiled standard library if there is one; absolute paths. With `making`,
+ * only compiles that library and returns it as `library`.
  */
 export async function openPyodide({ pyodide: directory, inside, library, making = false }) {
   const readFile = (path) => Deno.readFileSync(path);
-  // Pyodide knows Deno only with the rights of a program of Node's. As a bare shell it asks for nothing but these.
+  // Pyodide's support for Deno needs permissions. As a JavaScript shell it only needs these functions.
   delete globalThis.process;
   globalThis.load = () => undefined;
   globalThis.read = (path) => new TextDecoder().decode(readFile(path));
@@ -29,7 +29,7 @@ export async function openPyodide({ pyodide: directory, inside, library, making 
     stderr: () => undefined,
     _sysExecutable: "/bin/python3",
   });
-  // All in one directory, as the host copies them for the other tiers.
+  // All in one directory, as in the other tiers.
   for (const { name: room } of Deno.readDirSync(inside)) {
     for (const { name } of Deno.readDirSync(`${inside}/${room}`)) {
       if (name.endsWith(".py")) layFile(pyodide.FS, `/inside/${name}`, readFile(`${inside}/${room}/${name}`), 0o444);
@@ -47,7 +47,7 @@ function compileLibrary(pyodide) {
   return pyodide.pyimport("pyodide_library").compile_library(archive).toJs();
 }
 
-/** No package can be loaded: there is no network, and no list of them either. */
+/** Pyodide packages cannot be loaded. */
 function withoutPackages(lock) {
   return JSON.stringify({ info: JSON.parse(lock).info, packages: {} });
 }

@@ -1,4 +1,4 @@
-"""Where a run begins in Pyodide: a channel over two functions of JavaScript, and the program."""
+"""The entry point in Pyodide: runs the program with a channel over two JavaScript functions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def _no_names(*_args, **_options):
 
 
 warm_up()
-# Emscripten would make up an address for every name.
+# Emscripten would return a fake address for every name.
 for _name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo"):
     setattr(_socket, _name, _no_names)
     setattr(socket, _name, _no_names)
 
 
 class HostChannel(Channel):
-    """Sends a frame by one call, so that nothing printed meanwhile can tear it."""
+    """Sends each frame in one call, so that printed output cannot interleave with it."""
 
     def __init__(self, read, post):
         super().__init__(lambda size: read(size).to_bytes(), None)
@@ -39,5 +39,5 @@ class HostChannel(Channel):
 
 
 def run(read, post) -> int:
-    """Serves the one run of this process; answers the exit status of a script."""
+    """Serves the one run of this process; returns the exit status of a script."""
     return serve(HostChannel(read, post))

@@ -1,4 +1,4 @@
-"""Compiles the standard library that Pyodide ships as source, which takes most of the time in which it starts."""
+"""Compiles Pyodide's standard library, which otherwise takes most of its start-up time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 
 def compile_library(path: str) -> bytes:
-    """The archive at `path`, with compiled modules in place of their sources. They are never compared with any source."""
+    """The archive at `path` with compiled modules instead of sources, which are not checked against sources."""
     compiled = io.BytesIO()
     with ZipFile(path) as source, ZipFile(compiled, "w", ZIP_STORED) as target:
         for name in source.namelist():

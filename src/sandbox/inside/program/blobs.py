@@ -1,4 +1,4 @@
-"""`runtime.blobs`: the blobs that are mounted, and making new ones."""
+"""`runtime.blobs`: reads mounted blobs and creates new ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 
 from calls import BlobError
 
-# The methods are called like these.
+# Methods shadow these names.
 _open = builtins.open
 _list = builtins.list
 
 
 class Blobs:
-    """Blobs are named by id, `blob:…`, with or without its `blob:`."""
+    """Blob ids are accepted with or without `blob:`."""
 
     def __init__(self, mounted: _list, directory: str, calls):
         self._mounted = {one["id"]: dict(one) for one in mounted}
@@ -21,19 +21,19 @@ class Blobs:
         self._calls = calls
 
     def list(self) -> _list:
-        """What is mounted: `{"id", "kind", "size_bytes"}` each."""
+        """All mounted blobs as `{"id", "kind", "size_bytes"}`."""
         return [dict(info) for info in self._mounted.values()]
 
     def info(self, blob_id: str) -> dict:
-        """`{"id", "kind", "size_bytes"}` of one."""
+        """`{"id", "kind", "size_bytes"}` of a blob."""
         return dict(self._find(blob_id))
 
     def path(self, blob_id: str) -> str:
-        """Where it is mounted, read-only."""
+        """The path of the mounted blob, read-only."""
         return f"/blobs/{self._find(blob_id)['id']}"
 
     def open(self, blob_id: str, mode: str = "r", **options):
-        """Opens it for reading: text (UTF-8) or, with mode "rb", bytes."""
+        """Opens a blob for reading, as UTF-8 text or, with mode "rb", as bytes."""
         if set(mode) - set("rbt") or "r" not in mode:
             raise BlobError("Blobs are read-only: use mode 'r' or 'rb', or create a new blob with blobs.create.")
         if "b" not in mode:
@@ -49,19 +49,19 @@ class Blobs:
             return file.read()
 
     def create(self, content, kind: str | None = None) -> str:
-        """Keeps text or bytes as a new blob; answers its id."""
+        """Stores text or bytes as a new blob and returns its id."""
         if isinstance(content, str):
             return self._calls.create_blob(kind or "text/plain", content.encode("utf-8"))
         if isinstance(content, (bytes, bytearray, memoryview)):
             view = memoryview(content)
-            # What is empty in more than one dimension cannot be cast.
+            # An empty multidimensional view cannot be cast.
             whole = view.cast("B") if view.c_contiguous and view.nbytes > 0 else view.tobytes()
             return self._calls.create_blob(kind or "application/octet-stream", whole)
         name = type(content).__name__
         raise TypeError(f"A blob must be text or bytes, not {name}. For other data, use json.dumps(…) and kind 'application/json'.")
 
     def create_file(self, path, kind: str | None = None) -> str:
-        """Keeps a file's bytes as a new blob; answers its id. Its kind, where none is given, follows from its name."""
+        """Stores a file as a new blob and returns its id. The default kind depends on the file name."""
         if kind is None:
             from mimetypes import MimeTypes
 

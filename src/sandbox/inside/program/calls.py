@@ -1,4 +1,4 @@
-"""What a program may ask of its host while it runs: one call at a time, an answer to each."""
+"""Calls from the program to its host, one at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ARGS_LIMIT = 4 * 1024 * 1024
 
 
 class SkillError(Exception):
-    """A skill that was called did not complete."""
+    """A called skill failed."""
 
     def __init__(self, type: str, message: str, run_id: str | None = None):
         super().__init__(type, message, run_id)
@@ -27,15 +27,15 @@ class SkillError(Exception):
 
 
 class BlobError(Exception):
-    """A blob could not be read or kept."""
+    """A blob could not be read or created."""
 
 
-# User code knows both from `runtime`.
+# User code imports both from `runtime`.
 SkillError.__module__ = BlobError.__module__ = "runtime"
 
 
 class Calls:
-    """Asks over a channel; may be used from any thread, but only in the process that made it."""
+    """Calls over a channel. Can be used from any thread, but not from forked processes."""
 
     def __init__(self, channel):
         self._channel = channel
@@ -44,7 +44,7 @@ class Calls:
         self._last_id = 0
 
     def create_blob(self, kind: str, content) -> str:
-        """Keeps bytes, answers the id of the blob."""
+        """Stores bytes and returns the id of the blob."""
         reply = self._ask({"type": "create_blob", "kind": kind}, content)
         error = reply.get("error")
         if error is not None:
@@ -52,7 +52,7 @@ class Calls:
         return reply["value"]
 
     def call_skill(self, name: str, args):
-        """Runs a brokered skill in a sandbox of its own, answers its output."""
+        """Runs a brokered skill in a sandbox of its own and returns its output."""
         reply = self._ask({"type": "call_skill", "name": name, "args": to_plain(args, "args", ARGS_LIMIT)})
         error = reply.get("error")
         if error is not None:
@@ -66,7 +66,7 @@ class Calls:
             self._last_id += 1
             asked = self._last_id
             self._channel.send({**request, "id": asked}, payload)
-            # An answer to an earlier call, whose wait was interrupted, may still be on its way.
+            # Skip the answer to an earlier call that was interrupted.
             while True:
                 reply = self._channel.receive()
                 if reply["type"] == "reply" and reply.get("id") == asked:

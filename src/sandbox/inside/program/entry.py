@@ -1,4 +1,4 @@
-"""Finding the function that a run calls, calling it with the args, and waiting for what it gives."""
+"""Finds the entrypoint, calls it with the args, and awaits its result."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TAKES_ANY_NAMED = 0x08
 
 
 class EntrypointError(Exception):
-    """The function that should be called is not there, or cannot be called with the args."""
+    """The entrypoint does not exist or cannot be called with the args."""
 
 
 def find_function(namespace: dict, name: str, file: str):
-    """The callable of that name in what a file defines."""
+    """Returns the function with this name."""
     function = namespace.get(name)
     if function is None:
         defined = [one for one, value in namespace.items() if isinstance(value, FunctionType) and not one.startswith("_")]
@@ -31,7 +31,7 @@ def find_function(namespace: dict, name: str, file: str):
 
 
 def call(function, args):
-    """Calls it with the args as its one argument, by name if it takes only named ones, without if it takes none."""
+    """Calls the function with the args as its one argument, as keywords if it only takes keywords, or without if it takes none."""
     shape = _shape_of(function)
     if shape is None:
         return function(args)
@@ -47,7 +47,7 @@ def call(function, args):
 
 
 def join_args(args, named: dict) -> dict:
-    """The args of a skill, given as a dict, by name, or both."""
+    """Merges args given as a dict and as keywords."""
     if args is None:
         return named
     if not isinstance(args, dict):
@@ -56,7 +56,7 @@ def join_args(args, named: dict) -> dict:
 
 
 def settle(value, limit: int):
-    """What is awaited or generated, at most `limit` items of it; anything else as it is."""
+    """Awaits a coroutine or collects a generator, up to `limit` items; returns other values unchanged."""
     if isinstance(value, CoroutineType) or hasattr(type(value), "__await__"):
         value = _run(_awaited(value))
     if isinstance(value, AsyncGeneratorType):
@@ -70,7 +70,7 @@ def settle(value, limit: int):
 
 
 def _shape_of(function):
-    """(positional, those of them without default, whether *args, whether anything named); None where it is not known."""
+    """(positional, those without default, has *args, has keywords); None if unknown."""
     wrapped = getattr(function, "__wrapped__", None)
     if isinstance(function, FunctionType) and isinstance(wrapped, (FunctionType, MethodType)) and wrapped is not function:
         return _shape_of(wrapped)
@@ -88,7 +88,7 @@ def _shape_of(function):
 
 
 def is_awaiting() -> bool:
-    """Whether the caller is a task itself. That a loop runs says nothing: in Pyodide one always does."""
+    """Whether the caller is a task. In Pyodide an event loop is always running."""
     asyncio = sys.modules.get("asyncio")
     return asyncio is not None and asyncio._get_running_loop() is not None and asyncio.current_task() is not None
 

@@ -1,4 +1,4 @@
-"""An exception of the user's code as plain data: type, message, and the part of the traceback that is theirs."""
+"""Exceptions of user code as JSON data: type, message, and traceback without our own frames."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _LINE_LIMIT = 200
 _HEAD_FRAMES = 5
 _TAIL_FRAMES = 15
 _CHAIN_LIMIT = 4
-#: Where our own files are.
+#: The directory of our own files.
 OURS = os.path.dirname(os.path.abspath(__file__)) + "/"
 _type_name = type.__dict__["__name__"].__get__
 
 
 def to_raised(error: BaseException) -> dict:
-    """The frame that ends a program which raised. Never raises, whatever the exception is made of."""
+    """The final frame of a program that raised. Does not raise, even for hostile exceptions."""
     kind = _class_name(error)
     try:
         return {"type": "raised", "error": {"type": kind, "message": _message(error), "details": _details(error)}}
-    except BaseException as second:  # Out of memory, or an attribute that fights back: type and message must do.
+    except BaseException as second:  # Out of memory, or a hostile attribute: only type and message.
         message = "Out of memory." if isinstance(second, MemoryError) else _message(error)
         return {"type": "raised", "error": {"type": kind, "message": message}}
 
@@ -62,7 +62,7 @@ def _message(error: BaseException) -> str:
 
 
 def _frames(error: BaseException) -> list:
-    """Of the user's code: (file, line, function), outermost first. A loop, as a traceback may be longer than the stack."""
+    """(file, line, function) of user code, outermost first. Iterative, because a traceback may be longer than the stack."""
     found = []
     step = error.__traceback__
     while step is not None:

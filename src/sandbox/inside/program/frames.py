@@ -1,6 +1,4 @@
-"""Frames: how a JSON object, and bytes after it, cross a stream.
-
-Knows no file descriptors: the stream is two functions, so that it works wherever Python does.
+"""Frames: a JSON object, optionally followed by bytes, on a stream. The stream is two functions, so that it also works in Pyodide.
 """
 
 from __future__ import annotations
@@ -10,7 +8,7 @@ from _thread import allocate_lock
 from json.decoder import JSONDecoder
 from json.encoder import JSONEncoder, c_make_encoder, encode_basestring
 
-# A copy: what the user's code does to `builtins` or `json` must not reach the way out of the program.
+# A copy: changes of `builtins` or `json` by user code must not affect sending the result.
 __builtins__ = dict(vars(builtins))
 
 HEADER_LIMIT_IN = 8 * 1024 * 1024
@@ -18,11 +16,11 @@ HEADER_LIMIT_OUT = 5 * 1024 * 1024
 
 
 class FrameError(Exception):
-    """The other side, or the caller, broke the rules of frames."""
+    """The other side or the caller violated the protocol."""
 
 
 class Channel:
-    """Frames both ways over `read(size)`, which answers b"" at the end, and `write(bytes)`, which answers how many it took."""
+    """Frames over `read(size)`, which returns b"" at the end, and `write(bytes)`, which returns how many it wrote."""
 
     def __init__(self, read, write):
         self._read = read
@@ -30,7 +28,7 @@ class Channel:
         self._lock = allocate_lock()
 
     def send(self, header: dict, payload=None) -> None:
-        """Sends an object and, after it, raw bytes. Whole frames only, whichever thread sends."""
+        """Sends a frame. Thread-safe."""
         if payload is not None:
             header = {**header, "bytes": len(payload)}
         encoded = encode(header)
@@ -42,7 +40,7 @@ class Channel:
                 self._write_all(payload)
 
     def receive(self) -> dict:
-        """The next object. Raises EOFError when the other side has hung up between two frames."""
+        """Returns the next header. Raises EOFError at the end of the stream."""
         size = int.from_bytes(self._read_all(4), "big")
         if size > HEADER_LIMIT_IN:
             raise FrameError(f"A header of {size} bytes is too long.")
@@ -68,12 +66,12 @@ class Channel:
 
 
 def encode(value) -> bytes:
-    """Compact JSON of plain data, as UTF-8."""
+    """Encodes data as compact JSON in UTF-8."""
     return _to_text(value).encode("utf-8", "replace")
 
 
 def decode(content: bytes):
-    """The value of a JSON text."""
+    """Parses JSON."""
     text = content.decode("utf-8")
     try:
         value, end = _scan(text, 0)
@@ -85,7 +83,7 @@ def decode(content: bytes):
 
 
 def well_formed(text: str) -> str:
-    """The text, with what UTF-8 cannot say (lone surrogates) replaced, and halves of one character joined."""
+    """Joins surrogate pairs and replaces lone surrogates, which UTF-8 cannot encode."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -102,7 +100,7 @@ _scan = JSONDecoder().scan_once
 if c_make_encoder is None:
     _to_text = JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 else:
-    # The function that JSONEncoder would make anew for every call, without its methods that can be replaced.
+    # What JSONEncoder creates for every call, without its replaceable methods.
     _encoder = c_make_encoder(None, _refuse, encode_basestring, None, ":", ",", False, False, False)
 
     def _to_text(value) -> str:

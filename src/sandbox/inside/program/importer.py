@@ -14,7 +14,7 @@ _NAMES_TOLD = 10
 
 
 class SkillImporter:
-    """A finder for `sys.meta_path`. `stub(name)` gives the function that stands for a brokered skill (C-5.5)."""
+    """A finder for `sys.meta_path`. `stub(name)` returns the function for a brokered skill (C-5.5)."""
 
     def __init__(self, skills: list, brokered: list, directory: str, stub, remedy: str):
         self._remedy = remedy
@@ -41,13 +41,13 @@ class SkillImporter:
         if fullname in self._packages:
             return ModuleSpec(fullname, _PackageLoader(self), is_package=True)
         wanted = fullname[len("skills.") :]
-        # Python forgives a failed submodule of `from package import name` by its name, and then says that `name` is
-        # missing: right below a skill, while below a mere prefix ours is the better sentence.
+        # `from package import name` ignores a ModuleNotFoundError of this name, and then reports that `name` is
+        # missing: right for a skill, but for a mere prefix our message is better.
         name = fullname if fullname.rpartition(".")[0] in self._names else wanted
         raise ModuleNotFoundError(self._not_mounted(wanted), name=name)
 
     def function_of(self, name: str):
-        """What calling a skill, named canonically or by its slug, calls."""
+        """The function of a skill, by canonical name or slug."""
         slug = name.replace(".", "-")
         for one in [*self._skills, *self._stubs]:
             if one.replace(".", "-") == slug:
@@ -57,13 +57,13 @@ class SkillImporter:
         raise ModuleNotFoundError(self._not_mounted(name), name=name)
 
     def export_of(self, name: str):
-        """The entrypoint of a mounted skill, whose module runs now unless it did before."""
+        """The entrypoint of a mounted skill; executes its module if it was not imported yet."""
         module = self._entry_module(name)
         entry = self._skills[name]
         return find_function(vars(module), entry["export"], f"/skills/{name}/{entry['file']}")
 
     def attribute(self, module: str, attribute: str):
-        """An attribute of a package of `skills` that it does not have yet."""
+        """A missing attribute of a package below `skills`."""
         child = f"{module}.{attribute}"
         if child in self._packages:
             __import__(child)
@@ -90,7 +90,7 @@ class SkillImporter:
         try:
             module = self._entry_module(name)
         except AttributeError as error:
-            # The caller would take it for a missing attribute, and say only that.
+            # Python would report it as a missing attribute.
             raise ImportError(f"The skill {name} cannot be imported: {error}") from error
         if attribute == "__all__" and not hasattr(module, "__all__"):
             return [one for one in vars(module) if not one.startswith("_")]
@@ -115,7 +115,7 @@ def _to_identifier(segment: str) -> str:
 
 
 class _Package(ModuleType):
-    """`skills`, or one segment below it. Nothing of a skill runs until an attribute is asked for."""
+    """`skills` or a package below it. A skill is not executed before an attribute is accessed."""
 
     def __getattr__(self, attribute: str):
         return self.__spec__.loader.importer.attribute(self.__name__, attribute)

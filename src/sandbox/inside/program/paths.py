@@ -1,8 +1,7 @@
-"""The protocol's paths, and a view of them where they are other directories.
+"""Maps the protocol's paths, such as `/skills`, to real directories in sandboxes without a file system of their own.
 
-Where the sandbox has a file system of its own, `/skills` is `/skills` and nothing is done. Where it has not, `install`
-lets Python code (open, os, pathlib and what is built on them) mean the real directories by the protocol's paths. That is a
-convenience, never a boundary; other programs, and C code that opens files by itself, do not have it.
+`install` patches Python's functions (open, os, pathlib and what uses them). It is a convenience, not a security boundary: other programs
+and C code that opens files itself are not affected.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _PATH_NAMES = ("path", "file", "filename", "src")
 
 
 class View:
-    """Both ways between what user code says and where it is."""
+    """Maps between protocol paths and real paths."""
 
     def __init__(self, roots: dict):
         self._pairs = [(viewed, roots[name]) for name, viewed in VIEWED.items() if roots.get(name) not in (None, viewed)]
@@ -40,11 +39,11 @@ class View:
         return bool(self._pairs)
 
     def real(self, path):
-        """Where this is; whatever is not one of the protocol's paths stays as it is."""
+        """The real path; other values are returned unchanged."""
         try:
             text = os.fsdecode(path)
         except TypeError:
-            return path  # A descriptor, None, or a mistake that the function called will name.
+            return path  # A descriptor, None, or an invalid value that the function reports.
         if text[:1] != "/" or any(_rest(text, real) is not None for _, real in self._pairs):
             return path
         for viewed, real in self._pairs:
@@ -54,7 +53,7 @@ class View:
         return path
 
     def viewed(self, path: str) -> str:
-        """What user code calls it."""
+        """The protocol path."""
         for viewed, real in self._pairs:
             rest = _rest(path, real)
             if rest is not None:
@@ -63,7 +62,7 @@ class View:
 
 
 def install(view: View, modules: list) -> None:
-    """Replaces the functions that take paths, also where these modules already hold them."""
+    """Replaces functions that take paths, also in modules that already imported them."""
     replaced = {}
     for name in _ONE_PATH + list(_TWO_PATHS):
         original = getattr(os, name, None)
@@ -83,7 +82,7 @@ def install(view: View, modules: list) -> None:
 
 
 def _namespaces(module) -> list:
-    """A module, and those of its classes that may keep functions as attributes, as pathlib did."""
+    """A module, and in pathlib also its classes, which may have such functions as attributes."""
     if not hasattr(module, "__dict__"):
         return []
     classes = module.__dict__.values() if getattr(module, "__name__", "") == "pathlib" else ()
@@ -95,14 +94,14 @@ def _is_function(value) -> bool:
 
 
 def _rest(path: str, root: str) -> str | None:
-    """What follows `root` in `path`: "", or "/…"; None when it is elsewhere."""
+    """The part of `path` after `root`: "" or "/…"; None if it is not below."""
     if path.startswith(root) and path[len(root) : len(root) + 1] in ("", "/"):
         return path[len(root) :]
     return None
 
 
 class _Viewing:
-    """Stands for a built-in function. Not a function itself, so that a class may hold it without binding."""
+    """Wraps a built-in function. Not a function itself, so that classes do not bind it."""
 
     def __init__(self, function, view: View, paths: int = 1):
         self._function = function
@@ -127,7 +126,7 @@ class _Viewing:
 
 
 class _Scanning(_Viewing):
-    """scandir, whose entries know the path that was asked for."""
+    """scandir whose entries have the given path."""
 
     def __call__(self, path="."):
         found = super().__call__(path)
@@ -162,7 +161,7 @@ class _Entries:
 
 
 class _Entry:
-    """A DirEntry under the path that was asked for."""
+    """A DirEntry with the given path."""
 
     def __init__(self, entry, given):
         self._entry = entry

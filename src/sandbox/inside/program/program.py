@@ -1,7 +1,6 @@
-"""The program side of a sandbox: waits for one run, gives up its rights, runs the user's code, sends what came of it.
+"""The program process: waits for one run, gives up its rights, runs the user's code, and sends the result.
 
-From the first line of the user's code on nothing here is to be trusted, and nothing outside trusts it. Portable: what needs
-processes and descriptors is handed in.
+Once user code runs, nothing in this process is trusted. Portable: what needs processes and descriptors is passed in.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from script import run_script
 
 __builtins__ = dict(vars(builtins))
 
-#: Imported while a sandbox waits, because many programs do. Every name costs each sandbox processor time and memory.
+#: Imported in advance because many programs need them. Each costs every sandbox CPU time and memory.
 _WARM = (
     "base64 bisect collections.abc copy csv dataclasses datetime decimal enum functools hashlib heapq io itertools json math "
     "operator pathlib random re string traceback typing unicodedata urllib.parse"
 ).split()
-#: By kind of program: what to do about a skill that is not mounted.
+#: What to do about a skill that is not mounted, by kind of program.
 _REMEDIES = {
     "code": "Add it to mount_skills.",
     "skill": 'Declare it in skill.toml: [dependencies] skills = ["…"].',
@@ -42,17 +41,16 @@ _set_recursion_limit = sys.setrecursionlimit
 
 
 def warm_up() -> None:
-    """Imports what programs commonly import. For a sandbox that waits anyway; a cold one is faster without."""
+    """Imports common modules, in a sandbox that is prepared in advance."""
     for name in _WARM:
         __import__(name)
 
 
 def serve(channel, confine=None, prepare=None, execute=None) -> int:
     """
-    Waits for a `run` frame on the channel (`send(header, payload=None)`, `receive()`), runs it, and answers the exit status
-    that the process should have: of a script its own, otherwise 0. In order: environment, `prepare(run)`, working directory,
-    `confine(run)`, the user's code. `execute(run)` becomes the interpreter of a script that is not Python.
-    Raises what goes wrong before the user's code; never raises because of it.
+    Waits for a `run` frame on the channel (`send(header, payload=None)`, `receive()`), runs it, and returns the exit status for the
+    process: that of a script, otherwise 0. In order: environment, `prepare(run)`, working directory, `confine(run)`, user code.
+    `execute(run)` replaces the process by the interpreter of a script that is not Python. Raises errors before user code only.
     """
     _open_streams()
     ours = _hide_ourselves()
@@ -89,7 +87,7 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
         return status
     frame = _outcome(run, importer)
     _flush()
-    # A fork of the user's that came back here is not the program.
+    # Not in a forked process of the user's that returned here.
     return _send(channel, frame) if _getpid() == process else 0
 
 
@@ -97,21 +95,21 @@ def _send(channel, frame: dict) -> int:
     try:
         channel.send(frame)
     except OSError:
-        return 1  # Closed by the user's code, or the host is gone.
+        return 1  # Closed by user code, or the host is gone.
     except BaseException as error:
         return 1 if frame["type"] == "raised" else _send(channel, to_raised(error))
     return 0
 
 
 def _open_streams() -> None:
-    """Any text can be printed, and is seen line by line."""
+    """Any text can be printed; output is line-buffered."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
 
 def _settle_in(run: dict, ours: list) -> None:
-    """The environment and the paths that user code finds."""
+    """Sets up environment and paths for user code."""
     os.environ.clear()
     os.environ.update(run["environment"])
     if run["program"]["type"] == "script":
@@ -129,7 +127,7 @@ def _settle_in(run: dict, ours: list) -> None:
 
 
 def _hide_ourselves() -> list:
-    """Our modules are not to be found by name: a skill may have a `calls.py` too. Answers them."""
+    """Removes and returns our modules from `sys.modules`: a skill may have a `calls.py` too."""
     ours = []
     for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(OURS):
@@ -140,7 +138,7 @@ def _hide_ourselves() -> list:
 
 
 def _outcome(run: dict, importer: SkillImporter) -> dict:
-    """The frame that says how it ended. The exception, and all memory that hangs on it, is gone afterwards."""
+    """Runs the program and returns its final frame. The exception and the memory it references are released."""
     program = run["program"]
     limit = run["limits"]["result_bytes"]
     called = False
@@ -153,7 +151,7 @@ def _outcome(run: dict, importer: SkillImporter) -> dict:
             _set_recursion_limit(_RECURSION_LIMIT)
         return to_returned(value, limit)
     except SystemExit as end:
-        # Ending early and well is returning nothing; but an entrypoint that was never called did not end well.
+        # sys.exit(0) in the entrypoint is a return; before it was called, an error.
         if called and (end.code is None or (type(end.code) is int and end.code == 0)):
             return {"type": "returned", "value": None}
         return to_raised(end)
@@ -188,4 +186,4 @@ def _flush() -> None:
         try:
             stream.flush()
         except BaseException:
-            pass  # It is the user's to replace, close and break.
+            pass  # User code may have replaced or closed it.

@@ -1,4 +1,4 @@
-"""What a program needs of being a process: descriptors, signals, other programs. Pyodide imports none of it."""
+"""What a program needs as a process: descriptors, signals, other programs. Not imported in Pyodide."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from frames import Channel
 from paths import VIEWED
 from program import serve
 
-#: The exit status of a program that failed before the user's code began: a fault of ours.
+#: Exit status if setting up fails, before user code.
 SETUP_FAILED = 70
 
 
 def run_program(descriptor: int, prepare_to_confine) -> None:
     """
-    Is the program process from here on, and never returns. `descriptor` is the program channel, and all that is left open.
-    `prepare_to_confine()` is called at once and answers a function, which is called with the header of the run frame once
-    everything is in place and before any code of the user: by then rights must be given up for good.
+    Runs the program process; does not return. `descriptor` is the program channel; all others are closed. `prepare_to_confine()` is
+    called immediately and returns a function, which is called with the header of the run frame right before user code and must give
+    up the remaining rights.
     """
     status = SETUP_FAILED
     try:
@@ -38,18 +38,18 @@ def _open_channel(descriptor: int) -> Channel:
 
 
 def _prepare(run: dict) -> None:
-    """Before rights are given up: standard streams as the program should have them."""
+    """Sets up the standard streams, before rights are given up."""
     program = run["program"]
     if program["type"] == "script":
         if program.get("stdin") is not None:
             _feed_stdin(program["stdin"].encode("utf-8", "replace"), run["roots"]["temporary"])
     else:
-        # One stream, so that what a program prints on both keeps its order.
+        # One stream for both keeps the order of the output.
         os.dup2(1, 2)
 
 
 def _feed_stdin(content: bytes, directory: str) -> None:
-    """Makes the content descriptor 0, by way of a file that has no name any more."""
+    """Makes an unlinked file with the content descriptor 0."""
     path = os.path.join(directory, f".stdin-{os.getpid()}")
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
@@ -64,13 +64,13 @@ def _feed_stdin(content: bytes, directory: str) -> None:
 
 
 def _execute(run: dict) -> None:
-    """Becomes the interpreter of a script. The program channel closes by itself."""
+    """Executes the interpreter of a script. The program channel is closed on exec."""
     program = run["program"]
     interpreter = program["interpreter"]
     for root, viewed in VIEWED.items():
         if run["roots"].get(root) not in (None, viewed):
             raise RuntimeError(f"{program['language']} cannot use {viewed} in this tier.")
-    # Python ignores both; other programs expect to die of them.
+    # Python ignores both; other programs expect the default.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     file = f"/skills/{program['skill']}/{program['file']}"
@@ -78,18 +78,18 @@ def _execute(run: dict) -> None:
 
 
 def _close_all_but(channel: int) -> None:
-    """What somebody had open who started the host without minding: a directory among it would be a way out."""
+    """Closes inherited descriptors: an open directory would be a way out."""
     for name in os.listdir("/dev/fd"):
         descriptor = int(name)
         if descriptor > 2 and descriptor != channel:
             try:
                 os.close(descriptor)
             except OSError:
-                pass  # It was for the list.
+                pass  # The descriptor of listdir itself.
 
 
 def _reset_signals() -> None:
-    """Whatever the supervisor had made of them."""
+    """Undoes the supervisor's signal handling."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_DFL)
@@ -102,4 +102,4 @@ def _say(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
     except (OSError, ValueError):
-        pass  # Nobody listens any more; the exit status says it too.
+        pass  # Nobody reads it; the exit status reports it too.

@@ -1,4 +1,4 @@
-"""What a program returns, as plain JSON data: exact types, limited, well formed."""
+"""Converts the result of a program to JSON data with limits."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from frames import encode, well_formed
 __builtins__ = dict(vars(builtins))
 
 DEPTH_LIMIT = 200
-#: What the rest of a frame takes beside a result.
+#: The size of a frame besides the result.
 _FRAME_ROOM = 1024
 #: The fewest digits that `sys.set_int_max_str_digits` can be set to are 640, which takes more bits than this.
 _SURELY_PRINTABLE_BITS = 2100
 
 
 class OutputNotSerializableError(TypeError):
-    """Something in the output has no JSON form; the message says where."""
+    """A value in the output cannot be represented in JSON; the message says where."""
 
 
 class OutputLimitError(ValueError):
-    """The output is too large, or too deep."""
+    """The output is too large or nested too deeply."""
 
 
 def to_returned(value, limit: int) -> dict:
-    """The frame that ends a program which returned `value`.
-
-    A dict that holds both `summary` (text or None) and `output` is an envelope, anything else is the output.
+    """The final frame of a program that returned `value`. A dict with `output` and `summary` (a string or None) is an envelope; any other value
+    is the output.
     """
     if not is_envelope(value):
         return {"type": "returned", "value": to_plain(value, "output", limit)}
@@ -43,7 +42,7 @@ def to_returned(value, limit: int) -> dict:
 
 
 def is_envelope(value) -> bool:
-    """Whether this is what `runtime.result` makes."""
+    """Whether a value is an envelope, as `runtime.result` returns it."""
     return (
         isinstance(value, dict)
         and "output" in value
@@ -53,7 +52,7 @@ def is_envelope(value) -> bool:
 
 
 def to_plain(value, name: str, limit: int):
-    """A private copy that holds only dict, list, str, int, float, bool and None, and is at most `limit` bytes of compact JSON."""
+    """A copy with only dict, list, str, int, float, bool and None, of at most `limit` bytes as compact JSON."""
     try:
         plain = _Copy(limit).of(value, 0)
     except _Refusal as refusal:
@@ -79,7 +78,7 @@ def _too_large(where: str, limit: int) -> str:
 
 
 class _Refusal(Exception):
-    """On its way up from the place that is refused, it learns the path to it."""
+    """Collects the path to the invalid value while it propagates."""
 
     def __init__(self, kind: type, sentence: str):
         self.kind = kind
@@ -88,7 +87,7 @@ class _Refusal(Exception):
 
 
 class _Copy:
-    """Copies one value. Counts at least as many bytes as are surely needed, so that shared parts cannot explode."""
+    """Copies a value. Counts its minimum size, so that shared references cannot expand without limit."""
 
     def __init__(self, limit: int):
         self._limit = limit
@@ -111,7 +110,7 @@ class _Copy:
             return self._object(value, depth + 1)
         if issubclass(kind, (list, tuple)):
             return self._array(value, depth + 1)
-        # Subclasses, such as members of an enumeration: as their base, like json.
+        # Subclasses, such as enum members, like json does.
         if issubclass(kind, str):
             return self.of(str.__str__(value), depth)
         if issubclass(kind, int):

@@ -1,4 +1,4 @@
-"""Makes the module `runtime` that user code imports, or finds as a global (C-5.4)."""
+"""Creates the module `runtime`, which user code imports or uses as a global (C-5.4)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from result import is_envelope
 
 
 class SecretError(LookupError):
-    """A secret that this program was not given."""
+    """The secret is not available to this program."""
 
 
 SecretError.__module__ = "runtime"
 
 
 def install_runtime(run: dict, deadline: float, calls, importer) -> None:
-    """As a module, and as a name that is known everywhere. It has nothing but what is documented."""
+    """Installs it as a module and as a built-in name. It has only documented attributes."""
     program = run["program"]
     runtime = ModuleType("runtime", "What a program may ask of the place it runs in.")
     runtime.args = program.get("args")
@@ -38,7 +38,7 @@ def install_runtime(run: dict, deadline: float, calls, importer) -> None:
 
 
 def to_envelope(output=None, summary: str | None = None, output_blobs=()) -> dict:
-    """What an entrypoint returns to say more than its output: a sentence for people, and the ids of blobs it made."""
+    """A return value with a summary for people and the ids of blobs, besides the output."""
     if summary is not None and not isinstance(summary, str):
         raise TypeError(f"summary must be a string, not {type(summary).__name__}.")
     return {"output": output, "summary": summary, "output_blobs": list(output_blobs or ())}
@@ -61,9 +61,9 @@ def _secrets(values: dict, program: str):
 
 def _skills(importer, limit: int):
     def skill(name: str):
-        """A function that calls another skill with a dict of args, or named ones, and answers its output.
+        """A function that calls another skill with args as a dict or as keywords, and returns its output.
 
-        An async skill of this process is awaited, unless the caller is async itself and can do so.
+        An async skill in this process is awaited, unless the caller is async itself.
         """
         function = importer.function_of(name)
 

@@ -1,6 +1,4 @@
-"""A Python script of a skill, run as `python file` runs it (C-5.6), but in this process.
-
-So the view of paths stays, Pyodide has scripts too, and no interpreter starts twice.
+"""Runs a Python script of a skill like `python file` (C-5.6), but in this process, which keeps the mapped paths and also works in Pyodide.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from types import ModuleType
 
 
 def run_script(run: dict) -> int:
-    """Answers the exit code, when the script, its exit functions and its threads are over."""
+    """Returns the exit code after the script, its exit handlers and its threads have finished."""
     program = run["program"]
     viewed = f"/skills/{program['skill']}/{program['file']}"
     real = f"{run['roots']['skills']}/{program['skill']}/{program['file']}"
@@ -53,7 +51,7 @@ def _code_of(end: SystemExit) -> int:
 
 
 def _print_error(error: BaseException) -> None:
-    """As the interpreter does at the end of a program, without the frames that are ours."""
+    """Like the interpreter, without our own frames."""
     step = error.__traceback__
     while step is not None and step.tb_frame.f_globals.get("__name__") != "__main__":
         step = step.tb_next
@@ -61,7 +59,7 @@ def _print_error(error: BaseException) -> None:
 
 
 def _finish() -> None:
-    """What the interpreter does before it ends."""
+    """Like the interpreter before it exits."""
     threading = sys.modules.get("threading")
     for action in (getattr(threading, "_shutdown", None), atexit._run_exitfuncs):
         if action is not None:

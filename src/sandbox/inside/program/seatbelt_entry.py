@@ -1,4 +1,4 @@
-"""Where a run begins under Seatbelt: the program and no supervisor. The host watches, and collects when the program is dead."""
+"""The entry point under Seatbelt: the program without a supervisor. The host watches it and collects its output files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from program_process import run_program
 
 
 def confine(run: dict) -> None:
-    """For good, and for whatever this process becomes. It may not fork: the kernel says so, except to root."""
+    """Sets permanent limits. RLIMIT_NPROC prevents forking, except for root."""
     limits = run["limits"]
     for number, value in (
         (resource.RLIMIT_NPROC, 1),

@@ -1,8 +1,7 @@
-"""The files of one skill as modules of its own.
+"""The files of one skill as modules in a namespace of their own.
 
-The entry file's directory and the skill's root are searched first, as Python does for a program, but only for imports that
-the skill's own code makes: two skills may each have `utils.py`. Underneath, `/skills/a.b/code/utils.py` is the module
-`skill:a-b.code.utils`, whichever way it was imported, so that relative imports and pickling work.
+Imports by the skill's code search the entry file's directory and the skill's root first: two skills may each have `utils.py`.
+`/skills/a.b/code/utils.py` is always the module `skill:a-b.code.utils`, so that relative imports and pickling work.
 """
 
 from __future__ import annotations
@@ -15,16 +14,15 @@ from _frozen_importlib_external import PathFinder
 from io import open_code
 
 _PREFIX = "skill:"
-#: Never a sibling, whatever files a skill has.
+#: Never siblings.
 _RESERVED = ("runtime", "skills")
-#: Stands for a dot in the name of a file or directory, which would part module names.
+#: Replaces dots in file names, which would separate module names.
 _DOT = "\u2024"
 
 
 class SkillSpace:
     """
-    One mounted skill: `prefix` begins the names of its modules, `directory` is where its files are, `viewed` what its
-    code and people call that.
+    One mounted skill: `prefix` starts the names of its modules, `directory` is the real path of its files, `viewed` the protocol path.
     """
 
     def __init__(self, prefix: str, entry_file: str, directory: str, viewed: str):
@@ -41,7 +39,7 @@ class SkillSpace:
         self.builtins = {**vars(builtins), "__import__": self._import}
 
     def find_spec(self, fullname: str):
-        """Of a module in this space, or None."""
+        """The spec of a module in this space, or None."""
         if fullname == self.entry:
             return self._spec(fullname, self._entry_file, None)
         path = self._path(fullname)
@@ -55,7 +53,7 @@ class SkillSpace:
         return None
 
     def locate(self, name: str):
-        """The full name of the module that `import name` means to this skill's code; None where it is nobody's sibling."""
+        """The full name of a sibling module that `import name` refers to in this skill's code, or None."""
         head, dot, rest = name.partition(".")
         if head not in self._located:
             self._located[head] = None if head in _RESERVED else self._locate(head)
@@ -68,7 +66,7 @@ class SkillSpace:
             path = self._path(candidate)
             if candidate == self.entry or self._has(f"{path}.py") or self._has(f"{path}/__init__.py"):
                 return candidate
-        # As Python has it, a mere directory comes after every real module of that name.
+        # As in Python, a namespace package has the lowest priority.
         if head in sys.builtin_module_names or PathFinder.find_spec(head) is not None:
             return None
         return next((one for one in candidates if self._has(self._path(one), os.path.isdir)), None)
@@ -104,13 +102,13 @@ def to_prefix(name: str) -> str:
 
 
 def find_in_spaces(spaces: dict, fullname: str):
-    """The spec of a module in any of the spaces, which are kept by prefix."""
+    """Finds the spec of a module in `spaces`, a dict by prefix."""
     space = spaces.get(fullname.partition(".")[0]) if fullname.startswith(_PREFIX) else None
     return space and space.find_spec(fullname)
 
 
 def teach_import_module(spaces: dict) -> None:
-    """Lets `importlib.import_module("sibling")` of a skill's code mean what `import sibling` means."""
+    """Makes `importlib.import_module("sibling")` work like `import sibling` in a skill's code."""
     import importlib
 
     import_module = importlib.import_module
@@ -125,7 +123,7 @@ def teach_import_module(spaces: dict) -> None:
 
 
 class _Loader:
-    """Compiles a file under the path that people know. A directory without `__init__.py` is a package without code."""
+    """Compiles a file with its protocol path. A directory without `__init__.py` is an empty package."""
 
     def __init__(self, space: SkillSpace, real, viewed):
         self._space = space

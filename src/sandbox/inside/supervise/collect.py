@@ -1,4 +1,4 @@
-"""Finds what a program left in `/output`. Every process of the run is dead by then, so nothing changes underneath."""
+"""Finds the files in `/output`, after every process of the run is dead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_NOTES = 50
 
 
 class Left:
-    """A regular file to keep."""
+    """An output file."""
 
     def __init__(self, path: str, size: int) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class Left:
 
 
 class Found:
-    """Files to keep, and what is not kept and why."""
+    """Output files, and those that are not kept with the reason."""
 
     def __init__(self) -> None:
         self.files: list = []
@@ -31,13 +31,13 @@ class Found:
 
 
 class TooMuch(Exception):
-    """More than the limit of this name (`output` files, `disk` bytes)."""
+    """The limit with this name is exceeded (`output` files, `disk` bytes)."""
 
 
 def find(directory: str, most_files: int, most_bytes: int) -> Found:
     """
-    Regular files with one name each; no links, devices, pipes or sockets, nothing that has no clean name in UTF-8.
-    Raises `TooMuch` when they are too many, or claim to be too long (holes count as bytes).
+    Finds regular files with one hard link; no symbolic links, devices, pipes or sockets, and no names that are not UTF-8 or have
+    control characters. Raises `TooMuch` if there are too many, or their sizes (including holes) are too large.
     """
     found = Found()
     total = 0
@@ -59,7 +59,7 @@ def find(directory: str, most_files: int, most_bytes: int) -> Found:
 
 
 def open_left(directory: str, left: Left) -> int:
-    """A descriptor of that very file. No segment of its path is followed if it is a link; a pipe would not block."""
+    """Opens the file without following links in its path; does not block on a pipe."""
     parent = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     *above, name = left.path.split("/")
     try:
@@ -118,7 +118,7 @@ def _open_file(name: str, directory: int) -> int:
 
 
 def _judge(found: os.stat_result) -> tuple:
-    """Its size, and why it is not kept."""
+    """The size, and why it is not kept."""
     if stat.S_ISLNK(found.st_mode):
         return 0, "it is a symbolic link"
     if not stat.S_ISREG(found.st_mode):

@@ -1,4 +1,4 @@
-"""Whether the writable places of a run hold too much."""
+"""Whether the writable directories of a run exceed the disk limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST_PATH = 3_000
 
 
 def full_file_systems(paths: list) -> bool:
-    """Whether one of these file systems, each of them the run's alone, is full or holds too many files."""
+    """Whether one of these file systems, which belong to the run, is full or has too many files."""
     for path in paths:
         found = os.statvfs(path)
         if found.f_bfree == 0 or found.f_files - found.f_ffree > MOST_FILES:
@@ -27,8 +27,8 @@ def full_file_systems(paths: list) -> bool:
 
 class SharedDisk:
     """
-    The same for directories on a file system that others use too: what lies in them is summed up, with the files that have
-    no name any more and are still open. Looks no more often than is cheap.
+    The same for directories on a shared file system: sums up their files, including deleted ones that are still open. Checks less
+    often the longer a check takes.
     """
 
     def __init__(self, paths: list, most_bytes: int, find_processes: Callable) -> None:
@@ -38,7 +38,7 @@ class SharedDisk:
         self._next = 0.0
 
     def is_over(self) -> bool:
-        """Whether it is too much, as of the last look, which may be a little ago."""
+        """Whether the limit was exceeded at the last check."""
         before = time.monotonic()
         if before < self._next:
             return False
@@ -48,7 +48,7 @@ class SharedDisk:
         return over
 
     def look(self) -> bool:
-        """Looks now."""
+        """Checks now."""
         return any(map(self._directory_over, self._paths)) or self._nameless_over()
 
     def _directory_over(self, path: str) -> bool:
@@ -57,7 +57,7 @@ class SharedDisk:
         while left:
             directory = left.pop()
             if len(directory) > LONGEST_PATH:
-                return True  # What lies below could not be counted.
+                return True  # Its content could not be counted.
             try:
                 with os.scandir(directory) as entries:
                     for entry in entries:
@@ -66,7 +66,7 @@ class SharedDisk:
                         if entry.is_dir(follow_symlinks=False):
                             left.append(entry.path)
             except OSError:
-                continue  # It was removed while we looked.
+                continue  # Removed meanwhile.
             if files > MOST_FILES or size > self._most_bytes:
                 return True
         return False
@@ -80,8 +80,8 @@ class SharedDisk:
                 sizes.update(_nameless_open(pid))
                 mapped |= _nameless_mapped(pid)
             except OSError:
-                continue  # It died while we looked.
-        # A file that is only mapped tells nobody how long it is.
+                continue  # It exited meanwhile.
+        # The size of a file that is only mapped is not known.
         return sum(sizes.values()) > self._most_bytes or bool(mapped - {inode for _, inode in sizes})
 
 

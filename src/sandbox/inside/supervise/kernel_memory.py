@@ -1,6 +1,6 @@
 """
-Memory that a run makes the kernel keep, and that is in nobody's sum: its mappings, and its locks on parts of files. What else a
-program can make the kernel keep is refused (`seccomp`), or small because descriptors, processes and signals are few (`confine`).
+Kernel memory of a run that is not counted elsewhere: mappings and file locks. Other kernel memory is refused (`seccomp`) or limited by the
+number of descriptors, processes and signals (`confine`).
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Iterator
 
-#: Rounded up from what Linux takes for one.
+#: Linux's size of a mapping, rounded up.
 MAPPING_BYTES = 256
-#: Nobody needs as many. The kernel tells them slowly, and lets nobody else lock anything meanwhile: more are not read.
+#: Reading more would be slow, and would block all other locking meanwhile.
 MOST_LOCKS = 8_192
-#: `vm.max_map_count`, for a process that does not let itself be asked.
+#: `vm.max_map_count`, for a process whose mappings cannot be read.
 _MOST_MAPPINGS = 65_530
 _PIECE = 1 << 16
-#: A run that is over by then is not looked at.
+#: Runs that are over by then are not checked.
 _FIRST_SECONDS = 0.05
-#: How much longer than a look the time to the next is.
+#: Ratio of the time between checks to the time of a check.
 _PATIENCE = 9
 
 
 class KernelMemory:
-    """Looks no more often than is cheap, and no longer than until the sum is too much."""
+    """Checks less often the longer a check takes, and stops once the limit is exceeded."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -34,7 +34,7 @@ class KernelMemory:
         self._next = time.monotonic() + _FIRST_SECONDS
 
     def held_by(self, pids: list, threads: list) -> int:
-        """Bytes, as of the last look, which may be a little ago. `threads`: one of each process that lives."""
+        """Bytes at the last check. `threads`: one of each living process."""
         before = time.monotonic()
         if before >= self._next:
             self._held = self.look(pids, threads)
@@ -43,7 +43,7 @@ class KernelMemory:
         return self._held
 
     def look(self, pids: list, threads: list) -> int:
-        """Looks now. Too many locks are too much memory."""
+        """Checks now. Too many locks exceed the limit."""
         held = self._most + 1 if _count_locks(pids) > MOST_LOCKS else 0
         for size in _mappings(threads):
             if held > self._most:
@@ -58,12 +58,12 @@ def _count_locks(pids: list) -> int:
     try:
         with open("/proc/locks", "rb") as file:
             for line in islice(file, 2 * MOST_LOCKS):
-                # "1: POSIX ADVISORY WRITE 4711 …", or with an arrow before the second word where one waits for another.
+                # "1: POSIX ADVISORY WRITE 4711 …", with an arrow before the second word for a waiting lock.
                 fields = line.split(None, 7)
                 if fields[4] in wanted or fields[5] in wanted:
                     found += 1
     except OSError:
-        pass  # A kernel without it.
+        pass  # Not in this kernel.
     return found
 
 
@@ -76,4 +76,4 @@ def _mappings(threads: list) -> Iterator[int]:
         except PermissionError:
             yield _MOST_MAPPINGS * MAPPING_BYTES
         except OSError:
-            continue  # It died while we looked.
+            continue  # It exited meanwhile.

@@ -1,4 +1,4 @@
-"""Which processes belong to a run, read from `/proc`, and how to be rid of all of them."""
+"""Finds the processes of a run in `/proc`, and kills them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def in_this_namespace() -> list:
-    """Everyone but process 1, which asks."""
+    """All processes except process 1, the supervisor."""
     return [pid for pid in map(int, filter(str.isdecimal, os.listdir("/proc"))) if pid != 1]
 
 
 def descendants() -> list:
-    """Everyone below this process. As a subreaper it also inherits those whose parents have died."""
+    """All descendants of this process, which is a subreaper and inherits orphans."""
     children: dict = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)
@@ -31,8 +31,8 @@ def descendants() -> list:
 
 def living_thread(pid: int) -> int:
     """
-    By which number `/proc` tells what a process holds: that of its first thread, unless that has ended before the others.
-    The same number where none lives. Raises `OSError` when it is gone.
+    A thread of a process with which `/proc` shows its memory: the first one, unless it has exited before the others. The same id if
+    none is alive. Raises `OSError` if the process is gone.
     """
     if pages_of(pid)[0] != 0:
         return pid
@@ -41,22 +41,22 @@ def living_thread(pid: int) -> int:
 
 
 def pages_of(thread: int) -> list:
-    """Virtual, resident and shared, of its whole process; zeros when the thread has ended."""
+    """Virtual, resident and shared pages of its process; zeros if the thread has exited."""
     with open(f"/proc/{thread}/statm", "rb", buffering=0) as file:
         return [int(field) for field in file.read().split()[:3]]
 
 
 class Family:
-    """The program and every process below it, until they are dead and buried."""
+    """The program and all its descendants, until they are dead and reaped."""
 
     def __init__(self, program: int, alone: bool) -> None:
-        """`alone`: there is no namespace to kill; the family is the process group of the program, which `seccomp` lets nobody leave."""
+        """`alone`: without a pid namespace, kill the program's process group, which `seccomp` does not let processes leave."""
         self.program = program
         self._alone = alone
         self._status: int | None = None
 
     def is_over(self) -> bool:
-        """Whether the program has ended. Buries the dead, but not the program: its number must not become anybody else's."""
+        """Whether the program has exited. Reaps the dead except the program, whose id must not be reused."""
         while True:
             dead = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             if dead is None:
@@ -67,13 +67,13 @@ class Family:
 
     def end(self) -> int:
         """
-        Kills all that live and waits until they are dead; the wait status of the program. The kernel visits all of them in
-        one go, so that no fork slips through. Never by user: the user's other processes are not ours.
+        Kills all processes and waits until they are dead. Returns the wait status of the program. One kill call signals all of them,
+        so that no fork escapes. Never by user id: the user has other processes.
         """
         while self._status is None:
             if self._alone:
                 _kill(-self.program)
-                # At its very beginning the program has no group yet.
+                # At first the program has no group yet.
                 _kill(self.program)
             else:
                 _kill(-1)
@@ -95,7 +95,7 @@ def _kill(target: int) -> None:
     try:
         os.kill(target, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # Nobody is left.
+        pass  # None is left.
 
 
 def _parents() -> Iterator[tuple]:
@@ -107,6 +107,6 @@ def _parents() -> Iterator[tuple]:
                 text = file.read()
         except OSError:
             continue
-        # The name in parentheses may hold anything, spaces and parentheses too.
+        # The name in parentheses may contain spaces and parentheses.
         fields = text[text.rindex(b")") + 2 :].split()
         yield int(name), int(fields[1])

@@ -1,17 +1,17 @@
-"""How much can wait in the sockets of a run, in nobody's memory: each is charged with all that it may hold."""
+"""The buffers of a run's sockets, which no process's memory includes: each is counted with its maximum."""
 
 from __future__ import annotations
 
 import os
 
 
-# What the kernel lets a socket hold without being asked; for TCP it adjusts by itself.
+# The kernel's default for a socket; TCP buffers grow automatically.
 _BYTES = 212_992
 _TCP_BYTES = 4 * 1024 * 1024
 
 
 def in_this_network(_pids: list) -> int:
-    """Of the whole network namespace, also of sockets that no process holds any more but that are under way in another."""
+    """In the whole network namespace, including sockets that are in transit in another one."""
     with open("/proc/self/net/sockstat", "rb") as file:
         used = int(file.readline().split()[2])
         tcp = int(file.readline().split()[2])
@@ -19,13 +19,13 @@ def in_this_network(_pids: list) -> int:
 
 
 def held_by(pids: list) -> int:
-    """Of what these processes hold, each socket counted once."""
+    """Of these processes, each socket counted once."""
     found: set = set()
     for pid in pids:
         try:
             names = os.listdir(f"/proc/{pid}/fd")
         except OSError:
-            continue  # It died while we looked.
+            continue  # It exited meanwhile.
         for name in names:
             try:
                 target = os.readlink(f"/proc/{pid}/fd/{name}")

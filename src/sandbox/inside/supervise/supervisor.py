@@ -1,12 +1,11 @@
 """
-The first process inside a sandbox. It forks the program while nobody waits, watches what the run holds, ends it, and hands
-out what it left. It never runs a line of the user's, and the user's code can neither read nor signal it. Modules that it needs do
-not import `typing`: that alone would take a tenth of a start.
+The first process in a sandbox. It forks the program in advance, watches the resources of the run, kills it, and sends its output files.
+It never runs user code, and user code can neither read nor signal it. Modules it needs do not import `typing`, which would take a tenth
+of the start-up time.
 
 Started by the host as `python3 -I -S -c "…; import supervisor; supervisor.main()" TIER WALLS [network] [project] [owner] [warm]`, with
-the control channel as descriptor 3, the program's as 4, what it prints as 5 and 6, and with `network` the channel for a
-listener as 7.
-`WALLS` is JSON for `confine.prepare`. `warm`: there is time now. Nobody else holds 5 and 6, so that they end with the last process of the run.
+the control channel as descriptor 3, that of the program as 4, its stdout and stderr as 5 and 6, and with `network` the channel for a
+listener as 7. `WALLS` is JSON for `confine.prepare`. `warm`: started in advance. Only the run holds 5 and 6, so that they end with its last process.
 """
 
 from __future__ import annotations
@@ -62,23 +61,23 @@ def main() -> None:
         start = control.receive()
         _supervise(control, family, start)
     except (EOFError, OSError):
-        pass  # The host is gone; nobody is left to tell.
+        pass  # The host is gone.
     finally:
         family.end()
         os._exit(0)
 
 
 def _be_the_program(alone: bool, walls: dict, wishes: list) -> None:
-    """In the child, for the rest of its life."""
+    """The child; does not return."""
     try:
         os.close(CONTROL)
         for descriptor, standard in ((STDOUT, 1), (STDERR, 2)):
             os.dup2(descriptor, standard)
             os.close(descriptor)
-        # The one that Python opened when it started believes to be at a place of a file.
+        # Python's initial stdout object assumes a position in a file.
         sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        # A session of its own: schedulers share out by session, and whoever watches must have a turn too.
+        # A new session: schedulers share the CPU by session, and the supervisor must get its share.
         os.setsid()
         program_process.run_program(PROGRAM, lambda: confine.prepare(alone, walls, wishes))
     except BaseException as error:
@@ -114,7 +113,7 @@ def _supervise(control: Channel, family: processes.Family, start: dict) -> None:
 
 
 def _wait(control: Channel, family: processes.Family, watched: watch.Watch) -> str | None:
-    """Until the program is over, or must end: then why."""
+    """Waits until the program is over, or returns why it must be killed."""
     poller = select.poll()
     poller.register(CONTROL, select.POLLIN)
     poller.register(os.pidfd_open(family.program), select.POLLIN)

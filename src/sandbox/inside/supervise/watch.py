@@ -1,7 +1,6 @@
 """
-How much of the machine a run holds at this moment, all of its processes together, and whether that is too much.
-
-What the kernel can refuse by itself it does (`confine`); this is for the sums that it does not keep without a cgroup.
+Checks the resources of all processes of a run together. The kernel enforces limits per process (`confine`); this is for the sums, which it
+does not limit without a cgroup.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 class Watch:
     def __init__(self, limits: dict, find_processes: Callable, sockets: Callable, disk: Callable) -> None:
-        """`sockets(pids)` answers how many bytes can wait in sockets; `disk()` answers whether the writable places hold too much."""
+        """`sockets(pids)` returns the bytes of socket buffers; `disk()` whether the writable directories exceed their limit."""
         self._limits = limits
         self._find_processes = find_processes
         self._sockets = sockets
@@ -28,7 +27,7 @@ class Watch:
         self._kernel = KernelMemory(limits["memory_bytes"])
 
     def look(self) -> str | None:
-        """The limit that is passed: `memory`, `processes` or `disk`."""
+        """The exceeded limit: `memory`, `processes` or `disk`; otherwise None."""
         pids = self._find_processes()
         alive, tasks, resident, virtual = _cheaply(pids)
         most = self._limits["memory_bytes"]
@@ -44,7 +43,7 @@ class Watch:
 
 
 def _cheaply(pids: list) -> tuple:
-    """Who lives and can be asked, their tasks, and upper bounds of what they hold: each counts pages that forks share."""
+    """Living processes, their tasks, and upper bounds of their memory, in which shared pages are counted several times."""
     alive = []
     tasks = resident = virtual = 0
     for pid in pids:
@@ -55,10 +54,10 @@ def _cheaply(pids: list) -> tuple:
                 pid = living_thread(pid)
                 pages = pages_of(pid)
         except OSError:
-            continue  # It died while we looked.
+            continue  # It exited meanwhile.
         tasks += threads
         if pages[0] == 0:
-            continue  # Dead, and not yet reaped.
+            continue  # A zombie.
         alive.append(pid)
         virtual += pages[0] * PAGE
         resident += (pages[1] - pages[2]) * PAGE
@@ -66,7 +65,7 @@ def _cheaply(pids: list) -> tuple:
 
 
 def _exactly(pids: list, most: int) -> int:
-    """Private memory and page tables; when that seems too much, with pages that several processes share counted once."""
+    """Private memory and page tables; if that exceeds the limit, with shared pages counted once."""
     total = sum(_held(pid, "status", (b"RssAnon:", b"VmSwap:", b"VmPTE:")) for pid in pids)
     if total <= most or len(pids) == 1:
         return total
@@ -79,7 +78,7 @@ def _held(pid: int, name: str, lines: tuple) -> int:
         with open(f"/proc/{pid}/{name}", "rb") as file:
             return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(lines))
     except PermissionError:
-        return _size(pid)  # A program that hides what it holds is charged all it could hold.
+        return _size(pid)  # A program that hides its memory is charged the maximum.
     except OSError:
         return 0
 
