@@ -5,7 +5,7 @@ import { toMimeType } from "../skills/files/mime-type.ts";
 import { toSkillUri } from "./skill-uri.ts";
 import type { SkillUri } from "./skill-uri.ts";
 
-/** The direct children of a directory, out of all files of its skill; undefined where no file lies below it. Pure. */
+/** The direct children of a directory of a skill; undefined if it has none. Pure. */
 export function listDirectory(files: readonly HashedFile[], { slug, path }: SkillUri): DirectoryResource[] | undefined {
   const prefix = path === "" ? "" : `${path}/`;
   const children = new Map<string, DirectoryResource>();

@@ -8,21 +8,21 @@ export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "clock"
   readonly toolbox: Pick<Toolbox, "call">;
 }
 
-/** One call, as far as it tells an editor's calls apart. */
+/** What identifies a call among those that the editor shows. */
 export interface FollowedCall {
-  /** The id by which the client's editor knows it, where the client says so. */
+  /** Its id in the client's editor, if the client sends it. */
   readonly toolCallId: string | undefined;
   readonly tool: string;
   readonly input: unknown;
 }
 
-/** Who calls through the door, and what its session has to hear. */
+/** A caller, and what its session is notified of. */
 export interface McpCaller extends Caller {
-  /** Aborted when the turn is cancelled in which a call is made; the next turn has another. */
+  /** The signal of the current turn, aborted when the user cancels the turn. */
   readonly turn?: () => AbortSignal;
-  /** What listens to a call's run, where its editor knows that call. */
+  /** The listener for the run of a call that the editor shows. */
   readonly follow?: (call: FollowedCall) => RunListener | undefined;
-  /** The model is told of skills in another way: the instructions of the server have no index of them. */
+  /** The model is told of skills in prompts: the instructions of the server have no index. */
   readonly isTaught?: boolean;
   /** Called when a client asks for the tools, so that its model has them. */
   readonly onReached?: () => void;

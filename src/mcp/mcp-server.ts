@@ -19,18 +19,18 @@ import type { PagedSource } from "./skill-source.ts";
 export interface ServerOptions {
   /** Whether the client can be told that the skills changed. The tools never do (A-11). */
   readonly tellsChanges: boolean;
-  /** The client declares the Skills extension. To others no resources are offered: agents would show their model tools for reading them. */
+  /** The client declares the Skills extension. Other clients get no resources: agents would give their model tools for reading them. */
   readonly declaresSkills: boolean;
-  /** The request that the server is made for is answered with instructions. */
+  /** The request that the server is created for is answered with instructions. */
   readonly hasInstructions: boolean;
 }
 
-/** How long the answer with the instructions waits for the first reading of the disk. */
+/** How long instructions wait for the skills to be read for the first time. */
 const readingTime = 2_000;
 
 /**
- * Makes MCP servers for one caller, as many as the library asks for: one a request over HTTP, one a connection over stdio. They
- * offer the caller's tools, and the Skills extension to a caller who has the tools that show the same.
+ * Creates MCP servers for one caller, as the library asks for them: one per request over HTTP, one per connection over stdio. They serve
+ * the caller's tools, and the Skills extension if the caller has the tools that show the same.
  */
 export function openMcpServers(door: McpDoor, caller: McpCaller): (options: ServerOptions) => Promise<McpServer> {
   const { toolbox, log, clock, version } = door;
@@ -46,11 +46,11 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     const turn = caller.turn?.();
     const given = turn === undefined ? signal : AbortSignal.any([signal, turn]);
     try {
-      // Anew for each call: which session calls may be known only after the door was opened.
+      // Copied for each call: the session id may be known only after the server was opened.
       const context = { ...caller, ...(onEvent !== undefined && { onEvent }) };
       return toResult(await toolbox.call(name, args, context, given));
     } catch (error) {
-      // Whoever gave up is not told.
+      // A cancelled request gets no answer.
       signal.throwIfAborted();
       if (turn?.aborted === true) return turnCancelled(name);
       return toErrorResult(toWireError(error, { log }));
@@ -83,7 +83,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
       { name: "acp-skills", version },
       { capabilities, ...(about !== undefined && { instructions: about }) },
     );
-    // Not `registerTool`: it would check input a second time, with words of its own.
+    // Not `registerTool`, which would validate input a second time, with other messages.
     server.server.setRequestHandler("tools/list", () => {
       caller.onReached?.();
       return { tools };
@@ -98,7 +98,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
       }),
     );
     skills?.attach(server);
-    // Instead of the library's, which knows no pages.
+    // Replaces the library's handler, which has no pagination.
     if (source !== undefined) {
       server.server.setRequestHandler("resources/list", ({ params = {} }, context) =>
         source.listResources(params, context),
@@ -109,7 +109,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
   };
 }
 
-/** They are answered for, should somebody ask: before 2026-07-28 a request over HTTP does not tell what its client speaks. */
+/** Requests for them are still answered: before 2026-07-28 an HTTP request does not say what its client supports. */
 function hideResources({ server }: McpServer): void {
   const offered = Object.entries(server.getCapabilities()).filter(([name]) => name !== "resources");
   server.getCapabilities = () => Object.fromEntries(offered);
@@ -136,7 +136,7 @@ function showsSkills(tools: readonly ToolName[] | undefined): boolean {
   return tools === undefined || toolsOfTheExtension.every((name) => tools.includes(name));
 }
 
-/** Some agents put tools behind a search; this keeps ours in sight (A-11). */
+/** Some agents hide tools behind a search; this keeps ours listed (A-11). */
 const alwaysLoad = Object.freeze({ "anthropic/alwaysLoad": true });
 
 const errorSchema = Object.freeze({
@@ -146,8 +146,8 @@ const errorSchema = Object.freeze({
 });
 
 /**
- * A tool as it is listed. Its output schema admits our errors as well: clients of the library's first generation hold the
- * structured content of an error against it, and would hide from the model what went wrong.
+ * A tool as listed. Its output schema also accepts our errors: clients on version 1 of the library validate the structured content of
+ * errors against it, and would hide the error from the model.
  */
 function toListed({ outputSchema, ...tool }: McpTool): Tool {
   const { type, ...rest } = outputSchema satisfies ObjectSchema;
@@ -155,17 +155,16 @@ function toListed({ outputSchema, ...tool }: McpTool): Tool {
   return listed;
 }
 
-/** The answer of a tool is always an object (CONTRACT C-2.1). */
+/** A tool always returns an object (CONTRACT C-2.1). */
 function toResult(output: unknown): CallToolResult {
   return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
 }
 
-/** For a model that still listens although its turn is over. */
 function turnCancelled(name: string): CallToolResult {
-  return { content: [{ type: "text", text: `${name} was ended: the user cancelled the turn.` }], isError: true };
+  return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled the turn.` }], isError: true };
 }
 
-/** A refusal is an answer that the model reads; only a tool that is not there is an error of the protocol. */
+/** A refusal is a tool result that the model reads; only an unknown tool is a protocol error. */
 function toErrorResult(error: WireError): CallToolResult {
   if (error.data.code === "METHOD_NOT_FOUND") {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.data);

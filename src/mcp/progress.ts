@@ -6,7 +6,7 @@ interface ProgressNotification {
   readonly params: { readonly progressToken: string | number; readonly progress: number; readonly message: string };
 }
 
-/** The id by which a client's editor knows a call; Claude's clients say it. */
+/** The id of a call in the client's editor; Claude's clients send it. */
 export function toolCallIdIn(meta: Readonly<Record<string, unknown>> | undefined): string | undefined {
   const id = meta?.["claudecode/toolUseId"];
   return typeof id === "string" ? id : undefined;
@@ -24,7 +24,7 @@ export function tellProgress(
     progress += 1;
     notify({ method: "notifications/progress", params: { progressToken, progress, message } }).catch(
       (error: unknown) => {
-        log("info", `A client was not told of progress: ${String(error)}`);
+        log("info", `A progress notification could not be sent: ${String(error)}`);
       },
     );
   });

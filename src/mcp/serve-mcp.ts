@@ -1,7 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Clock } from "../base/clock.ts";
 import { declaresSkills } from "./client-message.ts";
 import { openLineTransport } from "./socket/line-transport.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
@@ -9,26 +8,25 @@ import { openMcpServers } from "./mcp-server.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
-  /** Belongs to the protocol. */
+  /** Carries nothing but the protocol. */
   readonly output: Writable;
-  readonly clock: Clock;
-  /** Aborted when nobody is there any more, although a stream may still look open. */
+  /** Aborted when the client is gone, even if a stream still looks open. */
   readonly gone?: AbortSignal;
 }
 
-/** Bytes of one message. The largest blob of the default limits has room in it where JSON writes each byte as six. */
+/** Largest message: the largest blob under the default limits fits even if JSON escapes every byte as six. */
 const maxMessageBytes = 64 * 1024 * 1024;
 
-/** How long the last answers may take once the client has closed its end: for one that has gone, nothing is to run on. */
+/** How long calls may go on after the client closed its end. */
 const lastAnswersTime = 5_000;
 
 /**
- * Serves one MCP client over stdio, whatever revision it opens with. Resolves when the client has closed its end and has the answers to
- * all that it asked, or takes no more of them, or these take too long; what runs still is ended then.
+ * Serves one MCP client over stdio, in any revision. Resolves when the client closed its end and every request is answered or took too
+ * long, or when the output is closed. Calls that still run are cancelled.
  */
 export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioStreams): Promise<void> {
-  const { input, output, clock, gone } = streams;
-  const { log } = door;
+  const { input, output, gone } = streams;
+  const { log, clock } = door;
   const makeServer = openMcpServers(door, caller);
   const servers = new Set<McpServer>();
   const stop = caller.skills.onChange?.(() => {
@@ -43,7 +41,7 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
   const ended = new Promise<void>((resolve) => {
     input.once("end", () => {
       stopWaiting = clock.after(lastAnswersTime, () => {
-        log("warning", "The client closed its end; what still runs for it is ended.");
+        log("warning", "The client closed its end; calls that still ran were cancelled.");
         resolve();
       });
     });
@@ -75,6 +73,6 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
 function tellOfChange(server: McpServer, { log }: McpDoor): void {
   if (!server.isConnected()) return;
   server.server.sendResourceListChanged().catch((error: unknown) => {
-    log("info", `A client was not told that the skills changed: ${String(error)}`);
+    log("info", `A change of the skills could not be announced to a client: ${String(error)}`);
   });
 }

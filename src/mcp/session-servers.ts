@@ -16,7 +16,7 @@ export interface SessionServers {
 }
 
 export function openSessionServers(door: McpDoor): SessionServers {
-  const servers = { http: openLoopbackServer(door), stdio: openSocketServer(door, door.clock) };
+  const servers = { http: openLoopbackServer(door), stdio: openSocketServer(door) };
   return {
     open: (caller, transport) => servers[transport].open(caller),
     async close() {

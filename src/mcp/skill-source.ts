@@ -27,19 +27,19 @@ import { listDirectory } from "./list-directory.ts";
 import { toMimeType } from "../skills/files/mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
 
-/** The library lists resources on one page; ours has as many as there are skills. */
+/** The library's port has no pagination for resources. */
 export interface PagedSource extends Omit<ExtensionSource, "listResources"> {
   /** The SKILL.md of each skill. */
   listResources(params: { readonly cursor?: string | undefined }, context: ServerContext): Promise<ListResourcesResult>;
 }
 
-/** How many skills one page of `skills/list`, or of `resources/list`, looks at: each of them is read and hashed. */
+/** Skills read for one page of `skills/list` or `resources/list`: each is read and hashed. */
 const pageSize = 50;
 
 /**
- * The caller's skills for the MCP Skills extension: `skill://<slug>/<path>`. It shows what the tools show, as far as the extension
- * can carry it: frontmatter is published as it stands, so that a skill whose frontmatter breaks the Agent Skills rules, or one that
- * is larger than the extension allows, is left to the tools. Of a skill with several versions it serves the one that counts.
+ * The caller's skills as resources `skill://<slug>/<path>` of the MCP Skills extension. The extension publishes frontmatter unchanged, so
+ * skills that violate the Agent Skills rules or exceed its limits are available through the tools only. Of several versions it serves the
+ * newest.
  */
 export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">, caller: McpCaller): PagedSource {
   const { hasher, log } = door;
@@ -60,7 +60,8 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
       if (signal.aborted) throw signal.reason;
       if (!isSkillsError(error) && !(error instanceof SkillCatalogError) && !(error instanceof URIError)) throw error;
       const why = error instanceof SkillCatalogError ? error.problems.map(({ message }) => message) : [error.message];
-      if (!leftOut.has(skill)) log("info", `Not served as an MCP skill: ${skill.name} (${why.join("; ")}).`);
+      if (!leftOut.has(skill))
+        log("info", `The skill ${skill.name} is not served over the MCP Skills extension: ${why.join("; ")}.`);
       leftOut.add(skill);
       return undefined;
     }
@@ -70,12 +71,12 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     const { slug, directory } = skill;
     const { files, digest } = await hasher.hash(source, directory, signal, { maxBytes: SKILL_LIMITS.bytes });
     if (digest === undefined || files.length > SKILL_LIMITS.files) {
-      throw new SkillCatalogError([{ path: slug, message: "it has too many files, or too many bytes" }]);
+      throw new SkillCatalogError([{ path: slug, message: "too many files or bytes" }]);
     }
-    // The library reads frontmatter exactly as its clients will, who compare the two.
+    // Clients compare this frontmatter with what they parse themselves, with the same library.
     const skillMd = readWhole(source, skill, "SKILL.md") ?? new Uint8Array();
     if (hasTags(Buffer.from(skillMd).toString("utf8"))) {
-      throw new SkillCatalogError([{ path: slug, message: "its SKILL.md has Unicode tags, which cannot be seen" }]);
+      throw new SkillCatalogError([{ path: slug, message: "SKILL.md contains invisible Unicode tags" }]);
     }
     const { uri, frontmatter } = await skillEntry(slug, { "SKILL.md": skillMd });
     const resources = files.map((file) => ({
@@ -86,13 +87,13 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     return { uri, frontmatter, resources };
   }
 
-  /** What is refused to a tool, or cannot be read, is no resource. */
+  /** Undefined for a file that read_skill_file would refuse or that cannot be read. */
   function readIfServed(source: SkillSource, { skill, path }: FoundFile): Uint8Array | undefined {
     try {
       return readWhole(source, skill, path);
     } catch (error) {
       if (!isSkillsError(error)) throw error;
-      log("warning", `Not served as a resource: ${path} of ${skill.name} (${error.message}).`);
+      log("warning", `${path} of the skill ${skill.name} is not served as a resource: ${error.message}`);
       return undefined;
     }
   }
@@ -130,7 +131,7 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     readDirectory: (uri, _page, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
         const { view, source } = await look();
-        // Directories are written with and without a slash at the end.
+        // With or without a trailing slash.
         const found = findSkill(view, uri.replace(/\/$/, ""));
         if (found === undefined) return undefined;
         const { files } = await hasher.hash(source, found.skill.directory, signal, { maxBytes: SKILL_LIMITS.bytes });
@@ -153,7 +154,7 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
 
 type SkillPage = Awaited<ReturnType<ExtensionSource["list"]>>;
 
-/** What the caller sees at one moment. */
+/** The skills that the caller sees now. */
 interface Seen {
   readonly view: SkillView;
   readonly source: SkillSource;
@@ -164,7 +165,7 @@ interface FoundFile {
   readonly path: string;
 }
 
-/** The skill and the file that a URI names; undefined where the caller sees no such skill, or the path is not a good one. */
+/** The skill and path that a URI names; undefined for an unknown skill or an invalid path. */
 function findSkill(view: SkillView, uri: string, only?: string): FoundFile | undefined {
   const named = fromSkillUri(uri);
   if (named === undefined || (only !== undefined && named.path !== only)) return undefined;
@@ -184,14 +185,14 @@ function readWhole(source: SkillSource, skill: Skill, path: string): Uint8Array 
   return part !== undefined && part.bytes.length === part.size ? part.bytes : undefined;
 }
 
-/** A resource has the digest of its bytes, so nothing is taken out; text that hides Unicode tags from people is not given as text. */
+/** Resources are verified by digest, so nothing is removed; text with Unicode tags, which people cannot see, is sent as bytes. */
 function toReadResult(bytes: Uint8Array, path: string): SkillReadResult {
   const mimeType = toMimeType(path);
   const text = isUtf8(bytes) ? Buffer.from(bytes).toString("utf8") : undefined;
   return text === undefined || hasTags(text) ? { bytes, mimeType } : { text, mimeType };
 }
 
-/** Our refusals as errors of the protocol; a failure of ours tells its id only (CONTRACT C-2.3). */
+/** Converts our errors to protocol errors (CONTRACT C-2.3). */
 async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();

@@ -1,20 +1,19 @@
-/** A file of a skill, as `skill://` URIs name it. */
+/** A file of a skill in a `skill://` URI. */
 export interface SkillUri {
-  /** The skill's slug. */
   readonly slug: string;
-  /** Below the skill's directory, separated by `/`; empty for the directory itself. */
+  /** Relative to the skill's directory, with `/`; empty for the directory itself. */
   readonly path: string;
 }
 
-/** The one spelling of a file's URI. Throws URIError for a name that is not text. */
+/** The canonical URI of a file. Throws URIError for a name with a lone surrogate. */
 export function toSkillUri({ slug, path }: SkillUri): string {
   const segments = path === "" ? [] : path.split("/");
   return [`skill://${slug}`, ...segments.map((segment) => encodeURIComponent(segment))].join("/");
 }
 
 /**
- * What a URI names, however it is spelled; undefined for what cannot name a file of a skill. A path is decoded once, segment by
- * segment: a slash that comes out of a segment is refused, and whether the path is a good one is for the caller to say.
+ * The file that a URI names; undefined for a URI that cannot name one. Each segment is percent-decoded once; an encoded slash is refused.
+ * The caller has to validate the path.
  */
 export function fromSkillUri(text: string): SkillUri | undefined {
   if (!URL.canParse(text)) return undefined;
@@ -31,7 +30,7 @@ function decodeSegment(segment: string): string | undefined {
     const decoded = decodeURIComponent(segment);
     return decoded.includes("/") ? undefined : decoded;
   } catch {
-    // Escapes that are not UTF-8 name nothing.
+    // Not UTF-8.
     return undefined;
   }
 }

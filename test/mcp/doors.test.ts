@@ -72,7 +72,7 @@ describeDoors("MCP over the bridge", async (project) => {
 describeDoors("MCP over stdio", async (project) => {
   const { door, caller } = await openMcp(project);
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = serveMcp(door, caller, { input, output, clock: manualClock() });
+  const ended = serveMcp(door, caller, { input, output });
   return {
     call: callOver(openStdioClient(input, output)),
     async close() {

@@ -24,7 +24,7 @@ async function overStdio(
 ): Promise<unknown> {
   const door = await openDoor(given);
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = serveMcp(door.door, { ...door.caller, ...caller }, { input, output, clock: manualClock() });
+  const ended = serveMcp(door.door, { ...door.caller, ...caller }, { input, output });
   const { result } = await openStdioClient(input, output).ask(initialize);
   input.end();
   await ended;
@@ -76,7 +76,7 @@ describe("the server's instructions", () => {
     const clock = manualClock();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const unread = { ...catalog, snapshot: { skills: [], problems: [] }, ready: new Promise<never>(() => undefined) };
-    const ended = serveMcp({ ...door, clock }, { ...caller, skills: unread }, { input, output, clock });
+    const ended = serveMcp({ ...door, clock }, { ...caller, skills: unread }, { input, output });
     const answered = openStdioClient(input, output).ask(initialize);
     await expect.poll(() => clock.pending).toBeGreaterThan(0);
     clock.pass(2_000);

@@ -79,6 +79,6 @@ export async function openDoor(
     caller,
     logged,
     server: openLoopbackServer(door),
-    sockets: openSocketServer(door, clock),
+    sockets: openSocketServer(door),
   };
 }

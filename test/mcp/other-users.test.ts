@@ -89,7 +89,7 @@ describe.runIf(canBeOthers)("another user of the machine, who has read the agent
     expect(await runAs(0, post, { url, headers, bodies })).toBe("200\n".repeat(3));
   });
 
-  it("does not reach the socket of the bridge", async () => {
+  it("cannot connect to the socket of the bridge", async () => {
     const { sockets, caller, calls } = await open();
     const { path } = await sockets.open(caller);
     const script = `
@@ -104,7 +104,7 @@ describe("a connection whose other end", () => {
   it.each([
     ["belongs to another user", () => Promise.resolve(4711), "by another user of this machine (uid 4711)"],
     ["cannot be found", () => Promise.resolve(undefined), undefined],
-    ["cannot be looked for", () => Promise.reject(new Error("EMFILE")), "cannot be told: Error: EMFILE"],
+    ["cannot be looked for", () => Promise.reject(new Error("EMFILE")), "cannot be determined: Error: EMFILE"],
   ])("%s is closed without an answer", async (_what, userOf, told) => {
     const { door, caller, logged, calls } = await open();
     const server = openLoopbackServer(door, { userOf });

@@ -77,7 +77,7 @@ describe("a client of 2026-07-28", () => {
     expect(message.result?.capabilities).not.toHaveProperty("resources");
   });
 
-  it("is offered resources where it speaks the Skills extension", async () => {
+  it("is offered resources if it declares the Skills extension", async () => {
     const { address } = await open();
     const { message } = await rawRequest(address, modernRequest("server/discover", {}, speaksSkills));
     expect(message.result).toMatchObject({ capabilities: { resources: { listChanged: true } } });
@@ -91,7 +91,7 @@ describe("a client of 2026-07-28", () => {
     expect(call.message).toMatchObject({ id: 7, result: { structuredContent: { next_cursor: null } } });
   });
 
-  it("is told when its headers say another thing than its body", async () => {
+  it("gets an error when its headers contradict its body", async () => {
     const { address } = await open();
     const { body, headers } = modernRequest("tools/call", { name: "list_skills" });
     const { status, message } = await rawRequest(address, { body, headers: { ...headers, "mcp-name": "read_blob" } });
@@ -107,7 +107,7 @@ describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s
     return client;
   }
 
-  it("gets tools with annotations, and a mark that keeps them in sight", async () => {
+  it("gets tools with annotations, and the mark that keeps them listed", async () => {
     const { address } = await open();
     const client = await connect(address);
     const { tools } = await client.listTools();
@@ -122,7 +122,7 @@ describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s
     await client.close();
   });
 
-  it("gets refusals as answers that carry the error object", async () => {
+  it("gets refusals as tool results with the error object", async () => {
     const { address } = await open();
     const client = await connect(address);
     await client.listTools();
@@ -138,7 +138,7 @@ describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s
     await client.close();
   });
 
-  it("gets answers and refusals that both keep the schema that was listed", async () => {
+  it("gets results and refusals that match the listed schema", async () => {
     const { address } = await open();
     const client = await connect(address);
     const { tools } = await client.listTools();
@@ -153,7 +153,7 @@ describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s
     await client.close();
   });
 
-  it("gets an error of the protocol for a tool that is not there", async () => {
+  it("gets a protocol error for an unknown tool", async () => {
     const { address } = await open();
     const client = await connect(address);
     await expect(client.callTool({ name: "list_skils", arguments: {} })).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import type { StdioMessage } from "./stdio-client.ts";
 async function open() {
   const { door, caller, files, catalog } = await openDoor();
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const ended = serveMcp(door, caller, { input, output, clock: manualClock() });
+  const ended = serveMcp(door, caller, { input, output });
   return { client: openStdioClient(input, output), input, output, ended, files, catalog };
 }
 
@@ -64,7 +64,7 @@ describe("MCP over stdio", () => {
     },
   );
 
-  it("offers resources to a client of 2026-07-28 that speaks the extension, and to no other", async () => {
+  it("offers resources only to a client of 2026-07-28 that declares the extension", async () => {
     for (const [capabilities, offered] of [
       [{}, undefined],
       [speaksSkills, { listChanged: true }],
@@ -110,12 +110,12 @@ describe("MCP over stdio", () => {
         { ...(modernRequest("tools/call", { name: "list_skills", arguments: {} }).body as object), id: 2 },
       ],
     ],
-  ])("answers all that was asked before the input ended, %s", async (_when, messages) => {
+  ])("answers all requests that precede the end of the input, %s", async (_when, messages) => {
     const { door, caller } = await openDoor();
     const answering = withDelay(door);
     const [input, output] = [new PassThrough(), new PassThrough()];
     input.end(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
-    await serveMcp(answering, caller, { input, output, clock: manualClock() });
+    await serveMcp(answering, caller, { input, output });
     output.end();
     const text = (await output.toArray()).join("");
     const answers = text
@@ -125,11 +125,11 @@ describe("MCP over stdio", () => {
     expect(answers.filter(({ id, result }) => (id === 1 || id === 2) && result !== undefined)).toHaveLength(2);
   });
 
-  it("does not wait for a request that was given up", async () => {
+  it("does not wait for a cancelled request", async () => {
     const { door, caller } = await openDoor();
     const toolbox = { call: () => new Promise<never>(() => undefined) };
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const ended = serveMcp({ ...door, toolbox }, caller, { input, output, clock: manualClock() });
+    const ended = serveMcp({ ...door, toolbox }, caller, { input, output });
     const client = openStdioClient(input, output);
     await client.ask(initialize("2025-11-25"));
     client.send(legacyCall("list_skills", {}, 7));
@@ -139,15 +139,15 @@ describe("MCP over stdio", () => {
   });
 
   it.each([
-    ["takes the answers any more", (output: PassThrough) => void output.destroy()],
+    ["the client closed its input", (output: PassThrough) => void output.destroy()],
     [
-      "is there any more",
+      "the client is gone",
       (_output: PassThrough, gone: AbortController) => {
         gone.abort();
       },
     ],
     [
-      "has read answers for five seconds after closing the input",
+      "five seconds have passed since the client closed its end",
       async (_output: PassThrough, _gone: AbortController, clock: ManualClock) => {
         await vi.waitFor(() => {
           expect(clock.pending).toBe(1);
@@ -155,7 +155,7 @@ describe("MCP over stdio", () => {
         clock.pass(5_000);
       },
     ],
-  ])("ends what runs, and itself, when nobody %s", async (_why, leave) => {
+  ])("cancels running calls and ends when %s", async (_why, leave) => {
     const { door, caller } = await openDoor();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const gone = new AbortController();
@@ -169,8 +169,8 @@ describe("MCP over stdio", () => {
           return new Promise<never>(() => undefined);
         },
       };
-      const streams = { input, output, clock, gone: gone.signal };
-      void serveMcp({ ...door, toolbox }, caller, streams).then(() => input.emit("served"));
+      const streams = { input, output, gone: gone.signal };
+      void serveMcp({ ...door, clock, toolbox }, caller, streams).then(() => input.emit("served"));
     });
     const client = openStdioClient(input, output);
     await client.ask(initialize("2025-11-25"));
@@ -184,7 +184,7 @@ describe("MCP over stdio", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("takes a message of fifteen mebibytes", async () => {
+  it("accepts a message of 15 MiB", async () => {
     const { client, input, ended } = await open();
     const content = "A".repeat(15 * 1024 * 1024);
     const answer = await client.ask(legacyCall("create_blob", { content, kind: "text/plain" }) as { id: number });
@@ -193,7 +193,7 @@ describe("MCP over stdio", () => {
     await ended;
   });
 
-  it("takes every blob that may be kept, however long JSON makes it", async () => {
+  it("accepts the largest blob, even if JSON escapes every byte", async () => {
     const { client, input, ended } = await open();
     const content = "\u0001".repeat(10 * 1024 * 1024);
     const answer = await client.ask(legacyCall("create_blob", { content, kind: "text/plain" }) as { id: number });
@@ -202,7 +202,7 @@ describe("MCP over stdio", () => {
     await ended;
   });
 
-  it("answers each line that is no message, with its id where that can be told, and goes on", async () => {
+  it("answers each invalid line with an error, with its id if it has one, and goes on", async () => {
     const { client, input, output, ended } = await open();
     await client.ask(initialize("2025-11-25"));
     const lines = [
@@ -236,14 +236,14 @@ describe("MCP over stdio", () => {
     output.end();
   });
 
-  it("ends when the client sends a line without an end, instead of keeping all of it", async () => {
+  it("ends when a line exceeds the limit", async () => {
     const { input, ended } = await open();
     const piece = Buffer.alloc(8 * 1024 * 1024, "x");
     for (let count = 0; count < 9; count++) input.write(piece);
     await ended;
   });
 
-  it("ends when the client takes no more, and stops hearing of changes", async () => {
+  it("ends when the client closes its input, and unsubscribes from changes", async () => {
     const { output, ended, files, catalog } = await open();
     output.destroy(new Error("gone"));
     await ended;

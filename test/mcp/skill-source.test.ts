@@ -99,7 +99,9 @@ describe("what is served", () => {
     };
     const { host, client, logged } = await openHost({ ...skills, ...files });
     expect(await uris(host)).not.toContain("skill://gamma/SKILL.md");
-    expect(logged.join()).toContain("Not served as an MCP skill: gamma (its SKILL.md has Unicode tags");
+    expect(logged.join()).toContain(
+      "The skill gamma is not served over the MCP Skills extension: SKILL.md contains invisible Unicode tags",
+    );
     const { contents } = await client.readResource({ uri: "skill://alpha/notes.md" });
     expect(contents[0]).not.toHaveProperty("text");
   });
@@ -119,7 +121,7 @@ describe("what is served", () => {
     }
   });
 
-  it("refuses a cursor that it did not give", async () => {
+  it("refuses a cursor that it did not issue", async () => {
     const { client } = await openHost();
     const request = { method: "skills/list", params: { cursor: "x" } };
     await expect(new SkillsClient(client).list(request.params)).rejects.toMatchObject({
@@ -157,12 +159,12 @@ describe("what is served", () => {
     const { host, client, logged } = await openHost({ ...skills, ...files });
     expect(await uris(host)).toEqual(["skill://alpha/SKILL.md", "skill://beta/SKILL.md"]);
     expect(await uris(host)).toHaveLength(2);
-    expect(logged.filter((line) => line.includes("Not served as an MCP skill: gamma"))).toHaveLength(1);
+    expect(logged.filter((line) => /The skill gamma.* is not served/.test(line))).toHaveLength(1);
     const { structuredContent } = await client.callTool({ name: "list_skills", arguments: {} });
     expect(JSON.stringify(structuredContent)).toContain('"gamma');
   });
 
-  it("does not read through a skill that is too large to be served", async () => {
+  it("does not read all of a skill that is too large to be served", async () => {
     const files = memorySkillFiles({
       "/skills/gamma/SKILL.md": skillMd("gamma"),
       "/skills/gamma/large.bin": new Uint8Array(16 * 1024 * 1024),
@@ -188,7 +190,7 @@ describe("what is served", () => {
     expect(hashed).toEqual([]);
   });
 
-  it("keeps to what the caller may see", async () => {
+  it("serves only what the caller may see", async () => {
     const visible = ({ name }: Skill): boolean => name === "beta";
     const { host, client } = await openHost(skills, { caller: { visible } });
     expect(await uris(host)).toEqual(["skill://beta/SKILL.md"]);
@@ -265,7 +267,7 @@ describe("what is served", () => {
     });
   });
 
-  it("shows a change to the next request, and tells a client that listens", async () => {
+  it("shows a change to the next request, and notifies a client that subscribed", async () => {
     const { host, client, files, catalog } = await openHost();
     expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: true });
     const told = new Promise<void>((resolve) => {
@@ -292,7 +294,7 @@ describe("what is served", () => {
     },
   );
 
-  it("promises no such news to a client that has no way to hear them", async () => {
+  it("announces no notifications to a client that cannot receive them", async () => {
     const { client } = await openHost(skills, { mode: "legacy" });
     expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: false });
   });

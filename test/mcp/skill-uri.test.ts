@@ -9,7 +9,7 @@ const segment = fc
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
 
 describe("skill:// URIs", () => {
-  it("name the same file again, however its name is written", () => {
+  it("round-trip any file name", () => {
     fc.assert(
       fc.property(slug, path, (name, file) => {
         const uri = toSkillUri({ slug: name, path: file });
@@ -18,7 +18,7 @@ describe("skill:// URIs", () => {
     );
   });
 
-  it("are in the form that a parser of URLs gives them", () => {
+  it("are normalized URLs", () => {
     fc.assert(
       fc.property(slug, path, (name, file) => {
         const uri = toSkillUri({ slug: name, path: file });
@@ -27,7 +27,7 @@ describe("skill:// URIs", () => {
     );
   });
 
-  it("never throw, and never let a slash out of a segment", () => {
+  it("never throw, and never decode a slash inside a segment", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -43,7 +43,7 @@ describe("skill:// URIs", () => {
     );
   });
 
-  it("of a directory end with the skill's name", () => {
+  it("of a skill's directory end with its slug", () => {
     expect(toSkillUri({ slug: "alpha", path: "" })).toBe("skill://alpha");
     expect(fromSkillUri("skill://alpha")).toEqual({ slug: "alpha", path: "" });
   });

@@ -46,7 +46,6 @@ export const mcp = defineCommand({
       const streams = {
         input: process.stdin,
         output: process.stdout,
-        clock,
         gone: AbortSignal.any([gone.signal, signal]),
       };
       await serveMcp(app, createCaller(session, { door: "mcp" }), streams);

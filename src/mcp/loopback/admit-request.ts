@@ -2,22 +2,22 @@ import { isToken, toTokenDigest } from "./random-token.ts";
 import { nothingHere } from "./refusal.ts";
 import type { Refusal } from "./refusal.ts";
 
-/** The head of a request, as far as admission looks at it. */
+/** The parts of a request that decide on admission. */
 export interface RequestHead {
   readonly method: string | undefined;
-  /** As the request line has it. */
+  /** From the request line. */
   readonly target: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly authorization: string | undefined;
 }
 
-/** Something that waits behind a path and a token. */
+/** Something that is reached by a path and a token. */
 export interface Guarded {
   readonly tokenDigest: Buffer;
 }
 
-/** Those who wait, under the digests of their paths: looking one up tells nothing about the others by the time it takes. */
+/** By digest of the path, so that the time of a lookup reveals nothing about other paths. */
 export type GuardedPaths<Session extends Guarded> = ReadonlyMap<string, Session>;
 
 export function toPathKey(path: string): string {
@@ -25,8 +25,8 @@ export function toPathKey(path: string): string {
 }
 
 /**
- * Who is called, if the request may pass (CONTRACT C-2.2). The Host must be ours, so that no name of somebody else's leads a
- * browser here, and an Origin, where there is one, as well. A path that is gone is refused like one that never was.
+ * The session that a request is for, or why it is refused (CONTRACT C-2.2). Host, and Origin if present, must be ours, against DNS
+ * rebinding. The path of a closed session is refused like an unknown one.
  */
 export function admitRequest<Session extends Guarded>(
   { method, target, host, origin, authorization }: RequestHead,
@@ -35,20 +35,20 @@ export function admitRequest<Session extends Guarded>(
 ): Session | Refusal {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
   if (host === undefined || !hosts.includes(host.toLowerCase())) {
-    return { status: 421, code: "INVALID_REQUEST", message: "This server does not answer under that Host." };
+    return { status: 421, code: "INVALID_REQUEST", message: "Host not allowed." };
   }
   if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`)) {
-    return { status: 403, code: "PERMISSION_DENIED", message: "Requests from that Origin are not allowed." };
+    return { status: 403, code: "PERMISSION_DENIED", message: "Origin not allowed." };
   }
   const session = target === undefined ? undefined : paths.get(toPathKey(target));
   if (session === undefined) return nothingHere;
   const token = /^bearer +([^ ]+) *$/i.exec(authorization ?? "")?.[1];
   if (token === undefined || !isToken(token, session.tokenDigest)) {
-    const message = "The bearer token is missing or not the right one.";
+    const message = "The bearer token is missing or wrong.";
     return { status: 401, code: "AUTH_REQUIRED", message, headers: { "www-authenticate": "Bearer" } };
   }
   if (method === "POST") return session;
-  return { status: 405, code: "INVALID_REQUEST", message: "Only POST is served.", headers: { allow: "POST" } };
+  return { status: 405, code: "INVALID_REQUEST", message: "Method not allowed; use POST.", headers: { allow: "POST" } };
 }
 
 export function isRefusal(admitted: Guarded | Refusal): admitted is Refusal {

@@ -12,32 +12,32 @@ import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import { newToken } from "./random-token.ts";
 import { refuse } from "./refusal.ts";
 
-/** Where one session's MCP server is, and what opens it. Both are secrets. */
+/** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
 export interface LoopbackAddress {
   readonly url: string;
   readonly headers: Readonly<Record<"Authorization", string>>;
-  /** Gives up what is being answered; from then on the path is one that never was. May be called more than once. */
+  /** Cancels running calls; afterwards the path is unknown. Idempotent. */
   close(): Promise<void>;
 }
 
-/** MCP over HTTP for the agents that this process wraps. */
+/** MCP over HTTP, for the agents that this process wraps. */
 export interface LoopbackServer {
-  /** Listens from the first call on. Throws CLOSED after `close`. */
+  /** The first call starts to listen. Throws CLOSED after `close`. */
   open(caller: McpCaller): Promise<LoopbackAddress>;
-  /** Closes every session and every connection. May be called more than once. */
+  /** Closes every session and connection. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Far more than the agent of one editor opens; what is beyond it is closed at once, so that descriptors are left for other work. */
+/** Far more than one agent opens; further connections are closed at once, so that file descriptors are left for other work. */
 const mostConnections = 512;
-/** How long a connection may take to say what it wants, and how often that is looked at. */
+/** How long a client may take to send the request head, and how often that is checked. */
 const headersTimeout = 5_000;
 const connectionsCheckingInterval = 1_000;
 
 /**
- * One HTTP server for all sessions, each behind a random path and a bearer token of its own (A-11). It listens on 127.0.0.1 only,
- * and never keeps this process alive. Agents pass path and token on where others read them: where the system tells who
- * has the other end of a connection, only this user is answered, and root, to whom nothing is closed.
+ * One HTTP server for all sessions, each with a random path and bearer token (A-11), on 127.0.0.1 only. Never keeps this process alive.
+ * Agents expose path and token to other users, such as on a command line: on systems that reveal the user of a connection, only this user
+ * and root are answered.
  */
 export function openLoopbackServer(
   door: McpDoor,
@@ -52,7 +52,7 @@ export function openLoopbackServer(
   async function listen(): Promise<Server> {
     const server = createServer({ headersTimeout, connectionsCheckingInterval }, (request, response) => {
       answer(request, response).catch((error: unknown) => {
-        door.log("warning", `An MCP request was not answered: ${String(error)}`);
+        door.log("warning", `An MCP request failed: ${String(error)}`);
         response.destroy();
       });
     });
@@ -64,14 +64,14 @@ export function openLoopbackServer(
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject).listen(0, "127.0.0.1", resolve);
     });
-    // Where the process has no descriptors left, each connection that cannot be taken comes by here; without this it would end us.
+    // Emitted for each connection refused for lack of file descriptors; without a listener it would end the process.
     server.on("error", (error) => {
-      door.log("warning", `The MCP server could not take a connection: ${String(error)}`);
+      door.log("warning", `The MCP server could not accept a connection: ${String(error)}`);
     });
     return server.unref();
   }
 
-  /** A failure is not kept: the next session may have more luck. */
+  /** A failure is not kept: the next session tries again. */
   function listened(): Promise<Server> {
     listening ??= listen().catch((error: unknown) => {
       listening = undefined;
@@ -80,13 +80,13 @@ export function openLoopbackServer(
     return listening;
   }
 
-  /** Whether the other end is one of ours to answer; closes the connection where it is not. */
+  /** Whether the client is this user or root; closes the connection otherwise. */
   async function admit(socket: Socket, { userOf }: PeerUsers): Promise<boolean> {
     const user = await userOf(socket).catch((error: unknown) => {
-      tellOnce("warning", `MCP connections are refused: who is calling cannot be told: ${String(error)}`);
+      tellOnce("warning", `MCP connections are refused because their user cannot be determined: ${String(error)}`);
       return undefined;
     });
-    // Until it is closed here, nobody else can have a connection from the same port.
+    // While the socket is open here, no other connection can have its port.
     const isAdmitted = !socket.destroyed && (user === 0 || user === process.geteuid?.());
     if (!isAdmitted) socket.destroy();
     if (user !== undefined && !isAdmitted) {

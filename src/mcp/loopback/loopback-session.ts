@@ -3,7 +3,7 @@ import { createMcpHandler, isJsonContentType } from "@modelcontextprotocol/serve
 import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
 import type { Guarded } from "./admit-request.ts";
 import { asksForInstructions, declaresSkills } from "../client-message.ts";
-import { openExchanges } from "../socket/exchanges.ts";
+import { openExchanges } from "./exchanges.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import { openMcpServers } from "../mcp-server.ts";
 import { toTokenDigest } from "./random-token.ts";
@@ -11,17 +11,17 @@ import { maxBodyBytes, readBody } from "./read-body.ts";
 import { nothingHere, refuse } from "./refusal.ts";
 import { writeResponse } from "./write-response.ts";
 
-/** One caller's MCP server, for requests that were admitted. */
+/** One caller's MCP server, for admitted requests. */
 export interface LoopbackSession extends Guarded {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Gives up what is being answered. */
+  /** Cancels running calls. */
   close(): Promise<void>;
 }
 
 export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: string): LoopbackSession {
   const makeServer = openMcpServers(door, caller);
   const messages = new WeakMap<Request, unknown>();
-  // Before 2026-07-28 a client without a session would have no way to hear of a change.
+  // Before 2026-07-28 there is no stream over which a client without a session could be notified.
   const toServer = ({ era, requestInfo }: McpRequestContext): Promise<McpServer> => {
     const message = requestInfo === undefined ? undefined : messages.get(requestInfo);
     return makeServer({
@@ -45,7 +45,7 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
   return {
     tokenDigest: toTokenDigest(token),
     async answer(request, response) {
-      // The handler refuses any other type, whatever the body.
+      // The handler refuses other types, whatever the body.
       const isJson = isJsonContentType(request.headers["content-type"] ?? null);
       const bytes = isJson ? await readBody(request) : Buffer.alloc(0);
       if (isClosed) {
@@ -53,13 +53,13 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
         return;
       }
       if (bytes === undefined) {
-        const message = `A request may have at most ${maxBodyBytes} bytes.`;
+        const message = `The request body is too large; the limit is ${maxBodyBytes} bytes.`;
         refuse(response, { status: 413, code: "INVALID_REQUEST", message });
         return;
       }
       const parsed = parse(bytes);
       if (parsed === undefined && bytes.length > 0) {
-        refuse(response, { status: 400, code: "PARSE_ERROR", message: "The body is not JSON." });
+        refuse(response, { status: 400, code: "PARSE_ERROR", message: "The request body is not valid JSON." });
         return;
       }
       const { signal, leave, abort } = exchanges.enter(parsed);
@@ -83,17 +83,17 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
   };
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined for invalid JSON. */
 function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8")) as unknown;
   } catch {
-    // The caller says so to the client.
+    // The client gets a 400.
     return undefined;
   }
 }
 
-/** Without its body, which is handed over parsed. */
+/** Without the body, which is passed on parsed. */
 function toWebRequest({ headers, url = "" }: IncomingMessage, signal: AbortSignal): Request {
   const web = new Headers();
   for (const [name, value] of Object.entries(headers)) {

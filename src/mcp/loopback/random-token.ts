@@ -1,16 +1,16 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** A new secret: 256 random bits, safe in a URL and in a header. */
+/** A secret of 256 random bits, safe in URLs and headers. */
 export function newToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** What may be kept of a secret in order to recognise it. */
+/** The digest by which a secret is recognised without being stored. */
 export function toTokenDigest(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
-/** Whether this is the secret; takes as long for a near miss as for a wild guess. */
+/** Compares in constant time. */
 export function isToken(candidate: string, digest: Buffer): boolean {
   return timingSafeEqual(toTokenDigest(candidate), digest);
 }

@@ -3,12 +3,12 @@ import type { IncomingMessage } from "node:http";
 /** Bytes of one request (CONTRACT C-2.2). */
 export const maxBodyBytes = 16 * 1024 * 1024;
 
-/** The whole body; undefined when it is longer than may be. Rejects when the client goes away before its end. */
+/** The whole body; undefined if it exceeds the limit. Rejects if the client disconnects first. */
 export async function readBody(request: IncomingMessage, limit: number = maxBodyBytes): Promise<Buffer | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return undefined;
   const chunks: Buffer[] = [];
   let length = 0;
-  // Not `for await`: leaving it early would destroy the request, and the refusal with it.
+  // Not `for await`: leaving the loop early would destroy the request before it can be refused.
   return await new Promise((resolve, reject) => {
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
@@ -23,7 +23,7 @@ export async function readBody(request: IncomingMessage, limit: number = maxBody
     });
     request.on("error", reject);
     request.on("close", () => {
-      reject(new Error("The request ended before its body did."));
+      reject(new Error("The client disconnected before the body was complete."));
     });
   });
 }

@@ -4,7 +4,7 @@ import type { SkillsErrorCode } from "../../errors.ts";
 import { silentLog } from "../../base/log.ts";
 import { toWireError } from "../../wire/error-table.ts";
 
-/** A request that never reaches a session, or not its server. */
+/** Why a request is refused before it reaches a server. */
 export interface Refusal {
   readonly status: 400 | 401 | 403 | 404 | 405 | 413 | 421;
   readonly code: SkillsErrorCode;
@@ -12,16 +12,16 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** For a path that is gone, and for one that never was: nobody can tell them apart. */
+/** The same for closed sessions and unknown paths. */
 export const nothingHere: Refusal = Object.freeze({
   status: 404,
   code: "INVALID_REQUEST",
-  message: "There is nothing here.",
+  message: "Not found.",
 });
 
-/** Answers with a JSON-RPC error that belongs to no id (CONTRACT C-2.2). What is left of the request is read and forgotten. */
+/** Responds with a JSON-RPC error whose id is null (CONTRACT C-2.2). */
 export function refuse(response: ServerResponse, { status, code, message, headers = {} }: Refusal): void {
-  // Every code of a refusal is in the table: nothing is logged, and no id is needed.
+  // All codes of refusals are in the error table, so nothing is logged.
   const error = toWireError(new SkillsError(code, message), { log: silentLog, newErrorId: () => "" });
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));

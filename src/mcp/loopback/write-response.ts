@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-/** Writes a web response, a stream as it comes. Resolves when everything was taken, or the client is gone; never rejects. */
+/** Writes a web response, streaming its body. Resolves when all is written or the client disconnected; never rejects. */
 export async function writeResponse(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
   response.writeHead(status, Object.fromEntries(headers));
   if (body === null) {
@@ -9,7 +9,7 @@ export async function writeResponse(response: ServerResponse, { status, headers,
   }
   const reader = body.getReader();
   const giveUp = (): void => {
-    // The stream may have failed already, and there is nobody left to tell.
+    // The stream may have failed already.
     reader.cancel().catch(() => undefined);
   };
   response.once("close", giveUp);
@@ -21,7 +21,7 @@ export async function writeResponse(response: ServerResponse, { status, headers,
     }
     response.off("close", giveUp).end();
   } catch {
-    // Half an answer must not look like a whole one.
+    // A partial response must not look complete.
     response.destroy();
   }
 }

@@ -11,22 +11,21 @@ export interface BridgeOptions extends ParentOptions {
   readonly input: Readable;
   /** To the agent. */
   readonly output: Writable;
-  /** The socket of the process that had this one started. */
+  /** The socket of the acp-skills process. */
   readonly path: string;
   readonly log: Log;
   readonly platform?: NodeJS.Platform;
 }
 
 /**
- * Carries bytes between stdio and the socket of the process that had this one started (A-11), and knows nothing of what they say.
- * Resolves when the agent closes its end and has its answers, goes away, or takes no more, and when the session is closed; false where
+ * Pipes bytes between stdio and the socket of the acp-skills process (A-11). Resolves when either end closes or the agent exits; false if
  * the socket cannot be used.
  */
 export async function runBridge(options: BridgeOptions): Promise<boolean> {
   const { input, output, path, log, platform = process.platform } = options;
   const fault = platform === "win32" ? undefined : privacyFault(dirname(path));
   if (fault !== undefined) {
-    log("error", `The socket ${path} is not used: its directory cannot be trusted, because ${fault}.`);
+    log("error", `The socket ${path} was not used: its directory is not private: ${fault}.`);
     return false;
   }
   const socket = connect({ path, allowHalfOpen: true });
@@ -42,8 +41,8 @@ export async function runBridge(options: BridgeOptions): Promise<boolean> {
   stopLooking();
   output.off("close", end);
   input.unpipe(socket).destroy();
-  // A connection that breaks later is the end of the session, or of the process that served it.
+  // A connection that breaks later means that the session, or the process that served it, ended.
   if (seen.isConnected || seen.failure === undefined) return true;
-  log("error", `The skills server cannot be reached: ${seen.failure.message}`);
+  log("error", `Could not connect to the skills server: ${seen.failure.message}`);
   return false;
 }

@@ -9,25 +9,24 @@ import {
 } from "@modelcontextprotocol/server";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 
-/** Is never answered: it lasts as long as the connection. */
+/** Has no answer: it lasts as long as the connection. */
 const endless = "subscriptions/listen";
 
 export interface LineOptions {
   readonly maxLineBytes: number;
-  /** Sees every message before the server does. Must not throw. */
+  /** Called with every message before the server gets it. Must not throw. */
   readonly onMessage: (message: JSONRPCMessage) => void;
 }
 
 export interface LineTransport {
   readonly transport: Transport;
-  /** Resolves when the input has ended and what was asked before is answered, and when the input broke. */
+  /** Resolves when the input ended and every request is answered, or when the input failed. */
   readonly ended: Promise<void>;
 }
 
 /**
- * MCP over two streams, a message a line. The library's own transport leaves what is no message unanswered, and closes at once when its
- * input ends; this one answers what cannot be read as JSON-RPC wants it, and what was asked before the end, so that a file of
- * requests can be its input.
+ * MCP over two streams, one message per line. Unlike the library's transport it answers invalid messages as JSON-RPC requires, and answers
+ * pending requests when its input ends, so that a file of requests can be piped in.
  */
 export function openLineTransport(
   input: Readable,
@@ -45,28 +44,28 @@ export function openLineTransport(
       if (isClosed) return;
       if (line.trim() !== "") take(line);
     }
-    // What was read last is on its way to the server still.
+    // The server takes the last message in the next turn of the event loop.
     await setImmediate();
     if (unanswered.size > 0) await new Promise<void>((resolve) => (whenAnswered = resolve));
   }
 
   function take(line: string): void {
     const message = parse(line);
-    if (message === undefined) refuse(null, ProtocolErrorCode.ParseError, "The line is not JSON.");
+    if (message === undefined) refuse(null, ProtocolErrorCode.ParseError, "The line is not valid JSON.");
     else if (isMessage(message)) {
       note(message);
       onMessage(message);
       transport.onmessage?.(message);
     } else if (isObject(message) && !("method" in message) && ("result" in message || "error" in message)) {
-      // An answer is not answered, whatever it looks like.
-      transport.onerror?.(new Error("An answer of the client's is no JSON-RPC."));
+      // A response gets no response, not even an invalid one.
+      transport.onerror?.(new Error("The client sent an invalid JSON-RPC response."));
     } else {
       const id = isObject(message) && isId(message.id) ? message.id : null;
-      refuse(id, ProtocolErrorCode.InvalidRequest, "The line is no JSON-RPC 2.0 message as MCP has them.");
+      refuse(id, ProtocolErrorCode.InvalidRequest, "The line is not a valid JSON-RPC 2.0 message of MCP.");
     }
   }
 
-  /** What is no message of MCP's has an answer that is none, either: it may have no id. */
+  /** Not `send`: the id may be null, which the library's types do not allow. */
   function refuse(id: string | number | null, code: number, message: string): void {
     write({ jsonrpc: "2.0", id, error: { code, message } }).catch((error: unknown) =>
       transport.onerror?.(toError(error)),
@@ -76,7 +75,7 @@ export function openLineTransport(
   function note(message: JSONRPCMessage): void {
     if (!("method" in message)) return;
     if ("id" in message && message.method !== endless) unanswered.add(message.id);
-    // Whoever gives a request up is not answered.
+    // A cancelled request gets no answer.
     if (message.method === "notifications/cancelled") settle(message.params?.["requestId"]);
   }
 
@@ -118,13 +117,13 @@ export function openLineTransport(
 
 const newline = 0x0a;
 
-/** The lines of a stream of bytes, split at `\n` only; a last line without an end counts. Throws when one is too long. */
+/** Splits a byte stream into lines at `\n`; the last line may lack it. Throws for a line that is too long. */
 async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string, void> {
   let parts: Uint8Array[] = [];
   let length = 0;
   const add = (part: Uint8Array): void => {
     length += part.length;
-    if (length > maxBytes) throw new Error(`A line of more than ${maxBytes} bytes was sent.`);
+    if (length > maxBytes) throw new Error(`The client sent a line of more than ${maxBytes} bytes.`);
     parts.push(part);
   };
   for await (const chunk of chunks) {
@@ -140,7 +139,7 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>, maxBytes: number): 
 }
 
 function isMessage(value: unknown): value is JSONRPCMessage {
-  // A request with an odd id would pass for a notification.
+  // Without this, a request with an invalid id would be taken for a notification.
   if (isObject(value) && "method" in value && "id" in value) return isJSONRPCRequest(value);
   return isJSONRPCNotification(value) || isJSONRPCResultResponse(value) || isJSONRPCErrorResponse(value);
 }
@@ -157,7 +156,7 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line) as unknown;
   } catch {
-    return undefined; // Told to whoever sent it.
+    return undefined; // The sender gets an error.
   }
 }
 

@@ -4,16 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SkillsError } from "../../errors.ts";
 
-/** Begins the name of every such directory. */
 const prefix = "acp-skills-mcp-";
 
-/** The address of a unix socket has 104 bytes on macOS, and some more on Linux; so many are left for the directory. */
+/** Paths of Unix sockets are limited to 104 bytes on macOS, 108 on Linux; this much of it is for the directory. */
 const longestDirectory = 80;
 
-/** How old an empty one must be to be nobody's: it may have been made just now. */
+/** An empty directory is removed only at this age: a younger one may be about to be used. */
 const forgottenMs = 600_000;
 
-/** A new directory into which only this user comes. Throws where it cannot be had. */
+/** Creates a directory that only this user can enter. Throws INTERNAL if that is not possible. */
 export function makePrivateDirectory(temporaryDirectory = tmpdir()): string {
   const isShort = Buffer.byteLength(temporaryDirectory) <= longestDirectory;
   const directory = mkdtempSync(join(isShort ? temporaryDirectory : "/tmp", prefix));
@@ -22,16 +21,16 @@ export function makePrivateDirectory(temporaryDirectory = tmpdir()): string {
   return directory;
 }
 
-/** Why other users may come into a directory; undefined where none can, but root. */
+/** Why other users could enter a directory; undefined if none but root can. */
 export function privacyFault(directory: string): string | undefined {
   const found = lstatSync(directory, { throwIfNoEntry: false });
   if (found === undefined) return "it does not exist";
   if (!found.isDirectory()) return "it is not a directory";
   if (found.uid !== process.geteuid?.()) return "it belongs to another user";
-  return (found.mode & 0o077) === 0 ? undefined : "other users may use it";
+  return (found.mode & 0o077) === 0 ? undefined : "other users have access to it";
 }
 
-/** Removes the directories of this user's processes that were killed: nobody listens at their sockets. Never throws. */
+/** Removes directories that killed processes of this user left behind: nothing listens on their sockets. Never throws. */
 export async function sweepPrivateDirectories(temporaryDirectory = tmpdir()): Promise<void> {
   try {
     for (const name of readdirSync(temporaryDirectory)) {
@@ -39,7 +38,7 @@ export async function sweepPrivateDirectories(temporaryDirectory = tmpdir()): Pr
       if (name.startsWith(prefix) && privacyFault(directory) === undefined) await removeIfDeserted(directory);
     }
   } catch {
-    // What cannot be removed now may be the next time; it does no harm.
+    // Harmless; the next sweep tries again.
   }
 }
 

@@ -4,40 +4,35 @@ import { createServer } from "node:net";
 import type { Server, Socket } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import { makePrivateDirectory, sweepPrivateDirectories } from "./private-directory.ts";
 import { newToken } from "../loopback/random-token.ts";
 import { serveMcp } from "../serve-mcp.ts";
 
-/** Where one session's MCP server is, for the bridge. Who knows the path must still be this user to connect. */
+/** Where the bridge reaches one session's MCP server. Only this user can connect, even if others know the path. */
 export interface SocketAddress {
   readonly path: string;
-  /** Gives up what is being answered, and stops listening. May be called more than once. */
+  /** Cancels running calls and stops listening. Idempotent. */
   close(): Promise<void>;
 }
 
-/** MCP over a socket that only this user can reach, for agents that start the bridge (A-11). */
+/** MCP over a socket that only this user can reach, for agents that spawn the bridge (A-11). */
 export interface SocketServer {
-  /** Throws CLOSED after `close`, and where no private place can be had. */
+  /** Throws CLOSED after `close`, INTERNAL if no private directory can be created. */
   open(caller: McpCaller): Promise<SocketAddress>;
-  /** Closes every session and every connection, and removes what was made. May be called more than once. */
+  /** Closes every session and connection, and removes the directory. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Agents start one bridge a session, and a new one where they connect again. */
+/** Agents spawn one bridge per session, and another when they reconnect. */
 const connectionsASession = 16;
 
 /**
- * One socket a session, in a directory of mode 0700. On Windows a named pipe, which by default only its creator, administrators and
- * the system may write to: other users can ask nothing. Never keeps this process alive.
+ * One socket per session, in a directory of mode 0700. On Windows a named pipe, which by default only its creator, administrators and the
+ * system may write to. Never keeps this process alive.
  */
-export function openSocketServer(
-  door: McpDoor,
-  clock: Clock,
-  platform: NodeJS.Platform = process.platform,
-): SocketServer {
+export function openSocketServer(door: McpDoor, platform: NodeJS.Platform = process.platform): SocketServer {
   const sessions = new Set<SocketAddress>();
   let directory: string | undefined;
   let isClosed = false;
@@ -60,8 +55,10 @@ export function openSocketServer(
     });
     server.maxConnections = connectionsASession;
     await new Promise<void>((resolve, reject) => server.once("error", reject).listen(path, resolve));
-    // Where the process has no descriptors left, each connection that cannot be taken comes by here; without this it would end us.
-    server.on("error", (error) => door.log("warning", `The MCP server could not take a connection: ${String(error)}`));
+    // Emitted for each connection refused for lack of file descriptors; without a listener it would end the process.
+    server.on("error", (error) =>
+      door.log("warning", `The MCP server could not accept a connection: ${String(error)}`),
+    );
     server.unref();
     const address: SocketAddress = {
       path,
@@ -75,12 +72,12 @@ export function openSocketServer(
   }
 
   async function serveConnection(socket: Socket, caller: McpCaller): Promise<void> {
-    // Ends the input, when serving is over, without the socket: the last answers are to leave by it.
+    // Serving destroys its input at the end; the socket stays open until the last answers are written.
     const input = new PassThrough();
     const gone = new AbortController();
     socket.once("close", () => gone.abort()).on("error", () => undefined);
     try {
-      await serveMcp(door, caller, { input: socket.pipe(input), output: socket, clock, gone: gone.signal });
+      await serveMcp(door, caller, { input: socket.pipe(input), output: socket, gone: gone.signal });
     } catch (error) {
       door.log("warning", `Serving MCP over a socket failed: ${String(error)}`);
     } finally {

@@ -2,13 +2,13 @@ import type { Clock } from "../../base/clock.ts";
 
 export interface ParentOptions {
   readonly clock: Clock;
-  /** The id of the parent process as it is now: another one means that the parent is gone. */
+  /** The id of the current parent process; it changes when the parent exits. */
   readonly parent: () => number;
 }
 
 const lookEvery = 1_000;
 
-/** Calls back once when the parent is gone: an agent that is killed may leave its end of a pipe open in a child of its own. */
+/** Calls `gone` once when the parent process exits: a child of a killed agent may keep its end of a pipe open. */
 export function whenParentGone({ clock, parent }: ParentOptions, gone: () => void): () => void {
   const first = parent();
   let stop = clock.after(lookEvery, look);

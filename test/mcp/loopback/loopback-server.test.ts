@@ -53,7 +53,7 @@ describe("what a call prints while it runs", () => {
     return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "run_code", arguments: {}, _meta } };
   };
 
-  it("is told to whoever asked, and to whoever follows the call that the client names", async () => {
+  it("is sent to a client that asked, and to the listener of the call that the client names", async () => {
     const followed: string[] = [];
     const follow = ({ toolCallId }: FollowedCall) =>
       toolCallId === undefined ? undefined : onPrinted((text) => void followed.push(`${toolCallId} ${text}`));
@@ -75,7 +75,7 @@ describe("what a call prints while it runs", () => {
 });
 
 describe("admission", () => {
-  it("lets in who has the path and the token", async () => {
+  it("admits a client with path and token", async () => {
     const { address } = await open();
     const { status, message } = await rawRequest(address, { body: list });
     expect(status).toBe(200);
@@ -107,14 +107,14 @@ describe("admission", () => {
     expect(answer.text).not.toContain("alpha");
   });
 
-  it("takes the name localhost, and an Origin that is its own", async () => {
+  it("accepts the host localhost, and its own Origin", async () => {
     const { address } = await open();
     const { port } = new URL(address.url);
     const headers = { host: `localhost:${port}`, origin: `http://127.0.0.1:${port}` };
     expect((await rawRequest(address, { headers, body: list })).status).toBe(200);
   });
 
-  it("asks for the token as RFC 6750 has it", async () => {
+  it("asks for the token as RFC 6750 specifies", async () => {
     const { address } = await open();
     const answer = await rawRequest(address, { headers: { Authorization: undefined }, body: list });
     expect(answer.headers["www-authenticate"]).toBe("Bearer");
@@ -129,7 +129,7 @@ describe("admission", () => {
     },
   );
 
-  it("does not take its path with anything added", async () => {
+  it("refuses its path with anything appended", async () => {
     const { address } = await open();
     const { pathname } = new URL(address.url);
     for (const path of [`${pathname}/`, `${pathname}?a=1`, `//x${pathname}`, `http://evil.example${pathname}`]) {
@@ -168,12 +168,12 @@ describe("bodies", () => {
     return text + " ".repeat(length - text.length);
   };
 
-  it("takes one of exactly the limit", async () => {
+  it("accepts one of exactly the limit", async () => {
     const { address } = await open();
     expect((await rawRequest(address, { text: padded(maxBodyBytes) })).status).toBe(200);
   });
 
-  it("refuses one byte more, declared or not", async () => {
+  it("refuses one byte more, with or without content-length", async () => {
     const { address } = await open();
     const text = padded(maxBodyBytes + 1);
     const declared = await rawRequest(address, { text, headers: { "content-length": String(text.length) } });
@@ -198,7 +198,7 @@ describe("bodies", () => {
 });
 
 describe("sessions", () => {
-  it("does not open one's path with another's token", async () => {
+  it("refuses the token of another session", async () => {
     const { server, caller, address } = await open();
     const other = await server.open({ ...caller, owner: "other", sessionId: "s2" });
     const answer = await rawRequest(address, { headers: other.headers, body: list });
@@ -239,7 +239,7 @@ describe("sessions", () => {
     expect(skills.message.error).toMatchObject({ code: -32601 });
   });
 
-  it("answers a closed session's path like one that never was", async () => {
+  it("answers a closed session's path like an unknown one", async () => {
     const { server, caller, address } = await open();
     const other = await server.open(caller);
     await address.close();
@@ -254,7 +254,7 @@ describe("sessions", () => {
 });
 
 describe("giving up", () => {
-  it("cancels a call whose client goes away", async () => {
+  it("cancels a call whose client disconnects", async () => {
     const { wrap, started, abortedCalls } = waitingToolbox();
     const { address } = await open({ wrap });
     const { hostname, port, pathname } = new URL(address.url);
@@ -305,7 +305,7 @@ describe("giving up", () => {
 describe("trouble with the port", () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it("is not for good when listening failed: the next session tries again", async () => {
+  it("tries again with the next session after listening failed", async () => {
     const { server, caller } = await openDoor();
     vi.spyOn(Server.prototype, "listen").mockImplementationOnce(function (this: Server) {
       process.nextTick(() => this.emit("error", new Error("EMFILE")));
@@ -317,7 +317,7 @@ describe("trouble with the port", () => {
     await server.close();
   });
 
-  it("costs nobody the process when connections cannot be taken, however often", async () => {
+  it("survives connections that cannot be accepted", async () => {
     const listen = vi.spyOn(Server.prototype, "listen");
     const { address, logged } = await open();
     const server = listen.mock.contexts[0] as Server;
@@ -328,7 +328,7 @@ describe("trouble with the port", () => {
 });
 
 describe("closing", () => {
-  it("ends every connection, and may be done twice", async () => {
+  it("closes every connection, and is idempotent", async () => {
     const { server, address } = await open();
     const { hostname, port } = new URL(address.url);
     const idle = connect(Number(port), hostname);
@@ -340,7 +340,7 @@ describe("closing", () => {
     await expect(rawRequest(address, { body: list })).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
 
-  it("refuses to open sessions afterwards, also those that were being opened", async () => {
+  it("refuses to open sessions afterwards, and those being opened", async () => {
     const { caller, server } = await openDoor();
     const opening = server.open(caller);
     const closing = server.close();
@@ -349,7 +349,7 @@ describe("closing", () => {
     await expect(server.open(caller)).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  it("listens to nobody before the first session", async () => {
+  it("does not listen before the first session", async () => {
     const { server } = await openDoor();
     await server.close();
   });

@@ -107,7 +107,7 @@ describe("an agent of 2026-07-28", () => {
 });
 
 describe("the bridge", () => {
-  it("carries requests side by side, and large answers whole", async () => {
+  it("carries concurrent requests and large answers", async () => {
     const { agent } = await openBridge();
     const content = "é\u2028".repeat(200_000);
     const created = await agent.ask(
@@ -133,7 +133,7 @@ describe("the bridge", () => {
     expect(agent.received.map(({ id }) => id)).toEqual(["after"]);
   });
 
-  it("ends with the agent's end of the pipe, when what it asked is answered", async () => {
+  it("ends when the agent closed its end and its requests are answered", async () => {
     const { agent, input, ended } = await openBridge();
     const answer = agent.ask(legacyCall("list_skills", {}, "last") as { id: string });
     input.end();
@@ -141,7 +141,7 @@ describe("the bridge", () => {
     expect((await answer).result).toBeDefined();
   });
 
-  it("ends with the session, and what it was doing ends too", async () => {
+  it("ends with the session, and cancels its calls", async () => {
     const { wrap, started, cancelled } = waitingToolbox();
     const { agent, ended, closeSession, logged } = await openBridge({ wrap });
     agent.send(legacyCall("list_skills", {}, "slow"));
@@ -151,13 +151,13 @@ describe("the bridge", () => {
     expect([await ended, logged]).toEqual([true, []]);
   });
 
-  it("ends when the agent takes no more", async () => {
+  it("ends when the agent closes its input", async () => {
     const { output, ended } = await openBridge();
     output.destroy();
     await ended;
   });
 
-  it("ends when another process is its parent, though the pipe stays open", async () => {
+  it("ends when its parent process exits, although the pipe stays open", async () => {
     const { clock, setParent, ended, input, agent } = await openBridge();
     await agent.ask(initialize("2025-11-25"));
     clock.pass(5_000);
@@ -167,17 +167,17 @@ describe("the bridge", () => {
     await ended;
   });
 
-  it("says so where nobody listens", async () => {
+  it("logs an error if nothing listens", async () => {
     const { sockets, caller } = await openDoor();
     const { path } = await sockets.open(caller);
     cleanup.push(() => sockets.close());
     const { ended, logged } = startBridge(join(dirname(path), "gone"));
     expect(await ended).toBe(false);
-    expect(logged).toEqual([expect.stringContaining("cannot be reached: connect ENOENT")]);
+    expect(logged).toEqual([expect.stringContaining("Could not connect to the skills server: connect ENOENT")]);
   });
 
   it.runIf(process.platform !== "win32").each([
-    ["that others may use", (directory: string) => (chmodSync(directory, 0o711), directory), "other users may use it"],
+    ["that others may use", (directory: string) => (chmodSync(directory, 0o711), directory), "other users have access to it"],
     [
       "behind a link",
       (directory: string) => (symlinkSync(directory, `${directory}-link`), `${directory}-link`),

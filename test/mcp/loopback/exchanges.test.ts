@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { openExchanges } from "../../../src/mcp/socket/exchanges.ts";
+import { openExchanges } from "../../../src/mcp/loopback/exchanges.ts";
 
 const request = (id: unknown): object => ({ jsonrpc: "2.0", id, method: "tools/call" });
 const cancelled = (requestId: unknown): object => ({ method: "notifications/cancelled", params: { requestId } });
 
 describe("the exchanges of a session", () => {
-  it("give up the one that a cancellation names, and tell 1 from '1'", () => {
+  it("cancels the request that a cancellation names, and distinguishes 1 from '1'", () => {
     const exchanges = openExchanges();
     const [one, text] = [exchanges.enter(request(1)), exchanges.enter(request("1"))];
     exchanges.enter(cancelled(1)).leave();
     expect([one.signal.aborted, text.signal.aborted]).toEqual([true, false]);
   });
 
-  it("give up neither of two that share an id", () => {
+  it("cancels neither of two requests that share an id", () => {
     const exchanges = openExchanges();
     const both = [exchanges.enter(request(1)), exchanges.enter(request(1))];
     exchanges.enter(cancelled(1)).leave();

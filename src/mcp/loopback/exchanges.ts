@@ -1,14 +1,14 @@
-/** The requests of one session that are being answered, so that they can be given up. */
+/** The running requests of one session, so that they can be cancelled. */
 export interface Exchanges {
-  /** Takes part until the returned function is called. */
+  /** Adds a request, until `leave` is called. */
   enter(body: unknown): { readonly signal: AbortSignal; readonly leave: () => void; readonly abort: () => void };
-  /** Gives up all of them. */
+  /** Cancels all of them. */
   abortAll(): void;
 }
 
 /**
- * Where every request is a connection of its own, as over HTTP before 2026-07-28, `notifications/cancelled` comes by another one
- * than the request it means. It is matched here, by the id; an id that two requests share means neither.
+ * Over HTTP before 2026-07-28, `notifications/cancelled` arrives in another request than the one it cancels. It is matched by id; an id that
+ * two requests share cancels neither.
  */
 export function openExchanges(): Exchanges {
   const running = new Map<AbortController, unknown>();
