@@ -27,7 +27,7 @@ const mayImport = {
   "caller.ts": ["skills", "tools"],
   mcp: ["skills", "runs", "tools", "wire", "app.ts", "caller.ts"],
 
-  "in-process": ["skills", "runs", "tools", "options.ts", "app.ts", "caller.ts"],
+  "in-process": ["skills", "runs", "tools", "options.ts", "app.ts", "caller.ts", "acp"],
   acp: ["skills", "runs", "tools", "wire", "options.ts", "app.ts", "caller.ts", "mcp"],
   cli: [
     "skills",

@@ -1,5 +1,4 @@
 /// <reference types="node" preserve="true" />
-export { reportToolCall } from "./acp/tools/report-tool-call.ts";
 export { withSkills } from "./acp/with-skills.ts";
 export { wrapCommand } from "./acp/process/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
@@ -9,18 +8,18 @@ export { readSkillsDelta, readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
 export { openSkills } from "./in-process/open-skills.ts";
 
-export type { ReportOptions } from "./acp/tools/report-tool-call.ts";
 export type { ExitStatus } from "./acp/process/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/process/wrap-command.ts";
 export type { SkillsAdvertisement, SkillsOptIn } from "./client/advertisement.ts";
 export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./base/log.ts";
-export type { OpenSkillsOptions, Skills, SkillsCallOptions } from "./in-process/open-skills.ts";
+export type { CallReport, OpenSkillsOptions, Skills, SkillsCallOptions } from "./in-process/open-skills.ts";
+export type { SkillsChange } from "./in-process/skills-messages.ts";
 export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
 export type { Problem } from "./skills/rules/problem.ts";
 export type { Skill } from "./skills/skill.ts";
 export type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
-export type { ServedToolName, ToolOutput } from "./tools/answers/tool-output.ts";
+export type { ServedToolName, ToolInput, ToolOutput } from "./tools/answers/tool-output.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
 export type { MessageStream } from "./wire/message-stream.ts";

@@ -12,7 +12,6 @@ test("the public surface is this list", () => {
     "readAdvertisement",
     "readSkillsDelta",
     "readSkillsUpdate",
-    "reportToolCall",
     "skillsOptIn",
     "withSkills",
     "wrapCommand",

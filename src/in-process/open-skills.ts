@@ -4,46 +4,68 @@ import { readOptions } from "../options.ts";
 import type { OptionRule, SkillsOptions } from "../options.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ToolDefinitions, ToolFormat } from "../tools/tool-definitions.ts";
-import type { ServedToolName, ToolOutput } from "../tools/answers/tool-output.ts";
+import type { ServedToolName, ToolInput, ToolOutput } from "../tools/answers/tool-output.ts";
+import type { Problem } from "../skills/rules/problem.ts";
+import type { ReportOptions } from "../acp/tools/report-tool-call.ts";
+import type { SkillsChange } from "./skills-messages.ts";
 
 export interface OpenSkillsOptions extends SkillsOptions {
-  /** The project's directory, absolute or relative to the process's. Default: the process's own. */
+  /** The project's directory. Default: the working directory. */
   readonly cwd?: string;
-  /** More directories in whose default roots skills are looked for. */
+  /** More directories whose default roots are searched for skills. */
   readonly additionalDirectories?: readonly string[];
-  /** A version for which this is false behaves exactly as one that is not there. Must not throw. */
+  /** Versions for which this returns false do not exist for calls. Must not throw. */
   readonly visible?: (skill: Skill) => boolean;
 }
 
+/** How the call is reported to the editor, as `tool_call` and `tool_call_update`. */
+export type CallReport = Omit<ReportOptions, "name" | "args" | "log">;
+
 export interface SkillsCallOptions {
-  /** Gives the call up, which then rejects with the signal's reason. */
+  /** Cancels the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Goes into the ledger; blobs belong to the session unless `owner` says otherwise. */
+  /** Recorded in the ledger; blobs belong to the session unless `owner` is given. */
   readonly sessionId?: string;
-  /** Whose blobs are written and read; another owner's do not exist. */
+  /** The owner of the blobs that are written and read; those of other owners do not exist. */
   readonly owner?: string;
   /** The directory that a skill with permission for the project works on. Default: `cwd`. */
   readonly project?: string;
-  /** Told what code prints while it runs. Must not throw. */
+  /** Called with what code prints while it runs. Must not throw. */
   readonly onPrint?: (text: string) => void;
+  /** Shows the call in the editor. An editor that cannot be reached changes nothing. */
+  readonly report?: CallReport;
 }
+
+/** Arguments may be left out where none is required. */
+type Arguments<Name extends ServedToolName> =
+  Record<string, never> extends ToolInput<Name>
+    ? [args?: ToolInput<Name>, options?: SkillsCallOptions]
+    : [args: ToolInput<Name>, options?: SkillsCallOptions];
 
 /** The tools in this process, over skills that are watched. */
 export interface Skills {
   /**
-   * Calls a tool; the answer is the same plain JSON as through every other door. Rejects with a SkillsError, or with the reason
-   * of `signal`; nothing else.
+   * Calls a tool; the result is the same plain JSON as through every other door. Rejects with a SkillsError, or with the reason of
+   * `signal`; nothing else. A name that the compiler does not know, such as a model's, takes any arguments and gives `unknown`.
    */
-  call<Name extends ServedToolName>(name: Name, args?: unknown, options?: SkillsCallOptions): Promise<ToolOutput<Name>>;
-  call(name: string, args?: unknown, options?: SkillsCallOptions): Promise<unknown>;
+  call<Name extends ServedToolName>(name: Name, ...rest: Arguments<Name>): Promise<ToolOutput<Name>>;
+  call<Name extends string>(
+    name: string extends Name ? Name : never,
+    args?: unknown,
+    options?: SkillsCallOptions,
+  ): Promise<unknown>;
   /** The tools as a model's API takes them. */
   tools<Format extends ToolFormat>(format: Format): ToolDefinitions[Format][];
-  /** Stops watching, and releases everything. May be called more than once. Calls after it reject with CLOSED. */
+  /** The problems of all skills, whether `visible` or not; current until the next change. */
+  readonly problems: readonly Problem[];
+  /** Calls `listener` after skills were added, changed or removed on disk; the returned function unsubscribes. */
+  onChange(listener: (change: SkillsChange) => void): () => void;
+  /** Stops watching, and releases everything. Idempotent. Later calls reject with CLOSED. */
   close(): Promise<void>;
 }
 
 /**
- * The tools for agent authors who call their model themselves, on a thread of their own: nothing that is read or run holds up the
+ * Opens the tools for agent authors who call their model themselves. They run on a thread of their own, so that nothing blocks the
  * caller's. Resolves once the skills have been read. Throws INVALID_OPTIONS. What the tools need is loaded here, not with the package.
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
@@ -62,15 +84,28 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
 
   async function call(name: string, args?: unknown, callOptions: SkillsCallOptions = {}): Promise<unknown> {
     if (isClosed) throw new SkillsError("CLOSED", "The skills were closed.");
-    const { sessionId, owner, project, signal, onPrint } = callOptions;
+    const { sessionId, owner, project, signal, onPrint, report } = callOptions;
     const directory = project === undefined ? undefined : resolve(project);
-    return await remote.call({ name, args, sessionId, owner, project: directory, signal, onPrint });
+    const facts = { name, args, sessionId, owner, project: directory, signal };
+    if (report === undefined) return await remote.call({ ...facts, onPrint });
+    const { reportToolCall } = await import("../acp/tools/report-tool-call.ts");
+    return await reportToolCall({ ...report, name, args, log: settings.log }, async (running) => {
+      const both = (text: string): void => {
+        running.onPrint(text);
+        onPrint?.(text);
+      };
+      return await remote.call({ ...facts, onPrint: both });
+    });
   }
 
   return {
-    // The toolbox holds every answer to the tool's own schema.
+    // The toolbox validates every result against the tool's own schema.
     call,
     tools: (format) => toolDefinitions(format),
+    get problems() {
+      return remote.problems;
+    },
+    onChange: (listener) => remote.onChange(listener),
     close() {
       isClosed = true;
       return remote.close();
@@ -78,7 +113,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   };
 }
 
-/** What only this door takes. */
+/** Options that only this door has. */
 const ownRules: Readonly<Record<"cwd" | "additionalDirectories" | "visible", OptionRule>> = {
   cwd: { expected: "a directory path", accepts: isPath },
   additionalDirectories: {

@@ -1,11 +1,19 @@
-import { SkillsError } from "../errors.ts";
-import type { Settings } from "../options.ts";
-import { toSettingsData } from "../options.ts";
-import type { Skill } from "../skills/skill.ts";
-import type { Channel } from "../base/threads/channel.ts";
+import { type Channel, closeChannel } from "../base/threads/channel.ts";
 import { chooseChannel } from "../base/threads/choose-channel.ts";
-import type { CallFacts, FromSkills, Opening, PlainError, SkillNumber, ToSkills } from "./skills-messages.ts";
 import { urlOf } from "../base/url-of.ts";
+import { SkillsError } from "../errors.ts";
+import { type Settings, toSettingsData } from "../options.ts";
+import type { Problem } from "../skills/rules/problem.ts";
+import type { Skill } from "../skills/skill.ts";
+import type {
+  CallFacts,
+  FromSkills,
+  Opening,
+  PlainError,
+  SkillNumber,
+  SkillsChange,
+  ToSkills,
+} from "./skills-messages.ts";
 
 interface RemoteCall extends CallFacts {
   readonly name: string;
@@ -14,19 +22,11 @@ interface RemoteCall extends CallFacts {
   readonly onPrint: ((text: string) => void) | undefined;
 }
 
-/** The tools, on a thread of their own. */
-export interface RemoteSkills {
-  /** Rejects with a SkillsError, or with the reason of the signal. */
-  call(call: RemoteCall): Promise<unknown>;
-  /** Releases everything. May be called more than once; never rejects. */
-  close(): Promise<void>;
-}
-
 export interface RemoteSkillsOptions extends Omit<Opening, "asksVisible"> {
   readonly visible: ((skill: Skill) => boolean) | undefined;
 }
 
-/** How long the thread has to release what it holds before it is ended. */
+/** How long the thread may take to close before it is ended. */
 const closingTime = 10_000;
 
 interface Waiting {
@@ -35,116 +35,88 @@ interface Waiting {
   readonly onPrint: ((text: string) => void) | undefined;
 }
 
-/** Opens the tools; resolves once the skills have been read. */
-export async function openRemoteSkills(
-  settings: Settings,
-  { visible, ...directories }: RemoteSkillsOptions,
-): Promise<RemoteSkills> {
-  const opening: Opening = { ...directories, asksVisible: visible !== undefined };
-  const waiting = new Map<number, Waiting>();
-  /** The skills that the other thread has shown us. */
-  const seen = new Map<SkillNumber, Skill>();
-  let lastCall = 0;
-  let ended: string | undefined;
-  let whenOpened = (): void => undefined;
-  let whenEnded = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    whenOpened = resolve;
-  });
-  const gone = new Promise<void>((resolve) => {
-    whenEnded = resolve;
-  });
-  let closing: Promise<void> | undefined;
+/** Opens the tools on a thread of their own; resolves once the skills have been read. */
+export async function openRemoteSkills(settings: Settings, options: RemoteSkillsOptions): Promise<RemoteSkills> {
+  const skills = new RemoteSkills(settings, options);
+  await skills.opened();
+  return skills;
+}
 
-  function receive(message: FromSkills): void {
-    switch (message.kind) {
-      case "opened":
-        whenOpened();
-        break;
-      case "result":
-        settle(message.call)?.resolve(message.value);
-        break;
-      case "error":
-        settle(message.call)?.reject(toSkillsError(message.error));
-        break;
-      case "print":
-        callBack(message.call, () => waiting.get(message.call)?.onPrint?.(message.text));
-        break;
-      case "see":
-        for (const number of message.gone) seen.delete(number);
-        for (const [number, skill] of message.skills) seen.set(number, skill);
-        channel.post({
-          kind: "hidden",
-          call: message.call,
-          numbers: callBack(message.call, hiddenNow) ?? [...seen.keys()],
-        });
-        break;
-      case "log":
-        settings.log(message.level, message.message);
-        break;
-    }
+/** The tools, on a thread of their own. */
+export class RemoteSkills {
+  readonly #settings: Settings;
+  readonly #visible: RemoteSkillsOptions["visible"];
+  readonly #channel: Channel<ToSkills>;
+  readonly #waiting = new Map<number, Waiting>();
+  /** The skills that the thread has sent so far. */
+  readonly #seen = new Map<SkillNumber, Skill>();
+  readonly #listeners = new Set<(change: SkillsChange) => void>();
+  readonly #opened = createEvent();
+  readonly #gone = createEvent();
+  #problems: readonly Problem[] = [];
+  #lastCall = 0;
+  #ended: string | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: Settings, { visible, ...directories }: RemoteSkillsOptions) {
+    this.#settings = settings;
+    this.#visible = visible;
+    const opening: Opening = { ...directories, asksVisible: visible !== undefined };
+    const openChannel = chooseChannel<ToSkills, FromSkills>({
+      entry: new URL("./worker.js", urlOf(import.meta)),
+      place: "in-process/worker.js",
+      workerData: { settings: toSettingsData(settings), opening },
+      serve: async (port) => {
+        const { serveSkills } = await import("./serve-skills.ts");
+        serveSkills(port, settings, opening);
+      },
+      log: settings.log,
+    });
+    this.#channel = openChannel(
+      (message) => {
+        this.#receive(message);
+      },
+      (reason) => {
+        this.#hasEnded(reason);
+      },
+    );
   }
 
-  /** Calls a function of the caller's; what it throws ends the call that it belongs to, and not this process. */
-  function callBack<Value>(call: number, ask: () => Value): Value | undefined {
-    try {
-      return ask();
-    } catch (error) {
-      channel.post({ kind: "abort", call });
-      settle(call)?.reject(error);
-      return undefined;
-    }
+  /** Resolves once the skills have been read; rejects with CLOSED where the thread ends first. */
+  async opened(): Promise<void> {
+    this.#channel.hold();
+    await this.#opened.happened;
+    this.#channel.letGo();
+    if (this.#ended !== undefined) throw closed(this.#ended);
   }
 
-  function hiddenNow(): SkillNumber[] {
-    return [...seen].filter(([, skill]) => visible?.(skill) === false).map(([number]) => number);
+  get problems(): readonly Problem[] {
+    return this.#problems;
   }
 
-  function settle(call: number): Waiting | undefined {
-    const settled = waiting.get(call);
-    waiting.delete(call);
-    if (waiting.size === 0 && closing === undefined) channel.letGo();
-    return settled;
+  onChange(listener: (change: SkillsChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
-  const openChannel = chooseChannel<ToSkills, FromSkills>({
-    entry: new URL("./worker.js", urlOf(import.meta)),
-    place: "in-process/worker.js",
-    workerData: { settings: toSettingsData(settings), opening },
-    serve: async (port) => {
-      const { serveSkills } = await import("./serve-skills.ts");
-      serveSkills(port, settings, opening);
-    },
-    log: settings.log,
-  });
-  const channel: Channel<ToSkills> = openChannel(receive, (reason) => {
-    ended ??= reason;
-    for (const call of [...waiting.keys()]) settle(call)?.reject(closed(reason));
-    whenOpened();
-    whenEnded();
-  });
-  channel.hold();
-  await opened;
-  channel.letGo();
-  if (ended !== undefined) throw closed(ended);
-
-  async function call({ signal, onPrint, ...facts }: RemoteCall): Promise<unknown> {
+  /** Rejects with a SkillsError, or with the reason of the signal. */
+  async call({ signal, onPrint, ...facts }: RemoteCall): Promise<unknown> {
     signal?.throwIfAborted();
-    if (ended !== undefined) throw closed(ended);
-    const number = ++lastCall;
+    if (this.#ended !== undefined) throw closed(this.#ended);
+    const call = ++this.#lastCall;
     const abort = (): void => {
-      channel.post({ kind: "abort", call: number });
+      this.#channel.post({ kind: "abort", call });
     };
     const answered = new Promise<unknown>((resolve, reject) => {
-      waiting.set(number, { resolve, reject, onPrint });
+      this.#waiting.set(call, { resolve, reject, onPrint });
     });
-    channel.hold();
+    this.#channel.hold();
     signal?.addEventListener("abort", abort);
     try {
-      post({ kind: "call", call: number, ...facts });
+      this.#post({ kind: "call", call, ...facts });
       return await answered;
     } catch (error) {
-      settle(number);
+      this.#settle(call);
       signal?.throwIfAborted();
       throw error;
     } finally {
@@ -152,27 +124,104 @@ export async function openRemoteSkills(
     }
   }
 
-  function post(message: ToSkills): void {
-    try {
-      channel.post(message);
-    } catch (error) {
-      const message = `Arguments have to be plain data: ${error instanceof Error ? error.message : String(error)}`;
-      throw new SkillsError("VALIDATION_ERROR", message, { cause: error });
+  /** Releases everything. Idempotent; never rejects. */
+  close(): Promise<void> {
+    const { clock } = this.#settings;
+    const ended = this.#gone.happened;
+    this.#closing ??=
+      this.#ended === undefined
+        ? closeChannel(this.#channel, { kind: "close" }, { ended, clock, ms: closingTime })
+        : Promise.resolve();
+    return this.#closing;
+  }
+
+  #receive(message: FromSkills): void {
+    switch (message.kind) {
+      case "opened":
+        this.#opened.happen();
+        break;
+      case "skills":
+        this.#problems = message.problems;
+        if (message.change !== undefined) this.#tellChange(message.change);
+        break;
+      case "result":
+        this.#settle(message.call)?.resolve(message.value);
+        break;
+      case "error":
+        this.#settle(message.call)?.reject(toSkillsError(message.error));
+        break;
+      case "print":
+        this.#callBack(message.call, () => this.#waiting.get(message.call)?.onPrint?.(message.text));
+        break;
+      case "see": {
+        const { call } = message;
+        for (const number of message.gone) this.#seen.delete(number);
+        for (const [number, skill] of message.skills) this.#seen.set(number, skill);
+        const numbers = this.#callBack(call, () => this.#hiddenNow()) ?? [...this.#seen.keys()];
+        this.#channel.post({ kind: "hidden", call, numbers });
+        break;
+      }
+      case "log":
+        this.#settings.log(message.level, message.message);
+        break;
     }
   }
 
-  async function close(): Promise<void> {
-    if (ended !== undefined) return;
-    channel.hold();
-    channel.post({ kind: "close" });
-    const stopTimer = settings.clock.after(closingTime, () => {
-      channel.end();
-    });
-    await gone;
-    stopTimer();
+  #hasEnded(reason: string): void {
+    this.#ended ??= reason;
+    for (const call of [...this.#waiting.keys()]) this.#settle(call)?.reject(closed(reason));
+    this.#opened.happen();
+    this.#gone.happen();
   }
 
-  return { call, close: () => (closing ??= close()) };
+  #tellChange(change: SkillsChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#settings.log("error", `A listener of onChange failed: ${String(error)}`);
+      }
+    }
+  }
+
+  /** Runs a callback of the caller's; an exception rejects the call that it belongs to. */
+  #callBack<Value>(call: number, ask: () => Value): Value | undefined {
+    try {
+      return ask();
+    } catch (error) {
+      this.#channel.post({ kind: "abort", call });
+      this.#settle(call)?.reject(error);
+      return undefined;
+    }
+  }
+
+  #hiddenNow(): SkillNumber[] {
+    return [...this.#seen].filter(([, skill]) => this.#visible?.(skill) === false).map(([number]) => number);
+  }
+
+  #settle(call: number): Waiting | undefined {
+    const settled = this.#waiting.get(call);
+    this.#waiting.delete(call);
+    if (this.#waiting.size === 0 && this.#closing === undefined) this.#channel.letGo();
+    return settled;
+  }
+
+  #post(message: ToSkills): void {
+    try {
+      this.#channel.post(message);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SkillsError("VALIDATION_ERROR", `Arguments must be plain data: ${reason}`, { cause: error });
+    }
+  }
+}
+
+function createEvent(): { readonly happened: Promise<void>; readonly happen: () => void } {
+  let happen = (): void => undefined;
+  const happened = new Promise<void>((resolve) => {
+    happen = resolve;
+  });
+  return { happened, happen };
 }
 
 function closed(reason: string): SkillsError {

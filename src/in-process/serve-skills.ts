@@ -7,9 +7,9 @@ import type { Skill, Snapshot } from "../skills/skill.ts";
 import { openApp } from "../app.ts";
 import { createCaller } from "../caller.ts";
 import { onPrinted } from "../runs/run-event.ts";
-import type { FromSkills, Opening, PlainError, SkillNumber, ToSkills } from "./skills-messages.ts";
+import type { FromSkills, Opening, PlainError, SkillNumber, SkillsChange, ToSkills } from "./skills-messages.ts";
 
-/** Serves the tools over one set of directories to the other end of a port, until that end says that it closes. */
+/** Serves the tools over one session's skills to the other end of a port, until that end asks to close. */
 export function serveSkills(port: MessagePort, settings: Settings, opening: Opening): void {
   const { cwd, additionalDirectories, asksVisible } = opening;
   const app = openApp(settings);
@@ -21,21 +21,30 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   logProblemsOf(session, settings.log);
   logIdleGrants(settings.grants, catalog, settings.log);
   void Promise.all([catalog.ready, app.load()]).then(() => {
+    post({ kind: "skills", problems: catalog.snapshot.problems });
     post({ kind: "opened" });
+  });
+  catalog.onChange(({ problems }, { added, changed, removed }) => {
+    const change: SkillsChange = {
+      added: added.map(({ skill }) => skill.name),
+      changed: changed.map(({ after }) => after.skill.name),
+      removed: removed.map(({ skill }) => skill.name),
+    };
+    post({ kind: "skills", problems, change });
   });
 
   function post(message: FromSkills): void {
     port.postMessage(message);
   }
 
-  /** Which skills this caller sees, by what it says of each at this moment. */
+  /** Asks the other end which skills are visible now. */
   async function askVisible(call: number): Promise<(skill: Skill) => boolean> {
     const answered = new Promise<readonly SkillNumber[]>((resolve) => asked.set(call, resolve));
     post({ kind: "see", call, ...shown.update(catalog.snapshot) });
     const hidden = new Set(await answered);
     return (skill) => {
       const number = shown.numberOf(skill);
-      // What came only now was not asked about: it is seen with the next call.
+      // A skill that was added meanwhile was not asked about: the next call sees it.
       return number !== undefined && !hidden.has(number);
     };
   }
@@ -94,7 +103,7 @@ function toPlainError(error: unknown): PlainError {
 }
 
 interface Shown {
-  /** What is new and what is gone since the last time. */
+  /** What was added and removed since the last update. */
   update(snapshot: Snapshot): {
     readonly skills: readonly (readonly [SkillNumber, Skill])[];
     readonly gone: readonly SkillNumber[];
@@ -102,7 +111,7 @@ interface Shown {
   numberOf(skill: Skill): SkillNumber | undefined;
 }
 
-/** The skills that the caller was shown. */
+/** Numbers the skills that were sent to the other end. */
 function openShown(): Shown {
   let numbers = new Map<Skill, SkillNumber>();
   let last = 0;

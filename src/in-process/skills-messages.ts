@@ -1,5 +1,6 @@
 import type { SkillsErrorCode } from "../errors.ts";
 import type { SettingsData } from "../options.ts";
+import type { Problem } from "../skills/rules/problem.ts";
 import type { Skill } from "../skills/skill.ts";
 
 /** What a worker starts with. */
@@ -12,7 +13,7 @@ export interface Opening {
   /** Absolute. */
   readonly cwd: string;
   readonly additionalDirectories: readonly string[];
-  /** Whether the caller decides which skills are visible: it is asked at each call. */
+  /** Whether the other end decides which skills are visible; it is asked at each call. */
   readonly asksVisible: boolean;
 }
 
@@ -23,23 +24,32 @@ export interface CallFacts {
   readonly project: string | undefined;
 }
 
-/** A number given to each version of each skill that the caller was shown. */
+/** Identifies a version of a skill that was sent to the caller. */
 export type SkillNumber = number;
 
 export type ToSkills =
   | ({ readonly kind: "call"; readonly call: number; readonly name: string; readonly args: unknown } & CallFacts)
   | { readonly kind: "abort"; readonly call: number }
-  /** Which of the skills that the caller was shown are not visible now. */
+  /** Which of the skills sent so far are not visible now. */
   | { readonly kind: "hidden"; readonly call: number; readonly numbers: readonly SkillNumber[] }
   | { readonly kind: "close" };
+
+/** Which skills changed, by canonical name. */
+export interface SkillsChange {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
 
 export type FromSkills =
   /** The skills have been read. */
   | { readonly kind: "opened" }
+  /** Before `opened`, and after every change. */
+  | { readonly kind: "skills"; readonly problems: readonly Problem[]; readonly change?: SkillsChange }
   | { readonly kind: "result"; readonly call: number; readonly value: unknown }
   | { readonly kind: "error"; readonly call: number; readonly error: PlainError }
   | { readonly kind: "print"; readonly call: number; readonly text: string }
-  /** Skills that the caller has not been shown yet, and those that are gone; asks which of all are hidden. */
+  /** Skills that were not sent before, and those that are gone; asks which of all are hidden. */
   | {
       readonly kind: "see";
       readonly call: number;

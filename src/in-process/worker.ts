@@ -1,23 +1,9 @@
-import { parentPort, workerData } from "node:worker_threads";
-import { systemClock } from "../base/clock.ts";
+import { openWorkerEnd } from "../base/threads/worker-end.ts";
 import { serveSkills } from "./serve-skills.ts";
-import type { FromSkills, SkillsData } from "./skills-messages.ts";
+import type { SkillsData } from "./skills-messages.ts";
 
-/** The entry of the thread that runs the tools for an agent's own code. */
+/** The entry of the thread that runs the tools for `openSkills`. */
 
-const port = parentPort;
-if (port === null) throw new Error("worker.ts is the entry of a worker thread: remote-skills.ts starts it.");
-
-const { settings, opening } = workerData as SkillsData;
-serveSkills(
-  port,
-  {
-    ...settings,
-    clock: systemClock,
-    log(level, message) {
-      const told: FromSkills = { kind: "log", level, message };
-      port.postMessage(told);
-    },
-  },
-  opening,
-);
+const { port, data, local } = openWorkerEnd();
+const { settings, opening } = data as SkillsData;
+serveSkills(port, { ...settings, ...local }, opening);

@@ -60,12 +60,13 @@ interface ToolOutcome<Output> {
   readonly skill?: Skill;
 }
 
-interface ToolFacts<Input, Output> {
+interface ToolFacts<Input, Output, Given> {
   readonly name: ToolName;
   readonly title: string;
   /** What the model reads: the seed's words. */
   readonly description: string;
-  readonly input: z.ZodType<Input>;
+  /** Validates what is given, and fills in defaults. */
+  readonly input: z.ZodType<Input, Given>;
   readonly output: z.ZodType<Output>;
   readonly annotations: ToolAnnotations;
 }
@@ -76,11 +77,12 @@ interface ToolWork<Input, Output> {
   run(context: RunContext, input: Input, signal: AbortSignal): ToolOutcome<Output> | Promise<ToolOutcome<Output>>;
 }
 
-export interface Tool<Input = unknown, Output = unknown> extends ToolFacts<Input, Output>, ToolWork<Input, Output> {}
+export interface Tool<Input = unknown, Output = unknown, Given = unknown>
+  extends ToolFacts<Input, Output, Given>, ToolWork<Input, Output> {}
 
 /** Returns its argument; the two schemas decide what `run` takes and gives. */
-export function defineTool<Input, Output>(
-  tool: ToolFacts<Input, Output> & ToolWork<NoInfer<Input>, NoInfer<Output>>,
-): Tool<Input, Output> {
+export function defineTool<Input, Output, Given>(
+  tool: ToolFacts<Input, Output, Given> & ToolWork<NoInfer<Input>, NoInfer<Output>>,
+): Tool<Input, Output, Given> {
   return tool;
 }

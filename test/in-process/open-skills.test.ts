@@ -133,15 +133,17 @@ describe("openSkills", () => {
     await expect(second.call("read_blob", { blob_id })).resolves.toMatchObject({ content: "kept" });
   });
 
-  test("every use that succeeds is in the ledger", async () => {
+  test("uses are in the ledger, with their session and outcome", async () => {
     writeSkill(".agents/skills", "own");
     const skills = await open();
     await skills.call("describe_skill", { name: "own" }, { sessionId: "s1" });
     await skills.call("describe_skill", { name: "nobody" }, { sessionId: "s1" }).catch(() => undefined);
     await skills.close();
     const lines = readFileSync(path.join(directory, "data/ledger/000001.jsonl"), "utf8").trimEnd().split("\n");
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-      { at: expect.any(String) as string, tool: "describe_skill", skill: "own", session_id: "s1", door: "in-process" },
+    const common = { tool: "describe_skill", session_id: "s1", door: "in-process" };
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { ...common, skill: "own", outcome: "completed" },
+      { ...common, outcome: "refused", code: "SKILL_NOT_FOUND" },
     ]);
   });
 
@@ -195,9 +197,22 @@ describe("openSkills", () => {
     expectTypeOf(readBlob).returns.resolves.toHaveProperty("content").toEqualTypeOf<string | undefined>();
     expectTypeOf(callAny).returns.resolves.toBeUnknown();
     const typeOfFailure = async (): Promise<unknown> => {
-      const run = await skills.call("run_code", {});
+      const run = await skills.call("run_code", { language: "perl", code: "1" });
       return run.status === "failed" ? run.error.type : run.output;
     };
-    await expect(typeOfFailure()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    await expect(typeOfFailure()).rejects.toMatchObject({ code: "UNSUPPORTED_LANGUAGE" });
+  });
+
+  test("a misspelled tool or argument does not compile, and is rejected all the same", async () => {
+    const skills = await open();
+    // @ts-expect-error: there is no such tool.
+    await expect(skills.call("list_skill", {})).rejects.toMatchObject({ code: "METHOD_NOT_FOUND" });
+    // @ts-expect-error: there is no such argument.
+    const misspelled = skills.call("describe_skill", { name: "x", detial: "full" });
+    await expect(misspelled).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    // @ts-expect-error: an argument is missing.
+    await expect(skills.call("describe_skill", {})).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    // @ts-expect-error: an argument has another type.
+    await expect(skills.call("list_skills", { limit: "5" })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type * as acpSkills from "../../src/index.ts";
-import type { OpenSkillsOptions, Skills } from "../../src/index.ts";
+import type { OpenSkillsOptions, Skills, SkillsChange } from "../../src/index.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -49,9 +49,10 @@ test("whether a skill is visible is asked at each call", async () => {
   expect(await names()).toEqual(["pdf", "skills.protocol.guide"]);
 });
 
-test("arguments that are no data are refused", async () => {
+test("arguments that cannot be sent to a thread are refused", async () => {
   const skills = await open();
-  await expect(skills.call("list_skills", { limit: () => 1 })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  const name: string = "list_skills";
+  await expect(skills.call(name, { limit: () => 1 })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
 });
 
 test("a call that is given up while it waits rejects with the signal's reason", async () => {
@@ -75,4 +76,37 @@ test("what a caller's own function throws ends its call, and nothing else", asyn
   await expect(skills.call("list_skills")).rejects.toBe(fault);
   isBroken = false;
   expect((await skills.call("list_skills")).skills).toHaveLength(2);
+});
+
+test("changes and problems of skills are told, whatever a listener throws", async () => {
+  const logged: string[] = [];
+  const skills = await open({ log: (level, message) => void logged.push(`${level} ${message}`) });
+  expect(skills.problems).toEqual([]);
+  const changes: SkillsChange[] = [];
+  skills.onChange(() => {
+    throw new Error("a fault of the listener's");
+  });
+  const stop = skills.onChange((change) => void changes.push(change));
+  const broken = path.join(directory, ".agents/skills/broken");
+  mkdirSync(broken);
+  writeFileSync(path.join(broken, "SKILL.md"), "---\nname: Broken\ndescription: Is fine.\n---\n");
+  await expect.poll(() => changes, { timeout: 10_000 }).toEqual([{ added: ["broken"], changed: [], removed: [] }]);
+  expect(skills.problems.map(({ file }) => file)).toContain(path.join(broken, "SKILL.md"));
+  expect(logged).toContainEqual(expect.stringContaining("a fault of the listener's"));
+  stop();
+  rmSync(broken, { recursive: true });
+  await expect.poll(() => skills.problems, { timeout: 10_000 }).toEqual([]);
+  expect(changes).toHaveLength(1);
+});
+
+test("a call is reported to the editor when it is asked to be", async () => {
+  const skills = await open();
+  const sent: { method: string; params: unknown }[] = [];
+  const send = (method: string, params: unknown): void => void sent.push({ method, params });
+  await skills.call("describe_skill", { name: "pdf" }, { report: { sessionId: "s", send, toolCallId: "c" } });
+  const update = { sessionId: "s", update: { toolCallId: "c", status: "in_progress", name: "describe_skill" } };
+  expect(sent).toMatchObject([
+    { method: "session/update", params: update },
+    { method: "session/update", params: { update: { toolCallId: "c", status: "completed" } } },
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { Settings } from "../../options.ts";
-import type { OpenChannel } from "../../base/threads/channel.ts";
+import { closeChannel, type OpenChannel } from "../../base/threads/channel.ts";
 import type { FromService, ToService } from "./service-messages.ts";
 import type { ServiceOutlet } from "./skill-service.ts";
 
@@ -99,13 +99,7 @@ export function openThread(settings: Settings, openChannel: OpenServiceChannel):
       }),
     async close() {
       isClosing = true;
-      channel.hold();
-      channel.post({ kind: "close" });
-      const stopTimer = clock.after(closingTime, () => {
-        channel.end();
-      });
-      await ended;
-      stopTimer();
+      await closeChannel(channel, { kind: "close" }, { ended, clock, ms: closingTime });
     },
   };
 }

@@ -30,7 +30,10 @@ type BlobOutput =
   | (Required<Omit<ReadBlob, "saved_as">> & { readonly saved_as?: never })
   | (Required<Pick<ReadBlob, "saved_as" | "size_bytes">> & { readonly content?: never });
 
-/** What a tool answers. */
+/** The arguments of a tool. */
+export type ToolInput<Name extends ServedToolName> = z.input<Served[Name]["input"]>;
+
+/** The result of a tool. */
 export type ToolOutput<Name extends ServedToolName> = Name extends "execute_skill" | "run_code"
   ? RunResult
   : Name extends "read_blob"

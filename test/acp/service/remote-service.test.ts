@@ -27,13 +27,9 @@ function temporaryProject(): { project: string; settings: Settings; logged: stri
   });
   write(project, "pdf");
   const logged: string[] = [];
-  const settings = readOptions(
-    {
-      dataDirectory: path.join(project, "data"),
-      log: (level: string, message: string) => logged.push(`${level}: ${message}`),
-    },
-    { home: path.join(project, "home") },
-  );
+  const log = (level: string, message: string): void => void logged.push(`${level}: ${message}`);
+  const options = { dataDirectory: path.join(project, "data"), log };
+  const settings = readOptions(options, { home: path.join(project, "home") });
   return { project, settings, logged };
 }
 
