@@ -1,10 +1,11 @@
 import { withoutControls } from "../text/control-characters.ts";
 import { hasInvisible } from "../text/invisible-characters.ts";
+import { inDigits } from "../text/code-points.ts";
 import { fitFaults } from "../rules/fit-faults.ts";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "../text/frontmatter.ts";
 import type { ManifestReading, SkillText } from "../manifest/parse-skill.ts";
 import type { Finding, RuleCode } from "../rules/rules.ts";
-import { openTextPositions } from "../text/text-positions.ts";
+import { openTextPositions, toTextRange } from "../text/text-positions.ts";
 import type { TextPosition } from "../text/text-positions.ts";
 import { readYaml } from "../yaml/yaml.ts";
 
@@ -32,44 +33,43 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
     return { values: undefined, isClean: true, source: "", positionOf: openFilePositions(""), findings };
   };
   if (file.endsWith("skill.md")) {
-    add("file-name-lowercase", "the file is called skill.md", "Rename it to SKILL.md.");
+    add("file-name-lowercase", "file is named skill.md", "Rename it to SKILL.md.");
   } else if (!file.endsWith("SKILL.md")) {
     const name = file.slice(-"SKILL.md".length);
-    add("file-name-case", `the file is called ${name}, which most agents do not look for`, "Rename it to SKILL.md.");
+    add("file-name-case", `file is named ${name}, which most agents do not find`, "Rename it to SKILL.md.");
   }
   const frontmatter = findFrontmatter(head, whole);
   if (frontmatter.kind === "incomplete") {
     add(
       "frontmatter-too-long",
-      `the frontmatter does not end within the first ${head.length} bytes`,
-      "Put a line --- after the last key, and long text below it.",
+      `frontmatter has no closing \`---\` within the first ${inDigits(head.length)} bytes`,
+      "Add a line `---` after the last key, and move long text below it.",
     );
     return { values: undefined, isClean: true, source: "", positionOf: openFilePositions(""), findings };
   }
   if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
   if (frontmatter.byteOrderMark) {
-    const message = "a byte order mark stands before the frontmatter";
+    const message = "byte order mark before the frontmatter";
     add("byte-order-mark", message, "Save the file as UTF-8 without a byte order mark.", head[0] === 0xef ? 1 : 2);
   }
   if (!isYaml(frontmatter.language)) {
     return withoutValues(
       "frontmatter-language",
-      `the opening fence asks for ${withoutControls(frontmatter.language)}; frontmatter is YAML and never run`,
-      "Write --- alone on the first line, and YAML below it.",
+      `frontmatter language \`${withoutControls(frontmatter.language)}\` is not supported; only YAML is`,
+      "Write `---` alone on the first line, and YAML below it.",
     );
   }
   const { text: source, valid } = decodeFrontmatter(head, frontmatter.start, frontmatter.end);
   const positionOf = openFilePositions(source);
   if (!valid) {
     const { line, column } = positionOf(Math.max(source.indexOf("\ufffd"), 0));
-    const message = "the frontmatter is not valid UTF-8; what cannot be read is replaced";
+    const message = "invalid UTF-8 in the frontmatter; it is replaced by U+FFFD";
     add("invalid-utf8", message, "Save the file as UTF-8.", line, column);
   }
   const { values, faults, isClean } = readYaml(source);
-  for (const { code, offset, message, fix } of fitFaults(faults)) {
+  for (const { code, offset, end, message, fix } of fitFaults(faults)) {
     if (code === "frontmatter-not-a-mapping") return withoutValues(code, message, fix, 2);
-    const { line, column } = positionOf(offset);
-    add(code, message, fix, line, column);
+    findings.push({ code, file, ...toTextRange(positionOf, offset, end), message, fix });
   }
   // Every character beyond ASCII takes more bytes than units; what stands for a byte that is no UTF-8 can be seen.
   const isAscii = source.length === frontmatter.end - frontmatter.start;
@@ -80,18 +80,14 @@ function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCo
   switch (kind) {
     case "missing":
       return (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
-        ? ["frontmatter-missing", "the file is UTF-16, in which no frontmatter is found", "Save the file as UTF-8."]
+        ? ["frontmatter-missing", "file is UTF-16, not UTF-8", "Save the file as UTF-8."]
         : [
             "frontmatter-missing",
-            "the file does not start with a line ---",
-            "Start the file with a line ---, then name: and description:, then another line ---.",
+            "file does not start with a line `---`",
+            "Start the file with a line `---`, then `name:` and `description:`, then another line `---`.",
           ];
     case "unclosed":
-      return [
-        "frontmatter-unclosed",
-        "the frontmatter that starts here is never closed",
-        "Put a line --- after the last key.",
-      ];
+      return ["frontmatter-unclosed", "frontmatter has no closing line `---`", "Add a line `---` after the last key."];
   }
 }
 

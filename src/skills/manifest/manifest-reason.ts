@@ -16,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
   string: "a string",
 };
 
-/** Why a value of a manifest is refused, in words that follow its name; the schema library speaks of its own matters. */
+/** Why a value of a manifest is invalid, in words that follow its name. */
 export function manifestReason(name: string, value: unknown, issue: core.$ZodIssue): string {
   const shown = JSON.stringify(value);
   switch (issue.code) {
@@ -25,17 +25,17 @@ export function manifestReason(name: string, value: unknown, issue: core.$ZodIss
     case "invalid_value":
       return `is ${shown}, not ${issue.values.map((allowed) => JSON.stringify(allowed)).join(" or ")}`;
     case "invalid_format":
-      return `is ${shown}, not ${formats[name] ?? "of the right form"}`;
+      return `is ${shown}, not ${formats[name] ?? "in the required format"}`;
     case "too_small":
-      return issue.origin === "string" ? "is empty" : `is ${shown}, less than ${issue.minimum}`;
+      return issue.origin === "string" ? "is empty" : `is ${shown}; the minimum is ${issue.minimum}`;
     case "too_big":
-      return `is ${shown}, more than ${issue.maximum}`;
+      return `is ${shown}; the maximum is ${issue.maximum}`;
     case "not_multiple_of":
     case "unrecognized_keys":
     case "invalid_union":
     case "invalid_key":
     case "invalid_element":
     case "custom":
-      return `is ${shown}, which is not what it should be`;
+      return `is ${shown}, which is invalid`;
   }
 }

@@ -15,38 +15,38 @@ interface Checked {
   readonly runtime?: { readonly entrypoint: string } | undefined;
 }
 
-/** The rules of C-1.4 that no single key's shape can tell. */
+/** The rules of C-1.4 that concern several keys. */
 export function checkManifest({ name, kind, namespace, runtime }: Checked): ManifestFault[] {
   const faults: ManifestFault[] = [];
   if (kind === "action" && runtime === undefined) {
     faults.push({
       code: "manifest-runtime-missing",
       path: ["kind"],
-      message: "an action needs a runtime",
-      fix: 'Add a table [runtime] with language = "python" and an entrypoint.',
+      message: "an action needs a [runtime] table",
+      fix: 'Add a [runtime] table with language = "python" and an entrypoint.',
     });
   }
   if (kind === "instruction" && runtime !== undefined) {
     faults.push({
       code: "manifest-runtime-refused",
       path: ["runtime"],
-      message: "an instruction has no runtime",
-      fix: 'Remove the table [runtime], or write kind = "action".',
+      message: "an instruction cannot have a [runtime] table",
+      fix: 'Remove the [runtime] table, or write kind = "action".',
     });
   }
   if (runtime !== undefined && !staysInside(runtime.entrypoint)) {
     faults.push({
       code: "manifest-entrypoint-outside",
       path: ["runtime", "entrypoint"],
-      message: `the entrypoint ${runtime.entrypoint} is not a relative path inside the skill`,
-      fix: "Write it relative to the skill's directory, with / between names and without . and ..",
+      message: `entrypoint \`${runtime.entrypoint}\` is not a relative path inside the skill`,
+      fix: "Use a path relative to the skill's directory, with / as separator and without . and .. segments.",
     });
   }
   if (namespace !== undefined && namespace !== name && !name.startsWith(`${namespace}.`)) {
     faults.push({
       code: "manifest-namespace-mismatch",
       path: ["namespace"],
-      message: `the namespace ${namespace} is not a dotted prefix of the name ${name}`,
+      message: `namespace \`${namespace}\` is not a dotted prefix of the name \`${name}\``,
       fix: `Use the first segments of the name, such as ${name.split(".", 1)[0] ?? name}.`,
     });
   }

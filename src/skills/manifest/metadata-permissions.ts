@@ -1,7 +1,7 @@
 import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { explainNetworkEntry, networkEntry, secretName } from "./permission-entries.ts";
 
-/** What a skill's code asks for besides its sandbox (C-1.4). */
+/** What a skill's code requests beyond its sandbox (C-1.4). */
 export interface Permissions {
   /** Such as `https://*.example.org`. */
   readonly network: readonly string[];
@@ -10,7 +10,7 @@ export interface Permissions {
   readonly project: "none" | "read" | "write";
 }
 
-/** What the `acp-skills-…` metadata of a skill without a `skill.toml` ask for. What is not understood is not asked for, and reported. */
+/** The permissions that a skill without a `skill.toml` requests in its `acp-skills-…` metadata. Invalid entries are ignored and reported. */
 export function readMetadataPermissions(
   metadata: Readonly<Record<string, string>>,
   report?: (fault: ValueFault) => void,
@@ -20,7 +20,7 @@ export function readMetadataPermissions(
       code: "metadata-permission-invalid",
       key: "metadata",
       child,
-      message: `in metadata.${child}, ${what}; it is left out`,
+      message: `metadata.${child}: ${what}; it is ignored`,
       fix,
     });
   const words = (child: string, shape: RegExp, explain: typeof explainNetworkEntry): string[] =>
@@ -38,8 +38,8 @@ export function readMetadataPermissions(
   return {
     network: words("acp-skills-network", networkEntry, explainNetworkEntry),
     secrets: words("acp-skills-secrets", secretName, (word) => ({
-      what: `${JSON.stringify(word)} is not the name of a secret`,
-      fix: "Write names such as API_KEY.",
+      what: `${JSON.stringify(word)} is not a valid secret name`,
+      fix: "Use letters, digits and underscores, such as API_KEY.",
     })),
     project: isProject ? project : "none",
   };

@@ -2,7 +2,8 @@ import { checkFields, checkName, maxDescriptionLength } from "../rules/check-fro
 import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { cutCodePoints } from "../text/code-points.ts";
 import { fitFaults } from "../rules/fit-faults.ts";
-import { openKeyOffsets } from "../text/key-offsets.ts";
+import { openKeyRanges } from "../text/key-ranges.ts";
+import { toTextRange } from "../text/text-positions.ts";
 import type { Manifest } from "./manifest.ts";
 import { readMetadata } from "./metadata.ts";
 import { readMetadataPermissions } from "./metadata-permissions.ts";
@@ -63,15 +64,26 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
       ? values && readAgentSkill(text, values, report)
       : manifest.manifest && readProtocolSkill(text, values ?? {}, manifest.manifest, report);
   if (faults.length === 0 && findings.length === 0) return { skill, findings: noFindings };
-  const offsetOf = openKeyOffsets(source);
-  for (const { code, key, child, sought, message, fix } of fitFaults(faults)) {
-    const start = offsetOf(key, child);
-    const offset = sought === undefined ? start : Math.max(source.indexOf(sought, start), start);
-    findings.push({ code, file: text.file, ...positionOf(offset), message, fix });
+  const rangeOf = openKeyRanges(source);
+  for (const { code, key, child, part = "value", sought, message, fix, allowedAt } of fitFaults(faults)) {
+    let { offset, end } = rangeOf(key, part, child);
+    const found = sought === undefined ? -1 : source.indexOf(sought, offset);
+    if (found >= 0) [offset, end] = [found, found + (sought ?? "").length];
+    const range = toTextRange(positionOf, offset, end);
+    findings.push({ code, file: text.file, ...range, message, fix, ...(allowedAt && { allowedAt }) });
   }
   findings.sort(byPlace);
   const offered = !findings.some(({ code }) => rules[code].lenient === "error");
-  return { skill: offered ? skill : undefined, findings };
+  return { skill: offered ? skill : undefined, findings: withoutConsequences(findings) };
+}
+
+/** One mistake is one problem: a value whose key is wrong, or that is ignored, need not be strict YAML as well. */
+function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
+  const strict = findings.filter(({ code }) => code === "yaml-not-strict");
+  if (strict.length === 0) return findings;
+  const others = findings.filter(({ code }) => code === "field-unexpected" || code === "metadata-nested-value");
+  const kept = strict.find(({ line }) => others.every((other) => other.line !== line));
+  return findings.filter((finding) => finding.code !== "yaml-not-strict" || finding === kept);
 }
 
 function byPlace(a: Finding, b: Finding): number {
@@ -90,8 +102,8 @@ function readAgentSkill(text: SkillText, values: Values, report: Report): Skill 
     report({
       code: "name-missing",
       key: "name",
-      message: "there is no name; that of the directory is used",
-      fix: `Add name: ${toSlug(expectedName) ?? "my-skill"}.`,
+      message: "name is missing; the directory's name is used",
+      fix: `Add \`name: ${toSlug(expectedName) ?? "my-skill"}\`.`,
     });
   } else {
     checkName(name, expectedName, report);
@@ -101,8 +113,8 @@ function readAgentSkill(text: SkillText, values: Values, report: Report): Skill 
     report({
       code: "name-unusable",
       key: "name",
-      message: "neither the name nor the directory has a letter a to z or a digit",
-      fix: "Give it a name of the letters a to z, digits and hyphens.",
+      message: "no slug: neither the name nor the directory contains a-z or a digit",
+      fix: "Use a name of the letters a-z, digits and hyphens.",
     });
   }
   const description = readDescription(values, report);

@@ -1,11 +1,11 @@
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
-/** A name whose last label is a number is an address in a notation that nobody should write. */
+/** A name whose last label is a number is an address in an obsolete notation. */
 const name = `(?!(?:[^:]*\\.)?(?:[0-9]+|0x[0-9a-f]*)(?::|$))${label}(?:\\.${label})*`;
 const port = "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]";
 
 /**
- * `https://host` or `https://*.host`, with a port from 1 to 65535 where it is not the usual one; of literal addresses, also
+ * `https://host` or `https://*.host`, optionally with a port from 1 to 65535; for literal addresses also
  * `http://127.0.0.1:8080`.
  */
 export const networkEntry = new RegExp(
@@ -17,7 +17,7 @@ export const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 export function explainNetworkEntry(entry: unknown): { readonly what: string; readonly fix: string } {
   const shown = JSON.stringify(entry);
   if (typeof entry === "string" && networkEntry.test(entry.replace(/:[0-9]+$/, ""))) {
-    return { what: `${shown} has a port outside 1 to 65535`, fix: "Write a port from 1 to 65535, or none." };
+    return { what: `${shown} has a port outside 1-65535`, fix: "Use a port from 1 to 65535, or none." };
   }
-  return { what: `${shown} is not a host`, fix: "Write https://host or https://*.host." };
+  return { what: `${shown} is not a valid host`, fix: "Use the form https://host or https://*.host." };
 }

@@ -1,7 +1,7 @@
 import { parse, TomlError } from "smol-toml";
 import type { core } from "zod";
 import { isChoice, isOfType } from "./argument-type.ts";
-import { countCodePoints, cutCodePoints } from "../text/code-points.ts";
+import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
 import { maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import { cleanValue, controlsIn, hasControls, stringsOf, withoutControls } from "../text/control-characters.ts";
 import { fitFaults } from "../rules/fit-faults.ts";
@@ -17,12 +17,12 @@ import type { Finding, RuleCode } from "../rules/rules.ts";
 import { openTomlPositions } from "../text/toml-positions.ts";
 
 type Path = readonly (string | number)[];
-type Add = (code: RuleCode, path: Path, message: string, fix: string) => void;
+type Add = (code: RuleCode, path: Path, message: string, fix: string, part?: "key") => void;
 
 const maxTags = 20;
-/** Deeper values would exhaust the stack of whoever walks through them. */
+/** Deeper values could exhaust the stack. */
 const maxDepth = 32;
-/** More take long to check, and are no manifest. */
+/** More would take long to check. */
 const maxValues = 2000;
 
 /**
@@ -34,19 +34,19 @@ export function readManifest(text: string, file: string): ManifestReading {
   try {
     data = parse(text.replace(/^\ufeff/, ""), { maxDepth });
     const reason = excess(data);
-    if (reason !== undefined) throw new Error(`not valid here: ${reason}`);
+    if (reason !== undefined) throw new Error(`invalid TOML: ${reason}`);
   } catch (error) {
     return { findings: [syntaxFinding(error, text, file)] };
   }
   if (isForeign(data)) {
     const position = openTomlPositions(text)(["skill"]);
-    const message = "skill.toml is none of the Skills Protocol, which has name, version and kind outside any table";
-    const fix = "Nothing, if another program reads it; else move the keys out of [skill].";
+    const message = "skill.toml is not a Skills Protocol manifest; it is ignored";
+    const fix = "If it is meant as one, move name, version and kind out of [skill] to the top level.";
     return { isForeign: true, findings: [{ code: "manifest-foreign", file, ...position, message, fix }] };
   }
-  const faults: { code: RuleCode; path: Path; message: string; fix: string }[] = [];
-  const add: Add = (code, path, message, fix) => {
-    faults.push({ code, path, message, fix });
+  const faults: { code: RuleCode; path: Path; message: string; fix: string; part?: "key" | undefined }[] = [];
+  const add: Add = (code, path, message, fix, part) => {
+    faults.push({ code, path, message, fix, part });
   };
   reportUnknownKeys(data, add);
   const result = manifestSchema.safeParse(hideProtoKeys(normalised(data, add)));
@@ -59,10 +59,10 @@ export function readManifest(text: string, file: string): ManifestReading {
   const manifest = showProtoKeys(result.data);
   if (manifest !== undefined) reportDefaults(manifest, add);
   const positionOf = openTomlPositions(text);
-  const findings = fitFaults(faults).map(({ code, path, message, fix }): Finding => ({
+  const findings = fitFaults(faults).map(({ code, path, message, fix, part }): Finding => ({
     code,
     file,
-    ...positionOf(path),
+    ...positionOf(path, part),
     message,
     fix,
   }));
@@ -74,7 +74,7 @@ const fixes: Readonly<Record<string, string>> = {
   name: "Write lowercase letters and digits in segments joined by dots, such as sales.leads.sync.",
   version: 'Write a semantic version, such as "1.0.0".',
   kind: 'Write "action" or "instruction".',
-  description: "Say in at most 1024 characters what the skill does and when to use it.",
+  description: "Say in at most 1,024 characters what the skill does and when to use it.",
   namespace: "Write lowercase letters and digits in segments joined by dots.",
 };
 
@@ -89,23 +89,23 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
     add("manifest-network-invalid", path, what, fix);
   } else if (name.startsWith("permissions.secrets.")) {
     const fix = "Use letters, digits and underscores, such as API_KEY.";
-    add("manifest-secret-invalid", path, `${shown} is not the name of a secret`, fix);
+    add("manifest-secret-invalid", path, `${shown} is not a valid secret name`, fix);
   } else if (name.startsWith("dependencies.skills.")) {
-    add("manifest-dependency-invalid", path, `${shown} is not a skill with its version`, "Write it as a.b@^1.");
-  } else if (name === "name" && typeof value === "string" && value.length > 64) {
     add(
-      "manifest-name-too-long",
+      "manifest-dependency-invalid",
       path,
-      `the name has ${value.length} characters, at most 64 count`,
-      "Shorten the name.",
+      `${shown} is not a skill name with a version range`,
+      "Use the form a.b@^1.",
     );
+  } else if (name === "name" && typeof value === "string" && value.length > 64) {
+    add("manifest-name-too-long", path, tooLong("name", value.length, 64), "Shorten the name.");
   } else {
     const reason = manifestReason(name, value, issue);
     add("manifest-field-invalid", path, `${name} ${reason}`, fixes[name] ?? `Correct ${name}.`);
   }
 }
 
-/** What is only too long is cut, and what nobody should be sent taken out, so that the skill is still offered (C-1.5). */
+/** Cuts what is too long, and removes control characters and Unicode tags, so that the skill is still offered (C-1.5). */
 function normalised(data: Record<string, unknown>, add: Add): Record<string, unknown> {
   const result = { ...data };
   for (const [key, value] of Object.entries(data)) {
@@ -119,13 +119,13 @@ function normalised(data: Record<string, unknown>, add: Add): Record<string, unk
   const { description, tags } = result;
   const length = typeof description === "string" ? countCodePoints(description.trim()) : 0;
   if (typeof description === "string" && length > maxDescriptionLength) {
-    const message = `the description has ${length} characters, at most ${maxDescriptionLength} count`;
+    const message = tooLong("description", length, maxDescriptionLength);
     add("description-too-long", ["description"], message, "Shorten it, and move the rest into SKILL.md.");
     result.description = cutCodePoints(description.trim(), maxDescriptionLength);
   }
   if (Array.isArray(tags) && tags.length > maxTags) {
-    const message = `there are ${tags.length} tags; the first ${maxTags} count`;
-    add("manifest-tags-too-many", ["tags"], message, `Keep at most ${maxTags} tags.`);
+    const message = `${inDigits(tags.length)} tags; the limit is ${maxTags}, and the rest are ignored`;
+    add("manifest-tags-too-many", ["tags"], message, "Remove the least useful ones.");
     result.tags = tags.slice(0, maxTags);
   }
   return result;
@@ -137,8 +137,8 @@ function reportUnknownKeys(data: Record<string, unknown>, add: Add): void {
     for (const key of Object.keys(table)) {
       if (known.includes(key)) continue;
       const name = [...path, key].join(".");
-      const message = `skill.toml has no key ${name}; it is kept as it is`;
-      add("manifest-key-unknown", [...path, key], message, "Check its spelling, or remove it.");
+      const message = `unknown key \`${name}\` in skill.toml`;
+      add("manifest-key-unknown", [...path, key], message, "Check its spelling, or remove it.", "key");
     }
   };
   for (const [table, known] of Object.entries(manifestKeys)) {
@@ -149,14 +149,14 @@ function reportUnknownKeys(data: Record<string, unknown>, add: Add): void {
   }
 }
 
-/** A default that is refused as an argument would be: whoever leaves the argument out is told of what he did not give. */
+/** Defaults that would be refused as arguments. */
 function reportDefaults({ inputs = {} }: Manifest, add: Add): void {
   for (const [name, argument] of Object.entries(inputs)) {
     const { type, default: preset } = argument;
     if (preset === undefined || (isOfType(preset, type) && isChoice(preset, argument))) continue;
-    const shape = isOfType(preset, type) ? "one of its enum" : `of the type ${type}`;
-    const message = `the default of ${name}, ${JSON.stringify(preset)}, is not ${shape}`;
-    add("manifest-default-invalid", ["inputs", name, "default"], message, "Correct or remove it.");
+    const shape = isOfType(preset, type) ? "one of its enum" : `of type ${type}`;
+    const message = `default of \`${name}\` is ${JSON.stringify(preset)}, which is not ${shape}`;
+    add("manifest-default-invalid", ["inputs", name, "default"], message, "Correct it, or remove it.");
   }
 }
 
@@ -168,13 +168,13 @@ function isRule(code: unknown): code is RuleCode {
   return typeof code === "string" && Object.hasOwn(rules, code);
 }
 
-/** Whether a file of that name is another program's, which keeps what it knows in a table `[skill]`. */
+/** Whether the file belongs to another program, which has its keys in a table `[skill]`. */
 function isForeign(data: Record<string, unknown>): boolean {
   const ours = ["name", "version", "kind", "description"];
   return isTable(data.skill) && !Array.isArray(data.skill) && ours.every((key) => data[key] === undefined);
 }
 
-/** Why a document is not even looked at; the parser counts neither values nor the dots of a key. */
+/** Why a document is refused unread; the parser limits neither the number of values nor the dots of a key. */
 function excess(data: unknown): string | undefined {
   let level = [data];
   let count = 0;
@@ -182,7 +182,7 @@ function excess(data: unknown): string | undefined {
     if (depth > maxDepth) return "tables are nested too deeply";
     level = level.filter((value) => isTable(value)).flatMap((table) => Object.values(table));
     count += level.length;
-    if (count > maxValues) return `there are more than ${maxValues} values`;
+    if (count > maxValues) return `more than ${inDigits(maxValues)} values`;
   }
   return undefined;
 }
@@ -198,8 +198,8 @@ function syntaxFinding(error: unknown, text: string, file: string): Finding {
     file,
     line,
     column: countCodePoints(before) + 1,
-    message: reason.replace(/^Invalid TOML document: /, "not valid TOML: "),
-    fix: "Correct the line; strings stand in quotes, tables in [brackets].",
+    message: reason.replace(/^Invalid TOML document: /, "invalid TOML: "),
+    fix: "Correct the line; strings need quotes, tables [brackets].",
   };
 }
 

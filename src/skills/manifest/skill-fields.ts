@@ -1,7 +1,7 @@
 import { readAllowedTools } from "./allowed-tools.ts";
 import { maxCompatibilityLength, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
-import { countCodePoints, cutCodePoints } from "../text/code-points.ts";
+import { countCodePoints, cutCodePoints, tooLong } from "../text/code-points.ts";
 import { cleanValue, controlsIn, hasControls, stringsOf } from "../text/control-characters.ts";
 import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
 import type { Skill } from "../skill.ts";
@@ -13,7 +13,7 @@ const noTags: readonly string[] = Object.freeze<string[]>([]);
 
 const cleanedFields = ["description", "license", "compatibility", "allowed-tools", "metadata", "tags", "argument-hint"];
 
-/** The values without control characters and tags in the fields that are sent on; each field that had some, or what cannot be seen, is reported. */
+/** The values without control characters and Unicode tags in the fields that are sent on. Reports these and invisible characters. */
 export function cleanFields(values: Values, report: Report): Values {
   const result = { ...values };
   for (const key of cleanedFields) {
@@ -41,22 +41,12 @@ export function readDescription(values: Values, report: Report): string | undefi
     report({
       code: "description-missing",
       key: "description",
-      message: "there is no description",
-      fix: "Add description: with what the skill does and when to use it.",
+      message: "description is missing",
+      fix: "Add `description:` with what the skill does and when to use it.",
     });
     return undefined;
   }
-  if (description.length <= maxDescriptionLength) return description;
-  const length = countCodePoints(description);
-  if (length > maxDescriptionLength) {
-    report({
-      code: "description-too-long",
-      key: "description",
-      message: `the description has ${length} characters, at most ${maxDescriptionLength} count`,
-      fix: "Shorten it, and move the rest below the frontmatter.",
-    });
-  }
-  return cutCodePoints(description, maxDescriptionLength);
+  return fitText("description", description, maxDescriptionLength, report);
 }
 
 /** The optional fields of a skill; absent where the frontmatter has none that can be offered. */
@@ -65,56 +55,70 @@ export type OptionalFields = Pick<
   "license" | "compatibility" | "allowedTools" | "disableModelInvocation" | "userInvocable" | "argumentHint"
 >;
 
-/** The optional fields as they can be offered; what cannot be is left out and reported. */
+/** The optional fields as they can be offered; what cannot be is removed and reported. */
 export function readOptional(values: Values, report: Report): OptionalFields {
   const fields: { -readonly [Key in keyof OptionalFields]: OptionalFields[Key] } = {};
-  const license = nonBlank(values.license);
-  if (license === undefined && isPresent(values.license)) {
-    report({
-      code: "license-not-a-string",
-      key: "license",
-      message: "the license is not a string; it is left out",
-      fix: "Write the license's name or the name of its file.",
-    });
-  }
-  if (license !== undefined) {
-    reportLength("license", license, maxLicenseLength, report);
-    fields.license = cutCodePoints(license, maxLicenseLength);
-  }
-  const compatibility = nonBlank(values.compatibility);
-  if (compatibility === undefined && isPresent(values.compatibility)) {
-    report({
-      code: "compatibility-not-a-string",
-      key: "compatibility",
-      message: "compatibility is not a string; it is left out",
-      fix: "Write it as one sentence.",
-    });
-  }
-  if (compatibility !== undefined) {
-    reportLength("compatibility", compatibility, maxCompatibilityLength, report);
-    fields.compatibility = cutCodePoints(compatibility, maxCompatibilityLength);
-  }
+  const license = readText("license", values, maxLicenseLength, report);
+  if (license !== undefined) fields.license = license;
+  const compatibility = readText("compatibility", values, maxCompatibilityLength, report);
+  if (compatibility !== undefined) fields.compatibility = compatibility;
   const tools = values["allowed-tools"];
   const allowedTools = tools === undefined ? undefined : readAllowedTools(tools);
-  if (tools !== undefined && allowedTools === undefined) {
+  if (allowedTools !== undefined) fields.allowedTools = Object.freeze(fitTools(allowedTools, report));
+  else if (tools !== undefined) {
     report({
       code: "allowed-tools-invalid",
       key: "allowed-tools",
-      message: "allowed-tools is neither a string nor a list of strings; it is left out",
-      fix: "Write allowed-tools as names separated by blanks, or as a list of names.",
+      message: "allowed-tools is neither a string nor a list of strings; it is ignored",
+      fix: "Write allowed-tools as names separated by spaces, or as a list of names.",
     });
   }
-  if (allowedTools !== undefined) fields.allowedTools = Object.freeze(fitTools(allowedTools, report));
-  if (readBoolean(values["disable-model-invocation"]) === true) fields.disableModelInvocation = true;
-  if (readBoolean(values["user-invocable"]) === false) fields.userInvocable = false;
+  if (readBoolean("disable-model-invocation", values, report) === true) fields.disableModelInvocation = true;
+  if (readBoolean("user-invocable", values, report) === false) fields.userInvocable = false;
   const argumentHint = readArgumentHint(values["argument-hint"]);
   if (argumentHint !== undefined) fields.argumentHint = argumentHint;
   return fields;
 }
 
-function readBoolean(value: unknown): boolean | undefined {
-  const text = typeof value === "string" ? value.trim().toLowerCase() : "";
-  return text === "true" ? true : text === "false" ? false : undefined;
+const maxLicenseLength = 500;
+const maxHintLength = 256;
+const maxTools = 128;
+const maxToolLength = 256;
+
+function readText(key: "license" | "compatibility", values: Values, limit: number, report: Report): string | undefined {
+  const value = values[key];
+  const text = nonBlank(value);
+  if (text !== undefined) return fitText(key, text, limit, report);
+  if (value !== undefined && typeof value !== "string") {
+    const message = `${key} is not a string; it is ignored`;
+    report({ code: `${key}-not-a-string`, key, message, fix: "Write it as one line of text." });
+  }
+  return undefined;
+}
+
+function fitText(
+  key: "description" | "license" | "compatibility",
+  text: string,
+  limit: number,
+  report: Report,
+): string {
+  const length = text.length <= limit ? 0 : countCodePoints(text);
+  if (length <= limit) return text;
+  const fix = "Shorten it, and move the rest below the frontmatter.";
+  report({ code: `${key}-too-long`, key, message: tooLong(key, length, limit), fix });
+  return cutCodePoints(text, limit);
+}
+
+function readBoolean(key: string, values: Values, report: Report): boolean | undefined {
+  const value = values[key];
+  const text = typeof value === "string" ? value.trim().toLowerCase() : undefined;
+  if (text === "true" || text === "false") return text === "true";
+  if (value !== undefined && text !== "") {
+    const message = `${key} is neither true nor false; it is ignored`;
+    // At level `spec` the key itself is the problem.
+    report({ code: "field-not-boolean", key, message, fix: "Write true or false.", allowedAt: ["spec"] });
+  }
+  return undefined;
 }
 
 /** To YAML, the usual hint `[file]` is a list: it is shown as it was written. */
@@ -124,32 +128,16 @@ function readArgumentHint(value: unknown): string | undefined {
   return text && cutCodePoints(text.replace(/\s+/g, " "), maxHintLength);
 }
 
-const maxHintLength = 256;
-const maxLicenseLength = 500;
-const maxTools = 128;
-const maxToolLength = 256;
-
-function reportLength(key: "license" | "compatibility", text: string | undefined, most: number, report: Report): void {
-  if (text === undefined || text.length <= most) return;
-  const length = countCodePoints(text);
-  if (length <= most) return;
-  report({
-    code: `${key}-too-long`,
-    key,
-    message: `${key === "license" ? "the license" : key} has ${length} characters, at most ${most} count`,
-    fix: "Shorten it, and move the rest below the frontmatter.",
-  });
-}
-
-/** As many tools as are sent on; one that is too long is left out, for a part of it would allow something else. */
+/** As many tools as are sent on; one that is too long is ignored, for a part of it would allow something else. */
 function fitTools(tools: readonly string[], report: Report): string[] {
   const fitting = tools.filter((tool) => tool.length <= maxToolLength).slice(0, maxTools);
-  if (fitting.length < tools.length) {
+  const ignored = tools.length - fitting.length;
+  if (ignored > 0) {
     report({
       code: "allowed-tools-too-long",
       key: "allowed-tools",
-      message: `allowed-tools has more than ${maxTools} tools, or one of more than ${maxToolLength} characters; ${tools.length - fitting.length} of ${tools.length} are left out`,
-      fix: "Name fewer tools, or allow them with one pattern such as Bash(git *).",
+      message: `${ignored} of ${tools.length} allowed tools are ignored; the limit is ${maxTools} tools of ${maxToolLength} characters`,
+      fix: "List fewer tools, or allow them with one pattern such as Bash(git *).",
     });
   }
   return fitting;
@@ -165,10 +153,6 @@ export function readTags(value: unknown): readonly string[] {
       .map((tag) => tag.trim())
       .filter((tag) => tag !== ""),
   );
-}
-
-function isPresent(value: unknown): boolean {
-  return value !== undefined && typeof value !== "string";
 }
 
 /** A string's text without the blanks around it; undefined for anything else. */

@@ -8,6 +8,30 @@ export const specificationFields: readonly string[] = [
   "compatibility",
 ];
 
+/** The frontmatter fields that Claude Code adds. */
+export const claudeFields: readonly string[] = [
+  "agent",
+  "argument-hint",
+  "arguments",
+  "context",
+  "disable-model-invocation",
+  "disallowed-tools",
+  "effort",
+  "hooks",
+  "model",
+  "paths",
+  "shell",
+  "user-invocable",
+  "when_to_use",
+];
+
+/** Those of them that mean the same to us (C-1.1). */
+export const honouredFields: ReadonlySet<string> = new Set([
+  "argument-hint",
+  "disable-model-invocation",
+  "user-invocable",
+]);
+
 const known = new Set(specificationFields);
 
 export function isField(key: string): boolean {

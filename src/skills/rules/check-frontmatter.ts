@@ -1,19 +1,22 @@
-import { countCodePoints } from "../text/code-points.ts";
+import { countCodePoints, tooLong } from "../text/code-points.ts";
 import { nearest } from "../../base/nearest.ts";
 import { maxFaultsOfRule } from "./fit-faults.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "../names.ts";
-import type { RuleCode } from "./rules.ts";
-import { isField, specificationFields } from "../manifest/specification-fields.ts";
+import type { Level, RuleCode } from "./rules.ts";
+import { claudeFields, honouredFields, isField, specificationFields } from "../manifest/specification-fields.ts";
 
-/** A rule broken by a value, before it is known where that value stands. */
+/** A rule that a frontmatter breaks, before it is known where the key stands. */
 export interface ValueFault {
   readonly code: RuleCode;
   readonly key: string;
   readonly child?: string;
-  /** What stands at the place that is meant, at or behind the start of the value; else that start is the place. */
+  /** What is wrong; the value by default, where there is one on the key's line. */
+  readonly part?: "key" | "value";
+  /** What is wrong in the value. */
   readonly sought?: string;
   readonly message: string;
   readonly fix: string;
+  readonly allowedAt?: readonly Level[];
 }
 
 export const maxDescriptionLength = 1024;
@@ -24,84 +27,86 @@ export function checkName(name: string, directory: string, report: (fault: Value
   if (isSlug(name) && name === directory) return;
   const isLong = name.length > longestNormalised;
   const normal = name.slice(0, longestNormalised).normalize("NFKC");
-  const fault = (code: RuleCode, message: string, fix: string): void => report({ code, key: "name", message, fix });
   const slug = toSlug(name);
-  const rewrite = (otherwise: string): string =>
-    slug === undefined || slug === name ? otherwise : `Write it as ${slug}.`;
   const length = countCodePoints(isLong ? name : normal);
-  if (length > maxNameLength)
-    fault("name-too-long", `the name has ${length} characters, at most ${maxNameLength} count`, "Shorten the name.");
-  if (normal !== normal.toLowerCase()) {
-    fault("name-not-lowercase", `the name ${normal} is not lowercase`, rewrite(`Write it as ${normal.toLowerCase()}.`));
+  if (length > maxNameLength) {
+    const message = tooLong("name", length, maxNameLength);
+    report({ code: "name-too-long", key: "name", message, fix: "Shorten the name." });
   }
-  if (!/^[\p{L}\p{N}-]*$/u.test(normal)) {
-    fault(
-      "name-invalid-characters",
-      `the name ${normal} has characters other than letters, digits and hyphens`,
-      rewrite("Use letters, digits and hyphens only."),
-    );
-  } else if (!/^[a-z0-9-]*$/i.test(normal)) {
-    fault(
-      "name-not-ascii",
-      `the name ${normal} has letters other than a to z, which editors do not accept`,
-      rewrite("Use the letters a to z, digits and hyphens only."),
-    );
+  const spelling = spellingFault(normal);
+  if (spelling !== undefined && !(spelling.code === "name-not-ascii" && slug === undefined)) {
+    const fix = slug === undefined || slug === name ? spelling.fix : `Rename it to \`${slug}\`.`;
+    report({ ...spelling, key: "name", message: `name \`${normal}\` ${spelling.message}`, fix });
   }
-  if (/^-|-$|--/.test(normal)) {
-    fault(
-      "name-hyphens",
-      `the name ${normal} starts or ends with a hyphen or has two in a row`,
-      rewrite("Use single hyphens between words."),
-    );
+  if (normal === directory.normalize("NFKC") || (spelling !== undefined && slug === directory)) return;
+  const message = `name \`${normal}\` does not match its directory \`${directory}\``;
+  report({ code: "name-directory-mismatch", key: "name", message, fix: renaming(name, directory) });
+}
+
+/** The first thing that is wrong with the characters of a name: one spelling mends them all. */
+function spellingFault(name: string): Pick<ValueFault, "code" | "message" | "fix"> | undefined {
+  if (name !== name.toLowerCase()) {
+    const fix = `Rename it to \`${name.toLowerCase()}\`.`;
+    return { code: "name-not-lowercase", message: "contains uppercase letters", fix };
   }
-  if (normal !== directory.normalize("NFKC")) {
-    fault(
-      "name-directory-mismatch",
-      `the name ${normal} is not that of its directory, ${directory}`,
-      renaming(name, directory),
-    );
+  if (!/^[\p{L}\p{N}-]*$/u.test(name)) {
+    const message = "contains characters other than letters, digits and hyphens";
+    return { code: "name-invalid-characters", message, fix: "Use lowercase letters, digits and single hyphens." };
   }
+  if (/^-|-$|--/.test(name)) {
+    const message = "has leading, trailing or doubled hyphens";
+    return { code: "name-hyphens", message, fix: "Use single hyphens between words." };
+  }
+  if (!/^[a-z0-9-]*$/i.test(name)) {
+    const message = "contains letters other than a-z, which editors reject";
+    return { code: "name-not-ascii", message, fix: "Use the letters a-z, digits and hyphens." };
+  }
+  return undefined;
 }
 
 /** What makes a name and its directory one: names that are valid, where there are any. */
 function renaming(name: string, directory: string): string {
   const [forDirectory = name, forName = directory] = [toSlug(name), toSlug(directory)];
   return forDirectory === forName
-    ? `Rename both to ${forName}.`
-    : `Rename one of them: the directory to ${forDirectory}, or the name to ${forName}.`;
+    ? `Rename both to \`${forName}\`.`
+    : `Rename the directory to \`${forDirectory}\`, or the name to \`${forName}\`.`;
 }
 
-/** The field that was meant by a key, if it is not there as well. The same few keys stand in thousands of skills. */
-function closestField(key: string, values: object): string | undefined {
-  if (key.length > maxNameLength) return undefined;
-  let closest = closestFields.get(key);
-  if (closest === undefined) {
-    closest = nearest(key, specificationFields);
-    if (closestFields.size === mostRemembered) closestFields.clear();
-    closestFields.set(key, closest);
-  }
-  const [close] = closest;
-  if (close === undefined || !Object.hasOwn(values, close)) return close;
-  return nearest(
-    key,
-    specificationFields.filter((field) => !Object.hasOwn(values, field)),
-  )[0];
-}
+const claude = new Set(claudeFields);
+const allowedForClaude: readonly Level[] = ["claude"];
+const honoured: readonly Level[] = ["claude", "lenient"];
 
-const closestFields = new Map<string, readonly string[]>();
-const mostRemembered = 1000;
-
-/** Reports each top-level key the specification does not know. */
+/** Reports each top-level key that is not a field of the specification. */
 export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
   let count = 0;
   for (const key of Object.keys(values)) {
     if (isField(key)) continue;
-    const close = ++count > maxFaultsOfRule ? undefined : closestField(key, values);
-    report({
-      code: "field-unexpected",
-      key,
-      message: `the specification has no field ${key}`,
-      fix: `${close === undefined ? "" : `Did you mean ${close}? Else: `}Move ${key} into metadata, or remove it.`,
-    });
+    const isFew = ++count <= maxFaultsOfRule;
+    const fault = { code: "field-unexpected", key, part: "key" } as const;
+    if (claude.has(key)) {
+      const message = `\`${key}\` is a field of Claude Code, not a standard one`;
+      const fix = "Check with --level claude if the skill is for Claude Code, or remove it.";
+      report({ ...fault, message, fix, allowedAt: honouredFields.has(key) ? honoured : allowedForClaude });
+    } else {
+      const close = isFew ? closestField(key, values) : undefined;
+      const guess = close === undefined ? "" : `Did you mean \`${close}\`? Otherwise `;
+      const fix = guess === "" ? "Move it under `metadata:`, or remove it." : `${guess}move it under \`metadata:\`.`;
+      report({ ...fault, message: `\`${key}\` is not a standard field; put it under \`metadata:\``, fix });
+    }
   }
 }
+
+/** The field that a key was probably meant to be, if it is not there as well. The same few keys appear in thousands of skills. */
+function closestField(key: string, values: object): string | undefined {
+  if (key.length > maxNameLength) return undefined;
+  let closest = closestFields.get(key);
+  if (closest === undefined) {
+    closest = nearest(key, specificationFields)[0] ?? "";
+    if (closestFields.size === mostRemembered) closestFields.clear();
+    closestFields.set(key, closest);
+  }
+  return closest === "" || Object.hasOwn(values, closest) ? undefined : closest;
+}
+
+const closestFields = new Map<string, string>();
+const mostRemembered = 1000;

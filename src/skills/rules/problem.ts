@@ -2,7 +2,7 @@ import * as z from "zod";
 
 /**
  * One thing that is wrong with a skill, as a value (CONTRACT C-1.5).
- * `code` is stable; `line` and `column` start at 1 and count characters (code points) of the file as read.
+ * `code` is stable; `line` and `column` start at 1 and count characters (code points) of the file as read. The end is exclusive.
  */
 export const problemSchema = z
   .object({
@@ -11,6 +11,8 @@ export const problemSchema = z
     file: z.string().min(1),
     line: z.int().min(1),
     column: z.int().min(1),
+    endLine: z.int().min(1).optional(),
+    endColumn: z.int().min(1).optional(),
     message: z.string().min(1),
     fix: z.string().min(1),
   })

@@ -9,6 +9,16 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
+/** Says that a text is too long: `description is 1,929 characters long; the limit is 1,024`. */
+export function tooLong(what: string, length: number, limit: number): string {
+  return `${what} is ${inDigits(length)} characters long; the limit is ${inDigits(limit)}`;
+}
+
+/** `1,024`. */
+export function inDigits(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
 /** At most the first `limit` code points of a text, trimmed where something was cut. */
 export function cutCodePoints(text: string, limit: number): string {
   return text.length <= limit || countCodePoints(text) <= limit

@@ -1,8 +1,8 @@
 import { withoutTags } from "./invisible-characters.ts";
 
 /**
- * What no text of a skill needs and a terminal or an editor may obey: control characters other than line breaks and tabs,
- * the marks that turn the direction of text, and halves of characters.
+ * What no text of a skill needs and a terminal or an editor may interpret: control characters other than line breaks and tabs,
+ * bidirectional formatting characters, and lone surrogates.
  */
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Cs}]/u;
 const everyControl = new RegExp(controls, "gu");
@@ -18,7 +18,7 @@ export function withoutControls(text: string): string {
 
 /**
  * A value with all its strings and keys as `clean` leaves them; the very same value where there was nothing to take out.
- * Of keys that become equal the first one counts.
+ * Of keys that become equal the first one is kept.
  */
 export function cleanValue(value: unknown, clean = withoutControls): { value: unknown; changed: boolean } {
   if (typeof value === "string") {
@@ -53,10 +53,10 @@ export function stringsOf(value: unknown): string {
     .join("\n");
 }
 
-/** What to say of a field that held some. */
+/** Message and fix for a field that contains some. */
 export function controlsIn(field: string): [message: string, fix: string] {
   return [
-    `${field} has control characters or marks that turn the direction of text; they are left out`,
-    "Remove them; line breaks and tabs are allowed.",
+    `${field} contains control or bidirectional formatting characters; they are removed`,
+    "Remove them; only line breaks and tabs are allowed.",
   ];
 }

@@ -1,4 +1,6 @@
-/** Characters that leave nothing to see, by range. Of Unicode's default ignorables, and those alike, all stand here. */
+import { inDigits } from "./code-points.ts";
+
+/** Invisible characters by range: all of Unicode's default ignorables, and those like them. */
 const table: readonly (readonly [from: number, to: number, name: string])[] = [
   [0x00ad, 0x00ad, "soft hyphen"],
   [0x034f, 0x034f, "combining grapheme joiner"],
@@ -91,17 +93,15 @@ export function withoutTags(text: string): string {
   return text.includes("\udb40") ? text.replace(everyTag, "") : text;
 }
 
-/** What to say of a field in which {@link findInvisible} found something. */
+/** Message and fix for a field in which {@link findInvisible} found something. */
 export function invisibleIn(field: string, { character, count }: Invisible): [message: string, fix: string] {
   const code = character.codePointAt(0) ?? 0;
   const name = table.find(([from, to]) => from <= code && code <= to)?.[2] ?? "invisible";
   const shown = `U+${code.toString(16).toUpperCase().padStart(4, "0")} (${name})`;
   const what =
-    count === 1
-      ? `a character that cannot be seen: ${shown}`
-      : `${count} characters that cannot be seen, the first ${shown}`;
-  const left = hasTags(character) ? "; tags are left out" : "";
-  return [`${field} has ${what}${left}`, `Remove ${count === 1 ? "it" : "them"}, or write what is meant.`];
+    count === 1 ? `an invisible character: ${shown}` : `${inDigits(count)} invisible characters, the first ${shown}`;
+  const left = hasTags(character) ? "; Unicode tags are removed" : "";
+  return [`${field} contains ${what}${left}`, `Remove ${count === 1 ? "it" : "them"}.`];
 }
 
 function scripts(...names: readonly string[]): string {

@@ -6,6 +6,20 @@ export interface TextPosition {
   readonly column: number;
 }
 
+/** A place, or a span of text whose end is exclusive. */
+export interface TextRange extends TextPosition {
+  readonly endLine?: number;
+  readonly endColumn?: number;
+}
+
+/** The span between two offsets; a place where it is empty or has no end. */
+export function toTextRange(positionOf: (offset: number) => TextPosition, offset: number, end = offset): TextRange {
+  const start = positionOf(offset);
+  if (end <= offset) return start;
+  const { line: endLine, column: endColumn } = positionOf(end);
+  return { ...start, endLine, endColumn };
+}
+
 /**
  * Tells line and column of the offsets of a text. Its lines are found once, and offsets that come in order are counted on
  * from one another, so that a text with many faults costs little more than one with a single fault.

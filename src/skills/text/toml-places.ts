@@ -1,6 +1,10 @@
 /** Where a key, table or item of TOML stands, and what is inside it, by key or index. */
 export interface TomlPlace {
+  /** Of the value, or of the header of a table. */
   offset: number;
+  end?: number;
+  /** Where the key stands, for an entry. */
+  key?: { readonly offset: number; readonly end: number };
   /** Made when something is found inside: nearly all places are plain values. */
   inside?: Map<string, TomlPlace>;
   /** Of a list of tables, the item that the names below its header are about. */
@@ -44,6 +48,12 @@ function readHeader(reader: Reader, root: TomlPlace): TomlPlace {
   const named = placeIn(place, segments.at(-1) ?? "", start);
   if (isList) return (named.newest = placeIn(named, String(named.inside?.size ?? 0), start));
   named.offset = start;
+  named.end =
+    start +
+    text
+      .slice(start, reader.at)
+      .replace(/#[^\]"']*$/, "")
+      .trimEnd().length;
   return named;
 }
 
@@ -53,6 +63,7 @@ function readEntry(reader: Reader, table: TomlPlace): void {
   let place = table;
   for (const segment of readKey(reader)) place = placeIn(place, segment, start);
   if (text[reader.at] !== "=") return;
+  place.key = { offset: start, end: start + text.slice(start, reader.at).trimEnd().length };
   reader.at++;
   skipBlanks(reader);
   place.offset = reader.at;
@@ -60,6 +71,11 @@ function readEntry(reader: Reader, table: TomlPlace): void {
 }
 
 function readValue(reader: Reader, place: TomlPlace): void {
+  skipValue(reader, place);
+  place.end = place.offset + reader.text.slice(place.offset, reader.at).trimEnd().length;
+}
+
+function skipValue(reader: Reader, place: TomlPlace): void {
   const { text } = reader;
   switch (text.charAt(reader.at)) {
     case '"':

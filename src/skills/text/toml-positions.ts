@@ -1,16 +1,18 @@
-import { openTextPositions } from "./text-positions.ts";
-import type { TextPosition } from "./text-positions.ts";
+import { openTextPositions, toTextRange } from "./text-positions.ts";
+import type { TextRange } from "./text-positions.ts";
 import { findTomlPlaces } from "./toml-places.ts";
 import type { TomlPlace } from "./toml-places.ts";
 
 /**
- * Tells where the values of a TOML text stand: their line and column, else those of the nearest thing around them, else
- * the start. Meant for text that a parser has accepted, which it goes through once, when first asked.
+ * Tells where the values of a TOML text stand, or their keys; else the nearest thing around them, else the start. Meant for text that a
+ * parser has accepted, which it reads once, when first asked.
  */
-export function openTomlPositions(text: string): (path: readonly (string | number)[]) => TextPosition {
+export function openTomlPositions(
+  text: string,
+): (path: readonly (string | number)[], part?: "key" | "value") => TextRange {
   const positionOf = openTextPositions(text);
   let root: TomlPlace | undefined;
-  return (path) => {
+  return (path, part = "value") => {
     root ??= findTomlPlaces(text);
     let place = root;
     for (const segment of path) {
@@ -18,6 +20,7 @@ export function openTomlPositions(text: string): (path: readonly (string | numbe
       if (inner === undefined) break;
       place = inner;
     }
-    return positionOf(place.offset);
+    const { offset, end } = (part === "key" ? place.key : undefined) ?? place;
+    return toTextRange(positionOf, offset, end);
   };
 }

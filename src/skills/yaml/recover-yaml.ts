@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { inDigits } from "../text/code-points.ts";
 import { mendBlock } from "./mend-block.ts";
 import { mostKeys } from "./plain-yaml.ts";
 import { splitYamlBlocks } from "./yaml-blocks.ts";
@@ -30,7 +31,7 @@ export function recoverYaml(
       faults.push({
         code: "yaml-syntax",
         offset: start,
-        message: `the frontmatter has more than ${mostKeys.toLocaleString("en")} keys; the rest are skipped`,
+        message: `the frontmatter has more than ${inDigits(mostKeys)} keys; the rest are skipped`,
         fix: "Put your own keys under `metadata:`, or move the text below the frontmatter.",
       });
       break;

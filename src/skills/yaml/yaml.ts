@@ -134,16 +134,19 @@ function notAMapping(value: unknown): Fault {
   };
 }
 
-/** Where the text uses flow collections, anchors, aliases or tags, which strict readers refuse. */
+const mostStrictFaults = 20;
+
+/** Where the text uses flow collections, anchors, aliases or tags, which strict readers reject; only the first places. */
 function strictFaults(text: string): readonly Fault[] {
-  const found = /^[ \t]*(?:[\w-]+:[ \t]+|-[ \t]+)([[{&*!])/m.exec(text);
-  if (found === null) return noFaults;
-  return [
-    {
+  const faults: Fault[] = [];
+  for (const found of text.matchAll(/^[ \t]*(?:[\w-]+:[ \t]+|-[ \t]+)([[{&*!])/gm)) {
+    faults.push({
       code: "yaml-not-strict",
       offset: found.index + found[0].length - 1,
       message: "flow collections, anchors, aliases and tags are rejected by strict frontmatter parsers",
       fix: "Write the value as a plain or quoted string, or as an indented list.",
-    },
-  ];
+    });
+    if (faults.length === mostStrictFaults) break;
+  }
+  return faults.length === 0 ? noFaults : faults;
 }

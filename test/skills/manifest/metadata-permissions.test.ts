@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ValueFault } from "../../../src/skills/rules/check-frontmatter.ts";
 import { readMetadataPermissions } from "../../../src/skills/manifest/metadata-permissions.ts";
 
-test("A port that is none is reported, and the entry left out", () => {
+test("an invalid port is reported, and the entry ignored", () => {
   const faults: ValueFault[] = [];
   const metadata = { "acp-skills-network": "https://a.example:0 https://b.example:65536 https://c.example:443" };
   expect(readMetadataPermissions(metadata, (fault) => faults.push(fault)).network).toEqual(["https://c.example:443"]);
@@ -10,8 +10,8 @@ test("A port that is none is reported, and the entry left out", () => {
     ["https://a.example:0", "https://b.example:65536"].map((entry) => ({
       code: "metadata-permission-invalid",
       child: "acp-skills-network",
-      message: `in metadata.acp-skills-network, "${entry}" has a port outside 1 to 65535; it is left out`,
-      fix: "Write a port from 1 to 65535, or none. Separate entries with spaces.",
+      message: `metadata.acp-skills-network: "${entry}" has a port outside 1-65535; it is ignored`,
+      fix: "Use a port from 1 to 65535, or none. Separate entries with spaces.",
     })),
   );
 });

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { findFrontmatter } from "../../../src/skills/text/frontmatter.ts";
 import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";
-import { rules } from "../../../src/skills/rules/rules.ts";
+import { rules, toProblems } from "../../../src/skills/rules/rules.ts";
+import type { Level } from "../../../src/skills/rules/rules.ts";
 import { availableSkillSchema } from "../../../src/wire/available-skill.ts";
 import { toAvailableSkill } from "../../../src/wire/to-available-skill.ts";
 import { arbitrarySkillText } from "../arbitrary-frontmatter.ts";
@@ -159,14 +160,13 @@ test("a head without the closing fence asks for more, and only where there is mo
   }
 });
 
-test("findings stand in the order of the file", () => {
+test("findings are in the order of the file", () => {
   const { findings } = parse("---\nextra: 1\nname: PDF\nother: x: y\n---\n");
   expect(findings.map(({ code, line, column }) => `${code} ${line}:${column}`)).toEqual([
+    "field-unexpected 2:1",
     "description-missing 2:1",
-    "field-unexpected 2:8",
     "name-not-lowercase 3:7",
-    "name-directory-mismatch 3:7",
-    "field-unexpected 4:8",
+    "field-unexpected 4:1",
     "yaml-unquoted-colon 4:9",
   ]);
 });
@@ -178,7 +178,7 @@ test("columns count characters, not UTF-16 units", () => {
 
 test.each([
   ["a", "ok", []],
-  ["名前", "名前", ["name-not-ascii", "name-unusable"]],
+  ["名前", "名前", ["name-unusable"]],
   ["ﬁle", "file", []],
   ["a".repeat(65), "a".repeat(65), ["name-too-long"]],
   ["😀".repeat(65), "x", ["name-too-long", "name-invalid-characters", "name-directory-mismatch"]],
@@ -232,20 +232,19 @@ const fixesOf = (text: string, directory: string) =>
 
 test("the fix of a name is a name that is valid", () => {
   expect(fixesOf("---\nname: My Bad Skill\ndescription: d\n---\n", "MyBad")).toEqual({
-    "name-not-lowercase": "Write it as my-bad-skill.",
-    "name-invalid-characters": "Write it as my-bad-skill.",
-    "name-directory-mismatch": "Rename one of them: the directory to my-bad-skill, or the name to mybad.",
+    "name-not-lowercase": "Rename it to `my-bad-skill`.",
+    "name-directory-mismatch": "Rename the directory to `my-bad-skill`, or the name to `mybad`.",
   });
   expect(fixesOf("---\nname: pdf--tools\ndescription: d\n---\n", "PDF tools")).toEqual({
-    "name-hyphens": "Write it as pdf-tools.",
-    "name-directory-mismatch": "Rename both to pdf-tools.",
+    "name-hyphens": "Rename it to `pdf-tools`.",
+    "name-directory-mismatch": "Rename both to `pdf-tools`.",
   });
 });
 
 test.each([
-  ["descr: d", "Did you mean description? Else: Move descr into metadata, or remove it."],
-  ["description: d\ndescr: d", "Move descr into metadata, or remove it."],
-  ["description: d\nversion: 1", "Move version into metadata, or remove it."],
+  ["descr: d", "Did you mean `description`? Otherwise move it under `metadata:`."],
+  ["description: d\ndescr: d", "Move it under `metadata:`, or remove it."],
+  ["description: d\nversion: 1", "Move it under `metadata:`, or remove it."],
 ])("the fix of an unknown field names a known one that is close and not there: %j", (fields, fix) => {
   expect(fixesOf(`---\nname: pdf\n${fields}\n---\n`, "pdf")["field-unexpected"]).toBe(fix);
 });
@@ -277,7 +276,7 @@ test("escape sequences, bidirectional marks and NUL are taken out of all that is
   expect(lines).toEqual([3, 4, 5, 6, 7]);
 });
 
-test("marks that turn the direction of text are found in plain frontmatter too", () => {
+test("bidirectional formatting characters are found in plain frontmatter too", () => {
   const { skill, findings } = parse("---\nname: pdf\ndescription: a \u202etxt.exe\n---\n");
   expect(skill?.description).toBe("a txt.exe");
   expect(findings.map(({ code }) => code)).toEqual(["control-characters"]);
@@ -332,7 +331,7 @@ test("whatever a file says, nothing that is sent holds a control character", () 
   );
 });
 
-test("what is too long is cut where a part is worth something, and left out where a part would say something else", () => {
+test("long text is cut; long tools and metadata are ignored", () => {
   const text = [
     "---",
     "name: pdf",
@@ -359,4 +358,30 @@ test("what is too long is cut where a part is worth something, and left out wher
   expect(parsed.findings.map(({ code }) => code)).toEqual([
     ...["license-too-long", "allowed-tools-too-long", "metadata-too-long", "metadata-too-long"],
   ]);
+});
+
+test("an error about a value has its range, an error about a key that of the key", () => {
+  const { findings } = parse("---\nname: PDF  \nauthor: me\ndescription: x\nmetadata:\n  a:\n    b: c\n---\n");
+  expect(
+    findings.map(({ code, line, column, endLine, endColumn }) => `${code} ${line}:${column}-${endLine}:${endColumn}`),
+  ).toEqual(["name-not-lowercase 2:7-2:10", "field-unexpected 3:1-3:7", "metadata-nested-value 6:3-6:4"]);
+});
+
+test("one mistake is one problem: unknown and ignored values need not be strict YAML, one rename mends a name", () => {
+  const text = (rest: string): string => `---\nname: pdf\ndescription: x\n${rest}---\n`;
+  expect(codes(text("tags: [a, b]\n"))).toEqual(["field-unexpected"]);
+  expect(codes(text("metadata:\n  tags: [a, b]\n"))).toEqual(["metadata-nested-value"]);
+  expect(codes(text("tags: [a]\nallowed-tools: [Read]\n"))).toEqual(["field-unexpected", "yaml-not-strict"]);
+  expect(codes(text("").replace("pdf", "PDF_Tools"), "pdf-tools")).toEqual(["name-not-lowercase"]);
+});
+
+test("fields of Claude Code are allowed at its level, those that we honour also where skills are loaded", () => {
+  const { findings } = parse(
+    "---\nname: pdf\ndescription: x\nmodel: opus\nargument-hint: <file>\nauthor: me\nuser-invocable: no way\n---\n",
+  );
+  const shown = (level: Level): string[] => toProblems(findings, level).map(({ line, code }) => `${line} ${code}`);
+  const unexpected = [4, 5, 6, 7].map((line) => `${line} field-unexpected`);
+  expect(shown("spec")).toEqual(unexpected);
+  expect(shown("claude")).toEqual(["6 field-unexpected", "7 field-not-boolean"]);
+  expect(shown("lenient")).toEqual(["4 field-unexpected", "6 field-unexpected", "7 field-not-boolean"]);
 });

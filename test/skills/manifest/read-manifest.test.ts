@@ -65,11 +65,11 @@ test.each([
   expect(found(text)).toEqual(accepted ? [] : ["manifest-network-invalid 6:12"]);
 });
 
-test("a port that is none is told as that", () => {
+test("an invalid port is reported as such", () => {
   const text = `${instruction}[permissions]\nnetwork = ["https://example.com:0"]\n`;
   const [finding] = readManifest(text, file).findings;
-  expect(finding?.message).toBe('"https://example.com:0" has a port outside 1 to 65535');
-  expect(finding?.fix).toBe("Write a port from 1 to 65535, or none.");
+  expect(finding?.message).toBe('"https://example.com:0" has a port outside 1-65535');
+  expect(finding?.fix).toBe("Use a port from 1 to 65535, or none.");
 });
 
 test.each([
@@ -114,7 +114,7 @@ test.each([
   expect(found(text)).toEqual(accepted ? [] : ["manifest-dependency-invalid 6:11"]);
 });
 
-test("what is not TOML is told with its place", () => {
+test("invalid TOML is reported with its place", () => {
   expect(found(`${head}kind = action\n`)).toEqual(["manifest-syntax 4:8"]);
   expect(found(`${head}name = "again"\n`)).toEqual(["manifest-syntax 4:1"]);
   expect(found(`\ufeff${instruction}`)).toEqual([]);
@@ -127,7 +127,7 @@ test.each([
   ['kind = "x"', 'kind is "x", not "action" or "instruction"'],
   ['description = " "', "description is empty"],
   ["tags = {}", "tags is {}, not a list"],
-  ["limits.timeout_ms = 0", "limits.timeout_ms is 0, less than 1"],
+  ["limits.timeout_ms = 0", "limits.timeout_ms is 0; the minimum is 1"],
   ["limits.timeout_ms = 1.5", "limits.timeout_ms is 1.5, not a whole number"],
   [
     'inputs.a.type = "text"',
@@ -149,7 +149,7 @@ test("places are those of the very item", () => {
     found(`${head}kind = "action"\nruntime = { language = "python", export = "entrypoint", entrypoint = "../x.py" }\n`),
   ).toEqual(["manifest-entrypoint-outside 5:70"]);
   expect(found(`${instruction.replace("Syncs leads.", "use ''' here")}foo = 1\n`)).toEqual([
-    "manifest-key-unknown 5:7",
+    "manifest-key-unknown 5:1",
   ]);
 });
 
@@ -166,24 +166,20 @@ test("control characters are taken out of what is sent, and reported", () => {
 test("keys of very many segments are refused, not followed until the stack ends", () => {
   const { manifest, findings } = readManifest(`${instruction}${"a.".repeat(10_000)}b = 1\n`, file);
   expect(manifest).toBeUndefined();
-  expect(findings).toMatchObject([
-    { code: "manifest-syntax", message: "not valid here: tables are nested too deeply" },
-  ]);
+  expect(findings).toMatchObject([{ code: "manifest-syntax", message: "invalid TOML: tables are nested too deeply" }]);
 });
 
 test("a document of very many values is refused before anything checks them", () => {
   const { manifest, findings } = readManifest(`${instruction}tags = [${"1, ".repeat(2000)}]\n`, file);
   expect(manifest).toBeUndefined();
-  expect(findings).toMatchObject([
-    { code: "manifest-syntax", message: "not valid here: there are more than 2000 values" },
-  ]);
+  expect(findings).toMatchObject([{ code: "manifest-syntax", message: "invalid TOML: more than 2,000 values" }]);
 });
 
 test("many faults are few findings", () => {
   const keys = Array.from({ length: 1000 }, (_, index) => `k${index} = 1\n`).join("");
   const { findings } = readManifest(`${keys}${instruction}`, file);
   expect(findings).toHaveLength(20);
-  expect(findings.at(-1)?.message).toBe("skill.toml has no key k19; it is kept as it is; and 980 more of this kind");
+  expect(findings.at(-1)?.message).toBe("unknown key `k19` in skill.toml; and 980 more of this kind");
 });
 
 test("a manifest whose description is only too long still counts", () => {

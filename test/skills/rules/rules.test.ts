@@ -1,22 +1,19 @@
 import { expect, test } from "vitest";
 import { problemSchema } from "../../../src/skills/rules/problem.ts";
-import { rules, toProblems } from "../../../src/skills/rules/rules.ts";
+import { levels, rules, severityAt, toProblems } from "../../../src/skills/rules/rules.ts";
 import type { RuleCode } from "../../../src/skills/rules/rules.ts";
 
 const codes = Object.keys(rules) as RuleCode[];
 const finding = (code: RuleCode) => ({ code, file: "/s/SKILL.md", line: 1, column: 1, message: "m", fix: "f" });
 
-test.each(["spec", "wire", "lenient"] as const)(
-  "at level %s every finding that counts becomes a valid problem",
-  (level) => {
-    const problems = toProblems(codes.map(finding), level);
-    expect(problems.map(({ code }) => code)).toEqual(codes.filter((code) => rules[code][level] !== "off"));
-    for (const problem of problems) {
-      expect(problemSchema.parse(problem)).toEqual(problem);
-      expect(problem.severity).toBe(rules[problem.code as RuleCode][level]);
-    }
-  },
-);
+test.each(levels)("at level %s every finding that counts becomes a valid problem", (level) => {
+  const problems = toProblems(codes.map(finding), level);
+  expect(problems.map(({ code }) => code)).toEqual(codes.filter((code) => severityAt(code, level) !== "off"));
+  for (const problem of problems) {
+    expect(problemSchema.parse(problem)).toEqual(problem);
+    expect(problem.severity).toBe(severityAt(problem.code as RuleCode, level));
+  }
+});
 
 test("loading is never stricter than the specification and the wire together", () => {
   for (const code of codes) {
@@ -29,4 +26,15 @@ test("a broken style rule does not keep a skill from being offered", () => {
   const style = codes.filter((code) => /^name-(?!unusable)|too-long$|^field-|^metadata-|^yaml-/.test(code));
   const refused = style.filter((code) => rules[code].lenient === "error");
   expect(refused).toEqual(["frontmatter-too-long", "manifest-name-too-long"]);
+});
+
+test("settings replace the severities of a level, except where a finding is allowed", () => {
+  const found = [
+    finding("name-missing"),
+    finding("yaml-not-strict"),
+    { ...finding("field-unexpected"), allowedAt: ["claude"] as const },
+  ];
+  const settings = { "name-missing": "off", "yaml-not-strict": "error", "field-unexpected": "error" } as const;
+  const shown = toProblems(found, "claude", settings).map(({ code, severity }) => `${code} ${severity}`);
+  expect(shown).toEqual(["yaml-not-strict error"]);
 });

@@ -36,7 +36,7 @@ test.each([
   ["Mongolian", "ᠮᠣᠩᠭᠣᠯ\u180eᠠ"],
   ["a name's variant of an ideograph", "葛\u{e0100}城市"],
   ["braille", "⠁⠀⠃"],
-])("%s needs what cannot be seen", (_what, text) => {
+])("invisible characters are allowed in %s", (_what, text) => {
   expect(findInvisible(text)).toBeUndefined();
 });
 
@@ -86,12 +86,12 @@ test.each([
   ["description: x\nmetadata:\n  author: m\u00ade", "5:12", "U+00AD (soft hyphen)"],
   ["description: x\ntags: [a, \u3164]", "4:11", "U+3164 (Hangul filler)"],
   ['description: "escaped \\u200b"', "3:14", "U+200B (zero width space)"],
-])("%j is told at %s", (frontmatter, place, name) => {
+])("%j has an invisible character at %s", (frontmatter, place, name) => {
   const { skill, findings } = parse(frontmatter);
   expect(skill).toBeDefined();
   const found = findings.filter(({ code }) => code === "invisible-characters");
   expect(found.map(({ line, column }) => `${line}:${column}`)).toEqual([place]);
-  expect(found[0]?.message).toContain(`has a character that cannot be seen: ${name}`);
+  expect(found[0]?.message).toContain(`contains an invisible character: ${name}`);
   expect(found[0]?.fix).toContain("Remove it");
 });
 
@@ -100,9 +100,7 @@ test.each([`Fine.\u{e0041}\u{e0042}`, `"Fine.\\U000E0041\\U000E0042"`])("tags ne
   expect(skill?.description).toBe("Fine.");
   expect(skill?.metadata).toEqual({ author: "Fine." });
   expect(findings.map(({ code }) => code)).toEqual(["invisible-characters", "invisible-characters"]);
-  expect(findings[0]?.message).toContain(
-    "2 characters that cannot be seen, the first U+E0041 (tag); tags are left out",
-  );
+  expect(findings[0]?.message).toContain("2 invisible characters, the first U+E0041 (tag); Unicode tags are removed");
 });
 
 test("a description that is nothing but tags is none", () => {

@@ -26,8 +26,8 @@ test.each([
   [["inputs", "row", "required"], 7, 38],
   [["permissions", "network", 0], 12, 14],
   [["type"], 1, 1],
-])("in TOML the value at %j stands in line %d, column %d", (path, line, column) => {
-  expect(openTomlPositions(toml)(path)).toEqual({ line, column });
+])("in TOML the value at %j is at line %d, column %d", (path, line, column) => {
+  expect(openTomlPositions(toml)(path)).toMatchObject({ line, column });
 });
 
 test.each([
@@ -45,8 +45,8 @@ test.each([
   ["a . 'b.c' = 1\n", ["a", "b.c"], 1, 13],
   ["a = 1979-05-27 07:32:00\nb = +inf\n", ["b"], 2, 5],
   ["a = [\n 1,\n]\n[b] # [c]\nd = 1\n", ["b", "d"], 5, 5],
-])("in %j the value at %j stands in line %d, column %d", (text, path, line, column) => {
-  expect(openTomlPositions(text)(path)).toEqual({ line, column });
+])("in %j the value at %j is at line %d, column %d", (text, path, line, column) => {
+  expect(openTomlPositions(text)(path)).toMatchObject({ line, column });
 });
 
 test("every value of accepted TOML is found where it is written", () => {
@@ -101,4 +101,16 @@ test("every value of accepted TOML is found where it is written", () => {
     }),
   );
   expect(found).toBeGreaterThan(300);
+});
+
+test("values and keys have ranges", () => {
+  const text = '[inputs.sheet] # why\nmy.type = "blob" # x\n';
+  const positionOf = openTomlPositions(text);
+  const shown = (path: string[], part?: "key" | "value"): string => {
+    const { line, column, endLine, endColumn } = positionOf(path, part);
+    return `${line}:${column}-${endLine}:${endColumn}`;
+  };
+  expect(shown(["inputs", "sheet"])).toBe("1:1-1:15");
+  expect(shown(["inputs", "sheet", "my", "type"])).toBe("2:11-2:17");
+  expect(shown(["inputs", "sheet", "my", "type"], "key")).toBe("2:1-2:8");
 });

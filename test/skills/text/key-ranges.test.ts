@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openKeyOffsets } from "../../../src/skills/text/key-offsets.ts";
+import { openKeyRanges } from "../../../src/skills/text/key-ranges.ts";
 
 test.each([
   ["name: x\n", "name", undefined, 6],
@@ -19,5 +19,16 @@ test.each([
   ["name", "name", undefined, 0],
   ["a.b*: x\n", "a.b*", undefined, 6],
 ])("in %j the key %s (%s) is found at %d", (text, key, child, offset) => {
-  expect(openKeyOffsets(text)(key, child)).toBe(offset);
+  expect(openKeyRanges(text)(key, "value", child).offset).toBe(offset);
+});
+
+test.each([
+  ["a: b\nname:   x y \nb: c\n", "name", "value", "x y"],
+  ["name: x\n  y\n# z\nb: c\n", "name", "key", "name"],
+  ["name:\n  x: y\n", "name", "value", "name"],
+  ["'na me': x\n", "na me", "key", "'na me'"],
+  ["name: |\n  x\n  y\n\nb: c\n", "name", "value", "|\n  x\n  y"],
+] as const)("in %j the range of %s (%s) is %j", (text, key, part, expected) => {
+  const { offset, end } = openKeyRanges(text)(key, part);
+  expect(text.slice(offset, end)).toBe(expected);
 });

@@ -1,24 +1,36 @@
 import { isLineEnd, quoteEnd, skipBlanks, yamlKeyAt } from "../yaml/yaml-key.ts";
 
+/** A span of a text; a place where it has no end. */
+export interface KeyRange {
+  readonly offset: number;
+  readonly end?: number;
+}
+
 /**
- * Tells where the value of a top-level key of a YAML mapping starts, or the key `child` inside it: where the value starts
- * on the key's line, else the key itself, else the start of the text. The keys are found once, by lines and indentation.
+ * Tells where a top-level key of a YAML mapping stands, or the key `child` inside it, or the key's value where that starts on the key's
+ * line; the start of the text where there is no such key. The keys are found once, by lines and indentation.
  */
-export function openKeyOffsets(text: string): (key: string, child?: string) => number {
+export function openKeyRanges(text: string): (key: string, part: "key" | "value", child?: string) => KeyRange {
   let places: ReadonlyMap<string, Place> | undefined;
   const children = new Map<string, ReadonlyMap<string, Place>>();
-  return (key, child) => {
+  return (key, part, child) => {
     places ??= keysAt(text, 0, text.length, 0);
     const place = places.get(key);
-    if (place === undefined) return 0;
+    if (place === undefined) return { offset: 0 };
     if (child !== undefined) {
       const inner = children.get(key) ?? childPlaces(text, place);
       children.set(key, inner);
       const found = inner.get(child);
-      if (found !== undefined) return found.start;
+      if (found !== undefined) return keyRange(text, found.start, child);
     }
-    return isLineEnd(text, place.value) ? place.start : place.value;
+    if (part === "key" || isLineEnd(text, place.value)) return keyRange(text, place.start, key);
+    return { offset: place.value, end: place.value + text.slice(place.value, place.end).trimEnd().length };
   };
+}
+
+function keyRange(text: string, start: number, key: string): KeyRange {
+  const quotes = text[start] === '"' || text[start] === "'" ? 2 : 0;
+  return { offset: start, end: start + key.length + quotes };
 }
 
 interface Place {
