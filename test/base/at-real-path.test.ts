@@ -15,7 +15,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readInstructions } from "../../src/acp/prompt/read-instructions.ts";
 import { listAtRealPath, openAtRealPath } from "../../src/base/at-real-path.ts";
-import { replaceFile } from "../../src/cli/replace-file.ts";
+import { replaceFile } from "../../src/skills/check/replace-file.ts";
 import { isSkillsError } from "../../src/errors.ts";
 import { diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
 import { listSkillContents } from "../../src/skills/files/skill-contents.ts";

@@ -7,14 +7,20 @@ export interface FramePlace {
   readonly line: number;
   /** From 1, in code points. */
   readonly column: number;
+  /** Where the span that is marked ends, exclusive; one character is marked where there is none. */
+  readonly endColumn?: number | undefined;
   readonly sourceLine: (line: number) => string | undefined;
 }
 
 /**
- * The line that is meant, with the one before and the one after, and a caret under the column. Long lines show the part
+ * The line that is meant, with the one before and the one after, and carets under the span. Long lines show the part
  * about the column. Empty where the line does not exist.
  */
-export function codeFrame({ line, column, sourceLine }: FramePlace, columns: number, paint: Paint): string[] {
+export function codeFrame(
+  { line, column, endColumn = 0, sourceLine }: FramePlace,
+  columns: number,
+  paint: Paint,
+): string[] {
   const meant = sourceLine(line);
   if (meant === undefined) return [];
   const numbers = String(line + 1).length;
@@ -33,9 +39,10 @@ export function codeFrame({ line, column, sourceLine }: FramePlace, columns: num
   const previous = line > 1 ? sourceLine(line - 1) : undefined;
   if (previous !== undefined) row(line - 1, safeText(previous), false);
   row(line, meantText, true);
-  rows.push(
-    `${paint("dim", `  ${" ".repeat(numbers)} |`)} ${" ".repeat(displayWidth(visibleBefore))}${paint("red", "^")}`,
-  );
+  const indent = displayWidth(visibleBefore);
+  const span = displayWidth(safeText(points.slice(column - 1, Math.max(column, endColumn - 1)).join("")).trimEnd());
+  const marks = "^".repeat(Math.max(1, Math.min(span, room - indent)));
+  rows.push(`${paint("dim", `  ${" ".repeat(numbers)} |`)} ${" ".repeat(indent)}${paint("red", marks)}`);
   const next = sourceLine(line + 1);
   if (next !== undefined) row(line + 1, safeText(next), false);
   return rows;

@@ -139,9 +139,11 @@ export interface Finding {
 /** The findings that count at a level, with their severity, in the order given. */
 export function toProblems(findings: readonly Finding[], level: Level, settings: RuleSettings = {}): Problem[] {
   const problems: Problem[] = [];
-  for (const { allowedAt, leftOut: _leftOut, code, file, ...rest } of findings) {
+  for (const { code, file, line, column, endLine, endColumn, message, fix, allowedAt } of findings) {
     const severity = allowedAt?.includes(level) ? "off" : (settings[code] ?? severityAt(code, level));
-    if (severity !== "off") problems.push({ code, severity, file, ...rest });
+    if (severity === "off") continue;
+    const end = endLine === undefined ? undefined : { endLine, endColumn };
+    problems.push({ code, severity, file, line, column, ...end, message, fix });
   }
   // A list grown by push has room for more; these are kept by the thousand.
   return problems.slice();

@@ -109,7 +109,7 @@ test("a skill with problems is listed with them, and one that is left out is a p
   project.write(".agents/skills/broken/SKILL.md", "no frontmatter\n");
   const { code, listed } = await list("--json");
   expect(code).toBe(0);
-  expect(listed().skills).toMatchObject([{ name: "pdf", problems: [{ code: "name-not-lowercase" }, {}] }]);
+  expect(listed().skills).toMatchObject([{ name: "pdf", problems: [{ code: "name-not-lowercase" }] }]);
   expect(listed().problems).toContainEqual(expect.objectContaining({ code: "frontmatter-missing", severity: "error" }));
 });
 

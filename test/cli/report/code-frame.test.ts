@@ -32,6 +32,19 @@ test("a long line shows the part about the column", () => {
   expect(line.length).toBeLessThanOrEqual(40);
 });
 
+test("carets are under the whole span, as far as its line and the terminal go", () => {
+  const mark = (text: string, column: number, endColumn: number, columns = 80): string =>
+    codeFrame(
+      { line: 1, column, endColumn, sourceLine: (at) => (at === 1 ? text : undefined) },
+      columns,
+      plainPaint,
+    )[1] ?? "";
+  expect(mark("name: Foo  ", 7, 10)).toBe("    |       ^^^");
+  expect(mark("name: 名😀  ", 7, Infinity)).toBe("    |       ^^^^");
+  expect(mark("x".repeat(99), 1, 100, 40)).toBe(`    | ${"^".repeat(32)}`);
+  expect(mark("name: Foo", 7, 7)).toBe("    |       ^");
+});
+
 test("a line that does not exist has no frame", () => {
   expect(frame([], 1, 1)).toEqual([]);
 });

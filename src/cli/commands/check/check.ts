@@ -1,10 +1,13 @@
 import { systemClock } from "../../../base/clock.ts";
 import { diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
 import { version } from "../../../base/version.ts";
-import { defineCommand } from "../../command.ts";
-import type { Reporter } from "./check-report.ts";
-import { runCheckOnce } from "./run-check.ts";
-import type { CheckOutcome } from "./run-check.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { checkSkills } from "../../../skills/check/check-skills.ts";
+import type { CheckReport } from "../../../skills/check/check-skills.ts";
+import { levels, rules } from "../../../skills/rules/rules.ts";
+import type { RuleCode, RuleSettings } from "../../../skills/rules/rules.ts";
+import { nearest } from "../../../base/nearest.ts";
+import type { Reporter } from "./reporters/reporter.ts";
 import { sayCounts } from "../../report/say-counts.ts";
 import { openSourceLines } from "../../report/source-lines.ts";
 
@@ -14,8 +17,19 @@ export const check = defineCommand({
   options: {
     level: {
       type: "string",
-      choices: ["spec", "wire", "lenient"],
-      help: "Which rules apply. Default: spec, the Agent Skills specification.",
+      choices: levels,
+      help: "Which rules apply. Default: spec, the Agent Skills specification; claude: with the fields of Claude Code.",
+    },
+    rule: {
+      type: "string",
+      multiple: true,
+      value: "NAME=off|warning|error",
+      help: "Change the severity of a rule. Repeatable.",
+    },
+    "max-problems": {
+      type: "string",
+      value: "N",
+      help: "Show at most N problems. Default: 20. JSON and SARIF have all.",
     },
     reporter: {
       type: "string",
@@ -33,34 +47,61 @@ export const check = defineCommand({
   ],
   async run({ positionals: paths, options }, terminal) {
     const { level = "spec", reporter: name = "pretty", fix = false, watch = false } = options;
+    const settings = toRuleSettings(options.rule ?? []);
+    const maxProblems = toMaxProblems(options["max-problems"]);
     const reporter = await loadReporter(name);
+    const { cwd, paint, columns } = terminal;
     const files = diskSkillFiles();
-    const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckOutcome> => {
+    const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckReport> => {
       const given = paths.length === 0 ? ["."] : paths;
-      return await runCheckOnce({
-        paths: given,
-        cwd: terminal.cwd,
-        level,
-        fix,
-        files,
-        ...(onDirectory && { onDirectory }),
-      });
+      return await checkSkills(given, { cwd, level, rules: settings, fix, files, ...(onDirectory && { onDirectory }) });
     };
-    const print = async ({ report, complaints }: CheckOutcome): Promise<void> => {
-      const { cwd, paint, columns } = terminal;
-      await terminal.print(reporter(report, { cwd, paint, columns, version, sourceLine: openSourceLines(files) }));
-      for (const complaint of complaints) terminal.tell(complaint);
+    const print = async (report: CheckReport): Promise<void> => {
+      const sourceLine = openSourceLines(files);
+      await terminal.print(reporter(report, { cwd, paint, columns, maxProblems, version, sourceLine }));
+      for (const complaint of report.complaints) terminal.tell(complaint);
       if (name !== "json") terminal.tell(sayCounts(report.counts));
     };
+    let report: CheckReport;
     if (watch) {
       const { watchCheck } = await import("./watch-check.ts");
-      return (await watchCheck({ check: checkOnce, print, clock: systemClock, terminal })) ? 1 : 0;
+      report = await watchCheck({ check: checkOnce, print, clock: systemClock, terminal });
+    } else {
+      report = await checkOnce();
+      await print(report);
     }
-    const outcome = await checkOnce();
-    await print(outcome);
-    return outcome.failed ? 1 : 0;
+    return report.complaints.length > 0 || report.problems.some(({ severity }) => severity === "error") ? 1 : 0;
   },
 });
+
+/** Reads `NAME=off|warning|error`. */
+function toRuleSettings(given: readonly string[]): RuleSettings {
+  const settings: Partial<Record<RuleCode, "off" | "warning" | "error">> = {};
+  for (const setting of given) {
+    const [name = "", severity = ""] = setting.split("=", 2);
+    if (!isRule(name)) {
+      const [close] = nearest(name, Object.keys(rules));
+      throw usageError(`unknown rule ${name}${close === undefined ? "" : `; did you mean ${close}?`}`);
+    }
+    if (severity !== "off" && severity !== "warning" && severity !== "error") {
+      throw usageError(`--rule ${name} needs off, warning or error, as in --rule ${name}=off`);
+    }
+    settings[name] = severity;
+  }
+  return settings;
+}
+
+function isRule(name: string): name is RuleCode {
+  return Object.hasOwn(rules, name);
+}
+
+const usualProblems = 20;
+
+function toMaxProblems(given: string | undefined): number {
+  if (given === undefined) return usualProblems;
+  if (!/^\d{1,9}$/.test(given)) throw usageError(`--max-problems needs a whole number, not ${given}`);
+  return Number(given);
+}
 
 type ReporterName = "pretty" | "json" | "github" | "sarif";
 

@@ -2,29 +2,29 @@ import type { Clock } from "../../../base/clock.ts";
 import { openNativeWatcher } from "../../../skills/watch/native-watcher.ts";
 import type { OpenSkillWatcher } from "../../../skills/watch/skill-watcher.ts";
 import { counted } from "../../report/counted.ts";
-import type { CheckOutcome } from "./run-check.ts";
+import type { CheckReport } from "../../../skills/check/check-skills.ts";
 import type { Terminal } from "../../report/terminal.ts";
 
-/** Saving a file takes several steps; so long after the last one, it is looked at. */
+/** Saving a file takes several steps: the debounce after the last one. */
 const quietMs = 50;
 
 export interface WatchCheckOptions {
-  readonly check: (onDirectory: (directory: string) => void) => Promise<CheckOutcome>;
-  readonly print: (outcome: CheckOutcome) => Promise<void>;
+  readonly check: (onDirectory: (directory: string) => void) => Promise<CheckReport>;
+  readonly print: (report: CheckReport) => Promise<void>;
   readonly clock: Clock;
   /** The time that is shown; default: that of this machine. */
   readonly now?: () => Date;
   readonly terminal: Pick<Terminal, "tell" | "readerGone">;
   readonly openWatcher?: OpenSkillWatcher;
-  /** Calls back when the person has seen enough. */
+  /** Calls back when the person interrupts. */
   readonly onInterrupt?: (stop: () => void) => void;
 }
 
 /**
- * Checks now, and again after every change, until interrupted or nobody reads. Prints the first outcome, and each one
- * that differs from the one before or comes of a changed file, and tells when. Resolves with whether the last one failed.
+ * Checks now, and again after every change, until interrupted or stdout is closed. Prints the first report, and each that differs from
+ * the one before or follows a changed file, with the time. Resolves with the last one.
  */
-export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
+export async function watchCheck(options: WatchCheckOptions): Promise<CheckReport> {
   const { check, print, clock, terminal, openWatcher = openNativeWatcher, onInterrupt = onSignals } = options;
   const { now = () => new Date() } = options;
   const news = openNews();
@@ -51,18 +51,18 @@ export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
   const addDirectory = (directory: string): void => {
     watcher.add(directory);
   };
-  let outcome: CheckOutcome;
+  let report: CheckReport;
   let before = "";
   try {
     do {
-      outcome = await check(addDirectory);
-      const shown = JSON.stringify([outcome.report.problems, outcome.complaints, outcome.stamp]);
+      report = await check(addDirectory);
+      const shown = JSON.stringify([report.problems, report.complaints, report.stamp]);
       const isFirst = before === "";
-      if (shown !== before || outcome.report.fixed.length > 0) {
+      if (shown !== before || report.fixed.length > 0) {
         if (!isFirst) terminal.tell(`---- ${timeOfDay(now())} ----`);
-        await print(outcome);
+        await print(report);
       }
-      if (isFirst) terminal.tell(`watching ${counted(outcome.report.checked, "skill")}; Ctrl-C ends`);
+      if (isFirst) terminal.tell(`watching ${counted(report.checked, "skill")}; press Ctrl-C to stop`);
       before = shown;
     } while ((await news.next()) === "changed");
   } finally {
@@ -70,7 +70,7 @@ export async function watchCheck(options: WatchCheckOptions): Promise<boolean> {
     cancelTimer();
     await watcher.close();
   }
-  return outcome.failed;
+  return report;
 }
 
 function timeOfDay(date: Date): string {
@@ -79,7 +79,7 @@ function timeOfDay(date: Date): string {
 
 type News = "changed" | "stopped";
 
-/** The latest news, kept until somebody asks; after "stopped" there is none. */
+/** The latest news, kept until it is read; after "stopped" there is none. */
 function openNews(): { post(what: News): void; next(): Promise<News> } {
   let latest: News | undefined;
   let tell = (): void => undefined;

@@ -4,7 +4,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Problem } from "../../../../src/skills/rules/problem.ts";
-import { fixFiles } from "../../../../src/cli/commands/check/fix-files.ts";
+import { fixFiles } from "../../../../src/skills/check/fix-files.ts";
+import { replaceFile } from "../../../../src/skills/check/replace-file.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 
@@ -43,18 +44,18 @@ test("an error exits 1, with a code frame that points at line and column", async
   expect(stdout).toContain(
     [
       "skills/pdf/SKILL.md:2:7 error name-not-lowercase",
-      "  the name PDF is not lowercase",
+      "  name `PDF` contains uppercase letters",
       "    1 | ---",
       "  > 2 | name: PDF",
-      "      |       ^",
+      "      |       ^^^",
       "    3 | description: Does PDF. Use when PDF is asked for.",
-      "  fix: Write it as pdf.",
+      "  fix: Rename it to `pdf`.",
     ].join("\n"),
   );
-  expect(stdout).toMatch(/^1 skill checked: 2 errors$/m);
+  expect(stdout).toMatch(/\n1 error    name-not-lowercase\n1 skill checked: 1 error; 1 can be fixed with --fix\n$/);
 });
 
-test("what leads in a circle is reported, as a SKILL.md and as a PATH, and hides nothing else", async () => {
+test("a circular symbolic link is reported, as a SKILL.md and as a PATH, and hides nothing else", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   mkdirSync(project.at("skills", "circle"));
   symlinkSync("SKILL.md", project.at("skills", "circle", "SKILL.md"));
@@ -63,13 +64,12 @@ test("what leads in a circle is reported, as a SKILL.md and as a PATH, and hides
   expect(problems).toMatchObject([
     { code: "dangling-symlink", file: project.at("skills", "circle", "SKILL.md") },
     { code: "name-not-lowercase", file: project.at("skills", "pdf", "SKILL.md") },
-    { code: "name-directory-mismatch", file: project.at("skills", "pdf", "SKILL.md") },
   ]);
   symlinkSync("self", project.at("self"));
   expect(await check("self")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "acp-skills: self: a link that leads nowhere\nacp-skills: found 0, checked 0, not checked 0\n",
+    stderr: "acp-skills: self: symbolic link without a target\nacp-skills: found 0, checked 0, not checked 0\n",
   });
 });
 
@@ -106,7 +106,7 @@ test("warnings alone exit 0", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   expect(await problemsOf("skills", "--level", "lenient")).toMatchObject({
     code: 0,
-    problems: [{ severity: "warning" }, { severity: "warning" }],
+    problems: [{ severity: "warning" }],
   });
 });
 
@@ -121,7 +121,7 @@ test.each([["skills/pdf/SKILL.md"], ["skills/pdf"], ["skills"], ["."], [""]])(
   async (given) => {
     project.write("skills/pdf/SKILL.md", skillText("PDF"));
     const found = await problemsOf(...(given === "" ? [] : [given]));
-    expect(found).toMatchObject({ code: 1, checked: 1, codes: ["name-not-lowercase", "name-directory-mismatch"] });
+    expect(found).toMatchObject({ code: 1, checked: 1, codes: ["name-not-lowercase"] });
   },
 );
 
@@ -179,7 +179,7 @@ test("what is left out is counted, and told, by every reporter and by list", asy
   expect(JSON.parse(listed.stdout)).toMatchObject({ counts });
 });
 
-test("a link that leads nowhere is an error where it would be a skill, and nothing elsewhere", async () => {
+test("a symbolic link without a target is an error where it would be a skill, and ignored elsewhere", async () => {
   project.write("tools/pdf/SKILL.md", skillText("pdf"));
   project.write("skills/docx/SKILL.md", skillText("docx"));
   mkdirSync(project.at("docs"));
@@ -213,7 +213,7 @@ test("a PATH that does not exist or holds no skill exits 1", async () => {
   });
   expect(await check("notes.md")).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^acp-skills: notes.md: neither a directory nor a file called SKILL.md\n/) as string,
+    stderr: expect.stringMatching(/^acp-skills: notes.md: not a directory, and not a file named SKILL.md\n/) as string,
   });
 });
 
@@ -244,11 +244,11 @@ test("the reporters for machines keep stdout to themselves", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   const github = await check("skills", "--reporter", "github");
   expect(github.stdout).toMatch(
-    /^::error file=skills\/pdf\/SKILL\.md,line=2,col=7,title=name-not-lowercase::the name PDF is not lowercase\. .*\n/,
+    /^::error file=skills\/pdf\/SKILL\.md,line=2,col=7,endLine=2,endColumn=10,title=name-not-lowercase::name `PDF` contains uppercase letters\. .*\n/,
   );
   const sarif = await check("skills", "--reporter=sarif");
   expect(sarif).toMatchObject({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
-  expect(JSON.parse(sarif.stdout)).toMatchObject({ version: "2.1.0", runs: [{ results: [{}, {}] }] });
+  expect(JSON.parse(sarif.stdout)).toMatchObject({ version: "2.1.0", runs: [{ results: [{}] }] });
 });
 
 test("--fix repairs in place, keeps mode and body, and a second time does nothing", async () => {
@@ -277,7 +277,7 @@ test("--fix follows a linked SKILL.md inside the given paths, and writes nothing
   const { code, stderr, fixed } = await problemsOf("skills", "--fix");
   expect(code).toBe(1);
   expect(fixed).toEqual([{ file: inside, codes: ["yaml-unquoted-colon"] }]);
-  expect(stderr).toBe(`acp-skills: ${outside} was not fixed: it lies outside the given paths\n`);
+  expect(stderr).toBe(`acp-skills: ${outside} was not fixed: it is outside the given paths\n`);
   expect(readFileSync(outside, "utf8")).toContain("description: Use when: reading");
 });
 
@@ -322,7 +322,7 @@ test("everything lies inside /", async () => {
   const file = project.write("skills/pdf/SKILL.md", unquoted);
   const skill = { directory: project.at("skills", "pdf"), expectedName: "pdf", file };
   const { root } = path.parse(file);
-  expect(await fixFiles([skill], [root])).toMatchObject({ fixed: [{ file }], refusals: [] });
+  expect(await fixFiles([skill], [root], replaceFile)).toMatchObject({ fixed: [{ file }], refusals: [] });
 });
 
 test.each([[], ["--watch"]])("a reader that goes away changes no exit code (%j)", async (...args) => {
@@ -332,6 +332,51 @@ test.each([[], ["--watch"]])("a reader that goes away changes no exit code (%j)"
   let stderr = "";
   child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
   expect(await once(child, "close")).toEqual([1, null]);
-  const watching = args.length === 0 ? "" : "acp-skills: watching 1 skill; Ctrl-C ends\n";
+  const watching = args.length === 0 ? "" : "acp-skills: watching 1 skill; press Ctrl-C to stop\n";
   expect(stderr).toBe(`acp-skills: found 1, checked 1, not checked 0\n${watching}`);
+});
+
+test("--rule changes the severity of rules, and an unknown rule or severity is a usage error", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("PDF"));
+  expect(await problemsOf("skills", "--rule", "name-not-lowercase=warning")).toMatchObject({
+    code: 0,
+    problems: [{ code: "name-not-lowercase", severity: "warning" }],
+  });
+  expect(await problemsOf("skills", "--rule=name-not-lowercase=off")).toMatchObject({ code: 0, problems: [] });
+  const unknown = await check("skills", "--rule", "name-not-lowcase=off");
+  expect(unknown.code).toBe(2);
+  expect(unknown.stderr).toContain("unknown rule name-not-lowcase; did you mean name-not-lowercase?");
+  const wrong = await check("skills", "--rule", "name-not-lowercase=fatal");
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain("--rule name-not-lowercase needs off, warning or error");
+});
+
+test("--rule changes rules about several skills as well", async () => {
+  project.write("skills/pdf/SKILL.md", skillText("pdf"));
+  project.write("skills/other/pdf/SKILL.md", `${skillText("pdf")}differs\n`);
+  expect(await problemsOf("skills")).toMatchObject({ code: 0, codes: ["slug-qualified"] });
+  expect(await problemsOf("skills", "--rule", "slug-qualified=error")).toMatchObject({ code: 1 });
+  expect(await problemsOf("skills", "--rule", "slug-qualified=off")).toMatchObject({ code: 0, codes: [] });
+});
+
+test("people are shown 20 problems unless --max-problems says otherwise, JSON has all", async () => {
+  for (let index = 0; index < 25; index++) project.write(`skills/s${index}/SKILL.md`, skillText(`S${index}`));
+  const shown = async (...args: string[]): Promise<number | undefined> =>
+    (await check("skills", ...args)).stdout.match(/^skills\/s\d+\/SKILL\.md:\d+:\d+ error/gm)?.length;
+  const { stdout } = await check("skills");
+  expect(await shown()).toBe(20);
+  expect(stdout).toContain("… and 5 more problems; show more with --max-problems");
+  expect(stdout).toMatch(
+    /\n25 errors   name-not-lowercase\n25 skills checked: 25 errors; 25 can be fixed with --fix\n$/,
+  );
+  expect(await shown("--max-problems", "3")).toBe(3);
+  expect(await shown("--max-problems", "100")).toBe(25);
+  expect((await problemsOf("skills")).problems).toHaveLength(25);
+  expect(await check("skills", "--max-problems", "few")).toMatchObject({ code: 2 });
+});
+
+test("level claude allows the fields of Claude Code", async () => {
+  project.write("skills/a/SKILL.md", skillText("a").replace("---\n\n", "model: opus\nhooks:\n  x: y\n---\n\n"));
+  expect(await problemsOf("skills")).toMatchObject({ code: 1, codes: ["field-unexpected", "field-unexpected"] });
+  expect(await problemsOf("skills", "--level", "claude")).toMatchObject({ code: 0, codes: [] });
 });

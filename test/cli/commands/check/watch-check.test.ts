@@ -52,27 +52,27 @@ test("a change is checked again, and SIGINT ends with the last exit code", async
   const { nextSummary, interrupt } = watch("skills");
   expect(await nextSummary()).toBe("1 skill checked: no problems");
   writeFileSync(file, skillText("PDF"));
-  expect(await nextSummary()).toBe("1 skill checked: 2 errors");
+  expect(await nextSummary()).toBe("1 skill checked: 1 error; 1 can be fixed with --fix");
   project.write("skills/docx/SKILL.md", skillText("docx"));
-  expect(await nextSummary()).toBe("2 skills checked: 2 errors");
+  expect(await nextSummary()).toBe("2 skills checked: 1 error; 1 can be fixed with --fix");
   expect(await interrupt()).toBe(1);
 });
 
 test("it says that it watches, also where there is nothing yet, and when it checked again", async () => {
   const { nextSummary, nextComplaint, interrupt } = watch();
   await nextComplaint(
-    /^acp-skills: no skills found in .*\nacp-skills: found 0, .*\nacp-skills: watching 0 skills; Ctrl-C ends\n$/,
+    /^acp-skills: no skills found in .*\nacp-skills: found 0, .*\nacp-skills: watching 0 skills; press Ctrl-C to stop\n$/,
   );
   project.write("skills/pdf/SKILL.md", skillText("pdf"));
   expect(await nextSummary()).toBe("1 skill checked: no problems");
-  await nextComplaint(/Ctrl-C ends\nacp-skills: ---- \d\d:\d\d:\d\d ----\nacp-skills: found 1, .*\n$/);
+  await nextComplaint(/press Ctrl-C to stop\nacp-skills: ---- \d\d:\d\d:\d\d ----\nacp-skills: found 1, .*\n$/);
   expect(await interrupt()).toBe(0);
 });
 
 test("repaired by an atomic save, it ends with 0", async () => {
   const file = project.write("skills/pdf/SKILL.md", skillText("PDF"));
   const { nextSummary, interrupt } = watch("skills");
-  expect(await nextSummary()).toBe("1 skill checked: 2 errors");
+  expect(await nextSummary()).toBe("1 skill checked: 1 error; 1 can be fixed with --fix");
   const temporary = project.write("skills/pdf/SKILL.md.new", skillText("pdf"));
   renameSync(temporary, file);
   expect(await nextSummary()).toBe("1 skill checked: no problems");

@@ -1,13 +1,18 @@
-import type { Reporter } from "../check-report.ts";
+import type { Reporter } from "./reporter.ts";
+import { notShown, shownProblems } from "./shown-problems.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../report/shown-path.ts";
 
-/** GitHub Actions workflow commands, which show as annotations beside the lines. */
-export const githubReporter: Reporter = function* ({ problems }, { cwd }) {
-  for (const { code, severity, file, line, column, message, fix } of problems) {
-    const where = `file=${property(safeText(shownPath(file, cwd)))},line=${line},col=${column}`;
+/** GitHub Actions workflow commands, which GitHub shows as annotations beside the lines. */
+export const githubReporter: Reporter = function* ({ problems }, { cwd, maxProblems }) {
+  for (const problem of shownProblems(problems, maxProblems)) {
+    const { code, severity, file, line, column, endLine, endColumn, message, fix } = problem;
+    const end = endLine === undefined ? "" : `,endLine=${endLine},endColumn=${endColumn}`;
+    const where = `file=${property(safeText(shownPath(file, cwd)))},line=${line},col=${column}${end}`;
     yield `::${severity === "note" ? "notice" : severity} ${where},title=${property(code)}::${data(safeText(`${message}. ${fix}`))}\n`;
   }
+  const more = notShown(problems, maxProblems);
+  if (more !== undefined) yield `::notice title=acp-skills::${data(more)}\n`;
 };
 
 function data(text: string): string {

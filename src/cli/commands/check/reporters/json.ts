@@ -1,13 +1,13 @@
-import type { Reporter } from "../check-report.ts";
+import type { Reporter } from "./reporter.ts";
 import { jsonText } from "../../../report/json-text.ts";
 
-/** `{problems, checked, fixed, counts}`, one problem a line. */
-export const jsonReporter: Reporter = function* ({ problems, checked, fixed, counts }) {
+/** `{problems, checked, fixed, fixable, counts}`, one problem a line. */
+export const jsonReporter: Reporter = function* ({ problems, checked, fixed, fixable, counts }) {
   yield '{"problems":[';
   let separator = "\n";
-  for (const { code, severity, file, line, column, message, fix } of problems) {
-    yield separator + jsonText({ code, severity, file, line, column, message, fix });
+  for (const { code, severity, file, line, column, endLine, endColumn, message, fix } of problems) {
+    yield separator + jsonText({ code, severity, file, line, column, endLine, endColumn, message, fix });
     separator = ",\n";
   }
-  yield `\n],"checked":${checked},"fixed":${jsonText(fixed.map(({ file, codes }) => ({ file, codes })))},"counts":${jsonText(counts)}}\n`;
+  yield `\n],"checked":${checked},"fixed":${jsonText(fixed.map(({ file, codes }) => ({ file, codes })))},"fixable":${fixable},"counts":${jsonText(counts)}}\n`;
 };

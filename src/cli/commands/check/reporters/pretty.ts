@@ -1,5 +1,7 @@
 import type { Problem } from "../../../../skills/rules/problem.ts";
-import type { CheckReport, ReportContext, Reporter } from "../check-report.ts";
+import type { CheckReport } from "../../../../skills/check/check-skills.ts";
+import type { ReportContext, Reporter } from "./reporter.ts";
+import { notShown, shownProblems } from "./shown-problems.ts";
 import { codeFrame } from "../../../report/code-frame.ts";
 import { counted } from "../../../report/counted.ts";
 import { safeText } from "../../../report/safe-text.ts";
@@ -7,28 +9,51 @@ import { shownPath } from "../../../report/shown-path.ts";
 
 const defaultColumns = 100;
 
-/** For people: each problem with its place, a code frame and what to do; then one line with the counts. */
+/** For people: each problem with its place, a code frame and what to do; then a summary by rule. */
 export const prettyReporter: Reporter = function* (report, context) {
-  const { cwd, paint } = context;
+  const { cwd, paint, maxProblems } = context;
   for (const { file, codes } of report.fixed) {
-    yield `${paint("green", "fixed")} ${safeText(shownPath(file, cwd))}: ${codes.join(", ")}\n`;
+    yield `${paint("green", "fixed")} ${safeText(shownPath(file, cwd))}: ${[...new Set(codes)].join(", ")}\n`;
   }
   if (report.fixed.length > 0) yield "\n";
-  for (const problem of report.problems) yield prettyProblem(problem, context);
-  if (!isEmpty(report)) yield `${summary(report, context)}\n`;
+  for (const problem of shownProblems(report.problems, maxProblems)) yield prettyProblem(problem, context);
+  const more = notShown(report.problems, maxProblems);
+  if (more !== undefined) yield `${more}\n\n`;
+  yield* rulesTable(report, context);
+  // Where no skill was found, that is said, and not that it has no problems.
+  if (report.checked > 0 || report.problems.length > 0) yield `${summary(report, context)}\n`;
 };
 
-/** "No problems" would be said of nothing; who asked is told where nothing was found. */
-function isEmpty({ problems, checked }: CheckReport): boolean {
-  return checked === 0 && problems.length === 0;
+/** How many problems of each rule there are, errors first, most first. */
+function* rulesTable({ problems }: CheckReport, { paint }: ReportContext): Iterable<string> {
+  const counts = new Map<string, { code: string; severity: Problem["severity"]; count: number }>();
+  for (const { code, severity } of problems) {
+    const row = counts.get(`${severity} ${code}`) ?? { code, severity, count: 0 };
+    counts.set(`${severity} ${code}`, row);
+    row.count++;
+  }
+  const order = ["error", "warning", "note"];
+  const rows = [...counts.values()].sort(
+    (a, b) => order.indexOf(a.severity) - order.indexOf(b.severity) || b.count - a.count,
+  );
+  const width = String(Math.max(0, ...rows.map(({ count }) => count))).length;
+  for (const { code, severity, count } of rows) {
+    const noun = `${severity}${count === 1 ? " " : "s"}`.padEnd(severity === "note" ? 5 : 8);
+    yield `${String(count).padStart(width)} ${paint(severity === "error" ? "red" : "yellow", noun)} ${code}\n`;
+  }
 }
 
 function prettyProblem(problem: Problem, { cwd, paint, columns, sourceLine }: ReportContext): string {
-  const { code, severity, file, line, column, message, fix } = problem;
+  const { code, severity, file, line, column, endLine, endColumn, message, fix } = problem;
   const where = `${safeText(shownPath(file, cwd))}:${line}:${column}`;
   const colour = severity === "error" ? "red" : "yellow";
   const frame = codeFrame(
-    { line, column, sourceLine: (number) => sourceLine(file, number) },
+    {
+      line,
+      column,
+      endColumn: endLine === line ? endColumn : endLine === undefined ? undefined : Infinity,
+      sourceLine: (number) => sourceLine(file, number),
+    },
     columns ?? defaultColumns,
     paint,
   );
@@ -42,7 +67,7 @@ function prettyProblem(problem: Problem, { cwd, paint, columns, sourceLine }: Re
   ].join("\n");
 }
 
-function summary({ problems, checked, fixed }: CheckReport, { paint }: ReportContext): string {
+function summary({ problems, checked, fixed, fixable }: CheckReport, { paint }: ReportContext): string {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const warnings = problems.filter(({ severity }) => severity === "warning").length;
   const notes = problems.length - errors - warnings;
@@ -55,5 +80,9 @@ function summary({ problems, checked, fixed }: CheckReport, { paint }: ReportCon
           ...(notes > 0 ? [counted(notes, "note")] : []),
         ].join(", ");
   const repaired = fixed.reduce((sum, { codes }) => sum + codes.length, 0);
-  return `${counted(checked, "skill")} checked: ${found}${repaired > 0 ? `, ${repaired} fixed` : ""}`;
+  const fixes = [
+    ...(repaired > 0 ? [`; ${repaired} fixed`] : []),
+    ...(fixable > 0 ? [`; ${fixable} can be fixed with --fix`] : []),
+  ];
+  return `${counted(checked, "skill")} checked: ${found}${fixes.join("")}`;
 }

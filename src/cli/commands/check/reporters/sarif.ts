@@ -1,7 +1,7 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { rules } from "../../../../skills/rules/rules.ts";
-import type { Reporter } from "../check-report.ts";
+import type { Reporter } from "./reporter.ts";
 import { jsonText } from "../../../report/json-text.ts";
 import { shownPath } from "../../../report/shown-path.ts";
 
@@ -17,7 +17,7 @@ export const sarifReporter: Reporter = function* ({ problems }, { cwd, version }
       {
         tool: { driver: { name: "acp-skills", version, rules: codes.map((code) => reportingDescriptor(code)) } },
         columnKind: "unicodeCodePoints",
-        results: problems.map(({ code, severity, file, line, column, message, fix }) => ({
+        results: problems.map(({ code, severity, file, line, column, endLine, endColumn, message, fix }) => ({
           ruleId: code,
           ruleIndex: codes.indexOf(code),
           level: severity,
@@ -26,7 +26,7 @@ export const sarifReporter: Reporter = function* ({ problems }, { cwd, version }
             {
               physicalLocation: {
                 artifactLocation: artifactLocation(file, cwd),
-                region: { startLine: line, startColumn: column },
+                region: { startLine: line, startColumn: column, ...(endLine !== undefined && { endLine, endColumn }) },
               },
             },
           ],

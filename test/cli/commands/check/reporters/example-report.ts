@@ -1,4 +1,5 @@
-import type { CheckReport, ReportContext } from "../../../../../src/cli/commands/check/check-report.ts";
+import type { ReportContext } from "../../../../../src/cli/commands/check/reporters/reporter.ts";
+import type { CheckReport } from "../../../../../src/skills/check/check-skills.ts";
 import { plainPaint } from "../../../../../src/cli/report/colour.ts";
 
 const lines = ["---", "name: Foo", "description: 100%, \u001b[31mred", "---"];
@@ -12,8 +13,10 @@ export const exampleReport: CheckReport = {
       file: "/project/skills/foo/SKILL.md",
       line: 2,
       column: 7,
-      message: "the name Foo is not lowercase",
-      fix: "Write it as foo.",
+      endLine: 2,
+      endColumn: 10,
+      message: "name `Foo` contains uppercase letters",
+      fix: "Rename it to `foo`.",
     },
     {
       code: "field-unexpected",
@@ -28,12 +31,16 @@ export const exampleReport: CheckReport = {
   checked: 2,
   counts: { found: 2, checked: 2, notChecked: 0, complete: true, reasons: [] },
   fixed: [],
+  fixable: 1,
+  complaints: [],
+  stamp: "",
 };
 
 export const exampleContext: ReportContext = {
   cwd: "/project",
   paint: plainPaint,
   columns: 80,
+  maxProblems: 20,
   version: "1.2.3",
   sourceLine: (file, line) => (file.startsWith("/project") ? lines[line - 1] : undefined),
 };

@@ -6,7 +6,7 @@ const { counts } = exampleReport;
 
 test("the report is one JSON value with a problem a line", () => {
   const text = [...jsonReporter(exampleReport, exampleContext)].join("");
-  expect(JSON.parse(text)).toEqual({ problems: exampleReport.problems, checked: 2, fixed: [], counts });
+  expect(JSON.parse(text)).toEqual({ problems: exampleReport.problems, checked: 2, fixed: [], fixable: 1, counts });
   expect(text.split("\n")).toHaveLength(5);
 });
 
@@ -15,13 +15,13 @@ test("keys come in the same order however a problem was made", () => {
   const turned = Object.fromEntries(Object.entries(problem ?? {}).reverse()) as NonNullable<typeof problem>;
   const one = [...jsonReporter({ ...exampleReport, problems: [turned] }, exampleContext)].join("");
   expect(one.split("\n")[1]).toBe(
-    '{"code":"name-not-lowercase","severity":"error","file":"/project/skills/foo/SKILL.md","line":2,"column":7,"message":"the name Foo is not lowercase","fix":"Write it as foo."}',
+    '{"code":"name-not-lowercase","severity":"error","file":"/project/skills/foo/SKILL.md","line":2,"column":7,"endLine":2,"endColumn":10,"message":"name `Foo` contains uppercase letters","fix":"Rename it to `foo`."}',
   );
 });
 
 test("an empty report is still whole", () => {
-  const text = [...jsonReporter({ problems: [], checked: 0, fixed: [], counts }, exampleContext)].join("");
-  expect(JSON.parse(text)).toEqual({ problems: [], checked: 0, fixed: [], counts });
+  const text = [...jsonReporter({ ...exampleReport, problems: [], checked: 0, fixable: 0 }, exampleContext)].join("");
+  expect(JSON.parse(text)).toEqual({ problems: [], checked: 0, fixed: [], fixable: 0, counts });
 });
 
 test("control characters that JSON leaves alone are escaped too", () => {

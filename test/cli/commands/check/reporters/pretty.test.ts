@@ -1,35 +1,35 @@
 import { expect, test } from "vitest";
 import { colourPaint } from "../../../../../src/cli/report/colour.ts";
 import { prettyReporter } from "../../../../../src/cli/commands/check/reporters/pretty.ts";
+import type { Problem } from "../../../../../src/skills/rules/problem.ts";
 import { exampleContext, exampleReport } from "./example-report.ts";
 
-test("problems have a place, a code frame and a fix, then come the counts", () => {
+test("problems have a place, a code frame and a fix, then comes a summary by rule", () => {
   expect([...prettyReporter(exampleReport, exampleContext)].join(""))
     .toBe(`skills/foo/SKILL.md:2:7 error name-not-lowercase
-  the name Foo is not lowercase
+  name \`Foo\` contains uppercase letters
     1 | ---
   > 2 | name: Foo
-      |       ^
+      |       ^^^
     3 | description: 100%, \\u{1b}[31mred
-  fix: Write it as foo.
+  fix: Rename it to \`foo\`.
 
 /elsewhere/50%, a:b/SKILL.md:3:14 warning field-unexpected
   100% of \\u{1b}[31mred ::error::injected
   fix: Remove it.
 
-2 skills checked: 1 error, 1 warning
+1 error    name-not-lowercase
+1 warning  field-unexpected
+2 skills checked: 1 error, 1 warning; 1 can be fixed with --fix
 `);
 });
 
-test("what was fixed is told first", () => {
-  const report = {
-    problems: [],
-    checked: 1,
-    counts: exampleReport.counts,
-    fixed: [{ file: "/project/a/SKILL.md", codes: ["yaml-unquoted-colon" as const] }],
-  };
+test("fixed problems are printed first", () => {
+  const codes = ["yaml-unquoted-colon", "yaml-unquoted-colon"] as const;
+  const fixed = [{ file: "/project/a/SKILL.md", codes }];
+  const report = { ...exampleReport, problems: [], checked: 1, fixed, fixable: 0 };
   expect([...prettyReporter(report, exampleContext)].join("")).toBe(
-    "fixed a/SKILL.md: yaml-unquoted-colon\n\n1 skill checked: no problems, 1 fixed\n",
+    "fixed a/SKILL.md: yaml-unquoted-colon\n\n1 skill checked: no problems; 2 fixed\n",
   );
 });
 
@@ -37,4 +37,22 @@ test("with colours, the only escape sequences are ours", () => {
   const text = [...prettyReporter(exampleReport, { ...exampleContext, paint: colourPaint })].join("");
   expect(text).toContain("\u001b[31merror\u001b[39m");
   expect(text).not.toContain("\u001b[31mred");
+});
+
+test("no more than --max-problems are shown, errors first; the summary counts all", () => {
+  const [error, warning] = exampleReport.problems as [Problem, Problem];
+  const report = { ...exampleReport, problems: [warning, error, { ...warning }] };
+  const text = [...prettyReporter(report, { ...exampleContext, maxProblems: 2 })].join("");
+  expect(text.match(/^\S.*:\d+:\d+ \w+/gm)).toEqual([
+    expect.stringContaining("warning"),
+    expect.stringContaining("error"),
+  ]);
+  expect(text.split("\n").slice(-6)).toEqual([
+    "… and 1 more problem; show more with --max-problems",
+    "",
+    "1 error    name-not-lowercase",
+    "2 warnings field-unexpected",
+    expect.stringContaining("2 skills checked: 1 error, 2 warnings"),
+    "",
+  ]);
 });

@@ -14,8 +14,8 @@ test("the log names its rules once and points at places by relative URI", () => 
             name: "acp-skills",
             version: "1.2.3",
             rules: [
-              { id: "field-unexpected", shortDescription: { text: "only the specification's fields are used" } },
-              { id: "name-not-lowercase", shortDescription: { text: "the name is lowercase" } },
+              { id: "field-unexpected", shortDescription: { text: "only standard fields at the top level" } },
+              { id: "name-not-lowercase", shortDescription: { text: "name is lowercase" } },
             ],
           },
         },
@@ -25,12 +25,12 @@ test("the log names its rules once and points at places by relative URI", () => 
             ruleId: "name-not-lowercase",
             ruleIndex: 1,
             level: "error",
-            message: { text: "the name Foo is not lowercase. Write it as foo." },
+            message: { text: "name `Foo` contains uppercase letters. Rename it to `foo`." },
             locations: [
               {
                 physicalLocation: {
                   artifactLocation: { uri: "skills/foo/SKILL.md", uriBaseId: "%SRCROOT%" },
-                  region: { startLine: 2, startColumn: 7 },
+                  region: { startLine: 2, startColumn: 7, endLine: 2, endColumn: 10 },
                 },
               },
             ],

@@ -1,17 +1,17 @@
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import path from "node:path";
-import { identityOf } from "../../../skills/files/follow-path.ts";
-import { isSkillFileName } from "../../../skills/files/skill-file-names.ts";
-import { isVersion } from "../../../skills/manifest/skill-version.ts";
-import type { Root } from "../../../skills/scan/roots.ts";
-import { statsOf } from "../../arguments/stats-of.ts";
+import { identityOf } from "../files/follow-path.ts";
+import { isSkillFileName } from "../files/skill-file-names.ts";
+import { isVersion } from "../manifest/skill-version.ts";
+import type { Root } from "../scan/roots.ts";
 
 /** What one PATH of `check` asks for. */
 export interface CheckScope {
   /** As it was given. */
   readonly given: string;
   readonly roots: readonly Root[];
-  /** Absolute paths, as they follow from what was given, where skills are looked for. */
+  /** Where skills are looked for, relative to the current directory if PATH is. */
   readonly lookedIn: readonly string[];
   /** Real path of what counts: findings and skills elsewhere do not. Undefined where nothing is there (yet). */
   readonly within: string | undefined;
@@ -24,7 +24,7 @@ export interface ScopeFault {
   readonly scopeFault: string;
 }
 
-/** Names where projects keep their skills: looked into although they may be ignored. */
+/** Where projects keep their skills: searched even if .gitignore excludes them. */
 const projectPlaces = [path.join(".agents", "skills"), path.join(".claude", "skills")];
 
 /** A PATH is a skill's file, a skill's directory, or a directory that holds many. */
@@ -33,22 +33,22 @@ export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFaul
   const stats = statsOf(target);
   const isLink = stats === undefined && identityOf(target) !== undefined;
   if (stats === undefined && !isLink) {
-    return { given, roots: [explicitRoot(target)], lookedIn: [target], within: undefined, alone: false };
+    return { given, roots: [explicitRoot(target)], lookedIn: [given], within: undefined, alone: false };
   }
   if (stats?.isDirectory() !== true) {
     const name = path.basename(target);
     if (!isSkillFileName(name) && name !== "skill.toml") {
-      if (isLink) return { scopeFault: `${given}: a link that leads nowhere` };
-      return { scopeFault: `${given}: neither a directory nor a file called SKILL.md` };
+      if (isLink) return { scopeFault: `${given}: symbolic link without a target` };
+      return { scopeFault: `${given}: not a directory, and not a file named SKILL.md` };
     }
     const directory = realpathSync.native(path.dirname(target));
-    const lookedIn = [path.dirname(target)];
+    const lookedIn = [path.dirname(given)];
     return { given, roots: [rootOf(directory)], lookedIn, within: directory, alone: true };
   }
   const directory = realpathSync.native(target);
   const places = projectPlaces.map((place) => path.join(directory, place));
   const present = places.filter((place) => statsOf(place)?.isDirectory() === true);
-  const lookedIn = [target, ...projectPlaces.map((place) => path.join(target, place))];
+  const lookedIn = [given, ...projectPlaces.map((place) => path.join(given, place))];
   return { given, roots: [...present.map(explicitRoot), rootOf(directory)], lookedIn, within: directory, alone: false };
 }
 
@@ -56,7 +56,7 @@ export function isScopeFault(value: CheckScope | ScopeFault): value is ScopeFaul
   return "scopeFault" in value;
 }
 
-/** Where PATH itself is no skill, nothing says that all it holds are skills. */
+/** A directory that is not named `skills` may contain anything else. */
 function rootOf(directory: string): Root {
   const root = explicitRoot(aboveVersion(directory));
   return path.basename(root.path) === "skills" ? root : { ...root, holdsAnything: true };
@@ -65,6 +65,15 @@ function rootOf(directory: string): Root {
 /** In `<skill>/<version>/` the directory above tells the skill's name, so the search starts there. */
 function aboveVersion(directory: string): string {
   return isVersion(path.basename(directory)) ? path.dirname(directory) : directory;
+}
+
+/** Of what a path leads to; undefined where that does not exist or cannot be read, which reading it reports. */
+export function statsOf(target: string): Stats | undefined {
+  try {
+    return statSync(target, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function explicitRoot(directory: string): Root {

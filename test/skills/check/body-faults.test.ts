@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { findBodyFaults } from "../../../../src/cli/commands/check/body-fault.ts";
+import { findBodyFaults } from "../../../src/skills/check/body-faults.ts";
 
 let directory: string;
 beforeEach(() => {

@@ -11,13 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { holdDirectory } from "../base/at-real-path.ts";
-import { SkillsError } from "../errors.ts";
+import { holdDirectory } from "../../base/at-real-path.ts";
+import { SkillsError } from "../../errors.ts";
 
 /**
- * Puts a text in the place of the file at a real path in one step: a reader sees the old file or the new one, never half of it. Keeps
- * its mode. Throws, with the old file untouched, when the disk says no, and UNREADABLE where a link has taken the place of the
- * file, or of a directory on the way.
+ * Replaces the file at a real path atomically: a reader sees the old file or the new one. Keeps
+ * its mode. Throws, with the old file untouched, when writing fails, and UNREADABLE where a symbolic link has replaced the file
+ * or a directory above it.
  */
 export function replaceFile(real: string, text: string): void {
   const directory = holdDirectory(path.dirname(real));
@@ -33,7 +33,7 @@ function replaceIn(directory: string, name: string, text: string): void {
   const temporary = path.join(directory, `.${name}.${randomBytes(6).toString("hex")}.tmp`);
   const stats = lstatSync(target);
   if (!stats.isFile())
-    throw new SkillsError("UNREADABLE", `${name} was replaced by something that is no regular file.`);
+    throw new SkillsError("UNREADABLE", `${name} was replaced by something that is not a regular file.`);
   const { mode, uid, gid } = stats;
   const descriptor = openSync(temporary, "wx", 0o600);
   try {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { replaceFile } from "../../src/cli/replace-file.ts";
+import { replaceFile } from "../../../src/skills/check/replace-file.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -40,7 +40,7 @@ test("a link is not followed, and not replaced", () => {
   symlinkSync("target.md", link);
   expect(() => {
     replaceFile(link, "new");
-  }).toThrow("is no regular file");
+  }).toThrow("is not a regular file");
   expect(readFileSync(target, "utf8")).toBe("old");
   expect(readlinkSync(link)).toBe("target.md");
 });

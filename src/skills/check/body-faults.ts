@@ -1,28 +1,26 @@
 import { isUtf8 } from "node:buffer";
 import { closeSync, readSync } from "node:fs";
-import { findFrontmatter } from "../../../skills/text/frontmatter.ts";
-import { findInvisible, invisibleIn } from "../../../skills/text/invisible-characters.ts";
-import { openRegularFileSync } from "../../../skills/files/open-regular-file.ts";
-import type { Finding } from "../../../skills/rules/rules.ts";
-import { openTextPositions } from "../../../skills/text/text-positions.ts";
-import type { TextPosition } from "../../../skills/text/text-positions.ts";
+import { findFrontmatter } from "../text/frontmatter.ts";
+import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
+import { openRegularFileSync } from "../files/open-regular-file.ts";
+import type { Finding } from "../rules/rules.ts";
+import { openTextPositions } from "../text/text-positions.ts";
+import type { TextPosition } from "../text/text-positions.ts";
 
-/** However long a file is, no more of it is read. */
 const checkedBytes = 16 * 1024 * 1024;
 const chunkSize = 256 * 1024;
 const lineFeed = 0x0a;
 
 /**
- * What is wrong with the text of a file: the first place, frontmatter or body, that is not UTF-8, for the specification's readers
- * decode whole files; and the first character of the body that cannot be seen. Looks at the first 16 MiB. Nothing where the
- * file cannot be read, which others report.
+ * What is wrong with the text of a file: the first invalid UTF-8, in frontmatter or body, since readers decode whole files; and the
+ * first invisible character of the body. Looks at the first 16 MiB. Nothing where the file cannot be read, which the scan reports.
  */
 export function findBodyFaults(file: string): readonly Finding[] {
   let descriptor: number;
   try {
     descriptor = openRegularFileSync(file);
   } catch {
-    // Whoever looked for skills has reported that this one cannot be opened, or is no file.
+    // The scan has reported that it cannot be opened.
     return [];
   }
   try {
@@ -58,16 +56,16 @@ function searchLines(descriptor: number): BodyFault[] {
 }
 
 function invalidUtf8(place: TextPosition): BodyFault {
-  return { code: "invalid-utf8", ...place, message: "the file is not valid UTF-8", fix: "Save the file as UTF-8." };
+  return { code: "invalid-utf8", ...place, message: "invalid UTF-8", fix: "Save the file as UTF-8." };
 }
 
-/** The first character behind an offset that cannot be seen; `firstLine` is the number of the first line. */
+/** The first invisible character after an offset; `firstLine` is the number of the first line. */
 function findHidden(lines: Buffer, from: number, firstLine: number): BodyFault | undefined {
   const text = lines.toString("utf8", from);
   const found = findInvisible(text);
   if (found === undefined) return undefined;
   const { line, column } = openTextPositions(text)(found.offset);
-  const [message, fix] = invisibleIn("the text below the frontmatter", found);
+  const [message, fix] = invisibleIn("the body", found);
   return {
     code: "invisible-characters",
     line: firstLine + countLines(lines.subarray(0, from)) + line - 1,

@@ -1,12 +1,11 @@
 import { realpath, stat } from "node:fs/promises";
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
-import { isSkillsError } from "../../../errors.ts";
-import { fixSkill } from "../../../skills/rules/fix-skill.ts";
-import { openRegularFile } from "../../../skills/files/open-regular-file.ts";
-import { isWithin } from "../../../base/is-within.ts";
-import type { RuleCode } from "../../../skills/rules/rules.ts";
-import { replaceFile } from "../../replace-file.ts";
+import { isSkillsError } from "../../errors.ts";
+import { fixSkill } from "../rules/fix-skill.ts";
+import { openRegularFile } from "../files/open-regular-file.ts";
+import { isWithin } from "../../base/is-within.ts";
+import type { RuleCode } from "../rules/rules.ts";
 
 /** A SKILL.md that may need repairs. */
 export interface FixableSkill {
@@ -15,17 +14,27 @@ export interface FixableSkill {
   readonly file: string;
 }
 
+/** A file that was repaired, with one code for each problem. */
+export interface FixedFile {
+  readonly file: string;
+  readonly codes: readonly RuleCode[];
+}
+
 export interface FixOutcome {
-  readonly fixed: readonly { readonly file: string; readonly codes: readonly RuleCode[] }[];
-  /** Sentences about files that were left alone although they need repairs. */
+  readonly fixed: readonly FixedFile[];
+  /** Why files were not changed although they need repairs. */
   readonly refusals: readonly string[];
 }
 
-/** A longer file is left alone: repairing means holding it whole. */
+/** A longer file is not changed: repairing means holding it whole. */
 const longestFixable = 16 * 1024 * 1024;
 
-/** Repairs files in place, each in one step. Writes nothing outside `bounds` (real paths), wherever links lead. */
-export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly string[]): Promise<FixOutcome> {
+/** Repairs files, each with one call of `write`. Writes nothing outside `bounds` (real paths), wherever links lead. */
+export async function fixFiles(
+  skills: readonly FixableSkill[],
+  bounds: readonly string[],
+  write: (file: string, text: string) => void,
+): Promise<FixOutcome> {
   const fixed: { file: string; codes: readonly RuleCode[] }[] = [];
   const refusals: string[] = [];
   for (const skill of skills) {
@@ -37,11 +46,11 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
       const repaired = fixSkill(text, { expectedName: await nameToMatch(skill) });
       if (repaired.text === text) continue;
       if (!bounds.some((bound) => isWithin(file, bound))) {
-        refusals.push(`${file} was not fixed: it lies outside the given paths`);
+        refusals.push(`${file} was not fixed: it is outside the given paths`);
         continue;
       }
-      replaceFile(file, repaired.text);
-      fixed.push({ file, codes: [...new Set(repaired.fixed)] });
+      write(file, repaired.text);
+      fixed.push({ file, codes: repaired.fixed });
     } catch (error) {
       if (isAbsence(error)) continue;
       refusals.push(`${file} was not fixed: ${reasonOf(error)}`);
@@ -50,13 +59,13 @@ export async function fixFiles(skills: readonly FixableSkill[], bounds: readonly
   return { fixed, refusals };
 }
 
-/** The file that is written beside the skill's has a name that says nothing to people. */
+/** The message of the error may name a temporary file. */
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "EACCES":
     case "EPERM":
-      return "this user may not write in its directory";
+      return "no permission to write in its directory";
     case "EROFS":
       return "its file system is read-only";
     case "ENOSPC":
@@ -67,17 +76,17 @@ function reasonOf(error: unknown): string {
   }
 }
 
-/** A link that leads nowhere is reported by whoever looked for skills. */
+/** The scan reports symbolic links without a target. */
 function isAbsence(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** And so is what is no regular file. */
+/** And what is not a regular file. */
 function ifReported(error: unknown): undefined {
   if (!isSkillsError(error)) throw error;
 }
 
-/** Beside a skill.toml, frontmatter has a display name, which matches nothing. */
+/** Beside a skill.toml, the name in the frontmatter is for display. */
 async function nameToMatch({ directory, expectedName }: FixableSkill): Promise<string> {
   const manifest = await stat(path.join(directory, "skill.toml")).catch(() => undefined);
   return manifest === undefined ? expectedName : "";

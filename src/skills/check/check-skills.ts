@@ -1,0 +1,172 @@
+import path from "node:path";
+import { byCodePoint } from "../text/code-point-order.ts";
+import { identityOf } from "../files/follow-path.ts";
+import type { Problem } from "../rules/problem.ts";
+import type { DirectoryRecord } from "../files/read-directory.ts";
+import { isWithin } from "../../base/is-within.ts";
+import { toProblems } from "../rules/rules.ts";
+import type { Finding, Level, RuleSettings } from "../rules/rules.ts";
+import { Scan } from "../scan/scan.ts";
+import { countSkills } from "../rules/skill-counts.ts";
+import type { SkillCounts } from "../rules/skill-counts.ts";
+import type { SkillFiles } from "../files/skill-files.ts";
+import { runInSlices } from "../../base/slices.ts";
+import { replaceFile } from "./replace-file.ts";
+import { assemble } from "../scan/assemble.ts";
+import { diskSkillFiles } from "../files/disk-skill-files.ts";
+import { findBodyFaults } from "./body-faults.ts";
+import { isScopeFault, statsOf, toCheckScope } from "./check-scope.ts";
+import type { CheckScope } from "./check-scope.ts";
+import { fixFiles } from "./fix-files.ts";
+import type { FixableSkill, FixedFile, FixOutcome } from "./fix-files.ts";
+
+export interface CheckOptions {
+  /** What relative paths are relative to. Default: the current directory. */
+  readonly cwd?: string;
+  /** Which rules apply. Default: `spec`. */
+  readonly level?: Level;
+  /** Severities that differ from those of the level. */
+  readonly rules?: RuleSettings;
+  /** Whether to repair files in place first, where what is meant is certain. */
+  readonly fix?: boolean;
+  readonly files?: SkillFiles;
+  /** Called before a directory is read. */
+  readonly onDirectory?: (directory: string) => void;
+}
+
+/** What a check found. */
+export interface CheckReport {
+  /** Ordered by file, then by place. */
+  readonly problems: readonly Problem[];
+  /** How many skills were checked. */
+  readonly checked: number;
+  /** Of all that were found. */
+  readonly counts: SkillCounts;
+  /** What was repaired. */
+  readonly fixed: readonly FixedFile[];
+  /** How many of the problems `fix` would repair. */
+  readonly fixable: number;
+  /** What was asked for and could not be done, such as a path without skills. */
+  readonly complaints: readonly string[];
+  /** Changes whenever a checked file does. */
+  readonly stamp: string;
+}
+
+/** Problems of these rules may be repaired. */
+const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
+
+/**
+ * Checks the skills at paths, each a SKILL.md, a skill's directory or a directory that contains skills; after repairing them where that is
+ * asked for. Reads everything anew each time.
+ */
+export async function checkSkills(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
+  const { cwd = process.cwd(), level = "spec", rules: settings = {}, fix = false } = options;
+  const scopes: CheckScope[] = [];
+  const complaints: string[] = [];
+  for (const given of paths) {
+    const scope = toCheckScope(given, cwd);
+    if (isScopeFault(scope)) complaints.push(scope.scopeFault);
+    else scopes.push(scope);
+  }
+  const bounds = scopes.flatMap(({ within }) => within ?? []);
+  let found = await search(scopes, options);
+  let repairs: FixOutcome = { fixed: [], refusals: [] };
+  if (fix) {
+    repairs = await fixFiles(found.records.map(toFixable), bounds, replaceFile);
+    if (repairs.fixed.length > 0) found = await search(scopes, options);
+  }
+  complaints.push(...found.emptyScopes.map(({ lookedIn }) => `no skills found in ${lookedIn.join(", ")}`));
+  const bodies = level === "spec" || level === "claude" ? found.records.flatMap(bodyFaults) : [];
+  const problems = [
+    ...toProblems([...found.findings, ...bodies], level, settings),
+    ...found.collisions.flatMap((problem) => withSetting(problem, settings)),
+  ].sort(byPlace);
+  const broken = new Set(problems.flatMap(({ code, file }) => (mayBeFixable.test(code) ? file : [])));
+  const fixables = fix ? [] : found.records.map(toFixable).filter(({ file }) => broken.has(file));
+  const { fixed: couldBeFixed } = await fixFiles(fixables, bounds, () => undefined);
+  return {
+    problems,
+    checked: found.counts.checked,
+    counts: found.counts,
+    fixed: repairs.fixed,
+    fixable: couldBeFixed.reduce((sum, { codes }) => sum + codes.length, 0),
+    complaints: [...complaints, ...repairs.refusals],
+    stamp: found.records.map((record) => fileStamp(skillFile(record))).join(" "),
+  };
+}
+
+function withSetting(problem: Problem, settings: Readonly<Record<string, Problem["severity"] | "off">>): Problem[] {
+  const severity = settings[problem.code] ?? problem.severity;
+  return severity === "off" ? [] : [{ ...problem, severity }];
+}
+
+/** Rules about skills with the same name in one catalog. */
+const ofSeveral: ReadonlySet<string> = new Set(["slug-collision", "slug-qualified", "skill-copy", "skill-shadowed"]);
+
+interface Search {
+  readonly records: readonly DirectoryRecord[];
+  readonly findings: readonly Finding[];
+  readonly collisions: readonly Problem[];
+  readonly counts: SkillCounts;
+  readonly emptyScopes: readonly CheckScope[];
+}
+
+/** Searches all scopes at once, so that skills in several of them are reported as a catalog of these roots would report them. */
+async function search(
+  scopes: readonly CheckScope[],
+  { files = diskSkillFiles(), onDirectory }: CheckOptions,
+): Promise<Search> {
+  const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
+  const scan = new Scan({ roots: [...roots.values()], files, ...(onDirectory && { onDirectory }) });
+  const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
+  const skills = found.skills.filter(({ record }) => scopes.some((scope) => counts(record.path, scope)));
+  const others = found.findings.filter(({ file }) => scopes.some((scope) => concerns(file, scope)));
+  const records = skills.map(({ record }) => record);
+  const isEmpty = (scope: CheckScope): boolean => !records.some(({ path: directory }) => counts(directory, scope));
+  return {
+    records,
+    findings: [...others, ...records.flatMap(recordFindings)],
+    counts: countSkills(records, others),
+    collisions: assemble({ skills, findings: [] }).problems.filter(({ code }) => ofSeveral.has(code)),
+    emptyScopes: scopes.filter((scope) => scope.within !== undefined && isEmpty(scope)),
+  };
+}
+
+function recordFindings({ findings }: DirectoryRecord): readonly Finding[] {
+  return findings;
+}
+
+function counts(directory: string, { within, alone }: CheckScope): boolean {
+  if (within === undefined) return true;
+  return alone ? directory === within : isWithin(directory, within);
+}
+
+function concerns(file: string, { within, alone }: CheckScope): boolean {
+  if (within === undefined) return true;
+  return alone ? path.dirname(file) === within : isWithin(file, within);
+}
+
+function toFixable(record: DirectoryRecord): FixableSkill {
+  return { directory: record.path, expectedName: record.expectedName, file: skillFile(record) };
+}
+
+function bodyFaults(record: DirectoryRecord): readonly Finding[] {
+  if (record.findings.some(({ code }) => code === "invalid-utf8")) return [];
+  return findBodyFaults(skillFile(record));
+}
+
+/** The file of a skill, which need not be offered, nor be a file. */
+function skillFile({ path: directory, skill }: DirectoryRecord): string {
+  if (skill !== undefined) return skill.file;
+  const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));
+  return names.find((name) => identityOf(name) !== undefined) ?? directory;
+}
+
+function byPlace(a: Problem, b: Problem): number {
+  return byCodePoint(a.file, b.file) || a.line - b.line || a.column - b.column;
+}
+
+function fileStamp(file: string): string {
+  const stats = statsOf(file);
+  return stats === undefined ? "gone" : `${stats.mtimeMs}/${stats.size}/${stats.ino}`;
+}

@@ -1,0 +1,50 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { checkSkills } from "../../../src/skills/check/check-skills.ts";
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(path.join(realpathSync(tmpdir()), "check-skills-"));
+});
+afterEach(() => {
+  rmSync(cwd, { recursive: true });
+});
+
+function write(name: string, frontmatter: string): string {
+  const file = path.join(cwd, "skills", name, "SKILL.md");
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `---\n${frontmatter}---\n\nBody\n`);
+  return file;
+}
+
+test("problems are values with a range, and those that can be fixed are counted and left alone", async () => {
+  const file = write("pdf", "name: pdf\ndescription: Use when: needed\nauthor: me\n");
+  const before = readFileSync(file, "utf8");
+  const { problems, checked, fixed, fixable, complaints } = await checkSkills(["skills"], { cwd });
+  expect({ checked, fixed, fixable, complaints }).toEqual({ checked: 1, fixed: [], fixable: 1, complaints: [] });
+  expect(problems.map(({ code, line, column, endColumn }) => [code, line, column, endColumn])).toEqual([
+    ["yaml-unquoted-colon", 3, 22, 24],
+    ["field-unexpected", 4, 1, 7],
+  ]);
+  expect(problems[0]).toMatchObject({ file, message: "`: ` inside an unquoted value; quote the value" });
+  expect(readFileSync(file, "utf8")).toBe(before);
+});
+
+test("with fix, files are repaired first, and the rest is reported", async () => {
+  const file = write("pdf", "name: pdf\ndescription: Use when: needed\nauthor: me\n");
+  const { problems, fixed, fixable } = await checkSkills(["skills"], { cwd, fix: true });
+  expect({ fixed, fixable }).toEqual({ fixed: [{ file, codes: ["yaml-unquoted-colon"] }], fixable: 0 });
+  expect(problems.map(({ code }) => code)).toEqual(["field-unexpected"]);
+  expect(readFileSync(file, "utf8")).toContain("description: 'Use when: needed'\n");
+});
+
+test("a path without skills is a complaint", async () => {
+  mkdirSync(path.join(cwd, "empty"));
+  expect(await checkSkills(["empty"], { cwd })).toMatchObject({
+    problems: [],
+    checked: 0,
+    complaints: ["no skills found in empty, empty/.agents/skills, empty/.claude/skills"],
+  });
+});
