@@ -198,7 +198,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
     expect(asked).toMatch(new RegExp(String.raw`- ${name}(?: \([^)]+\))?: \\"${description}\\"`));
     expect(said(editor, sessionId)).toContain(reply);
     // Both agents ask for every tool of ours; none of these reaches beyond our own store, so the editor is not asked where that is known.
-    const asksEditor = agent.asksBeforeInput ? ["Keep content as a blob", "Read a blob"] : [];
+    const asksEditor = agent.asksBeforeInput ? ["Create a blob", "Read a blob"] : [];
     expect(editor.permissions.map(({ title }) => title)).toEqual(asksEditor);
     expect(await editor.agent.request("_acp-skills/list_skills", { sessionId })).toMatchObject({
       skills: expect.arrayContaining([expect.objectContaining({ name })]) as unknown[],

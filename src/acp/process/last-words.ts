@@ -1,12 +1,13 @@
 import type { Writable } from "node:stream";
+import { createDeferred } from "../../base/deferred.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Relay } from "../bytes/relay-lines.ts";
 
-/** How long an ended agent's stdout may be silent before it is let go: a child of the agent may hold it open for ever. */
+/** How long the stdout of an exited agent may be silent before it is abandoned: a child of the agent may keep it open. */
 const silence = 1_000;
-/** The same once the editor is gone too: what was in the pipe has come by then. */
+/** The same after the editor has left. */
 const silenceWithoutEditor = 100;
-/** However much is still said, and however slowly the editor reads, nobody waits longer for the end. */
+/** The limit for all of it, however much output is left and however slowly the editor reads. */
 const lastWordsLimit = 5_000;
 
 export interface LastWords {
@@ -14,17 +15,15 @@ export interface LastWords {
   readonly fromAgent: Relay;
   readonly output: Writable;
   readonly clock: Clock;
-  /** Resolves when we are told to go. */
+  /** Resolves when this process is told to exit. */
   readonly enough: Promise<void>;
 }
 
-/** Waits, when the agent has ended, until its last words have reached the editor; never for long. */
+/** After the agent has exited, waits until its remaining output has reached the editor, within a time limit. */
 export async function passLastWords({ fromEditor, fromAgent, output, clock, enough }: LastWords): Promise<void> {
-  let stopLimit = (): void => undefined;
-  const limit = new Promise<void>((resolve) => {
-    stopLimit = clock.after(lastWordsLimit, resolve);
-  });
-  const over = Promise.race([enough, limit]);
+  const limit = createDeferred();
+  const stopLimit = clock.after(lastWordsLimit, limit.resolve);
+  const over = Promise.race([enough, limit.promise]);
   const quiet = waitForSilence(fromAgent, fromEditor, clock);
   await Promise.race([fromAgent.ended, quiet.reached, over]);
   quiet.stop();
@@ -40,10 +39,7 @@ function waitForSilence(
   let wait = silence;
   let isStopped = false;
   let stopTimer = (): void => undefined;
-  let reach = (): void => undefined;
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve;
-  });
+  const { promise: reached, resolve: reach } = createDeferred();
   const listen = (): void => {
     stopTimer();
     if (isStopped) return;
@@ -66,7 +62,7 @@ function waitForSilence(
   };
 }
 
-/** Waits until what was written has left this process, or nobody takes it any more. */
+/** Waits until what was written has left this process, or the output is closed. */
 export async function flush(output: Writable): Promise<void> {
   if (output.destroyed || output.writableEnded) return;
   await new Promise<void>((resolve) => {

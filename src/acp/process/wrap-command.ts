@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { createDeferred } from "../../base/deferred.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../errors.ts";
 import {
@@ -14,12 +15,12 @@ import { flush, passLastWords } from "./last-words.ts";
 import { type Relay, relayLines } from "../bytes/relay-lines.ts";
 import { type AgentCommand, type AgentProcess, type ExitStatus, startAgent } from "./start-agent.ts";
 
-/** Those that ask a process to end. A system hears only the names it knows: SIGBREAK is Windows' own. */
+/** Signals that ask a process to exit; SIGBREAK exists on Windows only. */
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGBREAK"] as const;
-/** How long an agent has to end by itself after its stdin was closed, and again after SIGTERM. */
+/** How long an agent has to exit after its stdin was closed, and again after SIGTERM. */
 const gracePeriod = 5_000;
 
-/** Where signals to this process are heard; `process` is one. */
+/** The source of signals: `process`. */
 interface SignalSource {
   on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
   off(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
@@ -30,7 +31,7 @@ export interface WrapCommandOptions extends AgentCommand {
   readonly input: Readable;
   /** To the editor; it is not ended. */
   readonly output: Writable;
-  /** Called when the agent has closed its stdout but lives on: all that it said has been written. Must not throw. */
+  /** Called when the agent has closed its stdout but still runs; all its output has been written. Must not throw. */
   readonly endOutput?: () => void;
   readonly options?: SkillsOptions;
   readonly signals?: SignalSource;
@@ -51,15 +52,15 @@ const optionNames = Object.keys({
 } satisfies Record<keyof WrapCommandOptions, true>);
 
 /**
- * Runs an agent command between `input` and `output`, with skills; resolves when the agent has ended. Bytes that do not concern
- * skills pass as they are. A command that cannot be started is a sentence on the log and exit code 127 or 126.
+ * Runs an agent command between `input` and `output`, with skills; resolves when the agent has exited. Messages that do not concern
+ * skills are forwarded byte for byte. A command that cannot be started is logged, with exit code 127 or 126.
  * Throws SkillsError INVALID_OPTIONS.
  * @param surroundings For tests only.
  */
 export async function wrapCommand(options: WrapCommandOptions, surroundings: Surroundings = {}): Promise<ExitStatus> {
   refuseUnknown(options, optionNames);
   const settings = readOptions(options.options, surroundings);
-  // The process first: what we need is loaded while the agent boots.
+  // The agent first: our modules are loaded while it starts.
   const starting = startAgent(options, options.platform);
   const loading = loadInterceptor(settings);
   loading.catch(() => undefined);
@@ -74,11 +75,11 @@ export async function wrapCommand(options: WrapCommandOptions, surroundings: Sur
 
 interface Served {
   readonly interceptor: ByteInterceptor;
-  /** Resolves when what was served is gone. */
+  /** Resolves when the service is closed. */
   readonly close: () => Promise<void>;
 }
 
-/** Where there is nothing to do, nothing is loaded. */
+/** Used if there is nothing to do; nothing is loaded. */
 const transparent: Served = {
   interceptor: {
     passFromEditor: (block) => [block],
@@ -114,10 +115,7 @@ async function connect(
   { clock, log }: Settings,
   { input, output, signals = process, endOutput }: WrapCommandOptions,
 ): Promise<ExitStatus> {
-  let tellToGo = (): void => undefined;
-  const toldToGo = new Promise<void>((resolve) => {
-    tellToGo = resolve;
-  });
+  const { promise: toldToGo, resolve: tellToGo } = createDeferred();
   const ended = { agent: false, output: false };
   const forward = (signal: NodeJS.Signals): void => {
     if (ended.agent) tellToGo();
@@ -125,7 +123,7 @@ async function connect(
   };
   for (const signal of forwardedSignals) signals.on(signal, forward);
   try {
-    // When a process ends, Node throws away what it had printed, unless somebody listens.
+    // When a process exits, Node discards its unread output unless there is a listener.
     agent.stdout.on("readable", keep);
     const intercept = await loading;
     const { interceptor, close } = intercept({
@@ -141,11 +139,11 @@ async function connect(
     const fromEditor = relayLines(input, agent.stdin, interceptor.passFromEditor);
     void fromEditor.sourceEnded.then(interceptor.editorLeft);
     const fromAgent = relayLines(agent.stdout, output, interceptor.passFromAgent);
-    // By its first word, a launcher has started its program.
+    // A launcher has started its program when the first output arrives.
     agent.stdout.off("readable", keep).once("data", agent.look);
     const ending = endWithEditor(agent, fromEditor, output, clock);
     void fromAgent.ended.then(async () => {
-      // An agent that says no more has nothing to be asked, and its editor nothing to wait for.
+      // No more output: there is nothing left to serve, and nothing for the editor to wait for.
       void close();
       ending.leave();
       await flush(output);
@@ -160,8 +158,8 @@ async function connect(
     await Promise.all([Promise.race([close(), toldToGo]), agent.endRest(clock, toldToGo)]);
     fromEditor.stop();
     fromAgent.stop();
-    if (status.signal !== undefined) log("error", `The agent was ended by ${status.signal}.`);
-    else if (status.exitCode !== 0) log("error", `The agent ended with exit code ${status.exitCode}.`);
+    if (status.signal !== undefined) log("error", `The agent was terminated by ${status.signal}.`);
+    else if (status.exitCode !== 0) log("error", `The agent exited with code ${status.exitCode}.`);
     return status;
   } finally {
     for (const signal of forwardedSignals) signals.off(signal, forward);
@@ -171,13 +169,13 @@ async function connect(
 const keep = (): void => undefined;
 
 interface Ending {
-  /** Makes the agent leave. */
+  /** Closes the agent's stdin, then terminates it after a while. */
   readonly leave: () => void;
-  /** The agent has left. */
+  /** The agent has exited. */
   readonly stop: () => void;
 }
 
-/** When the editor goes, so does the agent: its stdin is closed, and after a while it is told to go, then made to. */
+/** When the editor leaves, the agent's stdin is closed; after a grace period it gets SIGTERM, then SIGKILL. */
 function endWithEditor(agent: AgentProcess, fromEditor: Relay, output: Writable, clock: Clock): Ending {
   let stop = (): void => undefined;
   let isLeaving = false;

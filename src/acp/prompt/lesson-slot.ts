@@ -1,25 +1,23 @@
+import { createDeferred } from "../../base/deferred.ts";
 import type { Lesson } from "../service/skill-service.ts";
 
-/** What one session's model is to be told at its next turn, as the relay holds it ready. */
+/** What one session's model is told with its next prompt. */
 export interface LessonSlot {
-  /** Resolves when it is known for the first time whether there is something to tell. */
+  /** Resolves when the skills were read and the first lesson, if any, is known. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
   readonly next: Lesson | undefined;
   prepared(lesson: Lesson | undefined): void;
-  /** The session's history holds the lesson with this label; `told` is called when that is the one to be told. */
+  /** The session's history has the lesson with this label; `told` is called if that is the next one. */
   heard(label: string, told: (ticket: number) => void): void;
-  /** The model is told what is in the slot, which is empty then. */
+  /** The lesson was added to a message. */
   take(told: (ticket: number) => void): void;
 }
 
 export function openLessonSlot(): LessonSlot {
   let next: Lesson | undefined;
   let isReady = false;
-  let resolveReady = (): void => undefined;
-  const ready = new Promise<void>((resolve) => {
-    resolveReady = resolve;
-  });
+  const { promise: ready, resolve: resolveReady } = createDeferred();
   let inHistory: { readonly label: string; readonly told: (ticket: number) => void } | undefined;
   function skipHeard(): void {
     if (next === undefined || next.label !== inHistory?.label) return;

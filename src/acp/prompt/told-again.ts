@@ -1,24 +1,25 @@
+import { LimitedMap } from "../../base/limited-map.ts";
 import type { Amendment } from "../bytes/amend.ts";
 import { openRetelling, restoreTitle, type Retelling } from "./inserted.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 
-/** What becomes of a chunk of a prompt that an agent tells again. */
+/** What becomes of a chunk of a replayed prompt. */
 type ToldAgain =
-  /** All of it is ours, or waits for the next chunk. */
+  /** It is our text, or is held back until the next chunk. */
   { readonly shown: false } | { readonly shown: true; readonly amendments: readonly Amendment[] };
 
-/** The prompts that a connection's sessions are told again, each from its first chunk to what follows its last. */
+/** The prompts that agents replay to the editor, from which our text is removed. */
 export interface PromptsToldAgain {
-  /** A chunk of a prompt: `params` of a session/update. */
+  /** A chunk of a prompt. */
   chunk(sessionId: string, update: JsonRecord): ToldAgain;
-  /** Another update of the session: the prompt is over. Returns what was held back of it. */
+  /** Another update of the session ends the prompt. Returns what was held back. */
   other(sessionId: string): string;
-  /** The label of the last lesson in a session's prompts; it is forgotten. */
+  /** Removes and returns the label of the last lesson in a session's prompts. */
   takeLesson(sessionId: string): string | undefined;
   end(sessionId: string): void;
 }
 
-/** So many sessions are remembered, whether or not they are ever opened. */
+/** How many sessions are remembered. */
 const limit = 64;
 
 interface Entry {
@@ -28,7 +29,7 @@ interface Entry {
 }
 
 export function openPromptsToldAgain(): PromptsToldAgain {
-  const entries = new Map<string, Entry>();
+  const entries = new LimitedMap<string, Entry>(limit);
 
   function entryOf(sessionId: string, messageId: unknown): Entry {
     const before = entries.get(sessionId);
@@ -39,8 +40,6 @@ export function openPromptsToldAgain(): PromptsToldAgain {
     }
     entries.delete(sessionId);
     entries.set(sessionId, entry);
-    const [oldest] = entries.keys();
-    if (entries.size > limit && oldest !== undefined) entries.delete(oldest);
     return entry;
   }
 
@@ -58,7 +57,7 @@ export function openPromptsToldAgain(): PromptsToldAgain {
     other(sessionId) {
       const entry = entries.get(sessionId);
       if (entry === undefined) return "";
-      // The next chunk begins another prompt, even under no id.
+      // The next chunk begins another prompt, even without an id.
       entry.messageId = Symbol("over");
       return entry.retelling.end();
     },
@@ -78,7 +77,7 @@ function isOwnResource(content: unknown): boolean {
   return typeof uri === "string" && uri.startsWith("acp-skills:");
 }
 
-/** Amends a list of sessions so that titles say what people typed. */
+/** Restores the titles in a list of sessions. */
 export function restoreSessionTitles(result: unknown): Amendment[] {
   const sessions = isRecord(result) && Array.isArray(result["sessions"]) ? (result["sessions"] as unknown[]) : [];
   return sessions.flatMap((session, index) => [
@@ -87,7 +86,7 @@ export function restoreSessionTitles(result: unknown): Amendment[] {
   ]);
 }
 
-/** The same for an update that tells a session's title. */
+/** Restores the title in an update. */
 export function restoreTitleTold(update: JsonRecord): Amendment[] {
   return restoreAt(update, "title", ["params", "update"]);
 }

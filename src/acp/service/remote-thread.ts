@@ -1,9 +1,10 @@
+import { createDeferred } from "../../base/deferred.ts";
 import type { Settings } from "../../options.ts";
 import { closeChannel, type OpenChannel } from "../../base/threads/channel.ts";
 import type { FromService, ToService } from "./service-messages.ts";
 import type { ServiceOutlet } from "./skill-service.ts";
 
-/** How long the other end has to release what it holds before it is ended. */
+/** How long the thread has to close before it is terminated. */
 const closingTime = 5_000;
 
 export type OpenServiceChannel = OpenChannel<ToService, FromService>;
@@ -12,23 +13,20 @@ export type OpenServiceChannel = OpenChannel<ToService, FromService>;
 export interface Thread {
   readonly isAlive: () => boolean;
   readonly post: (message: ToService) => void;
-  /** The answer to a question; undefined where the thread ends first. */
+  /** The answer; undefined if the thread ends first. */
   readonly ask: (message: Extract<ToService, { kind: "ask" }>) => Promise<unknown>;
   readonly outlets: Map<number, ServiceOutlet>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens a channel; where there is no room for another thread, it has ended already. */
+/** Opens a channel. If no thread can be started, it has ended already. */
 export function openThread(settings: Settings, openChannel: OpenServiceChannel): Thread {
   const { log, clock } = settings;
   const outlets = new Map<number, ServiceOutlet>();
   const asked = new Map<number, (value: unknown) => void>();
   let isAlive = true;
   let isClosing = false;
-  let end = (): void => undefined;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = createDeferred();
 
   function receive(message: FromService): void {
     switch (message.kind) {
@@ -61,7 +59,8 @@ export function openThread(settings: Settings, openChannel: OpenServiceChannel):
   function hasEnded(reason: string): void {
     if (!isAlive) return;
     isAlive = false;
-    if (!isClosing) log("error", `Skills and tools have ended in the open sessions; chat goes on. ${reason}`);
+    if (!isClosing)
+      log("error", `Skills and tools stopped in the open sessions; messages are still forwarded. ${reason}`);
     for (const answer of asked.values()) answer(undefined);
     asked.clear();
     for (const outlet of outlets.values()) outlet.ended();
@@ -71,7 +70,7 @@ export function openThread(settings: Settings, openChannel: OpenServiceChannel):
 
   const channel = openOrEnd(openChannel, receive, hasEnded);
 
-  /** In this process a message may hold what cannot cross; what no wire could carry either is left out. */
+  /** In-process messages may hold what cannot be cloned; what is not JSON is dropped. */
   function post(message: ToService): void {
     try {
       channel.post(message);
@@ -94,7 +93,7 @@ export function openThread(settings: Settings, openChannel: OpenServiceChannel):
         }
         post(message);
         asked.set(message.call, resolve);
-        // Who waits for an answer must not find the process ended.
+        // The process must not exit while an answer is awaited.
         channel.hold();
       }),
     async close() {
@@ -104,7 +103,6 @@ export function openThread(settings: Settings, openChannel: OpenServiceChannel):
   };
 }
 
-/** Where there is no room for another thread, it has ended before it began. */
 function openOrEnd(
   openChannel: OpenServiceChannel,
   received: (message: FromService) => void,
@@ -119,12 +117,12 @@ function openOrEnd(
   }
 }
 
-/** Shorter lines are not worth it. */
+/** The memory of shorter lines is not returned. */
 const longLine = 64 * 1024;
 
 /**
- * That a line was written. The memory of a long one goes back to the other end, whose garbage is collected often; here, where
- * hardly anything is allocated, dozens of lists would pile up before it is.
+ * Reports that a line was written. The memory of a long line is transferred back to the service's thread, whose garbage is collected
+ * often; on this thread dozens of lists would pile up.
  */
 function giveBack({ line, bytes }: Extract<FromService, { kind: "line" }>): [ToService, ArrayBuffer[]?] {
   const { buffer } = bytes;

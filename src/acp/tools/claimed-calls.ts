@@ -1,18 +1,19 @@
 import { isDeepStrictEqual } from "node:util";
+import { LimitedMap } from "../../base/limited-map.ts";
 import type { ToldCall } from "../service/skill-service.ts";
 
-/** The calls under way of which an editor was told, until our server is asked what each of them asks. */
+/** Running calls that the editor knows, until the request for each arrives at our MCP server. */
 export interface ClaimedCalls {
   told(call: ToldCall): void;
-  /** The id of the call that a request to our server belongs to: the oldest that has this input. Each is found once. */
+  /** The id of the call that a request to our server belongs to: the oldest with this input. Each is returned once. */
   claim(tool: string, input: unknown): string | undefined;
 }
 
-/** So many calls of a session are remembered. */
+/** How many calls of a session are remembered. */
 const limit = 64;
 
 export function openClaimedCalls(): ClaimedCalls {
-  const waiting = new Map<string, ToldCall>();
+  const waiting = new LimitedMap<string, ToldCall>(limit);
   const claimed = new Set<string>();
   return {
     told(call) {
@@ -21,8 +22,6 @@ export function openClaimedCalls(): ClaimedCalls {
         waiting.delete(toolCallId);
         claimed.delete(toolCallId);
       } else if (!claimed.has(toolCallId)) waiting.set(toolCallId, call);
-      const [oldest] = waiting.keys();
-      if (waiting.size > limit && oldest !== undefined) waiting.delete(oldest);
     },
     claim(tool, input) {
       for (const [id, call] of waiting) {

@@ -1,13 +1,13 @@
 import { withoutControls } from "../../skills/text/control-characters.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 
-/** What a person reads of a call of a tool of ours, and what kind of call it is to ACP. */
+/** How a call of one of our tools is shown to the user, and its ACP kind. */
 export interface CallDescription {
   readonly title: string;
   readonly kind: "read" | "execute" | "edit" | "other";
 }
 
-/** Says what a call does, and to what: `Run skill rows.clean on table.csv`. The input may not be told yet. */
+/** What a call does: `Run skill rows.clean on table.csv`. The input may be unknown. */
 export function describeCall(tool: string, input: unknown): CallDescription {
   const args = isRecord(input) ? input : {};
   const name = word(args["name"]);
@@ -18,8 +18,8 @@ export function describeCall(tool: string, input: unknown): CallDescription {
       return { title: oneLine(`Run Python code${withSkills(args["mount_skills"])}`), kind: "execute" };
     case "create_blob": {
       const path = word(args["path"]);
-      if (path !== undefined) return { title: oneLine(`Keep the file ${path} as a blob`), kind: "read" };
-      return { title: "Keep content as a blob", kind: "other" };
+      if (path !== undefined) return { title: oneLine(`Create a blob from ${path}`), kind: "read" };
+      return { title: "Create a blob", kind: "other" };
     }
     case "read_blob": {
       const target = word(args["save_as"]);

@@ -140,7 +140,7 @@ test("the agent's exit code is passed on, also while stdin is open", async () =>
   await inSession(wrapped);
   wrapped.write(say("die 7"));
   expect(await wrapped.ended).toEqual({ exitCode: 7 });
-  expect(wrapped.logged).toEqual(["error: The agent ended with exit code 7."]);
+  expect(wrapped.logged).toEqual(["error: The agent exited with code 7."]);
 });
 
 test("death by signal is passed on", async () => {

@@ -145,7 +145,7 @@ test("a thread that dies is told once; chat goes on, and the next session gets a
   await vi.waitFor(() => {
     expect(logged.filter((line) => line.includes("a fault in the thread"))).toHaveLength(1);
   }, 10_000);
-  expect(logged[0]).toMatch(/^error: Skills and tools have ended in the open sessions; chat goes on\./);
+  expect(logged[0]).toMatch(/^error: Skills and tools stopped in the open sessions; messages are still forwarded\./);
   const prompt = { sessionId: "s", prompt: [{ type: "text", text: "/pdf" }] };
   expect(await interceptor.fromEditor({ id: 7, method: "session/prompt", params: prompt })).toEqual({ forward: true });
   expect(started).toBe(1);

@@ -82,10 +82,10 @@ test("a run that failed is told as failed, with what became of it", async () => 
 test.each<[string, unknown, string, string]>([
   ["list_skills", undefined, "List skills", "read"],
   ["describe_skill", { name: "pdf" }, "Describe skill pdf", "read"],
-  ["read_blob", { blob_id: "blob:1" }, "Read blob blob:1", "read"],
-  ["create_blob", { content: "x" }, "Create blob", "other"],
-  ["run_code", { code: "x" }, "Run code", "execute"],
-  ["constructor", "odd", "constructor", "read"],
+  ["read_blob", { blob_id: "blob:1" }, "Read blob:1", "read"],
+  ["create_blob", { content: "x" }, "Create a blob", "other"],
+  ["run_code", { code: "x" }, "Run Python code", "execute"],
+  ["constructor", "odd", "constructor", "other"],
 ])("a call of %s with %j is titled %j", async (name, args, title, kind) => {
   const [started] = await report(() => Promise.resolve({}), { name, args });
   expect(started?.params.update).toMatchObject({ title, kind });
