@@ -26,7 +26,7 @@ import type { Tier } from "./sandbox/tier.ts";
 
 /** What every tier of the port `Sandbox` promises to those who call it, and against those who run in it. */
 export function describeSandbox(name: string, tier: Tier): void {
-  describeTier(`${name} keeps the contract of Sandbox`, tier, (trial) => {
+  describeTier(`${name} implements the Sandbox contract`, tier, (trial) => {
     describePort(trial);
     describeResults(trial);
     describeInside(trial);
@@ -56,7 +56,7 @@ export function describeSandbox(name: string, tier: Tier): void {
 
 /** The part that needs no program to run: for a tier that plays programs. */
 export function describeSandboxPort(name: string, tier: Tier): void {
-  describeTier(`${name} keeps the contract of Sandbox`, tier, (trial) => {
+  describeTier(`${name} implements the Sandbox contract`, tier, (trial) => {
     describePort(trial);
     describeClosing(trial);
     describeAfterwards(trial);

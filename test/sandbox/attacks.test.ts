@@ -9,7 +9,7 @@ import { runUnconfined } from "../contract/sandbox/run-unconfined.ts";
 import { attackCode } from "../contract/sandbox/runs.ts";
 
 /** An attack that fails everywhere shows nothing. Those that harm nobody who is not the bait are tried without a sandbox. */
-describe.skipIf(process.platform !== "linux")("without a sandbox it succeeds", () => {
+describe.skipIf(process.platform !== "linux")("without a sandbox, attacks succeed", () => {
   let bait: Bait;
   beforeAll(async () => {
     bait = await openBait();

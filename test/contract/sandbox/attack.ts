@@ -45,7 +45,7 @@ export function describeAttacks(
       });
     }
     for (const attack of tried) {
-      it(`hold against an attempt to ${attack.tries}`, () => {
+      it(`resists an attempt to ${attack.tries}`, () => {
         const { code, more, ends = ["returned"], check } = attack;
         const run = codeRun(attackCode(code), { ...more, args: trial.bait.facts });
         return trial.run(run, (outcome) => {

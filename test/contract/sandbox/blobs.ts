@@ -9,7 +9,7 @@ export function describeBlobs(trial: Trial): void {
   const big = randomBytes(8 * 1024 * 1024);
 
   describe("blobs", trial.together, () => {
-    it("are read through runtime and as files, by either name", () => {
+    it("are readable through runtime and as files, by id with or without blob:", () => {
       const code = python`
         import os
         from runtime import blobs
@@ -32,7 +32,7 @@ export function describeBlobs(trial: Trial): void {
       });
     });
 
-    it("that are large go in and come out whole", () => {
+    it("of large size are passed in and out intact", () => {
       const code = python`
         import hashlib
         from runtime import blobs
@@ -51,7 +51,7 @@ export function describeBlobs(trial: Trial): void {
       });
     });
 
-    it("cannot be changed", () => {
+    it("are read-only", () => {
       const code = python`
         import os
 
@@ -76,7 +76,7 @@ export function describeBlobs(trial: Trial): void {
       );
     });
 
-    it("that the host does not keep raise an exception inside", () => {
+    it("that the host refuses raise an exception in the program", () => {
       const code = python`
         import runtime
 
@@ -93,7 +93,7 @@ export function describeBlobs(trial: Trial): void {
       );
     });
 
-    it("that were made before a failure are kept", () =>
+    it("created before a failure are kept", () =>
       trial.run(
         codeRun("import runtime\ndef main():\n    runtime.blobs.create(b'kept', kind='a/b')\n    raise ValueError\n"),
         ({ end, host }) => {
@@ -104,7 +104,7 @@ export function describeBlobs(trial: Trial): void {
   });
 
   describe("files in /output", trial.together, () => {
-    it("come out with their path and bytes, the empty and the deep ones too", () => {
+    it("are returned with path and content, including empty and nested ones", () => {
       const code = python`
         import os
 
@@ -132,7 +132,7 @@ export function describeBlobs(trial: Trial): void {
         },
       ));
 
-    it("are never more than allowed", () => {
+    it("do not exceed the limit", () => {
       const code = "def main():\n    for n in range(50):\n        open(f'/output/{n}', 'w').close()\n";
       return trial.run(codeRun(code, { limits: { outputFiles: 10 } }), ({ host }) =>
         expect(host.outputs.size).toBeLessThanOrEqual(10),

@@ -26,7 +26,7 @@ export const bombs: readonly Attack[] = [
     },
   },
   {
-    tries: "fork without end out of every session, by threads",
+    tries: "fork without end, from new sessions and threads",
     ofProcesses: true,
     ends: ["limit", "raised", "crashed"],
     more: { limits: { timeoutMs: 4000 } },
@@ -52,7 +52,7 @@ export const bombs: readonly Attack[] = [
     check: (_found, _outcome, { bait }) => expect(processesCalled(`e${bait.token}`)).toEqual([]),
   },
   {
-    tries: "take memory that no process has: pipes, sockets, shared mappings, files of the memory",
+    tries: "allocate memory that no process owns: pipes, sockets, shared mappings, memory files",
     ofProcesses: true,
     ends: ["returned", "limit", "raised", "crashed"],
     more: { limits: { timeoutMs: 6000, memoryBytes: 96 * 1024 * 1024 } },
@@ -98,7 +98,7 @@ export const bombs: readonly Attack[] = [
     `,
   },
   {
-    tries: "hold memory in locks on parts of files",
+    tries: "allocate kernel memory with file locks",
     ofProcesses: true,
     ends: ["limit"],
     code: python`
@@ -114,7 +114,7 @@ export const bombs: readonly Attack[] = [
     check: (_found, { end }) => expect(end).toEqual({ type: "limit", limit: "memory" }),
   },
   {
-    tries: "hold memory in mappings of nothing",
+    tries: "allocate kernel memory with empty mappings",
     ofProcesses: true,
     ends: ["limit"],
     more: { limits: { memoryBytes: 48 * megabyte } },
@@ -132,7 +132,7 @@ export const bombs: readonly Attack[] = [
     check: (_found, { end }) => expect(end).toEqual({ type: "limit", limit: "memory" }),
   },
   {
-    tries: "hold memory in the sockets of many processes",
+    tries: "allocate memory in the sockets of many processes",
     ofProcesses: true,
     ends: ["returned", "limit", "raised", "crashed"],
     more: { limits: { timeoutMs: 6000, memoryBytes: 96 * megabyte } },
@@ -186,7 +186,7 @@ export const bombs: readonly Attack[] = [
     `,
   },
   {
-    tries: "take timers and signals that its user has only so many of",
+    tries: "exhaust the user's timers and signals",
     ofProcesses: true,
     code: python`
       def attack(bait):
@@ -218,7 +218,7 @@ export const bombs: readonly Attack[] = [
     },
   },
   {
-    tries: "burn all processors by many processes",
+    tries: "use all processors with many processes",
     ofProcesses: true,
     ends: ["limit"],
     more: { limits: { timeoutMs: 1500 } },

@@ -12,7 +12,7 @@ class SkillCallError extends Error implements SkillCallFailure {
 export function describeBrokered(trial: Trial): void {
   const brokered = ["mail.send"];
   describe("brokered skills", trial.together, () => {
-    it("import as functions that ask the host", () => {
+    it("are imported as functions that call the host", () => {
       const code = python`
         from skills.mail.send import main as send
 
@@ -25,7 +25,7 @@ export function describeBrokered(trial: Trial): void {
       });
     });
 
-    it("raise what went wrong as SkillError", () => {
+    it("raise SkillError when they fail", () => {
       const code = python`
         import runtime
         from runtime import SkillError
@@ -45,7 +45,7 @@ export function describeBrokered(trial: Trial): void {
     });
 
     it.each(["mail.read", "../mail.send", "mail.send\0", "", "constructor", "__proto__"])(
-      "never ask for %j, which is not among them",
+      "cannot be called as %j, which is not one of them",
       (name) => {
         const code = python`
         import runtime
@@ -63,7 +63,7 @@ export function describeBrokered(trial: Trial): void {
       },
     );
 
-    it("are called even when an ordinary skill of a similar name is mounted", () => {
+    it("are called even if an ordinary skill with a similar name is mounted", () => {
       const skills = [skillOf("mail.sender", { "m.py": "def main(args): return 'local'" }, "m.py")];
       const code = "from skills.mail import send, sender\ndef main(): return [send.main({}), sender.main({})]";
       return trial.run(codeRun(code, { brokered, skills }), ({ end }) =>

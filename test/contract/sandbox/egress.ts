@@ -38,7 +38,7 @@ export function describeEgress(trial: Trial): void {
               raise OSError(repr(error))
     `;
 
-    it("lets through what is allowed, whole", () => {
+    it("forwards allowed requests intact", () => {
       const code = `${fetchAll}\ndef main(args): return fetch(args["url"])\n`;
       const network = [`http://127.0.0.1:${port}`];
       return trial.run(codeRun(code, { network, args: { url: `http://127.0.0.1:${port}/path?a=1` } }), ({ end }) => {
@@ -47,7 +47,7 @@ export function describeEgress(trial: Trial): void {
       });
     });
 
-    it("lets nothing else through, however it is written", () => {
+    it("refuses everything else, in any notation", () => {
       const { tcp, tcp6 } = trial.bait.facts;
       const allowed = `http://127.0.0.1:${port}`;
       const forbidden = `127.0.0.1:${tcp}`;
@@ -88,7 +88,7 @@ export function describeEgress(trial: Trial): void {
       });
     });
 
-    it("does not take an allowed name for the private address behind it", () => {
+    it("refuses an allowed name that resolves to a private address", () => {
       const attack = `${fetchAll}\ndef attack(args): attempt("name", lambda: fetch(args["url"]))\n`;
       const network = [`http://localhost:${trial.bait.facts.tcp}`, "http://*.localhost"];
       const url = `http://localhost:${trial.bait.facts.tcp}/`;
@@ -100,7 +100,7 @@ export function describeEgress(trial: Trial): void {
       );
     });
 
-    it("is not reached past the proxy, nor by lies told to it", () => {
+    it("cannot be reached without the proxy or by deceiving it", () => {
       const attack = python`
         import os, socket, urllib.parse
 

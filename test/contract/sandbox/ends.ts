@@ -23,11 +23,11 @@ export function describeEnds(trial: Trial): void {
   const raised = (type: string): RunEnd => ({ type: "raised", error: { type, message: "" } });
   const crashed = { type: "crashed" } as RunEnd;
 
-  describe("a run ends as timeout", trial.together, () => {
+  describe("a run times out", trial.together, () => {
     const more = { limits: { timeoutMs: 1000 } };
-    ends("when it computes for ever", "def main():\n    while True: pass\n", [timeout], more);
+    ends("when it computes forever", "def main():\n    while True: pass\n", [timeout], more);
     ends("when it is busy in a single call", "def main(): return len(str(7 ** (10 ** 9)))", [timeout], more);
-    ends("when it loads for ever", "while True: pass\ndef main(): pass\n", [timeout], more);
+    ends("when loading takes forever", "while True: pass\ndef main(): pass\n", [timeout], more);
     ends(
       "when it catches everything that can be caught",
       python`
@@ -61,13 +61,13 @@ export function describeEnds(trial: Trial): void {
       more,
     );
     ends(
-      "when it has stopped itself",
+      "when it stops itself",
       "import os, signal\ndef main(): os.kill(os.getpid(), signal.SIGSTOP)",
       [timeout],
       more,
     );
     ends(
-      "when a thread of it does not end",
+      "when one of its threads does not end",
       "import threading, time\ndef main():\n    t = threading.Thread(target=time.sleep, args=(600,))\n    t.start()\n    t.join()",
       [timeout],
       more,
@@ -79,13 +79,13 @@ export function describeEnds(trial: Trial): void {
       const one: RunEnd = { type: "returned", value: 1 };
       const more = { limits: { timeoutMs: 300_000 } };
       ends(
-        "while a thread of it goes on",
+        "while one of its threads continues",
         "import threading, time\ndef main():\n    threading.Thread(target=time.sleep, args=(600,)).start()\n    return 1",
         [one],
         more,
       );
       ends(
-        "while handlers for its exit wait",
+        "while its exit handlers wait",
         "import atexit, time\ndef main():\n    atexit.register(time.sleep, 600)\n    return 1",
         [one],
         more,
@@ -102,19 +102,19 @@ export function describeEnds(trial: Trial): void {
     const memory: RunEnd[] = [{ type: "limit", limit: "memory" }, raised("MemoryError")];
     const small = { limits: { memoryBytes: 96 * megabyte } };
     ends(
-      "when it takes too much memory at once",
+      "when it allocates too much memory at once",
       `def main(): return len(bytearray(${1024 * megabyte}))`,
       memory,
       small,
     );
     ends(
-      "when it takes too much memory piece by piece",
+      "when it allocates too much memory in small pieces",
       `def main():\n    x = []\n    while True: x.append(bytearray(${megabyte}))`,
       memory,
       small,
     );
 
-    it("when it prints bytes that are never read as lines", () =>
+    it("when it prints without newlines", () =>
       trial.run(
         codeRun("import os\ndef main():\n    while True: os.write(2, b'\\0' * 65536)", {
           limits: { printedBytes: 100_000 },
@@ -127,7 +127,7 @@ export function describeEnds(trial: Trial): void {
 
     if (!trial.tier.processes) return;
     ends(
-      "when all its processes together take too much memory",
+      "when its processes together use too much memory",
       python`
         import os, time
 
@@ -182,20 +182,20 @@ export function describeEnds(trial: Trial): void {
   });
 
   if (trial.tier.processes)
-    describe("a run without a word is a crash", trial.together, () => {
+    describe("a run without a result is a crash", trial.together, () => {
       ends("when it exits at once", "import os\ndef main(): os._exit(0)", [crashed]);
       ends("when it exits while it loads", "import os\nos._exit(0)\ndef main(): pass", [crashed]);
       ends("when it exits with a number", "import os\ndef main(): os._exit(7)", [crashed]);
       ends("when it kills itself", "import os\ndef main(): os.kill(os.getpid(), 9)", [crashed]);
       ends("when it reads where nothing is", "import ctypes\ndef main(): ctypes.string_at(0)", [crashed]);
       ends(
-        "when it becomes another program",
+        "when it executes another program",
         "import os, sys\ndef main(): os.execv(sys.executable, [sys.executable, '-I', '-S', '-c', 'pass'])",
         [crashed],
       );
     });
 
-  it("a run that is cancelled again and again leaves the next one alone", async () => {
+  it("runs that are cancelled repeatedly do not affect the next one", async () => {
     for (let round = 0; round < 5; round++) {
       const cancel = new AbortController();
       await trial.run(codeRun(samples.printsAndWaits), ({ end }) => expect(end.type).toBe("cancelled"), {

@@ -8,7 +8,7 @@ const blobs = [blobOf("blob:victim", "unchanged")];
 /** Against the files of the host, and those that are mounted. */
 export const filesystemAttacks: readonly Attack[] = [
   {
-    tries: "read files of the host: at home, of somebody else, readable by all, temporary",
+    tries: "read files of the host: in the home directory, of other users, world-readable, temporary",
     control: "succeeds",
     code: python`
       def attack(bait):
@@ -18,7 +18,7 @@ export const filesystemAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "read them through links made inside",
+    tries: "read them through symbolic links",
     control: "succeeds",
     code: python`
       import tempfile
@@ -46,7 +46,7 @@ export const filesystemAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "read them through descriptors that were left open",
+    tries: "read them through inherited descriptors",
     code: python`
       def attack(bait):
           for number in range(3, 1024):
@@ -95,7 +95,7 @@ export const filesystemAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "find anything of the host by walking the whole tree",
+    tries: "find files of the host by walking the whole tree",
     code: python`
       def attack(bait):
           found = []
@@ -108,7 +108,7 @@ export const filesystemAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "write outside: into directories of everybody, the root, system directories, /etc, /dev, /run, /inside",
+    tries: "write outside: to world-writable directories, the root, system directories, /etc, /dev, /run, /inside",
     control: "succeeds",
     code: python`
       import sys
@@ -154,7 +154,7 @@ export const filesystemAttacks: readonly Attack[] = [
     check: (found) => expect(found).toEqual(["unchanged", "unchanged"]),
   },
   {
-    tries: "change them through a hard link, a mapping or a descriptor opened again",
+    tries: "change them through a hard link, a mapping or a reopened descriptor",
     ofProcesses: true,
     code: python`
       import mmap
@@ -183,7 +183,7 @@ export const filesystemAttacks: readonly Attack[] = [
     check: (_found, { host }) => expect(host.outputs.size).toBe(0),
   },
   {
-    tries: "take the host's file by a hard link",
+    tries: "create a hard link to a file of the host",
     ofProcesses: true,
     code: python`
       def attack(bait):
@@ -195,7 +195,7 @@ export const filesystemAttacks: readonly Attack[] = [
     check: (_found, { host }) => expect(host.outputs.size).toBe(0),
   },
   {
-    tries: "reach the host from a working directory that was removed",
+    tries: "reach the host from a deleted working directory",
     code: python`
       def attack(bait):
           os.mkdir("/workspace/gone")

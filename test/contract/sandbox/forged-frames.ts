@@ -57,10 +57,10 @@ export const forgeries: readonly Forgery[] = [
   { sends: "a header of 4 GiB", code: python`send(b"\xff\xff\xff\xff")` },
   { sends: "a header beyond what is allowed", code: python`send(struct.pack(">I", 6 << 20) + b"[" * (6 << 20))` },
   { sends: "an empty header", code: python`send(bytes(4))` },
-  { sends: "a header that is no JSON", code: python`send(frame(b"\xff{not json"))` },
+  { sends: "a header that is not JSON", code: python`send(frame(b"\xff{not json"))` },
   { sends: "a header that is no object", code: python`send(frame(b"[1]")); send(frame(b"null"))` },
   {
-    sends: "a header nested beyond every stack",
+    sends: "a header nested deeper than the stack",
     code: python`
       deep = b"[" * 900_000 + b"]" * 900_000
       send(frame(b'{"type": "returned", "value": ' + deep + b"}"))
@@ -70,7 +70,7 @@ export const forgeries: readonly Forgery[] = [
   { sends: "a frame without a type", code: python`send(frame({}))` },
   { sends: "a frame of an unknown type", code: python`send(frame({"type": "become_root"}))` },
   {
-    sends: "a frame whose type is a name of every object",
+    sends: "a frame whose type is a property of every object",
     code: python`send(frame({"type": "__proto__"})); send(frame({"type": "constructor"}))`,
   },
   {
@@ -93,31 +93,31 @@ export const forgeries: readonly Forgery[] = [
     code: python`send(frame({"type": "call_skill", "id": ${id}, "name": "there", "args": {}}))`,
   })),
   {
-    sends: "arguments nested beyond every stack",
+    sends: "arguments nested deeper than the stack",
     code: python`
       deep = b"[" * 900_000 + b"]" * 900_000
       send(frame(b'{"type": "call_skill", "id": 1, "name": "there", "args": ' + deep + b"}"))
     `,
   },
   {
-    sends: "a kind of blob that is no text",
+    sends: "a blob kind that is not a string",
     code: python`send(frame({"type": "create_blob", "id": 1, "kind": {"a": 1}, "bytes": 1}, b"x"))`,
   },
   {
-    sends: "a frame that ends too early, and ends",
+    sends: "a truncated frame, and exits",
     code: python`send(frame({"type": "returned", "value": 1})[:-3]); os._exit(0)`,
   },
   {
-    sends: "fewer bytes than it said, and ends",
+    sends: "fewer bytes than declared, and exits",
     code: python`send(frame({"type": "create_blob", "id": 1, "kind": "a/b", "bytes": 1000}, b"few")); os._exit(0)`,
   },
   {
-    sends: "a call of a skill that is not among the brokered",
+    sends: "a call of a skill that is not brokered",
     code: python`send(frame({"type": "call_skill", "id": 1, "name": "not.there", "args": {}}))`,
     // It may be told so.
     ends: ["crashed", "limit"],
   },
-  { sends: "a result that is no JSON: NaN", code: python`send(frame(b'{"type": "returned", "value": NaN}'))` },
+  { sends: "a result that is not JSON: NaN", code: python`send(frame(b'{"type": "returned", "value": NaN}'))` },
   {
     sends: "a result without a value",
     code: python`send(frame({"type": "returned"}))`,
@@ -130,7 +130,7 @@ export const forgeries: readonly Forgery[] = [
     ends: ["raised", "limit"],
   },
   {
-    sends: "a result larger than a result may be",
+    sends: "a result larger than the limit",
     code: python`send(frame({"type": "returned", "value": "x" * (4_500_000)}))`,
   },
   {
@@ -139,17 +139,17 @@ export const forgeries: readonly Forgery[] = [
     ends: ["returned", "crashed", "limit"],
   },
   {
-    sends: "a summary and blobs of other types",
+    sends: "a summary and blobs of wrong types",
     code: python`send(frame({"type": "returned", "value": 1, "summary": {"a": 1}, "output_blobs": [1, {"__proto__": 1}, None]}))`,
     ends: ["returned", "crashed", "limit"],
   },
   {
-    sends: "an error of other types",
+    sends: "an error of wrong types",
     code: python`send(frame({"type": "raised", "error": {"type": 1, "message": [], "details": "x"}}))`,
     ends: ["raised", "crashed", "limit"],
   },
   {
-    sends: "an error that is none",
+    sends: "an error that is not an object",
     code: python`send(frame({"type": "raised"}))`,
     ends: ["raised", "crashed", "limit"],
   },

@@ -13,9 +13,9 @@ export function describeForging(trial: Trial): void {
       limits: { timeoutMs: 1500, ...more.limits },
     });
 
-  describe("a program that writes to the private channel itself", trial.together, () => {
+  describe("a program that writes to the private channel", trial.together, () => {
     it.each(forgeries.map((forgery) => [forgery.sends, forgery] as const))(
-      "is ended, and does no harm, when it sends %s",
+      "is ended without harm when it sends %s",
       (_sends, { code, ends }) =>
         // What breaks the rules ends at once; what could be a result may leave the program running.
         trial.run(forging(code, { limits: { timeoutMs: ends === undefined ? 300_000 : 1500 } }), ({ end, host }) => {
@@ -26,7 +26,7 @@ export function describeForging(trial: Trial): void {
         }),
     );
 
-    it("has one result, the first, and none after it", () =>
+    it("has only its first result", () =>
       trial.run(
         forging(
           python`
@@ -40,7 +40,7 @@ export function describeForging(trial: Trial): void {
         },
       ));
 
-    it("floods the host with blobs in vain", () =>
+    it("cannot flood the host with blobs", () =>
       trial.run(
         forging(
           python`
@@ -55,7 +55,7 @@ export function describeForging(trial: Trial): void {
         },
       ));
 
-    it("sends a blob without end in vain", () =>
+    it("cannot send an endless blob", () =>
       trial.run(
         forging(
           python`
@@ -70,7 +70,7 @@ export function describeForging(trial: Trial): void {
         },
       ));
 
-    it("has one call at a time, whatever it sends", () =>
+    it("has one pending call at a time", () =>
       trial.run(
         forging(
           python`
@@ -92,7 +92,7 @@ export function describeForging(trial: Trial): void {
       );
     });
 
-    it("is one program, however many processes send", () =>
+    it("counts as one program, however many processes send", () =>
       trial.tier.processes
         ? trial.run(
             forging(
@@ -128,14 +128,14 @@ export function describeForging(trial: Trial): void {
       });
     });
 
-    it("is not made by a program that ends without one", () => {
+    it("does not exist if the program exits without one", () => {
       if (!trial.tier.processes) return undefined;
       return trial.run(codeRun("import os\ndef main():\n    print('{}', flush=True)\n    os._exit(0)"), ({ end }) =>
         expect(end.type).toBe("crashed"),
       );
     });
 
-    it("cannot be sent by programs that the program starts", () => {
+    it("cannot be sent by child processes", () => {
       const code = python`
         import subprocess, sys
 

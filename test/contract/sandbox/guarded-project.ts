@@ -52,8 +52,8 @@ export function describeGuardedProject(trial: Trial): void {
         .map((name) => [name, readFileSync(path.join(directory, name), "utf8")]),
     );
 
-  describe("a project that may be written", trial.together, () => {
-    it("keeps what git, agents, editors and CI obey, also where it does not exist yet", () => {
+  describe("a writable project", trial.together, () => {
+    it("protects files that git, agents, editors and CI trust, also those that do not exist yet", () => {
       const directory = project();
       const attack = python`
         import os
@@ -110,7 +110,7 @@ export function describeGuardedProject(trial: Trial): void {
       });
     });
 
-    it("keeps the directories that its run names, and all that leads to them", () => {
+    it("protects the kept directories and their parents", () => {
       const directory = project();
       const deep = "below/one/two/three/four/skills";
       mkdirSync(path.join(directory, deep), { recursive: true });
@@ -151,7 +151,7 @@ export function describeGuardedProject(trial: Trial): void {
       });
     });
 
-    it("lets all else be changed: files, directories and what lies in them, beside a submodule too", () => {
+    it("allows changing everything else: files and directories, also next to a submodule", () => {
       const directory = project();
       const change = python`
         import os

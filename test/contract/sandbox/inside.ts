@@ -47,7 +47,7 @@ export function describeInside(trial: Trial): void {
       ["/workspace", [], "kept", [], false],
     );
 
-    it("nothing of the host's environment or user is to be seen", () => {
+    it("the host's environment and user are not visible", () => {
       const code = python`
         import os, sys
 
@@ -69,7 +69,7 @@ export function describeInside(trial: Trial): void {
     });
 
     returns(
-      "runtime is a module and a global, and knows the run",
+      "runtime is a module and a global with data of the run",
       python`
         import runtime as module
 
@@ -81,7 +81,7 @@ export function describeInside(trial: Trial): void {
       { args: { a: 1 }, runId: "run_0123456789" },
     );
 
-    it("the standard input is at its end", () =>
+    it("standard input is empty", () =>
       trial.run(codeRun("import sys\ndef main(): return sys.stdin.read() if sys.stdin else ''"), ({ end }) =>
         expect(end).toMatchObject({ type: "returned", value: "" }),
       ));
@@ -106,14 +106,14 @@ export function describeInside(trial: Trial): void {
     );
     const skills = [sync, other];
 
-    it("run by their entry", () =>
+    it("run by their entrypoint", () =>
       trial.run(skillRun(sync, { n: 1 }), ({ end, host }) => {
         expect(end).toMatchObject({ type: "returned", value: ["sync", "near", { n: 1 }] });
         expect(host.stdout).toBe("loaded\n");
       }));
 
     returns(
-      "import by their name, each with modules of its own",
+      "are imported by name, each with its own modules",
       python`
         from skills.salesforce.leads.sync import main as sync
         from skills.other.class_._2nd import main as other
@@ -125,7 +125,7 @@ export function describeInside(trial: Trial): void {
       { skills },
     );
 
-    it("load on the first use, not before", () => {
+    it("are loaded on first use", () => {
       const code = python`
         import skills.salesforce.leads.sync
         import sys
@@ -141,7 +141,7 @@ export function describeInside(trial: Trial): void {
       });
     });
 
-    it("that are not mounted cannot be imported, and the mounted ones are named", () =>
+    it("cannot be imported unless mounted; the error lists the mounted ones", () =>
       trial.run(codeRun("from skills.salesforce.leads import gone\ndef main(): pass", { skills }), ({ end }) => {
         expect(end).toMatchObject({ type: "raised" });
         expect(JSON.stringify(end)).toMatch(/ImportError|ModuleNotFoundError/);
@@ -149,7 +149,7 @@ export function describeInside(trial: Trial): void {
       }));
 
     returns(
-      "can be read and not be changed",
+      "are readable and not writable",
       python`
         import os
 
@@ -176,7 +176,7 @@ export function describeInside(trial: Trial): void {
     );
   });
 
-  it("what is left in /output and not handed over is told", () => {
+  it("files in /output that are not kept are reported", () => {
     const code = python`
       import os
 
@@ -230,7 +230,7 @@ export function describeInside(trial: Trial): void {
           ]
     `;
 
-    it("that may be read can be read, and not be written", () => {
+    it("with read permission is readable and not writable", () => {
       const directory = project();
       return trial.run(codeRun(code, { project: { directory, writable: false } }), ({ end }) => {
         expect(end).toMatchObject({ type: "returned", value: ["of the project", "refused", "refused", "refused"] });
@@ -238,7 +238,7 @@ export function describeInside(trial: Trial): void {
       });
     });
 
-    it("that may be written can be written, and its links lead nowhere", () => {
+    it("with write permission is writable, and its links lead nowhere", () => {
       const directory = project();
       return trial.run(codeRun(code, { project: { directory, writable: true } }), ({ end }) => {
         expect(end).toMatchObject({ type: "returned", value: ["of the project", "written", "refused", "refused"] });
@@ -247,7 +247,7 @@ export function describeInside(trial: Trial): void {
       });
     });
 
-    it("that may be read keeps its times and its flags, and nobody waits for it", () => {
+    it("with read permission keeps times and flags, and cannot block others", () => {
       const directory = project();
       const file = path.join(directory, "below", "text");
       utimesSync(file, 1000, 1000);
@@ -275,7 +275,7 @@ export function describeInside(trial: Trial): void {
       });
     });
 
-    it("that may be written gets no program that makes its caller somebody else", () => {
+    it("with write permission gets no setuid programs", () => {
       const directory = project();
       const plant = python`
         import os
@@ -295,7 +295,7 @@ export function describeInside(trial: Trial): void {
       });
     });
 
-    it.each([false, true])("is no way to sockets that lie in it (writable: %s)", async (writable) => {
+    it.each([false, true])("does not give access to unix sockets in it (writable: %s)", async (writable) => {
       const directory = project();
       const place = path.join(directory, "socket");
       const server = createServer((client) => client.end("reached")).listen(place);
@@ -341,7 +341,7 @@ export function describeInside(trial: Trial): void {
         "import fs from 'node:fs'; process.stdout.write(fs.readFileSync('/project/below/text'));" +
           "fs.writeFileSync('/project/below/new', 'new'); fs.renameSync('/project/below/new', '/project/below/made');",
       ],
-    ])("that may be written serves scripts for %s", (language, text) => {
+    ])("with write permission works in %s scripts", (language, text) => {
       const directory = project();
       const run = scriptRun(language, text, { project: { directory, writable: true } });
       return trial.run(run, ({ end, host }) => {
@@ -350,7 +350,7 @@ export function describeInside(trial: Trial): void {
       });
     });
 
-    it("that may be read is no way into a pipe that lies in it, and all else is as ever", () => {
+    it("with read permission does not give access to a named pipe in it", () => {
       const directory = project();
       const pipe = path.join(directory, "pipe");
       execFileSync("mkfifo", ["-m", "666", pipe]);
@@ -408,14 +408,14 @@ export function describeInside(trial: Trial): void {
           return opened
     `;
 
-    it.each([false, true])("is no way to the settings of the kernel (writable: %s)", (writable) =>
+    it.each([false, true])("does not give access to kernel settings (writable: %s)", (writable) =>
       trial.run(codeRun(openSettings, { project: { directory: project(), writable } }), ({ end }) =>
         expect(end).toMatchObject({ type: "returned", value: [] }),
       ),
     );
 
     // Many of those settings are files of root's.
-    describe.skipIf(process.getuid?.() !== 0)("of root's", () => {
+    describe.skipIf(process.getuid?.() !== 0)("that belongs to root", () => {
       const ofRoot = (): string => {
         const directory = mkdtempSync(path.join(trial.bait.facts.given, "of-root-"));
         mkdirSync(path.join(directory, "below"));
@@ -427,7 +427,7 @@ export function describeInside(trial: Trial): void {
       it.each([
         [false, "refused"],
         [true, "written"],
-      ])("is used by somebody else, or refused (writable: %s)", (writable, written) => {
+      ])("is used by another user, or refused (writable: %s)", (writable, written) => {
         const given = more(writable);
         return trial.run(codeRun(code, given), ({ end }) => {
           expect(end).toMatchObject({ type: "returned", value: ["of the project", written, "refused", "refused"] });
@@ -437,12 +437,12 @@ export function describeInside(trial: Trial): void {
         });
       });
 
-      it("makes nobody root", () =>
+      it("does not give root to anyone", () =>
         trial.run(codeRun(openSettings, more(true)), ({ end }) =>
           expect(end).toMatchObject({ type: "returned", value: [] }),
         ));
 
-      it("runs as somebody else for the host", () => {
+      it("runs as another user on the host", () => {
         const users: number[] = [];
         const cancel = new AbortController();
         const look = (): void => {
@@ -459,7 +459,7 @@ export function describeInside(trial: Trial): void {
     });
   });
 
-  it.each(["777", "755", "700"])("packages of mode %s can be imported, and not be changed", (mode) => {
+  it.each(["777", "755", "700"])("packages of mode %s are importable and not writable", (mode) => {
     const directory = mkdtempSync(path.join(trial.bait.facts.given, "packages-"));
     chmodSync(directory, Number.parseInt(mode, 8));
     writeFileSync(path.join(directory, "installed.py"), "value = 5\n");

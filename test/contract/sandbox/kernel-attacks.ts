@@ -7,7 +7,7 @@ import { python } from "./runs.ts";
 /** Against the kernel: calls that have no place in a sandbox. */
 export const kernelAttacks: readonly Attack[] = [
   {
-    tries: "make namespaces of its own",
+    tries: "create namespaces",
     ofProcesses: true,
     code: python`
       def attack(bait):
@@ -27,7 +27,7 @@ export const kernelAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "mount, move and change roots",
+    tries: "mount, move and change the root directory",
     ofProcesses: true,
     code: python`
       def text(value):
@@ -54,7 +54,7 @@ export const kernelAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "use what has held the worst holes: io_uring, bpf, perf, userfaultfd, keyrings, modules",
+    tries: "use parts of the kernel with many vulnerabilities: io_uring, bpf, perf, userfaultfd, keyrings, modules",
     control: "succeeds",
     ofProcesses: true,
     code: python`
@@ -82,7 +82,7 @@ export const kernelAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "make the kernel keep what no limit counts: rulesets, filters, watches, queues, large pipes",
+    tries: "allocate kernel memory without a limit: rulesets, filters, watches, queues, large pipes",
     control: "succeeds",
     ofProcesses: true,
     code: python`
@@ -105,7 +105,7 @@ export const kernelAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "steer the machine: time, name, ports, log, accounting, restart",
+    tries: "control the machine: time, name, ports, log, accounting, reboot",
     ofProcesses: true,
     code: python`
       import time
@@ -123,7 +123,7 @@ export const kernelAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "call the kernel by its other doors: 32 bits, x32",
+    tries: "use other system call ABIs: 32 bits, x32",
     ofProcesses: true,
     // Refused for the door, not for the page that holds the code.
     check: (_found, { end }) => {
@@ -161,7 +161,7 @@ export const kernelAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "push characters into a terminal",
+    tries: "inject characters into a terminal",
     ofProcesses: true,
     code: python`
       import fcntl, pty, termios
@@ -190,7 +190,7 @@ export const kernelAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "leave System V objects, queues and shared memory behind",
+    tries: "leave System V objects, queues and shared memory",
     ofProcesses: true,
     code: python`
       def attack(bait):
@@ -208,7 +208,7 @@ export const kernelAttacks: readonly Attack[] = [
     },
   },
   {
-    tries: "see or name processes of the host by their numbers",
+    tries: "see or address processes of the host by id",
     ofProcesses: true,
     code: python`
       def attack(bait):
@@ -227,7 +227,7 @@ export const kernelAttacks: readonly Attack[] = [
     },
   },
   {
-    tries: "undo its own confinement by starting programs",
+    tries: "escape its restrictions by starting programs",
     ofProcesses: true,
     code: python`
       import shutil, subprocess

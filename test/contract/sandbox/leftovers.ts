@@ -12,7 +12,7 @@ const patience = { timeout: 10_000, interval: 20 };
 /** Many runs with every kind of end leave nothing behind. */
 export function describeLeftovers(trial: Trial): void {
   describe("many runs", () => {
-    it("leave no process, mount, file or descriptor behind", async () => {
+    it("leave no process, mount, file or descriptor", async () => {
       const skills = [skillOf("a", { "main.py": "def main(): pass\n" }, "main.py")];
       const several = async (rounds: number): Promise<void> => {
         for (let round = 0; round < rounds; round++) {
@@ -36,7 +36,7 @@ export function describeLeftovers(trial: Trial): void {
       await expect.poll(hostState, patience).toEqual(before);
     }, 60_000);
 
-    it("leave nothing behind where their network cannot be opened", async () => {
+    it("leave nothing if their network cannot be opened", async () => {
       if (!trial.tier.offers.includes("network")) return;
       const before = await settled();
       for (const entry of ["https://example.com:0", "https://example.com:65536", "https://", "no entry"]) {

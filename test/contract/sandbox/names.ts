@@ -30,21 +30,21 @@ export function describeNames(trial: Trial): void {
     expect(trial.bait.harm()).toEqual([]);
   }
 
-  describe("names that are paths", trial.together, () => {
-    it.each(paths)("refuse a skill's file whose name %s", async (_what, path) => {
+  describe("invalid names", trial.together, () => {
+    it.each(paths)("are refused: a skill's file whose name %s", async (_what, path) => {
       const skill = { name: "a", files: [fileOf(path(), "planted")] };
       await expectRefused(codeRun(samples.echoes, { skills: [skill] }));
     });
 
-    it.each(paths)("refuse a skill whose name %s", async (_what, path) => {
+    it.each(paths)("are refused: a skill whose name %s", async (_what, path) => {
       await expectRefused(codeRun(samples.echoes, { skills: [skillOf(path(), { "SKILL.md": "planted" })] }));
     });
 
-    it.each(paths)("refuse a blob whose id %s", async (_what, path) => {
+    it.each(paths)("are refused: a blob whose id %s", async (_what, path) => {
       await expectRefused(codeRun(samples.echoes, { blobs: [blobOf(`blob:${path()}`, "planted")] }));
     });
 
-    it("refuse two files in one place", async () => {
+    it("are refused: two files with the same path", async () => {
       const twice = { name: "a", files: [fileOf("f", "1"), fileOf("f/g", "2")] };
       await expectRefused(codeRun(samples.echoes, { skills: [twice] }));
     });
@@ -59,13 +59,13 @@ export function describeNames(trial: Trial): void {
       "__class__",
       "main.__globals__",
       "not\nmain",
-    ])("find no entrypoint %j in code", (entrypoint) =>
+    ])("do not find an entrypoint %j in code", (entrypoint) =>
       trial.run(codeRun("import os\ndef main(): return 1", { entrypoint }), ({ end }) =>
         expect(end.type).toBe("raised"),
       ),
     );
 
-    it("find no entry of a skill outside of it", async () => {
+    it("do not find an entrypoint outside of the skill", async () => {
       for (const file of [
         trial.bait.facts.files[2] ?? "",
         `../../../../..${trial.bait.facts.files[2] ?? ""}`,
@@ -84,7 +84,7 @@ export function describeNames(trial: Trial): void {
     });
 
     it.each(["/bin/true", "../../../usr/bin/true", "scripts/missing.sh", "scripts", ""])(
-      "find no script %j outside of its skill",
+      "do not find a script %j outside of its skill",
       async (file) => {
         const script = scriptRun("bash", "exit 0");
         const run = { ...script, program: { ...script.program, file } as SandboxRun["program"] };

@@ -5,7 +5,7 @@ import { python } from "./runs.ts";
 /** Against the network, where a run has none. */
 export const networkAttacks: readonly Attack[] = [
   {
-    tries: "reach the host by TCP and UDP on every address of it",
+    tries: "connect to the host by TCP and UDP on all its addresses",
     control: "succeeds",
     code: python`
       import socket
@@ -31,7 +31,7 @@ export const networkAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "reach machines beyond: by address, metadata, broadcast, multicast",
+    tries: "connect to other machines: by address, metadata service, broadcast, multicast",
     code: python`
       import socket
 
@@ -52,7 +52,7 @@ export const networkAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "ask for names",
+    tries: "resolve names",
     code: python`
       import socket
 
@@ -62,7 +62,7 @@ export const networkAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "reach unix and abstract sockets of the host",
+    tries: "connect to unix and abstract sockets of the host",
     control: "succeeds",
     code: python`
       import socket
@@ -82,7 +82,7 @@ export const networkAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "open sockets of families that have no business here",
+    tries: "open sockets of other families",
     control: "succeeds",
     ofProcesses: true,
     code: python`
@@ -101,7 +101,7 @@ export const networkAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "be reached from the host",
+    tries: "accept connections from the host",
     ofProcesses: true,
     code: python`
       import socket
@@ -119,7 +119,7 @@ export const networkAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "use a proxy that belongs to nobody",
+    tries: "use a proxy of another run",
     code: python`
       import urllib.request
 

@@ -16,7 +16,7 @@ function expectOutputs(expected: Record<string, string>): (found: Json, outcome:
 /** Against what collects `/output`: nothing but regular files of the program's own ever comes out. */
 export const outputAttacks: readonly Attack[] = [
   {
-    tries: "hand out links: to files, to directories, out of the tree, in circles",
+    tries: "output links: to files, to directories, out of the tree, in cycles",
     code: python`
       def attack(bait):
           for number, target in enumerate([*bait["files"], "/etc/passwd", "/proc/self/environ", "../../etc/passwd", "real"]):
@@ -29,7 +29,7 @@ export const outputAttacks: readonly Attack[] = [
     check: expectOutputs({ real: "real" }),
   },
   {
-    tries: "hand out /output itself as a link, or under another name",
+    tries: "replace /output by a link, or rename it",
     code: python`
       def attack(bait):
           write("/output/real", "real")
@@ -41,7 +41,7 @@ export const outputAttacks: readonly Attack[] = [
     check: expectOutputs({ real: "real" }),
   },
   {
-    tries: "hand out files of the inside by hard links, and one file under two names",
+    tries: "output other files as hard links, and one file under two names",
     ofProcesses: true,
     code: python`
       def attack(bait):
@@ -57,7 +57,7 @@ export const outputAttacks: readonly Attack[] = [
     check: expectOutputs({ real: "real" }),
   },
   {
-    tries: "block the collector: pipes, sockets, a file without rights, a directory without rights",
+    tries: "block collecting: pipes, sockets, a file and a directory without permissions",
     ofProcesses: true,
     code: python`
       import socket
@@ -83,7 +83,7 @@ export const outputAttacks: readonly Attack[] = [
     },
   },
   {
-    tries: "swap files for pipes and links while they are collected",
+    tries: "replace files by pipes and links while they are collected",
     ofProcesses: true,
     code: python`
       def swap():
@@ -108,7 +108,7 @@ export const outputAttacks: readonly Attack[] = [
     },
   },
   {
-    tries: "hand out a file that goes on growing",
+    tries: "output a file that keeps growing",
     ofProcesses: true,
     code: python`
       def grow():
@@ -125,7 +125,7 @@ export const outputAttacks: readonly Attack[] = [
     ends: ["returned", "limit"],
   },
   {
-    tries: "hand out sizes that lie: a terabyte of nothing",
+    tries: "output a sparse file of a terabyte",
     ofProcesses: true,
     ends: ["returned", "raised", "limit"],
     code: python`
@@ -141,7 +141,7 @@ export const outputAttacks: readonly Attack[] = [
     },
   },
   {
-    tries: "hand out names that are paths, commands or no text at all",
+    tries: "output names that are paths, commands or not UTF-8",
     code: python`
       names = [b"\xff\xfe", b"new\nline", b"\x1b[31mred", b"..\\up", b"C:\\windows", b"-rf", b"$(id)", b"a" * 255, b"caf\xc3\xa9", b"\xe2\x80\xaeexe.txt", b"...", b"nul", b" "]
 
@@ -159,7 +159,7 @@ export const outputAttacks: readonly Attack[] = [
     },
   },
   {
-    tries: "hand out paths that are longer than paths can be",
+    tries: "output paths longer than the limit",
     ends: ["returned", "limit"],
     code: python`
       def attack(bait):
@@ -173,7 +173,7 @@ export const outputAttacks: readonly Attack[] = [
     check: (_found, { host }) => expect(host.outputs.get("real")?.toString()).toBe("real"),
   },
   {
-    tries: "hand out 15,000 files",
+    tries: "output 15,000 files",
     ends: ["returned", "limit"],
     code: python`
       def attack(bait):

@@ -70,7 +70,7 @@ const poison = python`
 /** Nothing passes from one run to another, whoever waits in a pool. */
 export function describePoisoning(trial: Trial): void {
   describe("a later run", () => {
-    it("finds nothing of the ones before, neither files nor modules nor state of the interpreter", async () => {
+    it("has no files, modules or interpreter state of earlier runs", async () => {
       const given = { skills, blobs };
       for (let round = 0; round < 3; round++) {
         await trial.run(codeRun(poison, { ...given, args: {} }), ({ end }) => {
@@ -84,7 +84,7 @@ export function describePoisoning(trial: Trial): void {
       }
     });
 
-    it("does not find the skills, blobs, arguments and secrets of the ones before", async () => {
+    it("has no skills, blobs, arguments or secrets of earlier runs", async () => {
       const code = python`
         import gc, os
 
@@ -104,7 +104,7 @@ export function describePoisoning(trial: Trial): void {
       }
     });
 
-    it("does not share chance with the ones before", async () => {
+    it("does not share random numbers with earlier runs", async () => {
       const code = python`
         import os, random, uuid
 
@@ -124,7 +124,7 @@ export function describePoisoning(trial: Trial): void {
       }
     });
 
-    it("does not meet processes, sockets or shared memory of the ones before", async () => {
+    it("has no processes, sockets or shared memory of earlier runs", async () => {
       if (!trial.tier.processes) return;
       const before = python`
         import os, signal, socket
@@ -167,7 +167,7 @@ export function describePoisoning(trial: Trial): void {
       }
     });
 
-    it("does not meet one that runs at the same time", async () => {
+    it("does not see a concurrent run", async () => {
       const code = python`
         import os, tempfile, time
 

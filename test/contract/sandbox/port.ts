@@ -21,7 +21,7 @@ export function describePort(trial: Trial): void {
       ["packages", codeRun("", { packages: "/usr" })],
       ["secrets", codeRun("", { secrets: { KEY: "value" } })],
       ["brokered skills", codeRun("", { brokered: ["there"] })],
-    ])("offers %s, or refuses it with a sentence and starts nothing", async (_what, run) => {
+    ])("supports %s, or refuses it with a message", async (_what, run) => {
       const { tier, sandbox } = trial;
       if (featuresOf(run).every((feature) => tier.offers.includes(feature))) {
         expect(sandbox.refuses(run)).toBeUndefined();
@@ -30,28 +30,28 @@ export function describePort(trial: Trial): void {
       }
     });
 
-    it("answers what the program returns", () =>
+    it("returns the program's result", () =>
       trial.run(codeRun(samples.echoes, { args: { a: [1, "ä", null] } }), ({ end }) =>
         expect(end).toMatchObject({ type: "returned", value: { a: [1, "ä", null] } }),
       ));
 
-    it("answers what the program raises", () =>
+    it("returns the program's exception", () =>
       trial.run(codeRun(samples.raises), ({ end }) =>
         expect(end).toMatchObject({ type: "raised", error: { type: "ValueError", message: "this cannot be" } }),
       ));
 
-    it("ends a run that takes too long", () =>
+    it("ends a run at its timeout", () =>
       trial.run(codeRun(samples.printsAndWaits, { limits: { timeoutMs: 1500 } }), ({ end }) =>
         expect(end).toEqual(timeout),
       ));
 
-    it("hands over what was left before a run took too long", () =>
+    it("returns output files of a run that timed out", () =>
       trial.run(codeRun(samples.leavesAndWaits, { limits: { timeoutMs: 1500 } }), ({ end, host }) => {
         expect(end).toEqual(timeout);
         expect(host.outputs.get("early.txt")?.toString()).toBe("early");
       }));
 
-    it("cancels a run that was started", () => {
+    it("cancels a running run", () => {
       const cancel = new AbortController();
       return trial.run(codeRun(samples.printsAndWaits), ({ end }) => expect(end).toEqual({ type: "cancelled" }), {
         signal: cancel.signal,
@@ -59,7 +59,7 @@ export function describePort(trial: Trial): void {
       });
     });
 
-    it("starts nothing for a run that is cancelled already", () =>
+    it("does not start a run that is already cancelled", () =>
       trial.run(
         codeRun(samples.printsAndWaits),
         ({ end, host }) => {
@@ -69,20 +69,20 @@ export function describePort(trial: Trial): void {
         { signal: AbortSignal.abort() },
       ));
 
-    it("ends a run that prints too much, and passes on no more than allowed", () =>
+    it("ends a run that prints too much, and passes on the allowed part", () =>
       trial.run(codeRun(samples.printsWithoutEnd, { limits: { printedBytes: 100_000 } }), ({ end, host }) => {
         expect(end).toEqual({ type: "limit", limit: "output" });
         expect(host.printedBytes).toBeGreaterThan(0);
         expect(host.printedBytes).toBeLessThanOrEqual(100_000);
       }));
 
-    it("keeps a blob for the program, and answers its id", () =>
+    it("creates a blob for the program and returns its id", () =>
       trial.run(codeRun(samples.keepsBlob), ({ end, host }) => {
         expect(end).toMatchObject({ type: "returned", value: "blob:made-1" });
         expect(host.blobs.map(({ kind, content }) => [kind, content.toString()])).toEqual([["text/plain", "kept"]]);
       }));
 
-    it("hands over the files that were left, after everything else", () =>
+    it("passes on output files last", () =>
       trial.run(codeRun(samples.leavesFiles), ({ end, host }) => {
         expect(end).toMatchObject({ type: "returned", value: "left" });
         expect([...host.outputs].map(([path, content]) => [path, content.toString()]).sort()).toEqual([
@@ -91,13 +91,13 @@ export function describePort(trial: Trial): void {
         ]);
       }));
 
-    it("asks its host for a brokered skill", () =>
+    it("calls the host for a brokered skill", () =>
       trial.run(codeRun(samples.callsSkill, { brokered: ["there"], args: { n: 1 } }), ({ end, host }) => {
         expect(end).toMatchObject({ type: "returned", value: { name: "there", args: { n: 1 } } });
         expect(host.calls).toHaveLength(1);
       }));
 
-    it("tells a brokered skill that the run is over", () => {
+    it("aborts the call of a brokered skill when the run is over", () => {
       const heard: AbortSignal[] = [];
       return trial.run(
         codeRun(samples.callsSkill, { brokered: ["there"], limits: { timeoutMs: 1500 } }),
@@ -123,14 +123,14 @@ export function describePort(trial: Trial): void {
       ["file that gives more than its size", { skills: [{ name: "a", files: [{ path: "f", ...long }] }] }],
       ["blob that gives less than its size", { blobs: [{ ...blobOf("blob:b", ""), ...short }] }],
       ["blob that gives more than its size", { blobs: [{ ...blobOf("blob:b", ""), ...long }] }],
-    ])("starts nothing when it is given a %s", async (_what, given) => {
+    ])("does not start with a %s", async (_what, given) => {
       const host = recordingHost();
       const run = { ...codeRun(samples.printsAndWaits), ...given };
       await expectUnavailable(trial.sandbox.run(run, host, new AbortController().signal));
       expect(host.record.events).toEqual([]);
     });
 
-    it("starts nothing when a file cannot be read, and says why", async () => {
+    it("does not start if a file cannot be read, and passes on the error", async () => {
       const host = recordingHost();
       const reason = new Error("the disk is gone");
       const read = (): AsyncIterable<Uint8Array> => ({
@@ -144,14 +144,14 @@ export function describePort(trial: Trial): void {
       expect(host.record.events).toEqual([]);
     });
 
-    it("passes on what its host throws for a file that was left", async () => {
+    it("passes on an error of the host's output callback", async () => {
       const reason = new Error("no room");
       const host = recordingHost({ output: () => Promise.reject(reason) });
       const signal = new AbortController().signal;
       await expect(trial.sandbox.run(codeRun(samples.leavesFiles), host, signal)).rejects.toBe(reason);
     });
 
-    it("keeps runs that run at once apart", async () => {
+    it("isolates concurrent runs", async () => {
       await Promise.all(
         Array.from({ length: 6 }, (_, number) =>
           trial.run(codeRun(samples.echoes, { args: { number } }), ({ end }) =>
@@ -166,7 +166,7 @@ export function describePort(trial: Trial): void {
 /** Last of all: nothing can be run after it. */
 export function describeClosing(trial: Trial): void {
   describe("when it is closed", () => {
-    it("ends what runs, then refuses", async () => {
+    it("ends running runs, then refuses", async () => {
       const closing: Promise<void>[] = [];
       const host = recordingHost({ print: () => void closing.push(trial.sandbox.close()) });
       const end = await trial.sandbox.run(codeRun(samples.printsAndWaits), host, new AbortController().signal);

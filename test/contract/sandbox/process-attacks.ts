@@ -22,7 +22,7 @@ export const processAttacks: readonly Attack[] = [
     check: (found) => expect(found).toEqual([]),
   },
   {
-    tries: "end, stop or steer processes of the host",
+    tries: "kill, stop or control processes of the host",
     control: "succeeds",
     ofProcesses: true,
     code: python`
@@ -43,7 +43,7 @@ export const processAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "end everything that can be ended",
+    tries: "kill all processes it can",
     ofProcesses: true,
     ends: ["returned", "crashed"],
     code: python`
@@ -55,7 +55,7 @@ export const processAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "end or stop whatever watches it",
+    tries: "kill or stop the supervisor",
     ofProcesses: true,
     ends: ["returned", "crashed", "limit"],
     more: { limits: { timeoutMs: 1500 } },
@@ -71,7 +71,7 @@ export const processAttacks: readonly Attack[] = [
     check: (_found, { end }) => expect(end).not.toMatchObject({ type: "returned" }),
   },
   {
-    tries: "slow down or limit whatever watches it",
+    tries: "slow down or limit the supervisor",
     ofProcesses: true,
     code: python`
       import resource
@@ -96,7 +96,7 @@ export const processAttacks: readonly Attack[] = [
     check: (_found, _outcome, { bait }) => expect(processesCalled(`d${bait.token}`)).toEqual([]),
   },
   {
-    tries: "outlive a run that is timed out",
+    tries: "outlive a run that timed out",
     ofProcesses: true,
     ends: ["limit"],
     more: { limits: { timeoutMs: 1500 } },
@@ -112,7 +112,7 @@ export const processAttacks: readonly Attack[] = [
     },
   },
   {
-    tries: "outlive a program that ended without a word",
+    tries: "outlive a program that exited without a result",
     ofProcesses: true,
     ends: ["crashed"],
     code: python`
@@ -143,7 +143,7 @@ export const processAttacks: readonly Attack[] = [
     check: (_found, { host }) => expect(host.stdout).toBe("printed before the end\n"),
   },
   {
-    tries: "look into other processes: ptrace, process_vm_readv, pidfd_getfd, kcmp, /proc/*/mem",
+    tries: "inspect other processes: ptrace, process_vm_readv, pidfd_getfd, kcmp, /proc/*/mem",
     ofProcesses: true,
     code: python`
       def look(pid):
@@ -172,7 +172,7 @@ export const processAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "escape the death of its parents",
+    tries: "survive the death of its parents",
     ofProcesses: true,
     code: python`
       def attack(bait):

@@ -5,7 +5,7 @@ import { python } from "./runs.ts";
 /** Against what only the superuser may do: devices, the switches of the kernel, other identities. */
 export const rightsAttacks: readonly Attack[] = [
   {
-    tries: "make devices and use those of the host",
+    tries: "create devices and use those of the host",
     ofProcesses: true,
     code: python`
       import stat
@@ -57,7 +57,7 @@ export const rightsAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "learn where on the host things lie, and which boot this is",
+    tries: "read paths of the host and its boot id",
     ofProcesses: true,
     code: python`
       def attack(bait):
@@ -69,7 +69,7 @@ export const rightsAttacks: readonly Attack[] = [
     `,
   },
   {
-    tries: "gain rights by a setuid program",
+    tries: "gain privileges with a setuid program",
     ofProcesses: true,
     code: python`
       import glob, shutil, subprocess

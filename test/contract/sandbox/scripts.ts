@@ -8,7 +8,7 @@ export function describeScripts(trial: Trial): void {
   const stdin = "from outside\n".repeat(10_000);
 
   describe("scripts", trial.together, () => {
-    it("of bash find the tools that scripts use, and no others", () => {
+    it("in bash find the usual tools, and no others", () => {
       const text = python`
         set -e
         printf 'b 2\na 1\n' > list
@@ -95,15 +95,15 @@ export function describeScripts(trial: Trial): void {
       }),
     );
 
-    it("ended by a signal of their own exit as shells say", () =>
+    it("killed by a signal have the exit code of shells", () =>
       trial.run(scriptRun("bash", "kill -9 $$"), ({ end }) => expect(end).toEqual({ type: "exited", exitCode: 137 })));
 
-    it("may leave their input unread", () =>
+    it("can leave their input unread", () =>
       trial.run(scriptRun("bash", "exit 0", { stdin: "x".repeat(1_000_000) }), ({ end }) =>
         expect(end).toEqual({ type: "exited", exitCode: 0 }),
       ));
 
-    it("may be started by others, and find nothing of the host in their environment", () =>
+    it("have no environment of the host", () =>
       trial.run(scriptRun("bash", "env; ls /skills/scripted/scripts"), ({ end, host }) => {
         expect(end).toEqual({ type: "exited", exitCode: 0 });
         expect(host.stdout).not.toMatch(/^(ACP|npm_|NODE|VITEST|SSH|XDG|USER|PYTHONPATH)/m);

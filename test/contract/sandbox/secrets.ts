@@ -12,7 +12,7 @@ export function describeSecrets(trial: Trial): void {
   const secrets = { API_KEY: secret };
 
   describe("secrets", () => {
-    it("are there by name, and not in the environment", () => {
+    it("are available by name, and not in the environment", () => {
       const code = python`
         import os, runtime
 
@@ -24,13 +24,13 @@ export function describeSecrets(trial: Trial): void {
       );
     });
 
-    it("that are not declared are missed by name", () =>
+    it("that are not declared raise an error with their name", () =>
       trial.run(codeRun("import runtime\ndef main(): return runtime.secret('OTHER_KEY')", { secrets }), ({ end }) => {
         expect(end).toMatchObject({ type: "raised" });
         expect(JSON.stringify(end)).toContain("OTHER_KEY");
       }));
 
-    it("are in no command line, environment or file of the host while the run goes on", () => {
+    it("are in no command line, environment or file of the host during the run", () => {
       const cancel = new AbortController();
       const places: string[] = [];
       const code = "import time\ndef main():\n    print('started', flush=True)\n    time.sleep(600)\n";
@@ -48,7 +48,7 @@ export function describeSecrets(trial: Trial): void {
       });
     });
 
-    it("are not left for another run", async () => {
+    it("are not visible to another run", async () => {
       const keep =
         "import runtime\ndef main():\n    runtime.kept = runtime.secret('API_KEY')\n    open('note', 'w').write(runtime.kept)\n";
       await trial.run(codeRun(keep, { secrets }), ({ end }) => expect(end.type).toBe("returned"));
@@ -68,7 +68,7 @@ export function describeSecrets(trial: Trial): void {
       }
     });
 
-    it("cannot be read by children after the program has changed what it runs", () => {
+    it("cannot be read by child processes", () => {
       if (!trial.tier.processes) return undefined;
       const code = python`
         import os, subprocess, sys

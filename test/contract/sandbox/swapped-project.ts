@@ -34,8 +34,8 @@ export function describeSwappedProject(trial: Trial): void {
     return { project, link };
   };
 
-  describe("a project that is to be one directory and no other", () => {
-    it.each([false, true])("is that directory (writable: %s)", (writable) => {
+  describe("a project with an identity", () => {
+    it.each([false, true])("is mounted if it is that directory (writable: %s)", (writable) => {
       const { project } = make();
       const identity = identityOf(project);
       return trial.run(codeRun(readAll, { project: { directory: project, writable, identity } }), ({ end }) => {
@@ -43,7 +43,7 @@ export function describeSwappedProject(trial: Trial): void {
       });
     });
 
-    it.each([false, true])("ends the run before its code when it is another (writable: %s)", (writable) => {
+    it.each([false, true])("ends the run before its code if it is another one (writable: %s)", (writable) => {
       const { project, link } = make();
       const identity = identityOf(project);
       return trial.run(codeRun(readAll, { project: { directory: link, writable, identity } }), ({ end, host }) => {
@@ -52,7 +52,7 @@ export function describeSwappedProject(trial: Trial): void {
       });
     });
 
-    it("is never another while somebody swaps it for a link, all the time", async () => {
+    it("is never another one while it is constantly replaced by a link", async () => {
       const { project, link } = make();
       const identity = identityOf(project);
       const run = (): Promise<RunEnd> =>
