@@ -127,7 +127,7 @@ describe("the app", () => {
     const { toolbox, ledger } = open(data);
     const guide = () => toolbox.call("load_skills_protocol_guide", {}, { owner: "me", door: "cli", skills });
     await guide();
-    expect(told).toEqual([expect.stringMatching(/^warning The use of skills cannot be recorded in /)]);
+    expect(told).toEqual([expect.stringMatching(/^warning Uses of skills cannot be recorded in /)]);
     rmSync(path.join(data, "ledger"));
     await guide();
     expect(await readAll(ledger)).toHaveLength(1);

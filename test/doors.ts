@@ -439,7 +439,7 @@ const cases: readonly Case[] = [
     args: (earlier) => ({ blob_id: idOf(earlier.at(-2)), save_as: "data/copy.csv" }),
     reply: refused("VALIDATION_ERROR", {
       violations: [
-        { field: "/save_as", expected: "a name that no file has yet, or overwrite: true", actual: "data/copy.csv" },
+        { field: "/save_as", expected: "the path of a new file, or overwrite: true", actual: "data/copy.csv" },
       ],
     }),
   },
@@ -506,7 +506,7 @@ export function describeDoors(
   audience: Audience = "models",
 ): void {
   describe(`the door ${door}`, () => {
-    it("answers every call as every other door does", async () => {
+    it("gives the same answers as every other door", async () => {
       const directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-door-")));
       const project = makeProject(directory);
       const { call, close } = await open(project);

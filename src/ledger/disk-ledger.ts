@@ -8,9 +8,9 @@ import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
 import type { Ledger } from "./ledger.ts";
 
 export interface DiskLedgerOptions {
-  /** Told when an entry cannot be kept, once until one can be again. */
+  /** Called once when entries cannot be written, until one can be again. */
   readonly log: Log;
-  /** A file is full at this size, up to a line of each process that writes. Default 1 MiB. */
+  /** A new file is started at this size. Default 1 MiB. */
   readonly maxFileBytes?: number;
 }
 
@@ -25,10 +25,9 @@ const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const appendFlags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | O_NOFOLLOW;
 
 /**
- * A ledger in a directory that any number of processes may share: JSON Lines in `<number>.jsonl`, each line appended with one
- * write. When the file with the highest number is full the next one is begun, and all but the one before it go. Nothing is ever
- * renamed, so that no process can take away what another has just begun. The directory is made with the first entry, and again when
- * it has vanished; looking changes nothing.
+ * A ledger in a directory shared by any number of processes: JSON Lines in `<number>.jsonl`, each line appended with one write. When the
+ * last file is full the next one is started, and all but the two last are deleted. Files are never renamed, so that no process removes one
+ * that another just started. The directory is created with the first entry; reading changes nothing.
  */
 export function diskLedger(directory: string, options: DiskLedgerOptions): Ledger {
   const { log, maxFileBytes = defaultMaxFileBytes } = options;
@@ -46,10 +45,10 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
       file = openFile(highest + 1);
     }
     for (const old of numbers) {
-      // Not only when ours is new: who comes late begins again a file that was taken away, and finds it here, left behind.
+      // Always, not only after starting a file: a slow process may recreate a file that was deleted.
       if (old < file.number - 1) rmSync(fileOf(directory, old), { force: true });
     }
-    // While we looked, others may have gone further; what is written to a file that is left behind does not last.
+    // Another process may have started a new file meanwhile; an older one would be deleted.
     if (fileNumbers(directory).at(-1) === file.number) return file;
     closeSync(file.descriptor);
     return openLast();
@@ -61,7 +60,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
     return file;
   }
 
-  /** The file to append to: another one when ours is full, or when somebody removed it. */
+  /** The file to append to: a new one if the current one is full or was deleted. */
   function fileForLine(): OpenFile {
     if (current !== undefined) {
       const { size, nlink } = fstatSync(current.descriptor);
@@ -75,10 +74,10 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
 
   function append(line: string): void {
     const { descriptor } = fileForLine();
-    // After a line that was cut short, by a full disk or a power cut, ours starts afresh.
+    // Start on a new line after one that is incomplete, as after a full disk.
     const bytes = Buffer.from(isTorn ? `\n${line}` : line);
     isTorn = writeSync(descriptor, bytes) < bytes.length;
-    if (isTorn) throw new Error("the disk took a part of a line only");
+    if (isTorn) throw new Error("only a part of the line was written");
   }
 
   return {
@@ -88,7 +87,7 @@ export function diskLedger(directory: string, options: DiskLedgerOptions): Ledge
         append(toLedgerLine(entry));
         isTold = false;
       } catch (error) {
-        if (!isTold) log("warning", `The use of skills cannot be recorded in ${directory}: ${String(error)}`);
+        if (!isTold) log("warning", `Uses of skills cannot be recorded in ${directory}: ${String(error)}`);
         isTold = true;
       }
     },
@@ -112,7 +111,7 @@ function fileOf(directory: string, number: number): string {
   return path.join(directory, `${String(number).padStart(6, "0")}.jsonl`);
 }
 
-/** In ascending order; none where there is no directory. */
+/** In ascending order; empty if the directory does not exist. */
 function fileNumbers(directory: string): number[] {
   return namesIn(directory)
     .flatMap((name) => (/^(?!0{6})\d{6,15}\.jsonl$/.test(name) ? [Number.parseInt(name, 10)] : []))
@@ -146,7 +145,7 @@ async function readIfThere(directory: string, number: number): Promise<string> {
   try {
     return await readFile(fileOf(directory, number), "utf8");
   } catch (error) {
-    // Another process began a new file meanwhile, and took the oldest away.
+    // Another process started a new file meanwhile and deleted the oldest.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw unreadable(directory, error);
   }

@@ -1,7 +1,7 @@
 import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** A ledger that lives as long as this process, and keeps the last `maxEntries` entries. */
+/** A ledger in memory that keeps the last `maxEntries` entries. */
 export function memoryLedger({ maxEntries = 10_000 }: { readonly maxEntries?: number } = {}): Ledger {
   const lines: string[] = [];
   let isOpen = true;
@@ -11,9 +11,9 @@ export function memoryLedger({ maxEntries = 10_000 }: { readonly maxEntries?: nu
       try {
         lines.push(toLedgerLine(entry));
       } catch {
-        return; // Not an entry, whatever its type says: there is nothing to keep.
+        return; // An invalid time: nothing to keep.
       }
-      // In one go now and then: taking one away at a time would move all the others each time.
+      // Removed in batches: removing one at a time would move all others each time.
       if (lines.length >= 2 * maxEntries) lines.splice(0, lines.length - maxEntries);
     },
     async *read() {

@@ -15,7 +15,7 @@ export const createBlob = defineTool({
     path: z
       .string()
       .optional()
-      .describe("Instead of content: a file of the project to store, relative to its directory"),
+      .describe("Instead of content: a file of the project to store, relative to the project directory"),
   }),
   output: z.strictObject({ blob_id: z.string(), size_bytes: z.number() }),
   annotations: Object.freeze({
@@ -27,8 +27,7 @@ export const createBlob = defineTool({
   async run({ blobs, owner, limits: { maxBlobBytes }, projectFiles }, { content, kind: text, path }, signal) {
     const parsed = parseBlobKind(text);
     if (parsed === undefined) {
-      const expected =
-        "type/subtype[;name=value] of at most 127 characters, with ;base64 at the end for encoded content";
+      const expected = "type/subtype[;name=value] of at most 127 characters, ending with ;base64 for base64 content";
       throw invalidInput("create_blob", [{ field: "/kind", expected, actual: text.slice(0, 128) }]);
     }
     if ((content === undefined) === (path === undefined)) {
@@ -36,7 +35,7 @@ export const createBlob = defineTool({
       throw invalidInput("create_blob", [{ field: "/content", expected: "either content or path", actual }]);
     }
     if (path !== undefined && parsed.base64) {
-      const expected = "no ;base64 beside path: a file's bytes are stored as they are";
+      const expected = "no ;base64 together with path";
       throw invalidInput("create_blob", [{ field: "/kind", expected, actual: text }]);
     }
     const bytes =
@@ -47,7 +46,7 @@ export const createBlob = defineTool({
 });
 
 function toBytes(content: string, { base64 }: BlobKind, maxBlobBytes: number): Uint8Array {
-  // Before anything is copied: a character of text is at least one byte.
+  // Checked before copying: a UTF-16 unit is at least one byte.
   if (!base64 && content.length > maxBlobBytes) throw tooLarge(maxBlobBytes);
   const bytes = base64 ? decode(content) : encode(content);
   if (bytes.length > maxBlobBytes) throw tooLarge(maxBlobBytes);
@@ -56,13 +55,13 @@ function toBytes(content: string, { base64 }: BlobKind, maxBlobBytes: number): U
 
 function encode(content: string): Uint8Array {
   if (/\p{Surrogate}/u.test(content)) {
-    const expected = "text whose surrogates come in pairs; encode other bytes, and add ;base64 to kind";
+    const expected = "text without lone surrogates; send other bytes as base64 and end kind with ;base64";
     throw invalidInput("create_blob", [{ field: "/content", expected, actual: "text with a lone surrogate" }]);
   }
   return Buffer.from(content, "utf8");
 }
 
-/** Base64 as RFC 4648 has it; blanks and line breaks do not count, and the padding may be missing. */
+/** Base64 of RFC 4648; whitespace is ignored and padding is optional. */
 function decode(content: string): Uint8Array {
   const text = content.replace(/[\t\n\r ]+/g, "");
   const digits = text.replace(/={1,2}$/, "");
@@ -76,7 +75,7 @@ function decode(content: string): Uint8Array {
 }
 
 function tooLarge(limitBytes: number): SkillsError {
-  const message = `A blob may have at most ${limitBytes} bytes.`;
-  const hint = "Store it in parts.";
+  const message = `The content is too large; the limit for a blob is ${limitBytes} bytes.`;
+  const hint = "Split it into several blobs.";
   return new SkillsError("BLOB_TOO_LARGE", message, { facts: { limitBytes, hint } });
 }

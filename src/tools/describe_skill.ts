@@ -36,16 +36,23 @@ export const describeSkill = defineTool({
   output: z.strictObject({
     skill: z.strictObject({
       manifest: jsonObject,
-      calls: z.array(calledSkill).optional().describe("Skills that its code can call, with permissions of their own"),
+      calls: z.array(calledSkill).optional().describe("Skills that its code can call, with their own permissions"),
       skill_md_frontmatter: jsonObject.optional(),
       versions: z.array(z.string()).max(maxListedVersions).optional().describe("Newest first"),
       files: z.array(hashedFile).max(maxListedFiles).optional(),
-      files_truncated: z.literal(true).optional().describe("Present when there are more files than are listed"),
+      files_truncated: z.literal(true).optional().describe("Present if not all files are listed"),
       files_problem: z.string().optional().describe("Why no files are listed"),
-      digest: z.string().optional().describe("Of all files; absent when there are too many to count"),
-      scripts: z.array(z.string()).max(maxListedFiles).optional().describe("Files that can be run"),
+      digest: z.string().optional().describe("Digest of all files; absent if they are too large"),
+      scripts: z
+        .array(z.string())
+        .max(maxListedFiles)
+        .optional()
+        .describe("Files that execute_skill can run as script"),
       skill_md_content: z.string().optional(),
-      skill_md_truncated: z.literal(true).optional().describe("Present when SKILL.md is longer than its content here"),
+      skill_md_truncated: z
+        .literal(true)
+        .optional()
+        .describe("Present if skill_md_content is only the beginning of SKILL.md"),
     }),
   }),
   annotations: readOnly,
@@ -71,7 +78,7 @@ export const describeSkill = defineTool({
   },
 });
 
-/** Undefined when it is not inside the skill's directory, as behind a link, or is there no more. */
+/** Undefined if it does not exist or a link leads outside the skill's directory. */
 function readSkillMd({ files, bytes }: SkillSource, { file, directory }: Skill): FilePart | undefined {
   const real = files.resolve(file);
   return real !== undefined && isWithin(real, directory) ? bytes.head(real, maxReplyBytes) : undefined;
@@ -84,7 +91,7 @@ function textOf({ bytes, size }: FilePart): { skill_md_content: string; skill_md
   return { skill_md_content: withoutTags(text), ...(isCut && { skill_md_truncated: true }) };
 }
 
-const filesTooLarge = `The skill's files have more than ${maxMountedBytes / 1024 / 1024} MiB together: they are neither listed nor hashed, and nothing of it can be run. read_skill_file reads them.`;
+const filesTooLarge = `The skill's files are larger than ${maxMountedBytes / 1024 / 1024} MiB together, so they are not listed or hashed and the skill cannot be run. read_skill_file can read them.`;
 
 function filesOf(
   { dialect }: Skill,

@@ -20,7 +20,9 @@ export const executeSkill = defineTool({
     script: z
       .string()
       .optional()
-      .describe("A script of the skill to run instead, such as scripts/extract.py; args is then {argv: [...], stdin?}"),
+      .describe(
+        "A script of the skill to run instead of its entrypoint (e.g., 'scripts/extract.py'); args is then {argv: [...], stdin?}",
+      ),
   }),
   output: runResult,
   annotations: Object.freeze({

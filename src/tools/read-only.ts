@@ -1,6 +1,6 @@
 import type { ToolAnnotations } from "./tool.ts";
 
-/** A tool that looks at what is here, and changes nothing. */
+/** A tool that only reads. */
 export const readOnly: ToolAnnotations = Object.freeze({
   readOnlyHint: true,
   destructiveHint: false,

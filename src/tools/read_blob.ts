@@ -19,9 +19,9 @@ export const readBlob = defineTool({
       .string()
       .optional()
       .describe(
-        "Write the whole blob to this new file of the project, relative to its directory, and return no content",
+        "Write the whole blob to this new file, relative to the project directory, instead of returning content",
       ),
-    overwrite: z.boolean().optional().describe("With save_as: replace a file that is there already"),
+    overwrite: z.boolean().optional().describe("With save_as: replace an existing file"),
   }),
   output: z.strictObject({
     content: z.string().optional(),
@@ -29,9 +29,9 @@ export const readBlob = defineTool({
     kind: z.string().optional(),
     size_bytes: z.number(),
     encoding: z.enum(["utf-8", "base64"]).optional(),
-    saved_as: z.string().optional().describe("The file that was written; then there is no content"),
+    saved_as: z.string().optional().describe("The file that was written, instead of content"),
   }),
-  // With save_as it writes a file: whoever decides by this hint alone has to ask.
+  // With save_as it writes a file, so a client that decides by these hints has to ask.
   annotations: Object.freeze({
     readOnlyHint: false,
     destructiveHint: true,
@@ -41,7 +41,7 @@ export const readBlob = defineTool({
   async run({ blobs, owner, projectFiles }, input, signal) {
     const { blob_id: id, mode, max_bytes: wanted, save_as: path, overwrite = false } = input;
     if (path === undefined && overwrite) {
-      const expected = "save_as beside it, which says what to replace";
+      const expected = "to be used together with save_as";
       throw invalidInput("read_blob", [{ field: "/overwrite", expected, actual: overwrite }]);
     }
     const { size, kind } = await blobs.stat(owner, id);

@@ -52,12 +52,12 @@ async function fileNotFound(source: SkillSource, { name, directory }: Skill, pat
     files.map((file) => file.path),
     asAvailable,
   );
-  return new SkillsError("FILE_NOT_FOUND", `The skill ${name} has no file ${JSON.stringify(path)}.`, {
+  return new SkillsError("FILE_NOT_FOUND", `Unknown file ${JSON.stringify(path)} in the skill ${name}.`, {
     facts: { available },
   });
 }
 
 function fileTooLarge(path: string, size: number): SkillsError {
-  const message = `${JSON.stringify(path)} has ${size} bytes; files above ${maxFileBytes} bytes are not read.`;
+  const message = `${JSON.stringify(path)} is ${size} bytes long; the limit is ${maxFileBytes} bytes.`;
   return new SkillsError("FILE_TOO_LARGE", message, { facts: { limitBytes: maxFileBytes } });
 }

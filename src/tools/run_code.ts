@@ -52,7 +52,7 @@ def main(args):
 });
 
 function unsupported(language: string): SkillsError {
-  const message = `Code in ${JSON.stringify(language.slice(0, 40))} cannot be run.`;
+  const message = `Unsupported language ${JSON.stringify(language.slice(0, 40))}.`;
   return new SkillsError("UNSUPPORTED_LANGUAGE", message, {
     facts: { available: ["python"], hint: "Write it in Python." },
   });

@@ -63,7 +63,7 @@ interface ToolOutcome<Output> {
 interface ToolFacts<Input, Output, Given> {
   readonly name: ToolName;
   readonly title: string;
-  /** What the model reads: the seed's words. */
+  /** For the model. */
   readonly description: string;
   /** Validates what is given, and fills in defaults. */
   readonly input: z.ZodType<Input, Given>;

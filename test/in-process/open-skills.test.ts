@@ -169,7 +169,7 @@ describe("openSkills", () => {
     await skills.call("list_skills");
     expect(told).toEqual([
       expect.stringMatching(/^warning: Blobs cannot be stored: /),
-      expect.stringMatching(/^warning: The use of skills cannot be recorded in /),
+      expect.stringMatching(/^warning: Uses of skills cannot be recorded in /),
     ]);
     rmSync(path.join(directory, "data"));
     const { blob_id } = await create();

@@ -130,7 +130,7 @@ describe("a ledger on disk", () => {
     rmSync(directory);
     ledger.record(use(3));
     expect(await readAll(ledger)).toEqual([use(3)]);
-    expect(told).toEqual([expect.stringMatching(/^warning The use of skills cannot be recorded in /)]);
+    expect(told).toEqual([expect.stringMatching(/^warning Uses of skills cannot be recorded in /)]);
   });
 
   test.skipIf(process.platform === "win32")("never writes through a link", () => {
@@ -139,7 +139,7 @@ describe("a ledger on disk", () => {
     writeFileSync(target, "");
     symlinkSync(target, file(1));
     open().record(use(1));
-    expect(told).toEqual([expect.stringMatching(/^warning The use of skills cannot be recorded in .*ELOOP/)]);
+    expect(told).toEqual([expect.stringMatching(/^warning Uses of skills cannot be recorded in .*ELOOP/)]);
     expect(readFileSync(target, "utf8")).toBe("");
   });
 

@@ -195,7 +195,7 @@ test("nothing is hashed of a skill that is too large to be mounted, and the answ
   expect(skill).toMatchObject({
     files: [],
     files_truncated: true,
-    files_problem: expect.stringContaining("more than 256 MiB") as string,
+    files_problem: expect.stringContaining("larger than 256 MiB") as string,
     skill_md_content: expect.stringContaining("# Body") as string,
   });
   expect([skill.digest, skill.scripts, hashed]).toEqual([undefined, undefined, []]);

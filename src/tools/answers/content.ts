@@ -1,21 +1,21 @@
 import { isUtf8 } from "node:buffer";
 import { endOfText, startOfText } from "../../skills/text/whole-characters.ts";
 
-/** Bytes as a reply carries them: as text where they are text, else as base64. */
+/** Bytes in a reply: UTF-8 text if they are that, else base64. */
 export interface Content {
   readonly content: string;
   readonly encoding: "utf-8" | "base64";
 }
 
-/** Which ends of the bytes were cut off from something longer. */
+/** Which ends of the bytes were cut. */
 export interface Cut {
   readonly start?: boolean;
   readonly end?: boolean;
 }
 
 /**
- * Bytes to content, unchanged. Where a cut went through a character, that character is left out; a NUL, or anything that is not
- * UTF-8, makes them base64, and then nothing is left out.
+ * Encodes bytes unchanged, except that a character split by a cut is dropped from text. Bytes with a NUL, or that are not UTF-8, are encoded
+ * as base64.
  */
 export function toContent(bytes: Uint8Array, cut: Cut = {}): Content {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,6 +1,6 @@
 /**
- * A copy of a value as JSON can carry it, so that every door gives the same: dates and whole numbers beyond what JSON can tell
- * apart become text, infinities null. Anything but a mapping becomes an empty one.
+ * A JSON copy of a value, so that every door returns the same: dates and bigints become strings, infinities null. A value that is not a
+ * mapping becomes an empty object.
  */
 export function toJsonObject(value: unknown): Record<string, unknown> {
   const json = toJson(value);

@@ -2,7 +2,7 @@ import type { Skill } from "../../skills/skill.ts";
 import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import { toJsonObject } from "./to-json.ts";
 
-/** A skill's manifest as JSON (CONTRACT C-3.2): of `skill.toml`, or put together from the frontmatter. New at every call. */
+/** A skill's manifest as new JSON (CONTRACT C-3.2): from `skill.toml`, or composed from the frontmatter. */
 export function toManifest(skill: Skill): Record<string, unknown> {
   const { manifest, name, namespace } = skill;
   return manifest === undefined ? fromFrontmatter(skill) : toJsonObject({ ...manifest, name, namespace });
@@ -25,7 +25,7 @@ function fromFrontmatter(skill: Skill): Record<string, unknown> {
   };
 }
 
-/** What `metadata` asks for (CONTRACT C-1.4), without what it does not. */
+/** The permissions that `metadata` requests (CONTRACT C-1.4). */
 function toDeclared(skill: Skill): Record<string, unknown> {
   const { network, secrets, project } = permissionsOf(skill);
   return {

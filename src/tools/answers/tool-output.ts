@@ -20,12 +20,12 @@ interface Served {
   readonly load_skills_protocol_guide: typeof loadSkillsProtocolGuide;
 }
 
-/** The names of the tools that are served. */
+/** The names of the tools. */
 export type ServedToolName = keyof Served;
 
 type ReadBlob = z.infer<Served["read_blob"]["output"]>;
 
-/** A part of a blob, or with `save_as` the file that it was written to. */
+/** A part of a blob, or with `save_as` the file it was written to. */
 type BlobOutput =
   | (Required<Omit<ReadBlob, "saved_as">> & { readonly saved_as?: never })
   | (Required<Pick<ReadBlob, "saved_as" | "size_bytes">> & { readonly content?: never });

@@ -5,12 +5,12 @@ import { withoutTags } from "../../skills/text/invisible-characters.ts";
 import { readYaml } from "../../skills/yaml/yaml.ts";
 import { toJsonObject } from "./to-json.ts";
 
-/** As the catalog's reader: few aliases and shallow, so that what a document says stays small when it is written out. */
+/** As in the catalog's reader: few aliases and little depth, so that the expanded document stays small. */
 const bounds = { maxAliases: 10, maxDepth: 20 };
 
 /**
- * The frontmatter of a SKILL.md with the types of YAML's core schema: numbers, truth values, lists; dates stay text. Never throws;
- * where the YAML is broken, what can be recovered comes as text. Empty where there is none, and for any language but YAML.
+ * The frontmatter of a SKILL.md with the types of YAML's core schema; dates stay strings. Never throws: of invalid YAML, what can be
+ * recovered is returned as strings. Empty without YAML frontmatter.
  */
 export function typedFrontmatter(bytes: Uint8Array): Record<string, unknown> {
   const found = findFrontmatter(bytes, true);
@@ -20,7 +20,7 @@ export function typedFrontmatter(bytes: Uint8Array): Record<string, unknown> {
   try {
     values = load(text, { schema: CORE_SCHEMA, ...bounds });
   } catch {
-    // The catalog reported what is wrong with it.
+    // The catalog reports the syntax error.
     values = readYaml(text).values;
   }
   return toJsonObject(cleanValue(values, withoutTags).value);

@@ -44,7 +44,7 @@ const skill: Skill = Object.freeze({
   manifest,
 });
 
-/** The built-in skill that is always there (CONTRACT C-3.4). Its text depends on who reads it: {@link openGuides}. */
+/** The built-in skill (CONTRACT C-3.4). Its text depends on the caller: {@link openGuides}. */
 export const guideSkill: OfferedSkill = Object.freeze({
   skill,
   sources: Object.freeze([]),
@@ -59,7 +59,7 @@ export interface Guide {
   readonly source: SkillSource;
 }
 
-/** Gives the guide for a set of tools; reads and renders it when it is asked for the first time. */
+/** The guide for a set of tools; read and rendered at its first use. */
 export function openGuides(limits: ToolLimits): (tools: readonly ToolName[]) => Guide {
   const guides = new Map<string, Guide>();
   let template: string | undefined;
@@ -81,15 +81,15 @@ function readTemplate(): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const message =
-      `The guide of acp-skills is missing. A bundler leaves it behind: keep acp-skills out of the bundle (external), ` +
-      `or copy dist/tools/guide/SKILL.md of the package to ${file}.`;
+      `The guide of acp-skills is missing: ${file} does not exist. Bundlers do not include it: mark acp-skills as external, ` +
+      `or copy dist/tools/guide/SKILL.md of the package there.`;
     throw new SkillsError("UNREADABLE", message, { cause, facts: { path: file } });
   }
 }
 
 /**
- * The guide's text, true for one caller: a line that names one of the eight tools which the caller lacks is left out, and so is a
- * heading with nothing left below it. Numbers are filled in. Pure.
+ * The guide for one caller: without lines about tools that the caller lacks, and without headings that have no lines left, with the limits
+ * filled in. Pure.
  */
 export function renderGuide(template: string, tools: readonly ToolName[], limits: ToolLimits): string {
   const missing = toolNames.filter((name) => !tools.includes(name));
@@ -122,7 +122,7 @@ function numbersOf({ maxBlobBytes, blobTtlMs }: ToolLimits): Readonly<Record<str
   };
 }
 
-/** Never more than there is. */
+/** Rounds down. */
 function rounded(value: number): string {
   return String(value >= 10 ? Math.floor(value) : Math.floor(value * 100) / 100);
 }

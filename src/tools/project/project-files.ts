@@ -13,11 +13,11 @@ import { isWithin } from "../../base/is-within.ts";
 import { fileTaken, notInProject, refusalOfDisk, tooLarge } from "./project-refusal.ts";
 import { projectPathFault } from "./project-path.ts";
 
-/** The files of a session's project, as the tools reach them (CONTRACT C-4.2, C-4.3). Refusals name paths as the caller gave them. */
+/** The files of a session's project (CONTRACT C-4.2, C-4.3). Errors name paths as the caller gave them. */
 export interface ProjectFiles {
-  /** The bytes of a regular file, of at most `maxBytes`. Nothing is opened before the first of them is asked for. */
+  /** Reads a regular file of at most `maxBytes`; it is opened with the first read. */
   read(path: string, maxBytes: number): AsyncIterable<Uint8Array>;
-  /** Writes a file, whole or not at all; one that is there already only where it may be replaced. */
+  /** Writes a file atomically. An existing file needs `overwrite`. */
   write(
     path: string,
     content: AsyncIterable<Uint8Array>,
@@ -31,29 +31,29 @@ const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | 
 const createMode = 0o666;
 
 interface ProjectLimits {
-  /** Which directory the project is. */
+  /** The directory that the project was when the session was opened. */
   readonly identity?: DirectoryIdentity | undefined;
-  /** A directory whose files are not the project's. */
+  /** A directory whose files are never part of the project. */
   readonly keepOut?: string | undefined;
 }
 
 /**
- * Links inside the project are followed where they lead to something that could be named itself. Another process may change what a path
- * leads to at any moment: what is opened is asked afterwards where it lies, and files are made in a directory that is held.
+ * Links inside the project are followed to targets that could be named themselves. Another process may replace a path at any moment: the real
+ * path of an open file is checked after opening, and files are created relative to an open directory.
  */
 export function projectFiles(project: string, { identity, keepOut }: ProjectLimits = {}): ProjectFiles {
   const root = realPathOf(project, ".");
   if (identity !== undefined && !isSameDirectory(identityOf(root), identity)) throw directoryReplaced(project);
 
-  /** Where a path of the project really leads. */
+  /** The real path of a path of the project. */
   function locate(path: string, use: "read" | "written", asked = path): string {
     const real = realPathOf(join(root, ...path.split("/")), asked);
-    if (!isWithin(real, root)) throw notInProject(asked, "leads out of the project");
+    if (!isWithin(real, root)) throw notInProject(asked, "leads outside the project");
     const inside = relative(root, real).split(sep).join("/");
     const fault = inside === "" ? undefined : projectPathFault(inside, use);
-    if (fault !== undefined) throw notInProject(asked, `leads to what ${fault}`);
+    if (fault !== undefined) throw notInProject(asked, `leads to a path that ${fault}`);
     if (keepOut !== undefined && isWithin(real, whereItLies(keepOut))) {
-      throw notInProject(asked, "leads to what acp-skills keeps for all skills");
+      throw notInProject(asked, "leads to the data directory of acp-skills");
     }
     return real;
   }
@@ -69,7 +69,7 @@ export function projectFiles(project: string, { identity, keepOut }: ProjectLimi
       const handle = await refusalOfDisk(path, () => openHandleAtRealPath(locate(path, "read")));
       try {
         const stats = await handle.stat();
-        if (!stats.isFile()) throw notInProject(path, "names no regular file");
+        if (!stats.isFile()) throw notInProject(path, "is not a regular file");
         if (stats.size > maxBytes) throw tooLarge(path, maxBytes);
         yield* chunksOf(handle, path);
       } finally {
@@ -104,7 +104,7 @@ async function writeIn(directory: string, name: string, { path, content, overwri
   const target = join(directory, name);
   const there = lstatSync(target, { throwIfNoEntry: false });
   if (there !== undefined && !overwrite) throw fileTaken(path);
-  if (there !== undefined && !there.isFile()) throw notInProject(path, "names no regular file");
+  if (there !== undefined && !there.isFile()) throw notInProject(path, "is not a regular file");
   const temporary = join(directory, `.${name.slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
   const handle = await open(temporary, createFlags, createMode);
   try {
@@ -124,7 +124,7 @@ async function writeIn(directory: string, name: string, { path, content, overwri
   }
 }
 
-/** A rename would replace what somebody put there meanwhile; a second name is refused then. */
+/** Unlike a rename, a hard link fails if the file was created meanwhile. */
 function moveToNew(from: string, to: string, path: string): void {
   try {
     linkSync(from, to);
@@ -156,8 +156,8 @@ function realPathOf(path: string, asked: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
-    const hint = "Paths are relative to the session's directory; directories are not made.";
-    throw new SkillsError("FILE_NOT_FOUND", `There is no ${JSON.stringify(asked)} in the project.`, {
+    const hint = "Paths are relative to the session's directory; directories are not created.";
+    throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(asked)} does not exist in the project.`, {
       cause: error,
       facts: { hint },
     });
@@ -168,6 +168,6 @@ function whereItLies(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    return path; // It is not there: nothing can lead into it.
+    return path; // It does not exist, so nothing leads into it.
   }
 }

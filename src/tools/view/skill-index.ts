@@ -2,7 +2,7 @@ import { byCodePoint } from "../../skills/text/code-point-order.ts";
 import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
 import { guideSkill } from "../guide/guide.ts";
 
-/** A snapshot's skills and the guide, as the tools look for them. */
+/** The skills of a snapshot and the guide, by name. */
 export interface SkillIndex {
   /** Canonical names, ordered by code point. */
   readonly names: readonly string[];
@@ -14,7 +14,7 @@ export interface SkillIndex {
 
 const indexes = new WeakMap<Snapshot, SkillIndex>();
 
-/** The index of a snapshot, made once. A skill that calls itself like the guide does not hide the guide. */
+/** The index of a snapshot, created once. A skill with the guide's name does not replace the guide. */
 export function indexOf(snapshot: Snapshot): SkillIndex {
   const known = indexes.get(snapshot);
   if (known !== undefined) return known;
@@ -32,7 +32,7 @@ export function indexOf(snapshot: Snapshot): SkillIndex {
   return index;
 }
 
-/** The first place whose name is not before `name`. */
+/** The index of the first name that is not before `name`. */
 export function placeOf(names: readonly string[], name: string): number {
   let [low, high] = [0, names.length];
   while (low < high) {

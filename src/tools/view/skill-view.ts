@@ -5,26 +5,26 @@ import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import { guideSkill } from "../guide/guide.ts";
 import { indexOf, placeOf } from "./skill-index.ts";
 
-/** A skill as one caller sees it. */
+/** A skill with the versions that the caller sees. */
 interface SeenSkill {
-  /** The version that counts. */
+  /** The newest version. */
   readonly skill: Skill;
-  /** All that are visible, newest first; never empty. */
+  /** Newest first; never empty. */
   readonly versions: readonly Skill[];
 }
 
-/** The skills one caller sees. What is not visible is not there, in any way. */
+/** The skills that one caller sees; others behave exactly as absent. */
 export interface SkillView {
   /**
-   * By canonical name or slug; the newest version, or exactly this one. Throws SKILL_NOT_FOUND or VERSION_NOT_FOUND with the
-   * nearest names that are visible.
+   * By canonical name or slug; the newest version unless one is given. Throws SKILL_NOT_FOUND or VERSION_NOT_FOUND with the nearest
+   * visible names.
    */
   find(nameOrSlug: string, version?: string): SeenSkill;
-  /** Whether this is a version of a skill of the person's own roots. */
+  /** Whether this is a version of a skill in the user's own roots. */
   isOwn(skill: Skill): boolean;
   /** The directories of the person's own skills, and the roots in which those are searched, even if they contain none yet. */
   ownPlaces(): readonly string[];
-  /** In the order of names, those after `after`; only `namespace` and what is dotted below it, where one is given. */
+  /** In order of names, those after `after`; with `namespace`, only it and its dotted descendants. */
   after(after: string | undefined, namespace: string | undefined): Generator<Skill, void>;
 }
 
@@ -73,13 +73,13 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
       if (namespace === undefined) return yield* within(start, offers.length);
       const own = placeOf(all, namespace);
       if (all[own] === namespace) yield* within(Math.max(own, start), own + 1);
-      // "/" follows "." directly, so these are all the names that start with `namespace.`.
+      // "/" is the next character after ".", so these are all names that start with `namespace.`.
       yield* within(Math.max(placeOf(all, `${namespace}.`), start), placeOf(all, `${namespace}/`));
     },
   };
 }
 
-/** The newest visible version counts, a prerelease only when there is nothing else. */
+/** With its newest visible version; a prerelease only if there is no other. */
 function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenSkill | undefined {
   const left = versions.filter(visible);
   const newest = left.includes(skill) ? skill : (left.find(({ version }) => !isPrerelease(version)) ?? left[0]);
@@ -89,19 +89,19 @@ function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenSkill 
 const longestShown = 128;
 
 function skillNotFound(name: string, names: Iterable<string>): SkillsError {
-  const facts = { available: nearest(name, names, asAvailable), hint: "Use a name exactly as list_skills gives it." };
-  return new SkillsError("SKILL_NOT_FOUND", `There is no skill ${quote(name)}.`, { facts });
+  const facts = { available: nearest(name, names, asAvailable), hint: "Use a name that list_skills returns." };
+  return new SkillsError("SKILL_NOT_FOUND", `Unknown skill ${quote(name)}.`, { facts });
 }
 
 function versionNotFound({ skill, versions }: SeenSkill, version: string): SkillsError {
   const available = versions.slice(0, 10).map((other) => other.version);
-  const hint = `Leave out version for the latest, ${skill.version}.`;
+  const hint = `Omit version for the latest, ${skill.version}.`;
   return new SkillsError("VERSION_NOT_FOUND", `The skill ${skill.name} has no version ${quote(version)}.`, {
     facts: { available, hint },
   });
 }
 
-/** A caller's text as part of a sentence, however long it is. */
+/** Quotes a caller's text, shortened. */
 function quote(text: string): string {
   return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
 }

@@ -5,8 +5,8 @@ import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { SkillSource } from "../../skills/files/skill-bytes.ts";
 
 /**
- * The files as one caller sees them: what lies in the directory of a skill, or of a version, that is not visible is not there, also
- * where that is inside the directory of one that is, or at the end of a link. A file belongs to the innermost skill around it.
+ * The files that one caller sees: none in the directory of a skill or version that is not visible, even if that directory is inside a
+ * visible skill or reached by a link. A file belongs to the innermost skill that contains it.
  */
 export function toVisibleSource(
   { files, bytes }: SkillSource,
@@ -20,7 +20,7 @@ export function toVisibleSource(
   return { files: visibleFiles(files, isShown), bytes };
 }
 
-/** `isShown` tells it of each directory that holds a skill; directories are real paths. */
+/** `isShown`: by the real path of each skill's directory. */
 function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>): SkillFiles {
   function isHidden(real: string): boolean {
     for (let place = real; ; place = dirname(place)) {

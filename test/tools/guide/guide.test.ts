@@ -9,7 +9,7 @@ import { openTools } from "../open-tools.ts";
 const template = readFileSync(new URL("../../../src/tools/guide/SKILL.md", import.meta.url), "utf8");
 const mentioned = (text: string): ToolName[] => toolNames.filter((name) => text.includes(name));
 
-/** No tokenizer makes more tokens of English prose than this. */
+/** An upper bound for English prose with any tokenizer. */
 const tokensAtMost = (text: string): number => Math.ceil(text.length / 4);
 
 const subsets: readonly (readonly ToolName[])[] = [
@@ -23,7 +23,7 @@ const subsets: readonly (readonly ToolName[])[] = [
 ];
 
 test.each(subsets.map((subset) => [subset.join(" "), subset] as const))(
-  "with the tools [%s], it names no other tool, leaves no heading empty and no number open",
+  "with the tools [%s], it names no other tool and has no empty heading or placeholder",
   (_names, subset) => {
     const text = renderGuide(template, subset, defaultLimits);
     expect(subset).toEqual(expect.arrayContaining(mentioned(text)));
@@ -34,19 +34,19 @@ test.each(subsets.map((subset) => [subset.join(" "), subset] as const))(
   },
 );
 
-test("with all tools, it names each but itself", () => {
+test("with all tools, it names each except its own", () => {
   expect(mentioned(renderGuide(template, toolNames, defaultLimits))).toEqual(
     toolNames.filter((name) => name !== "load_skills_protocol_guide"),
   );
 });
 
-test("files of the project need not pass through the model", () => {
+test("it names the parameters that use files of the project", () => {
   const text = renderGuide(template, toolNames, defaultLimits);
   expect(text).toContain("give its `path`");
   expect(text).toContain("With `save_as`");
 });
 
-test("limits are those of this store", () => {
+test("limits of blobs are those of the store", () => {
   const text = renderGuide(
     template,
     toolNames,
@@ -56,14 +56,14 @@ test("limits are those of this store", () => {
   expect(text).toContain("gone after 1.5 hours");
 });
 
-test("limits of runs are those that hold", () => {
+test("limits of runs are the real ones", () => {
   const text = renderGuide(template, toolNames, defaultLimits);
-  expect(text).toContain("may take 30 seconds");
-  expect(text).toContain("up to 600000.");
-  expect(text).toContain("More than 4 KiB becomes a blob");
+  expect(text).toContain("time out after 30 seconds");
+  expect(text).toContain("at most 600000.");
+  expect(text).toContain("Output above 4 KiB is stored as a blob");
 });
 
-test("load_skills_protocol_guide gives its body, with no skill installed", async () => {
+test("load_skills_protocol_guide returns its body, with no skill installed", async () => {
   const { call } = await openTools({});
   const { content } = (await call("load_skills_protocol_guide")) as { content: string };
   expect(content.startsWith("# ")).toBe(true);
@@ -96,14 +96,14 @@ test("it is a skill: listed, described, read, and the same for the same caller",
   });
 });
 
-test("nothing hides it", async () => {
+test("no visibility filter hides it", async () => {
   const { call } = await openTools({});
   const visible = () => false;
   expect(await call("list_skills", {}, { visible })).toMatchObject({ skills: [{ name: "skills.protocol.guide" }] });
   await call("describe_skill", { name: "skills.protocol.guide" }, { visible });
 });
 
-test("a caller with fewer tools reads another text", async () => {
+test("a caller with fewer tools gets another text", async () => {
   const { call } = await openTools({});
   const tools = ["list_skills", "load_skills_protocol_guide", "read_skill_file"] as const;
   const { content } = (await call("load_skills_protocol_guide", {}, { tools })) as { content: string };

@@ -233,7 +233,7 @@ describe.runIf(process.platform === "linux")("a directory that somebody swaps fo
   }, 60_000);
 });
 
-test.each(["ab:c", "name.", "name ", "a|b"])("%j is no name on Windows", (name) => {
-  expect(projectPathFault(name, "read", "win32")).toBe("is no name on Windows");
+test.each(["ab:c", "name.", "name ", "a|b"])("%j is not a valid path on Windows", (name) => {
+  expect(projectPathFault(name, "read", "win32")).toBe("is not a valid path on Windows");
   expect(projectPathFault(name, "read", "linux")).toBeUndefined();
 });
