@@ -1,3 +1,4 @@
+import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import { readSkillDocument } from "../../skills/text/skill-document.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
@@ -16,7 +17,7 @@ import { toListedSkill } from "../report/listed-skill.ts";
 import { noSuchSkill } from "../../skills/no-such-skill.ts";
 import { openListing } from "../open-listing.ts";
 
-/** More of a body than this is not for reading in a terminal. */
+/** A longer body is cut. */
 const shownBytes = 1024 * 1024;
 
 export const show = defineCommand({
@@ -55,13 +56,14 @@ function toShownSkill(offered: OfferedSkill, { files, digest }: HashedSkill, cal
     sources,
     versions: versions.map(({ version, file }) => ({ version, path: file })),
     files: files.slice(0, maxListedFiles),
+    permissions: permissionsOf(skill),
     ...(skill.manifest !== undefined && { manifest: skill.manifest }),
     ...(calls.length > 0 && { calls }),
     problems,
   };
 }
 
-/** As describe_skill tells them. */
+/** As `describe_skill` returns them. */
 async function hashFiles({ directory }: Skill): Promise<HashedSkill> {
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   return await openSkillHasher().hash(source, directory, new AbortController().signal);
@@ -70,5 +72,5 @@ async function hashFiles({ directory }: Skill): Promise<HashedSkill> {
 function readBody({ file }: Skill): string {
   const { bytes, whole } = diskSkillFiles().head(file, shownBytes);
   const { body } = readSkillDocument(Buffer.from(bytes).toString("utf8"));
-  return whole ? body : `${body}\n… (the rest is in ${file})`;
+  return whole ? body : `${body}\n… (cut; the whole text is in ${file})`;
 }

@@ -1,6 +1,8 @@
 import type { OfferedSkill } from "../../skills/skill.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
 import type { CalledSkill } from "../../runs/plan/dependencies.ts";
+import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";
+import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import { maxListedFiles } from "../../tools/limits.ts";
 import { padToWidth } from "./display-width.ts";
 import { safeLines, safeText } from "./safe-text.ts";
@@ -15,9 +17,9 @@ export interface Description {
   readonly body: string;
 }
 
-const labelWidth = 14;
+const labelWidth = 15;
 
-/** One skill for people: its fields, its files, what is wrong with it, and its instructions. */
+/** One skill for people: its fields, inputs, permissions and files, its problems, and its instructions. */
 export function* describeSkill(
   { offered, hashed, calls, body }: Description,
   { cwd, paint }: Pick<Terminal, "cwd" | "paint">,
@@ -41,20 +43,37 @@ export function* describeSkill(
   yield field("path", shownPath(skill.file, cwd));
   for (const source of sources) yield field("source", shownPath(source, cwd));
   if (versions.length > 1) yield field("versions", versions.map(({ version }) => version).join(", "));
-  for (const { skill: called, network, secrets, project } of calls) {
-    const uses = [
-      ...network,
-      ...secrets.map((name) => `secret ${name}`),
-      ...(project === "none" ? [] : [`project ${project}`]),
-    ];
-    yield field("calls", `${called}, which may use: ${uses.join(", ")}`);
+  for (const [name, input] of Object.entries(skill.manifest?.inputs ?? {})) {
+    yield field("input", `${name}: ${describeInput(input)}`);
   }
+  const permissions = listPermissions(permissionsOf(skill));
+  if (permissions.length > 0 || skill.kind === "action") yield field("permissions", permissions.join(", ") || "none");
+  for (const called of calls) yield field("calls", `${called.skill} (${listPermissions(called).join(", ")})`);
   yield field("digest", hashed.digest);
   const width = files.reduce((widest, { path }) => Math.max(widest, path.length), 0);
   for (const { path, size_bytes: size } of files) yield field("file", `${padToWidth(path, width)}  ${size} bytes`);
-  if (files.length < hashed.files.length) yield field("file", "… and more");
+  if (files.length < hashed.files.length) yield field("file", `… and ${hashed.files.length - files.length} more`);
   for (const { severity, code, file, line, column, message, fix } of problems) {
     yield field(severity, `${shownPath(file, cwd)}:${line}:${column} ${code}: ${message}. ${fix}`);
   }
   yield `\n${safeLines(body).trim()}\n`;
+}
+
+function listPermissions({ network, secrets, project }: Omit<CalledSkill, "skill">): string[] {
+  return [
+    ...network.map((host) => `network ${host}`),
+    ...secrets.map((name) => `secret ${name}`),
+    ...(project === "none" ? [] : [`project ${project}`]),
+  ];
+}
+
+/** Such as `integer, default 3, one of 1, 3. How many rows.` */
+function describeInput({ type, required, default: fallback, enum: choices, description }: DeclaredArgument): string {
+  const facts = [
+    type,
+    ...(required === true ? ["required"] : []),
+    ...(fallback === undefined ? [] : [`default ${JSON.stringify(fallback)}`]),
+    ...(choices === undefined ? [] : [`one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`]),
+  ];
+  return `${facts.join(", ")}${description === undefined ? "" : `. ${description}`}`;
 }

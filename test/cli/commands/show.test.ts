@@ -117,8 +117,34 @@ test("a skill that calls others with permissions says so", async () => {
   write("harmless", '[dependencies]\nskills = ["deploy"]');
   write("deploy", '[permissions]\nnetwork = ["https://example.org"]\nsecrets = ["KEY"]\nproject = "write"');
   const { stdout } = await show("harmless");
-  expect(stdout).toContain("calls         deploy, which may use: https://example.org, secret KEY, project write\n");
+  expect(stdout).toContain("calls          deploy (network https://example.org, secret KEY, project write)\n");
   const json = JSON.parse((await show("harmless", "--json")).stdout) as Record<string, unknown>;
   const calls = [{ skill: "deploy", network: ["https://example.org"], secrets: ["KEY"], project: "write" }];
   expect(json).toMatchObject({ calls });
+});
+
+test("inputs and permissions are shown, also those of a skill without a manifest", async () => {
+  project.write(".agents/skills/rows/SKILL.md", skillText("rows"));
+  project.write(
+    ".agents/skills/rows/skill.toml",
+    [
+      'name = "rows"\nversion = "1.0.0"\ndescription = "d"\nkind = "action"',
+      '[runtime]\nlanguage = "python"\nentrypoint = "main.py"',
+      '[inputs.mode]\ntype = "string"\nrequired = true\nenum = ["fast", "safe"]\ndescription = "How."',
+      '[inputs.count]\ntype = "integer"\ndefault = 3',
+      '[permissions]\nnetwork = ["https://example.org"]\n',
+    ].join("\n"),
+  );
+  project.write(".agents/skills/rows/main.py", "");
+  const text = skillText("pdf").replace("---\n\n", 'metadata:\n  acp-skills-secrets: "KEY"\n---\n\n');
+  project.write(".agents/skills/pdf/SKILL.md", text);
+  const { stdout } = await show("rows");
+  expect(stdout).toMatch(/^input +mode: string, required, one of "fast", "safe"\. How\.$/m);
+  expect(stdout).toMatch(/^input +count: integer, default 3$/m);
+  expect(stdout).toMatch(/^permissions +network https:\/\/example\.org$/m);
+  expect((await show("pdf")).stdout).toMatch(/^permissions +secret KEY$/m);
+  expect(JSON.parse((await show("rows", "--json")).stdout)).toMatchObject({
+    permissions: { network: ["https://example.org"], secrets: [], project: "none" },
+    manifest: { inputs: { count: { type: "integer", default: 3 } } },
+  });
 });
