@@ -112,7 +112,7 @@ class SkillsApp implements App {
   }
 
   async #open(): Promise<OpenTools> {
-    const [{ openToolbox }, { toToolLimits }, { openRuns }, { openRunMeans }] = await Promise.all([
+    const [{ openToolbox }, { toToolLimits }, { createRuns }, { openRunMeans }] = await Promise.all([
       import("./tools/toolbox.ts"),
       import("./tools/limits.ts"),
       import("./runs/runs.ts"),
@@ -129,7 +129,7 @@ class SkillsApp implements App {
       limits: toToolLimits(blobLimits),
       dataDirectory,
       now: this.#now,
-      runs: openRuns(means),
+      runs: createRuns(means),
       onUse: (use) => {
         this.ledger.record(use);
       },

@@ -12,7 +12,7 @@ import { envFileSecrets } from "../secrets/env-file-secrets.ts";
 import { firstOf } from "../secrets/first-of.ts";
 import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
 import { memorySecrets } from "../secrets/memory-secrets.ts";
-import { openGrants } from "../trust/grants.ts";
+import { createGrants } from "../trust/grants.ts";
 import type { RunsOptions } from "./runs.ts";
 import { diskRunStore } from "./store/disk-run-store.ts";
 
@@ -98,7 +98,7 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
 
   return {
     sandbox,
-    grants: openGrants(grants),
+    grants: createGrants(grants),
     records,
     log,
     now: Date.now,

@@ -20,7 +20,7 @@ interface Waiting {
   readonly refuse: (error: Error) => void;
 }
 
-export function openRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQueue {
+export function createRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQueue {
   /** Owners in the order of their next turn. */
   const waiting = new Map<string, Waiting[]>();
   let count = 0;

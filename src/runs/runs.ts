@@ -7,7 +7,7 @@ import type { Snapshot } from "../skills/skill.ts";
 import type { Grants } from "../trust/grants.ts";
 import { authorize, pinsGrants } from "./authorize/authorize.ts";
 import type { Authorization } from "./authorize/authorize.ts";
-import { openNestedRuns } from "./execute/nested-runs.ts";
+import { createNestedRuns } from "./execute/nested-runs.ts";
 import type { NestedCall, Nesting } from "./execute/nested-runs.ts";
 import { prepareRun } from "./execute/prepare-run.ts";
 import type { PreparedRun, RunMeans } from "./execute/prepare-run.ts";
@@ -18,13 +18,13 @@ import type { SkillRunRequest } from "./plan/plan-skill-run.ts";
 import type { Arguments } from "./plan/run-arguments.ts";
 import { createBlobBudget } from "./record/blob-budget.ts";
 import { createHistory } from "./record/history.ts";
-import { openMask } from "./record/mask.ts";
+import { createMask } from "./record/mask.ts";
 import { recordRun } from "./record/run-recorder.ts";
 import type { RunResult } from "./record/run-result.ts";
 import { toRunResult } from "./record/to-run-result.ts";
 import type { RunCaller } from "./run-caller.ts";
 import type { RunStep } from "./run-event.ts";
-import { openRunQueue } from "./run-queue.ts";
+import { createRunQueue } from "./run-queue.ts";
 import type { RunSpec } from "./run-spec.ts";
 import type { RunStore } from "./store/run-store.ts";
 
@@ -80,7 +80,7 @@ interface CurrentRun {
   readonly tell: (step: RunStep) => void;
 }
 
-export function openRuns(options: RunsOptions): Runs {
+export function createRuns(options: RunsOptions): Runs {
   return new StagedRuns(options);
 }
 
@@ -91,7 +91,7 @@ class StagedRuns implements Runs {
 
   constructor(options: RunsOptions) {
     this.#options = options;
-    this.#queue = openRunQueue(options);
+    this.#queue = createRunQueue(options);
     this.notice = pinsGrants(options.grants);
   }
 
@@ -164,11 +164,11 @@ class StagedRuns implements Runs {
   ): Promise<EndedRun> {
     const { clock, newRunId } = this.#options;
     const { hidden, budget, depth } = nesting;
-    const own = openMask(run.secrets);
-    const mask = hidden.length === 0 ? own : openMask(run.secrets, hidden);
+    const own = createMask(run.secrets);
+    const mask = hidden.length === 0 ? own : createMask(run.secrets, hidden);
     const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
     const runNested = (call: NestedCall): Promise<EndedRun> => this.#runNested(call, { spec, caller, tell }, below);
-    const nested = openNestedRuns({ spec, nesting: below, clock, tell, newRunId, run: runNested });
+    const nested = createNestedRuns({ spec, nesting: below, clock, tell, newRunId, run: runNested });
     const isScript = spec.program.type === "script";
     const record = recordRun({ isScript, caller, mask, callSkill: nested.call, budget, tell });
     const release = await holdAll(caller, spec);

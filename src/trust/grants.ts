@@ -1,9 +1,9 @@
-/** What a run can need that its sandbox does not give by itself. */
+/** What a run can need beyond its sandbox. */
 export const permissionNames = ["network", "secrets", "project-read", "project-write"] as const;
 
 export type Permission = (typeof permissionNames)[number];
 
-/** What a skill's manifest asks for. */
+/** What a skill's manifest requests. */
 interface Asked {
   readonly network: readonly string[];
   readonly secrets: readonly string[];
@@ -11,23 +11,23 @@ interface Asked {
 }
 
 /**
- * What the configuration allows, by skill. A grant names a skill and kinds of permissions; it means the hosts, secrets and use of the
- * project that the skill asked for when it was first seen. Names are canonical names or slugs.
+ * What the configuration allows, by skill. A grant names a skill and kinds of permissions; it covers the hosts, secrets and project
+ * access that the skill requested when it was first seen. Names are canonical names or slugs.
  */
 export interface Grants {
-  /** Slugs of the skills that something was granted to. */
+  /** Slugs of the skills that have a grant. */
   readonly skills: readonly string[];
-  /** Tells what the versions of a skill ask for. Only the first time counts: later ones may ask for no more than these together. */
+  /** Pins what the versions of a skill request. Only the first call counts: later versions may request no more than these together. */
   pin(skill: string, versions: readonly Asked[]): void;
-  /** Of these, the ones that the skill was not granted. */
+  /** Of these, the ones not granted to the skill. */
   missing(skill: string, needed: readonly Permission[]): readonly Permission[];
-  /** What goes beyond what was pinned: words for people, such as `the host https://example.org`. Pins what was not pinned yet. */
+  /** What goes beyond what was pinned, in words such as `the host https://example.org`. Pins what was not pinned yet. */
   beyond(skill: string, asked: Asked): readonly string[];
 }
 
 const grantForm = /^([a-z0-9]+(?:[.-][a-z0-9]+)*):([a-z-]+(?:,[a-z-]+)*)$/;
 
-/** What `NAME:network,secrets,project-read,project-write` says; undefined for anything else. */
+/** Parses `NAME:network,secrets,project-read,project-write`; undefined for anything else. */
 export function parseGrant(
   text: string,
 ): { readonly skill: string; readonly permissions: readonly Permission[] } | undefined {
@@ -38,8 +38,8 @@ export function parseGrant(
     : { skill, permissions };
 }
 
-/** Grants as the configuration words them; a name may be the canonical one or the slug. What cannot be read grants nothing. */
-export function openGrants(texts: readonly string[]): Grants {
+/** From the texts of the configuration. Text that cannot be parsed grants nothing. */
+export function createGrants(texts: readonly string[]): Grants {
   const granted = new Map<string, Set<Permission>>();
   const pinned = new Map<string, readonly Asked[]>();
   for (const text of texts) {
@@ -71,7 +71,7 @@ export function openGrants(texts: readonly string[]): Grants {
       return [
         ...asked.network.filter(isNew("network")).map((host) => `the host ${host}`),
         ...asked.secrets.filter(isNew("secrets")).map((name) => `the secret ${name}`),
-        ...(isWider ? [`to ${asked.project} the project`] : []),
+        ...(isWider ? [`${asked.project} access to the project`] : []),
       ];
     },
   };

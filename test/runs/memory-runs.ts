@@ -1,9 +1,9 @@
 import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
 import type { MemoryScript } from "../../src/sandbox/memory-sandbox.ts";
-import { openRuns } from "../../src/runs/runs.ts";
+import { createRuns } from "../../src/runs/runs.ts";
 import type { Runs, RunsOptions } from "../../src/runs/runs.ts";
 import { memoryRunStore } from "../../src/runs/store/memory-run-store.ts";
-import { openGrants } from "../../src/trust/grants.ts";
+import { createGrants } from "../../src/trust/grants.ts";
 import { manualClock } from "../manual-clock.ts";
 import type { ManualClock } from "../manual-clock.ts";
 
@@ -21,9 +21,9 @@ export function openMemoryRuns(
   const clock = manualClock();
   const sandbox = memorySandbox(script, { clock, ...(refuses && { refuses }) });
   let count = 0;
-  const runs = openRuns({
+  const runs = createRuns({
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
-    grants: openGrants(grants),
+    grants: createGrants(grants),
     records: memoryRunStore(),
     log: () => undefined,
     now: () => clock.now(),

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { openRunQueue } from "../../src/runs/run-queue.ts";
+import { createRunQueue } from "../../src/runs/run-queue.ts";
 
 const never = new AbortController().signal;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test("as many run at one time as may, and owners take turns", async () => {
-  const queue = openRunQueue({ concurrency: 1, maxWaiting: 10 });
+  const queue = createRunQueue({ concurrency: 1, maxWaiting: 10 });
   const order: string[] = [];
   const leaves: (() => void)[] = [];
   const enter = (owner: string, name: string) =>
@@ -26,7 +26,7 @@ test("as many run at one time as may, and owners take turns", async () => {
 });
 
 test("whoever comes when too many wait is told to come back, and what left makes room", async () => {
-  const queue = openRunQueue({ concurrency: 1, maxWaiting: 1 });
+  const queue = createRunQueue({ concurrency: 1, maxWaiting: 1 });
   const leave = await queue.enter("a", never);
   const controller = new AbortController();
   const waiting = queue.enter("b", controller.signal);
@@ -43,12 +43,12 @@ test("whoever comes when too many wait is told to come back, and what left makes
 });
 
 test("whoever gave up before is not let in", async () => {
-  const queue = openRunQueue({ concurrency: 1, maxWaiting: 1 });
+  const queue = createRunQueue({ concurrency: 1, maxWaiting: 1 });
   await expect(queue.enter("a", AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
 });
 
 test("an owner who fills the queue keeps nobody else out of it", async () => {
-  const queue = openRunQueue({ concurrency: 1, maxWaiting: 3 });
+  const queue = createRunQueue({ concurrency: 1, maxWaiting: 3 });
   const leave = await queue.enter("a", never);
   const [first, second, third] = [1, 2, 3].map(() => queue.enter("a", never));
   const other = queue.enter("b", never);

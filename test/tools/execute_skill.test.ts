@@ -40,7 +40,7 @@ async function runOf(
   return { run: seen as SandboxRun, result };
 }
 
-test("arguments are as many as there are, and too deep is told as that", async () => {
+test("any number of arguments is accepted, and nesting that is too deep is reported as such", async () => {
   const many = new Array<number>(200_000).fill(1);
   const { run } = await runOf(actionSkill("sales.leads"), { name: "sales-leads", args: { many } });
   expect((run.program as unknown as { args: { many: unknown[] } }).args.many).toHaveLength(200_000);
@@ -52,7 +52,7 @@ test("arguments are as many as there are, and too deep is told as that", async (
   });
 });
 
-test("an action runs with its arguments, and the answer says all there is to say", async () => {
+test("an action runs with its arguments, and the result is complete", async () => {
   const { run, result } = await runOf(actionSkill("sales.leads"), { name: "sales-leads", args: { a: [1, "é"] } });
   expect(run).toMatchObject({
     runId: "run_0000000001",
@@ -79,7 +79,7 @@ test("an action runs with its arguments, and the answer says all there is to say
   });
 });
 
-test("arguments are held against the manifest's inputs before anything starts", async () => {
+test("arguments are validated against the manifest's inputs before anything starts", async () => {
   const { call } = await openRunner(actionSkill("a.b", inputs), () => {
     throw new Error("not to be run");
   });
@@ -104,7 +104,7 @@ test("arguments are held against the manifest's inputs before anything starts", 
   expect(await fault({ sheet: "blob:none" })).toMatchObject({ code: "BLOB_NOT_FOUND" });
 });
 
-test("what a script is given is refused as it was given", async () => {
+test("invalid script arguments are reported as they were given", async () => {
   const { call } = await openRunner({ ...agentSkill("pdf"), "/skills/pdf/scripts/run.py": "print()\n" }, () => {
     throw new Error("not to be run");
   });
@@ -133,7 +133,7 @@ test("what a script is given is refused as it was given", async () => {
   });
 });
 
-test("blobs are mounted that the caller lists, that an argument of type blob names, and that any other text names", async () => {
+test("mounts the blobs that are listed, that an argument of type blob names, and that any other string names", async () => {
   let seen: SandboxRun | undefined;
   const { call } = await openRunner(actionSkill("a.b", inputs), ({ run }) => {
     seen = run;
@@ -162,7 +162,7 @@ test("blobs are mounted that the caller lists, that an argument of type blob nam
   }
 });
 
-test("an instruction is read, not executed", async () => {
+test("an instruction has nothing to execute", async () => {
   const { call } = await openRunner(agentSkill("pdf"), () => returned(null as never));
   expect(await refusal(call("execute_skill", { name: "pdf" }))).toMatchObject({
     code: "NOT_EXECUTABLE",
@@ -174,7 +174,7 @@ test("an instruction is read, not executed", async () => {
   });
 });
 
-test("time is cut to what is allowed, which is told, and lowered by the skill's own limits", async () => {
+test("the timeout is clamped, which is reported, and lowered by the skill's own limits", async () => {
   const plain = await runOf(actionSkill("a.b"), { name: "a.b", timeout_ms: 700_000 });
   expect(plain.run.limits.timeoutMs).toBe(600_000);
   expect(plain.result).toMatchObject({ limits_applied: { timeout_ms: 600_000, clamped: true } });
@@ -198,7 +198,7 @@ network = ["https://*.example.org"]
 secrets = ["KEY_A"]
 project = "write"`;
 
-test("what was not granted is refused, with the words that would grant it", async () => {
+test("a missing grant is refused, with the option that grants it", async () => {
   const refused = await openRunner(actionSkill("a.b", permissions), () => returned(null as never), {
     grants: ["a.b:network", "other:secrets,project-write"],
   });
@@ -209,7 +209,7 @@ test("what was not granted is refused, with the words that would grant it", asyn
   });
 });
 
-test("what was granted arrives: the network, the secrets, and the session's project", async () => {
+test("granted permissions reach the run: network, secrets and the session's project", async () => {
   let seen: SandboxRun | undefined;
   const { call } = await openRunner(
     actionSkill("a.b", permissions),
@@ -231,7 +231,7 @@ test("what was granted arrives: the network, the secrets, and the session's proj
   });
 });
 
-test("a directory that may be no project is refused before anything runs", async () => {
+test("a directory that cannot be a project is refused before anything runs", async () => {
   const { call } = await openRunner(
     actionSkill("a.b", '[permissions]\nproject = "read"'),
     () => returned(null as never),
@@ -247,7 +247,7 @@ test("a directory that may be no project is refused before anything runs", async
   });
 });
 
-test("a secret is hidden before a summary is cut, and in the name of a file that could not be kept", async () => {
+test("a secret is masked before a summary is cut, and in the name of a file that could not be stored", async () => {
   const secret = "s3cr3t-value-1234";
   const { call } = await openRunner(
     actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]'),
@@ -265,7 +265,7 @@ test("a secret is hidden before a summary is cut, and in the name of a file that
   expect(refused).not.toContain(secret);
 });
 
-test("a secret that is not configured is told by its name", async () => {
+test("a missing secret is reported by name", async () => {
   const { call } = await openRunner(
     actionSkill("a.b", '[permissions]\nsecrets = ["KEY_A", "KEY_B"]'),
     () => returned(null as never),
@@ -280,7 +280,7 @@ test("a secret that is not configured is told by its name", async () => {
   });
 });
 
-test("a secret's value is nowhere in what leaves the run", async () => {
+test("the value of a secret appears nowhere in what leaves the run", async () => {
   const secret = "s3cr3t-value-1234";
   const { call, store } = await openRunner(
     actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]'),
@@ -314,7 +314,7 @@ test("a secret's value is nowhere in what leaves the run", async () => {
   }
 });
 
-test("a secret that is coloured is hidden like any other, wherever colours are taken out", async () => {
+test("a secret interrupted by colour codes is masked like any other", async () => {
   const secret = "hunter2hunter2";
   const shown: string[] = [];
   const coloured = `hunter2\u001b[31mhunter2\u001b[0m`;
@@ -346,7 +346,7 @@ test("a secret that is coloured is hidden like any other, wherever colours are t
   expect(shown.join("")).not.toContain(secret);
 });
 
-test("a secret that is handed to another skill is hidden in what that one shows, and whole in what it answers", async () => {
+test("a secret passed to another skill is masked in that skill's output, and whole in its return value", async () => {
   const secret = "s3cr3t-value-1234";
   const shown: string[] = [];
   const { call, store } = await openRunner(
@@ -380,7 +380,7 @@ test("a secret that is handed to another skill is hidden in what that one shows,
   }
 });
 
-test("packages that are not installed are told, with the command that installs them", async () => {
+test("missing packages are reported with the command that installs them", async () => {
   const files = { "code/requirements.txt": "left-pad==1.0\n" };
   const { call } = await openRunner(actionSkill("a.b", "", files), () => returned(null as never));
   expect(await refusal(call("execute_skill", { name: "a.b" }))).toMatchObject({
@@ -399,7 +399,7 @@ test("packages that are not installed are told, with the command that installs t
   expect(run.packages).toBe("/cache/left-pad==1.0");
 });
 
-test("where nothing isolates, nothing runs", async () => {
+test("without a sandbox nothing runs", async () => {
   const unavailable = new SkillsError("SANDBOX_UNAVAILABLE", "No tier works here.");
   const none = await openRunner(actionSkill("a.b"), () => returned(null as never), { unavailable });
   expect(await refusal(none.call("execute_skill", { name: "a.b" }))).toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
@@ -410,7 +410,7 @@ test("where nothing isolates, nothing runs", async () => {
   });
 });
 
-test("a large output is kept as a blob, and its beginning shown", async () => {
+test("a large output is stored as a blob with a preview", async () => {
   const rows = Array.from({ length: 2000 }, (_, row) => ({ row }));
   const { call } = await openRunner(actionSkill("a.b"), () => ({ type: "returned", value: { rows } }));
   const result = (await call("execute_skill", { name: "a.b" })) as {
@@ -434,7 +434,7 @@ test("a large output is kept as a blob, and its beginning shown", async () => {
   });
 });
 
-test("a long log is shown by its ends, and whole in a blob", async () => {
+test("a long log is previewed by its head and tail, and stored whole as a blob", async () => {
   const { call } = await openRunner(actionSkill("a.b"), ({ print }) => {
     for (let line = 0; line < 1000; line++) print(`\u001b[1mline ${line}\u001b[0m\n`);
     return { type: "returned", value: null };
@@ -447,7 +447,7 @@ test("a long log is shown by its ends, and whole in a blob", async () => {
   expect(await call("read_blob", { blob_id: result.logs_blob, mode: "full" })).toMatchObject({ content: whole });
 });
 
-test("what is printed is told while it runs", async () => {
+test("printed text is streamed while the run goes on", async () => {
   const told: string[] = [];
   const { call } = await openRunner(actionSkill("a.b"), ({ print }) => {
     print("half é".slice(0, 5));
@@ -503,7 +503,7 @@ test.each([
   });
 });
 
-test("a run goes no longer than it may", async () => {
+test("a run times out", async () => {
   const { call, clock } = await openRunner(actionSkill("a.b"), ({ forever }) => forever());
   const running = call("execute_skill", { name: "a.b", timeout_ms: 1000 });
   while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -511,7 +511,7 @@ test("a run goes no longer than it may", async () => {
   expect(await running).toMatchObject({ status: "failed", error: { type: "TimeoutError" }, duration_ms: 1000 });
 });
 
-test("whoever gives up ends the run", async () => {
+test("aborting the signal cancels the run", async () => {
   let over: AbortSignal | undefined;
   const { toolbox, context, clock } = await openRunner(actionSkill("a.b"), (stage) => {
     over = stage.over;

@@ -90,14 +90,14 @@ function nested(depth: number): Record<string, unknown> {
   return { value };
 }
 
-test("JSON as deep as it may be is taken", async () => {
+test("JSON of the greatest allowed depth is accepted", async () => {
   const { call } = await openRunner({}, () => ({ type: "returned", value: null }));
   expect(await call("run_code", { ...python, args: nested(200) })).toMatchObject({ status: "completed" });
 });
 
 const secret = '[permissions]\nsecrets = ["KEY"]';
 
-test("a skill with permissions is a stub: it runs apart, with what it was granted, and its value comes back", async () => {
+test("a skill with permissions is a stub: it runs in its own sandbox with its grants, and returns its value", async () => {
   const runs: SandboxRun[] = [];
   const uses: string[] = [];
   const { call, logged } = await openRunner(
@@ -159,7 +159,7 @@ test.each([
   expect(result).toMatchObject({ status: "completed", output: { type, run } });
 });
 
-test("one run calls at most fifty skills", async () => {
+test("a run can call at most fifty skills", async () => {
   const result = await calling(
     { skills: actionSkill("keeper", secret), mount: ["keeper"], grants: ["keeper:secrets"] },
     async (callSkill) => {
@@ -170,7 +170,7 @@ test("one run calls at most fifty skills", async () => {
   expect(result).toMatchObject({ output: { type: "NestingLimitError" } });
 });
 
-test("skills call one another at most four deep", async () => {
+test("skill calls can be nested at most four deep", async () => {
   const chain = Object.assign(
     {},
     ...["a", "b", "c", "d", "e"].map((name, place, names) =>
@@ -191,7 +191,7 @@ test("skills call one another at most four deep", async () => {
   expect(result).toMatchObject({ output: { type: "NestingLimitError" } });
 });
 
-test("a nested run has only what is left of the time", async () => {
+test("a nested run gets what is left of the timeout", async () => {
   const limits: number[] = [];
   const { call, clock } = await openRunner(
     actionSkill("keeper", secret),
@@ -207,7 +207,7 @@ test("a nested run has only what is left of the time", async () => {
   expect(limits).toEqual([1000, 300]);
 });
 
-test("what a skill depends on is mounted with it, in a version that will do; with permissions of its own, apart from it", async () => {
+test("dependencies are mounted in a version that satisfies the range; those with permissions are brokered", async () => {
   const dependent = (extra: string) =>
     actionSkill("top", `[dependencies]\nskills = ["lib.tools@^1.1", "keeper"]\n${extra}`);
   const libraries = { ...actionSkill("lib.tools"), ...actionSkill("keeper", secret) };
@@ -246,7 +246,7 @@ const scripts = {
   "/skills/tool/other.py": "no\n",
 };
 
-test("a script of a skill runs by its language, with arguments as text", async () => {
+test("a script runs in its language with string arguments", async () => {
   let seen: SandboxRun | undefined;
   const { call } = await openRunner(scripts, ({ run, print }) => {
     seen = run;
@@ -276,7 +276,7 @@ test("a script of a skill runs by its language, with arguments as text", async (
   expect(seen?.program).toMatchObject({ language: "bash", argv: [] });
 });
 
-test("a script that ends with another code than 0 is a failed run", async () => {
+test("a script that exits with another code than 0 is a failed run", async () => {
   const { call } = await openRunner(scripts, ({ print }) => {
     print("half done\n", "stderr");
     return { type: "exited", exitCode: 3 };
@@ -287,7 +287,7 @@ test("a script that ends with another code than 0 is a failed run", async () => 
   });
 });
 
-test("long output of a script is kept as a blob, the longer stream first", async () => {
+test("long script output is stored as a blob, the longer stream first", async () => {
   const { call } = await openRunner(scripts, ({ print }) => {
     print("x".repeat(10_000));
     print("short", "stderr");
@@ -324,7 +324,7 @@ test.each([
   expect(await refusal(call("execute_skill", { name: "tool", script, args }))).toMatchObject({ code });
 });
 
-test("when too many runs wait, the next is told to come back", async () => {
+test("a full queue refuses the next run with RUNTIME_BUSY", async () => {
   const { call, clock } = await openRunner({}, ({ forever }) => forever(), { concurrency: 1, maxWaiting: 1 });
   const first = call("run_code", python);
   const second = call("run_code", python);
@@ -340,7 +340,7 @@ test("when too many runs wait, the next is told to come back", async () => {
   expect(await second).toMatchObject({ error: { type: "TimeoutError" } });
 });
 
-test("one signal ends any number of runs, and nobody is warned of it", async () => {
+test("one signal cancels any number of runs without a leak warning", async () => {
   const warn = vi.spyOn(process, "emitWarning");
   const { toolbox, context } = await openRunner({}, ({ forever }) => forever(), { concurrency: 2, maxWaiting: 20 });
   const turn = new AbortController();
@@ -353,7 +353,7 @@ test("one signal ends any number of runs, and nobody is warned of it", async () 
   warn.mockRestore();
 });
 
-test("where one blob cannot be held, no other stays held", async () => {
+test("if one blob cannot be held, no other stays held", async () => {
   const blobs = memoryBlobs();
   const held = new Set<string>();
   const store: BlobStore = {
@@ -373,7 +373,7 @@ test("where one blob cannot be held, no other stays held", async () => {
   expect([refused.code, held.size]).toEqual(["BLOB_NOT_FOUND", 0]);
 });
 
-test("an argument called __proto__ is data like any other, and changes nobody's prototype", async () => {
+test("an argument called __proto__ is plain data and pollutes no prototype", async () => {
   const args = JSON.parse('{"__proto__":{"polluted":1},"a":{"__proto__":{"polluted":2}}}') as Json;
   const { call } = await openRunner(actionSkill("a.b"), ({ run }) => ({
     type: "returned",

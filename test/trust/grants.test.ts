@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openGrants, parseGrant } from "../../src/trust/grants.ts";
+import { createGrants, parseGrant } from "../../src/trust/grants.ts";
 
 test.each([
   ["a.b:network", { skill: "a.b", permissions: ["network"] }],
@@ -18,22 +18,22 @@ test.each([
   expect(parseGrant(text)).toEqual(expected);
 });
 
-test("nothing is granted that was not named, for a skill that was not named", () => {
-  const grants = openGrants(["a.b:network", "c:secrets"]);
+test("only the named permissions of the named skill are granted", () => {
+  const grants = createGrants(["a.b:network", "c:secrets"]);
   expect(grants.missing("a.b", ["network", "secrets"])).toEqual(["secrets"]);
   expect(grants.missing("c", ["network", "secrets"])).toEqual(["network"]);
   expect(grants.missing("a.bc", ["network"])).toEqual(["network"]);
-  expect(openGrants([]).missing("a.b", ["project-read"])).toEqual(["project-read"]);
+  expect(createGrants([]).missing("a.b", ["project-read"])).toEqual(["project-read"]);
 });
 
-test("a slug means the same skill as its dotted name, and leave to write includes leave to read", () => {
-  const grants = openGrants(["a-b:project-write"]);
+test("a slug means the same skill as its dotted name, and project-write includes project-read", () => {
+  const grants = createGrants(["a-b:project-write"]);
   expect(grants.missing("a.b", ["project-read", "project-write"])).toEqual([]);
-  expect(openGrants(["a.b:project-read"]).missing("a-b", ["project-write"])).toEqual(["project-write"]);
+  expect(createGrants(["a.b:project-read"]).missing("a-b", ["project-write"])).toEqual(["project-write"]);
 });
 
-test("what was pinned first holds: the versions of then together, and nothing beyond them", () => {
-  const grants = openGrants(["a.b:network,secrets,project-write"]);
+test("the first pin holds: what those versions request together, and nothing beyond", () => {
+  const grants = createGrants(["a.b:network,secrets,project-write"]);
   grants.pin("a.b", [
     { network: ["https://one"], secrets: ["ONE"], project: "none" },
     { network: ["https://two"], secrets: [], project: "read" },
@@ -45,9 +45,9 @@ test("what was pinned first holds: the versions of then together, and nothing be
   expect(grants.beyond("a.b", { network: ["https://three"], secrets: ["TWO"], project: "write" })).toEqual([
     "the host https://three",
     "the secret TWO",
-    "to write the project",
+    "write access to the project",
   ]);
   const asked = { network: ["https://one"], secrets: [], project: "none" } as const;
   expect(grants.beyond("never.pinned", asked)).toEqual([]);
-  expect(grants.beyond("never.pinned", { ...asked, project: "read" })).toEqual(["to read the project"]);
+  expect(grants.beyond("never.pinned", { ...asked, project: "read" })).toEqual(["read access to the project"]);
 });

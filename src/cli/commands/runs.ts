@@ -25,7 +25,7 @@ export const runs = defineCommand({
     if (action !== "list" && action !== "show") throw usageError(`unknown action ${action}; use list or show`);
     if (action === "show" && id === undefined) throw usageError("missing ID");
     if (action === "list" && id !== undefined) throw usageError(`unexpected argument ${id}`);
-    const directory = runRecordsIn(readOptions({ home: terminal.home }).dataDirectory);
+    const directory = runRecordsIn(readOptions({}, { home: terminal.home }).dataDirectory);
     const store = diskRunStore(directory, { log: openProcessLog() });
     if (id === undefined) {
       await list(await collect(store.list()), options.json === true, terminal);

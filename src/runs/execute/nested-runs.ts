@@ -48,7 +48,7 @@ export interface NestedRuns {
   readonly blobs: readonly string[];
 }
 
-export function openNestedRuns(options: {
+export function createNestedRuns(options: {
   readonly spec: RunSpec;
   /** That of the runs that it calls. */
   readonly nesting: Nesting;

@@ -10,7 +10,7 @@ import { findMount, skillChanged } from "../plan/plan-run.ts";
 import type { PlannedMount } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
-import { openProject } from "./open-project.ts";
+import { projectOf } from "./project-of.ts";
 
 /** What runs need besides a spec and a caller. */
 export interface RunMeans {
@@ -40,7 +40,7 @@ export async function prepareRun(
   means: RunMeans,
   signal: AbortSignal,
 ): Promise<PreparedRun> {
-  const project = openProject(spec, caller, means);
+  const project = projectOf(spec, caller, means);
   const secrets = await readSecrets(spec, means);
   const mounts: PlannedMount[] = [];
   for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));

@@ -20,7 +20,7 @@ export interface Mask {
 }
 
 /** Masks the values of `others` too. Throws SECRET_MISSING for a secret that cannot be masked. */
-export function openMask(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): Mask {
+export function createMask(secrets: Readonly<Record<string, string>>, others: readonly string[] = []): Mask {
   if (Object.keys(secrets).length === 0 && others.length === 0) return openly;
   const { text, longText, json, openStream } = maskable(secrets, others);
   const plain: Mask["plain"] = (shown) => text(toPlainText(shown));

@@ -44,7 +44,7 @@ test("the doctor says which grants are for nobody", async () => {
   const { stdout } = await runCli(args, { cwd: project.directory });
   expect(stdout).toMatch(/^grant +known:network$/m);
   expect(stdout).toMatch(/^grant +unknown:secrets {2}\(no skill is called unknown; did you mean known\?\)$/m);
-  expect(stdout).toMatch(/^grant +cloned:network {2}\(cloned came with the project; a grant counts only for /m);
+  expect(stdout).toMatch(/^grant +cloned:network {2}\(cloned came with the project; grants apply only to /m);
 });
 
 test("the doctor says which agents ask before a tool runs code", async () => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { identityOf } from "../../../src/base/directory-identity.ts";
 import type { DirectoryIdentity } from "../../../src/base/directory-identity.ts";
-import { openProject } from "../../../src/runs/execute/open-project.ts";
+import { projectOf } from "../../../src/runs/execute/project-of.ts";
 import type { SandboxProject } from "../../../src/sandbox/sandbox.ts";
 
 let directory = "";
@@ -24,7 +24,7 @@ const open = (
   project = "project",
   projectIdentity?: DirectoryIdentity,
 ): SandboxProject | undefined =>
-  openProject(
+  projectOf(
     { skill, needs: { network: [], secrets: [], project: writable ? "write" : "read" } },
     { project: at(project), projectIdentity, skills: { ownPlaces: () => places.map(at) } },
     { refuseProject: () => undefined },

@@ -17,7 +17,7 @@ type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
  * needs none. No run changes the user's own skills, which its grants are for: where they are in the project they are kept, and a
  * project inside of them is not writable. Throws PERMISSION_DENIED.
  */
-export function openProject(
+export function projectOf(
   { skill, needs }: Pick<RunSpec, "skill" | "needs">,
   { project: directory, projectIdentity, skills }: ProjectCaller,
   { refuseProject }: Pick<RunMeans, "refuseProject">,
