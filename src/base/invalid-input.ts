@@ -17,7 +17,7 @@ export function invalidInput(
 ): SkillsError {
   const sentences = violations.slice(0, maxSentences).map(({ field, expected, actual }) => {
     const parameter = field === "" ? "The input" : field.slice(1);
-    return `${parameter}: expected ${expected}, got ${actual === null ? "nothing" : JSON.stringify(actual)}.`;
+    return `${parameter}: expected ${expected}, got ${inWords(actual)}.`;
   });
   const message = [`Invalid input to ${tool}.`, ...sentences, ...(facts.hint === undefined ? [] : [facts.hint])].join(
     " ",
@@ -41,6 +41,14 @@ export function shown(value: unknown): unknown {
   // In process, arguments need not be JSON; what is sent back is.
   return value === null || typeof value === "boolean" ? value : `a ${typeof value}`;
 }
+
+/** What {@link shown} gave, for a sentence: values are quoted as JSON, kinds such as `an array` are not. */
+export function inWords(actual: unknown): string {
+  if (actual === null || actual === undefined) return "nothing";
+  return typeof actual === "string" && kinds.has(actual) ? actual : JSON.stringify(actual);
+}
+
+const kinds = new Set(["an array", "an object", "a bigint", "a function", "a symbol"]);
 
 export function cut(text: string): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;

@@ -1,3 +1,4 @@
+import { inWords } from "../../base/invalid-input.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 
 interface Violation {
@@ -21,8 +22,7 @@ export function inWordsOfRun(error: unknown, name: string): unknown {
 }
 
 function toSentence({ field, expected, actual }: Violation): string {
-  const got = actual === null || actual === undefined ? "nothing" : JSON.stringify(actual);
-  return `${toOption(field)}: expected ${expected}, got ${got}.`;
+  return `${toOption(field)}: expected ${expected}, got ${inWords(actual)}.`;
 }
 
 /** Where in the command line a parameter comes from. */

@@ -164,7 +164,7 @@ function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findin
 }
 
 function longIgnoreFile(file: string): Finding {
-  const message = `only the first ${maxIgnoreBytes / 1024} KiB of the file are applied`;
+  const message = `only the first ${maxIgnoreBytes / 1024} KiB of the file are used`;
   return wholeFile("ignore-pattern-excessive", file, message, "Shorten it.");
 }
 

@@ -77,10 +77,10 @@ function readManifestFile(files: SkillFiles, { directory, entry, readManifest: r
   const refuse = (message: string, fix: string): ManifestReading => ({
     findings: [wholeFile("manifest-unreadable", file, message, fix)],
   });
-  if (entry.kind !== "file") return refuse(notAFile(file, entry.kind).message, "Put a file in its place.");
+  if (entry.kind !== "file") return refuse(notAFile(file, entry.kind).message, "Replace it by a regular file.");
   try {
     const { bytes, whole } = files.head(file, maxManifestBytes);
-    if (!whole) return refuse("skill.toml has 32 KiB or more, which is not read", "Shorten it.");
+    if (!whole) return refuse("skill.toml is 32 KiB or longer; it is ignored", "Shorten it.");
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
     const reading = withEntrypoint(files, directory, read(text, file), file, text);
     return isUtf8(bytes) ? reading : { ...reading, findings: [notUtf8(file, text), ...reading.findings] };
@@ -104,8 +104,8 @@ function withEntrypoint(
     code: "manifest-entrypoint-missing",
     file,
     ...openTomlPositions(text)(["runtime", "entrypoint"]),
-    message: `the entrypoint ${entrypoint} is not there, so that the skill cannot run`,
-    fix: "Add the file, or correct its path, which starts at the skill's directory.",
+    message: `entrypoint \`${entrypoint}\` does not exist, so the skill cannot run`,
+    fix: "Add the file, or correct its path, which is relative to the skill's directory.",
   };
   return { ...reading, findings: [...reading.findings, finding] };
 }
@@ -121,7 +121,7 @@ function isThere(files: SkillFiles, target: string): boolean {
 
 /** The finding of a file that was read with what is no UTF-8 replaced. */
 function notUtf8(file: string, text: string): Finding {
-  const message = "skill.toml is not valid UTF-8; what cannot be read is replaced";
+  const message = "invalid UTF-8 in skill.toml; it is replaced by U+FFFD";
   const position = openTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
   return { code: "invalid-utf8", file, ...position, message, fix: "Save the file as UTF-8." };
 }

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { inDigits } from "../text/code-points.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { Finding, RuleCode } from "../rules/rules.ts";
 import type { Entry } from "../files/skill-files.ts";
@@ -9,7 +10,7 @@ export function wholeFile(code: RuleCode, file: string, message: string, fix: st
   return { code, file, line: 1, column: 1, message, fix };
 }
 
-/** The finding for what the disk does not let us read. Throws what is no refusal of the disk. */
+/** The finding for what cannot be read. Rethrows errors that are not ours. */
 export function unreadable(target: string, error: unknown): Finding {
   if (!isSkillsError(error)) throw error;
   return wholeFile("unreadable", target, error.message, "Make it readable for this user, or remove it.");
@@ -26,12 +27,12 @@ export function failedAt(file: string, error: unknown): Finding {
 }
 
 export function danglingLink(link: string): Finding {
-  const message = `the link ${path.basename(link)} leads nowhere`;
-  return wholeFile("dangling-symlink", link, message, "Remove the link, or restore what it leads to.");
+  const message = `symbolic link ${path.basename(link)} has no target`;
+  return wholeFile("dangling-symlink", link, message, "Remove the link, or restore its target.");
 }
 
 export function directoryLoop(link: string, target: string): Finding {
-  const message = `the link ${path.basename(link)} leads back to ${target}, a directory above it; it is not followed`;
+  const message = `symbolic link ${path.basename(link)} to its parent directory ${target} is not followed`;
   return wholeFile("directory-loop", link, message, "Remove the link.");
 }
 
@@ -40,9 +41,14 @@ export function notAFile(file: string, kind: Exclude<Entry["kind"], "file">): Fi
   const name = path.basename(file);
   switch (kind) {
     case "directory":
-      return wholeFile("not-a-regular-file", file, `${name} is a directory`, "Put a file in its place.");
+      return wholeFile("not-a-regular-file", file, `${name} is a directory`, "Replace it by a regular file.");
     case "other":
-      return wholeFile("not-a-regular-file", file, `${name} is a FIFO, socket or device`, "Put a file in its place.");
+      return wholeFile(
+        "not-a-regular-file",
+        file,
+        `${name} is a FIFO, socket or device`,
+        "Replace it by a regular file.",
+      );
     case "dangling":
       return danglingLink(file);
   }
@@ -54,7 +60,7 @@ export function missingRoot(directory: string): Finding {
 }
 
 export function unusedFile(file: string, used: string): Finding {
-  const message = `${path.basename(file)} is not read, because ${used} lies beside it`;
+  const message = `${path.basename(file)} is ignored because ${used} is in the same directory`;
   return leavingOut(1, wholeFile("skill-file-unused", file, message, "Remove it, or give it a directory of its own."));
 }
 
@@ -64,7 +70,7 @@ export function misnamedFile(file: string): Finding {
 }
 
 export function manifestAlone(file: string): Finding {
-  const message = "there is a skill.toml but no SKILL.md, so there is no skill";
+  const message = "skill.toml without SKILL.md is not a skill";
   return leavingOut(1, wholeFile("manifest-alone", file, message, "Add a SKILL.md, or remove skill.toml."));
 }
 
@@ -91,17 +97,17 @@ export function ignored(directory: string, unread: Unread): Finding | undefined 
   const { count, first, isWhole } = unread;
   if (first === undefined) {
     if (isWhole) return undefined;
-    const message = "ignored directories are so many that not all were searched for skills";
-    return wholeFile("ignored-unsearched", directory, message, "Name those without skills in a file .ignore.");
+    const message = "too many ignored directories to search all of them for skills";
+    return wholeFile("ignored-unsearched", directory, message, "List those without skills in a file .ignore.");
   }
-  const message = `.gitignore ignores ${directory}, so that ${howMany(unread)} not read`;
-  const fix = "Take the directory out of .gitignore, or name it in a file .ignore if its skills are not to be used.";
+  const message = `.gitignore excludes ${directory}: ${howMany(unread)} not read`;
+  const fix = "Remove the directory from .gitignore, or list it in a file .ignore if its skills should not be used.";
   const finding = wholeFile("skill-ignored", first, message, fix);
   return isWhole ? leavingOut(count, finding) : finding;
 }
 
 function howMany({ count, isWhole }: Unread): string {
-  if (count === 0) return "skills may lie that are";
+  if (count === 0) return "there may be skills that are";
   return `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`}`;
 }
 
@@ -110,41 +116,46 @@ function leavingOut(count: number, finding: Finding): Finding {
 }
 
 export function tooManyDirectories({ owner, limit }: { owner: string; limit: number }): Finding {
-  const message = `there are more than ${limit} directories without a skill below this one; the rest is not read`;
+  const message = `more than ${inDigits(limit)} directories without a skill below this one; the rest are not read`;
   return wholeFile(
     "too-many-directories",
     owner,
     message,
-    "Name them in a file .ignore, or move the skills elsewhere.",
+    "List them in a file .ignore, or move the skills elsewhere.",
   );
 }
 
 export function notReadInTime(root: string, milliseconds: number): Finding {
-  const message = `this directory took longer than ${milliseconds / 1000} s to read; the rest of it is not read`;
-  return wholeFile("not-read-in-time", root, message, "Name what holds no skills in a file .ignore, or move it.");
+  const message = `reading this directory timed out after ${milliseconds / 1000} s; the rest is not read`;
+  return wholeFile(
+    "not-read-in-time",
+    root,
+    message,
+    "List directories without skills in a file .ignore, or move them.",
+  );
 }
 
 export function shadowed(skill: Skill, winner: Skill): Finding {
-  const message = `the skill ${skill.slug} of ${winner.directory} takes precedence over this one`;
+  const message = `skill ${skill.slug} in ${winner.directory} takes precedence over this one`;
   return wholeFile("skill-shadowed", skill.file, message, "Rename one of the two, or remove one.");
 }
 
 export function qualified(skill: Skill, slug: string, keeper: Skill): Finding {
-  const message = `the skill is offered as ${slug}, because another skill is called ${skill.slug}: ${keeper.file}`;
-  return wholeFile("slug-qualified", skill.file, message, "Give one of the two another name.");
+  const message = `offered as ${slug}, because ${keeper.file} has the name ${skill.slug} too`;
+  return wholeFile("slug-qualified", skill.file, message, "Rename one of the two.");
 }
 
 export function copied(skill: Skill, original: Skill): Finding {
-  const message = `this is a copy of ${original.file}; both are the one skill ${original.slug}`;
-  return wholeFile("skill-copy", skill.file, message, "Nothing needs to be done; one of the two can be removed.");
+  const message = `identical copy of ${original.file}; both are skill ${original.slug}`;
+  return wholeFile("skill-copy", skill.file, message, "No action needed; one of the two can be removed.");
 }
 
 export function slugCollision(skill: Skill, winner: Skill): Finding {
-  const message = `${winner.file} has the slug ${skill.slug} already; this skill is not offered`;
-  return wholeFile("slug-collision", skill.file, message, "Give one of the two another name.");
+  const message = `slug ${skill.slug} is taken by ${winner.file}; this skill is not offered`;
+  return wholeFile("slug-collision", skill.file, message, "Rename one of the two.");
 }
 
 export function versionCollision(skill: Skill, twin: Skill): Finding {
-  const message = `${twin.file} is version ${skill.version} of ${skill.slug} already; this one is not offered`;
+  const message = `version ${skill.version} of ${skill.slug} is ${twin.file} already; this one is not offered`;
   return wholeFile("slug-collision", skill.file, message, "Give one of the two another version.");
 }
