@@ -114,7 +114,7 @@ class SkillsApp implements App {
   async #open(): Promise<OpenTools> {
     const [{ openToolbox }, { toToolLimits }, { createRuns }, { openRunMeans }] = await Promise.all([
       import("./tools/toolbox.ts"),
-      import("./tools/limits.ts"),
+      import("./tools/input/limits.ts"),
       import("./runs/runs.ts"),
       import("./runs/run-means.ts"),
     ]);

@@ -19,7 +19,7 @@ export type { SkillsChange } from "./in-process/skills-messages.ts";
 export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
 export type { Problem } from "./skills/rules/problem.ts";
 export type { Skill } from "./skills/skill.ts";
-export type { ToolDefinitions, ToolFormat } from "./tools/tool-definitions.ts";
+export type { ToolDefinitions, ToolFormat } from "./tools/answers/tool-definitions.ts";
 export type { ServedToolName, ToolInput, ToolOutput } from "./tools/answers/tool-output.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
 export type { MessageStream } from "./wire/message-stream.ts";

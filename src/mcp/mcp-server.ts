@@ -2,8 +2,8 @@ import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotoc
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import type { Log } from "../base/log.ts";
-import { toolDefinitions } from "../tools/tool-definitions.ts";
-import type { McpTool, ObjectSchema } from "../tools/tool-definitions.ts";
+import { toolDefinitions } from "../tools/answers/tool-definitions.ts";
+import type { McpTool, ObjectSchema } from "../tools/answers/tool-definitions.ts";
 import type { ToolName } from "../tools/tool-names.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import { toWireError } from "../wire/error-table.ts";

@@ -13,7 +13,7 @@ import { hasTags } from "../skills/text/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
 import { fromCursor, toCursor } from "../tools/answers/cursor.ts";
 import { guideSkill } from "../tools/guide/guide.ts";
-import { maxFileBytes } from "../tools/limits.ts";
+import { maxFileBytes } from "../tools/input/limits.ts";
 import { locateSkillFile } from "../skills/hash/walk-skill.ts";
 import { skillPathFault } from "../skills/hash/skill-path.ts";
 import type { SkillSource } from "../skills/files/skill-bytes.ts";

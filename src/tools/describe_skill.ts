@@ -4,7 +4,7 @@ import { withoutTags } from "../skills/text/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./answers/content.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
-import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./limits.ts";
+import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits.ts";
 import { readOnly } from "./read-only.ts";
 import { callsOf } from "../runs/plan/dependencies.ts";
 import { isScript } from "../runs/plan/plan-skill-run.ts";

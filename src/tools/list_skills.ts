@@ -3,7 +3,7 @@ import type { Skill } from "../skills/skill.ts";
 import { byCodePoint } from "../skills/text/code-point-order.ts";
 import { fromCursor, toCursor } from "./answers/cursor.ts";
 import type { CursorPlace } from "./answers/cursor.ts";
-import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "./limits.ts";
+import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "./input/limits.ts";
 import { readOnly } from "./read-only.ts";
 import { defineTool } from "./tool.ts";
 import { rankSkill, toQueryWords } from "./view/rank-skill.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { invalidInput } from "../base/invalid-input.ts";
 import { toContent } from "./answers/content.ts";
-import { defaultPreviewBytes, maxPreviewBytes } from "./limits.ts";
+import { defaultPreviewBytes, maxPreviewBytes } from "./input/limits.ts";
 import { defineTool } from "./tool.ts";
 import { wholeNumber } from "./input/whole-number.ts";
 

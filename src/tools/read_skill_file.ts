@@ -5,7 +5,7 @@ import { withoutTags } from "../skills/text/invisible-characters.ts";
 import { runInSlices } from "../base/slices.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./answers/content.ts";
-import { maxFileBytes, maxReplyBytes } from "./limits.ts";
+import { maxFileBytes, maxReplyBytes } from "./input/limits.ts";
 import { readOnly } from "./read-only.ts";
 import { invalidPath, locateSkillFile } from "../skills/hash/walk-skill.ts";
 import { skillPathFault } from "../skills/hash/skill-path.ts";

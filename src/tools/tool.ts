@@ -6,7 +6,7 @@ import type { RunCaller } from "../runs/run-caller.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { ProjectFiles } from "./project/project-files.ts";
-import type { ToolLimits } from "./limits.ts";
+import type { ToolLimits } from "./input/limits.ts";
 import type { SkillView } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";
 

@@ -11,7 +11,7 @@ import { memorySkillBytes } from "../../src/skills/files/memory-skill-bytes.ts";
 import { memorySkillFiles } from "../../src/skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../../src/skills/files/memory-skill-files.ts";
 import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
-import { defaultLimits } from "../../src/tools/limits.ts";
+import { defaultLimits } from "../../src/tools/input/limits.ts";
 import { viewSkills } from "../../src/tools/view/skill-view.ts";
 import { openMemoryRuns } from "./memory-runs.ts";
 import type { MemoryRunsOptions } from "./memory-runs.ts";

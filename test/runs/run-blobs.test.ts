@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
 import { SkillsError } from "../../src/errors.ts";
-import { defaultLimits } from "../../src/tools/limits.ts";
+import { defaultLimits } from "../../src/tools/input/limits.ts";
 import type { RunResult } from "../../src/runs/record/run-result.ts";
 import { actionSkill, openRunner } from "./open-runner.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaultLimits } from "../../src/tools/limits.ts";
+import { defaultLimits } from "../../src/tools/input/limits.ts";
 import { openTools, refusal } from "./open-tools.ts";
 
 interface Created {

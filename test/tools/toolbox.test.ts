@@ -4,7 +4,7 @@ import { SkillsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
-import type { ToolUse } from "../../src/tools/tool-use.ts";
+import type { ToolUse } from "../../src/tools/answers/tool-use.ts";
 import { toolNames } from "../../src/tools/tool-names.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 

@@ -5,7 +5,7 @@ import { isSkillsError } from "../../errors.ts";
 import { nearest } from "../../base/nearest.ts";
 import { readOptions } from "../../options.ts";
 import { toContent } from "../../tools/answers/content.ts";
-import { defaultPreviewBytes } from "../../tools/limits.ts";
+import { defaultPreviewBytes } from "../../tools/input/limits.ts";
 import { json, notes } from "../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../command.ts";
 import type { OptionValues } from "../command.ts";

@@ -5,7 +5,7 @@ import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import { diskSkillBytes } from "../../skills/files/disk-skill-bytes.ts";
 import { openSkillHasher } from "../../skills/hash/hash-skill.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
-import { maxListedFiles } from "../../tools/limits.ts";
+import { maxListedFiles } from "../../tools/input/limits.ts";
 import { callsOf } from "../../runs/plan/dependencies.ts";
 import type { CalledSkill } from "../../runs/plan/dependencies.ts";
 import { viewSkills } from "../../tools/view/skill-view.ts";

@@ -11,7 +11,7 @@ import {
   maxPageSize,
   maxReplyBytes,
   type ToolLimits,
-} from "../limits.ts";
+} from "../input/limits.ts";
 import { memorySkillBytes } from "../../skills/files/memory-skill-bytes.ts";
 import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
 import type { SkillSource } from "../../skills/files/skill-bytes.ts";

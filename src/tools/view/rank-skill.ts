@@ -1,5 +1,5 @@
 import type { Skill } from "../../skills/skill.ts";
-import { maxRowTags } from "../limits.ts";
+import { maxRowTags } from "../input/limits.ts";
 
 /** So many words of a query count. */
 const mostWords = 16;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { servedTools } from "../../../src/acp/tools/served-tools.ts";
-import { toolDefinitions } from "../../../src/tools/tool-definitions.ts";
+import { toolDefinitions } from "../../../src/tools/answers/tool-definitions.ts";
 
 test("what is known of the tools without loading them is what they are", () => {
   const loaded = toolDefinitions("mcp").map(({ name, title, annotations, inputSchema }) => [

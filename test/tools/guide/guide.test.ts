@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { renderGuide } from "../../../src/tools/guide/guide.ts";
-import { defaultLimits, toToolLimits } from "../../../src/tools/limits.ts";
+import { defaultLimits, toToolLimits } from "../../../src/tools/input/limits.ts";
 import { toolNames } from "../../../src/tools/tool-names.ts";
 import type { ToolName } from "../../../src/tools/tool-names.ts";
 import { openTools } from "../open-tools.ts";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { SkillsError } from "../errors.ts";
-import type { Tool, ToolAnnotations } from "./tool.ts";
-import type { ToolName } from "./tool-names.ts";
-import { availableTools } from "./tools.ts";
+import { SkillsError } from "../../errors.ts";
+import type { Tool, ToolAnnotations } from "../tool.ts";
+import type { ToolName } from "../tool-names.ts";
+import { availableTools } from "../tools.ts";
 
 type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 

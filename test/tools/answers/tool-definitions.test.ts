@@ -4,10 +4,10 @@ import type { Tool as McpTool } from "@modelcontextprotocol/server";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type OpenAI from "openai";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { toolDefinitions } from "../../src/tools/tool-definitions.ts";
-import type { ToolFormat } from "../../src/tools/tool-definitions.ts";
-import { availableTools } from "../../src/tools/tools.ts";
-import { seedSchemas } from "./seed-schemas.ts";
+import { toolDefinitions } from "../../../src/tools/answers/tool-definitions.ts";
+import type { ToolFormat } from "../../../src/tools/answers/tool-definitions.ts";
+import { availableTools } from "../../../src/tools/tools.ts";
+import { seedSchemas } from "../seed-schemas.ts";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 const tools = availableTools(undefined);

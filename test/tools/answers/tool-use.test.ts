@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { onSkillCalls } from "../../src/tools/tool-use.ts";
+import { onSkillCalls } from "../../../src/tools/answers/tool-use.ts";
 
 test("a skill that code called is reported once its own run has ended, with that run's status", () => {
   const reported: unknown[] = [];

@@ -1,7 +1,7 @@
-import type { SkillsError } from "../errors.ts";
-import type { RunListener } from "../runs/run-event.ts";
-import type { Skill } from "../skills/skill.ts";
-import type { Door, ToolCaller } from "./tool.ts";
+import type { SkillsError } from "../../errors.ts";
+import type { RunListener } from "../../runs/run-event.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { Door, ToolCaller } from "../tool.ts";
 
 /** One call of a tool, as it ended: what the ledger keeps. */
 export interface ToolUse {

@@ -1,5 +1,5 @@
-import { blobDefaults, runBlobDefaults } from "../blobs/blob-options.ts";
-import type { BlobOptions, RunBlobOptions } from "../blobs/blob-options.ts";
+import { blobDefaults, runBlobDefaults } from "../../blobs/blob-options.ts";
+import type { BlobOptions, RunBlobOptions } from "../../blobs/blob-options.ts";
 
 /** What the blob store was opened with: the guide tells it to the model. */
 export interface ToolLimits {
