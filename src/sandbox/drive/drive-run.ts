@@ -102,8 +102,11 @@ function passOutput(sandbox: SandboxProcess, limits: RunLimits, host: RunHost, t
   return Promise.all(
     (["stdout", "stderr"] as const).map(
       (name) =>
-        new Promise((resolve) => {
-          sandbox[name].on("data", (bytes: Buffer) => pass(name, bytes)).on("close", resolve);
+        new Promise<void>((resolve) => {
+          const stream = sandbox[name];
+          stream.on("data", (bytes: Buffer) => pass(name, bytes)).on("close", resolve);
+          // A program that exited early may have closed it before.
+          if (stream.closed) resolve();
         }),
     ),
   );
