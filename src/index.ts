@@ -2,15 +2,17 @@
 export { withSkills } from "./acp/with-skills.ts";
 export { wrapCommand } from "./acp/process/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
-export { readAdvertisement, skillsOptIn } from "./client/advertisement.ts";
+export { readAdvertisement } from "./client/advertisement.ts";
 export { observeSkills } from "./client/observe-skills.ts";
+export { skillsOptIn } from "./client/opt-in.ts";
 export { readSkillsDelta, readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
 export { openSkills } from "./in-process/open-skills.ts";
 
 export type { ExitStatus } from "./acp/process/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/process/wrap-command.ts";
-export type { SkillsAdvertisement, SkillsOptIn } from "./client/advertisement.ts";
+export type { SkillsAdvertisement } from "./client/advertisement.ts";
+export type { SkillsOptIn } from "./client/opt-in.ts";
 export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./base/log.ts";

@@ -1,7 +1,8 @@
-import * as z from "zod";
-import { availableSkillSchema, type AvailableSkill } from "../wire/available-skill.ts";
+import type { AvailableSkill } from "../wire/available-skill.ts";
 import { fromCommandFacts } from "../wire/command-facts.ts";
 import { availableCommandsUpdate, availableSkillsUpdate, extensionSkillsUpdate, metaKey } from "../wire/methods.ts";
+import { isAvailableSkill } from "./is-available-skill.ts";
+import { type Fields, fieldsOf, isStrings } from "./json.ts";
 
 /** The whole list of skills of one session at one moment; it replaces the one before. */
 export interface SkillsUpdate {
@@ -19,72 +20,69 @@ export interface SkillsDelta {
   readonly removed: readonly string[];
 }
 
-const listSchema = z.looseObject({ availableSkills: z.array(z.unknown()) });
-const deltaSchema = z.looseObject({
-  revision: z.number(),
-  added: z.array(z.unknown()),
-  changed: z.array(z.unknown()),
-  removed: z.array(z.string()),
-});
-const markSchema = z.looseObject({ [metaKey]: z.looseObject({ skills: z.number() }) });
-const commandsSchema = z.looseObject({ availableCommands: z.array(z.unknown()) });
-const commandSchema = z.looseObject({
-  name: z.string(),
-  description: z.string(),
-  _meta: z.looseObject({ [metaKey]: z.looseObject({ source: z.string() }) }),
-});
-const paramsSchema = z.looseObject({
-  sessionId: z.string(),
-  update: z.looseObject({ sessionUpdate: z.string() }),
-  _meta: z.unknown().optional(),
-});
-type Params = z.infer<typeof paramsSchema>;
+/**
+ * Reads the skills from the params of a `session/update` or `_acp-skills/skills_update`, in any of their forms: the RFD's update, its
+ * `_`-prefixed twin, or a command list (ACP.md A-6). Undefined if they contain no whole list. Invalid skills are dropped.
+ */
+export function readSkillsUpdate(params: unknown): SkillsUpdate | undefined {
+  const found = readParams(params);
+  const list = found && listIn(found);
+  return found && list && { sessionId: found.sessionId, skills: list.filter(isAvailableSkill) };
+}
 
-function listIn({ update, _meta }: Params): readonly unknown[] | undefined {
-  switch (update.sessionUpdate) {
-    case availableSkillsUpdate:
-    case extensionSkillsUpdate:
-      return listSchema.safeParse(update).data?.availableSkills;
-    case availableCommandsUpdate:
-      return markSchema.safeParse(_meta).success
-        ? commandsSchema.safeParse(update).data?.availableCommands.flatMap(toSkill)
-        : undefined;
-    default:
-      return undefined;
-  }
+/** Reads a change from the same params; undefined if they contain none. */
+export function readSkillsDelta(params: unknown): SkillsDelta | undefined {
+  const found = readParams(params);
+  if (found === undefined || !isSkillsKind(found.kind)) return undefined;
+  const { revision, added, changed, removed } = found.update;
+  if (typeof revision !== "number" || !Array.isArray(added) || !Array.isArray(changed) || !isStrings(removed))
+    return undefined;
+  const { sessionId } = found;
+  return {
+    sessionId,
+    revision,
+    added: added.filter(isAvailableSkill),
+    changed: changed.filter(isAvailableSkill),
+    removed,
+  };
+}
+
+interface Params {
+  readonly sessionId: string;
+  readonly kind: string;
+  readonly update: Fields;
+  readonly meta: Fields | undefined;
+}
+
+function readParams(params: unknown): Params | undefined {
+  const { sessionId, update: given, _meta } = fieldsOf(params) ?? {};
+  const update = fieldsOf(given);
+  const kind = update?.["sessionUpdate"];
+  return typeof sessionId === "string" && update !== undefined && typeof kind === "string"
+    ? { sessionId, kind, update, meta: fieldsOf(_meta) }
+    : undefined;
+}
+
+function isSkillsKind(kind: string): boolean {
+  return kind === availableSkillsUpdate || kind === extensionSkillsUpdate;
+}
+
+function listIn({ kind, update, meta }: Params): readonly unknown[] | undefined {
+  if (isSkillsKind(kind)) return arrayIn(update["availableSkills"]);
+  const isMarked = typeof fieldsOf(meta?.[metaKey])?.["skills"] === "number";
+  return kind === availableCommandsUpdate && isMarked
+    ? arrayIn(update["availableCommands"])?.flatMap(toSkill)
+    : undefined;
+}
+
+function arrayIn(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) ? value : undefined;
 }
 
 function toSkill(command: unknown): readonly unknown[] {
-  const { data } = commandSchema.safeParse(command);
-  return data === undefined ? [] : [fromCommandFacts(data, data._meta[metaKey])];
-}
-
-/**
- * Reads the skills out of the params of a `session/update` or `_acp-skills/skills_update`, whichever form they travel in: the RFD's
- * update, its `_`-prefixed twin, or a command list (ACP.md A-6). Undefined where it carries no whole list. A skill that does not fit
- * AvailableSkill is left out.
- */
-export function readSkillsUpdate(params: unknown): SkillsUpdate | undefined {
-  const parsed = paramsSchema.safeParse(params).data;
-  const list = parsed && listIn(parsed);
-  return parsed && list && { sessionId: parsed.sessionId, skills: validSkills(list) };
-}
-
-/** Reads a change out of the same params; undefined where they carry none. */
-export function readSkillsDelta(params: unknown): SkillsDelta | undefined {
-  const parsed = paramsSchema.safeParse(params).data;
-  const kind = parsed?.update.sessionUpdate;
-  if (parsed === undefined || (kind !== availableSkillsUpdate && kind !== extensionSkillsUpdate)) return undefined;
-  const { data } = deltaSchema.safeParse(parsed.update);
-  if (data === undefined) return undefined;
-  const { revision, added, changed, removed } = data;
-  const { sessionId } = parsed;
-  return { sessionId, revision, added: validSkills(added), changed: validSkills(changed), removed };
-}
-
-function validSkills(list: readonly unknown[]): readonly AvailableSkill[] {
-  return list.flatMap((item) => {
-    const skill = availableSkillSchema.safeParse(item);
-    return skill.success ? [skill.data] : [];
-  });
+  const { name, description, _meta } = fieldsOf(command) ?? {};
+  const facts = fieldsOf(fieldsOf(_meta)?.[metaKey]);
+  return typeof name === "string" && typeof description === "string" && typeof facts?.["source"] === "string"
+    ? [fromCommandFacts({ name, description }, facts)]
+    : [];
 }

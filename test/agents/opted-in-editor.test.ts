@@ -1,6 +1,6 @@
 import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { expect, onTestFinished, test } from "vitest";
-import { skillsOptIn } from "../../src/client/advertisement.ts";
+import { skillsOptIn } from "../../src/client/opt-in.ts";
 import { observeSkills } from "../../src/client/observe-skills.ts";
 import type { SkillsUpdate } from "../../src/client/skills-update.ts";
 import { openMockModel } from "./mock-model.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { readAdvertisement, skillsOptIn } from "../../src/client/advertisement.ts";
+import { readAdvertisement } from "../../src/client/advertisement.ts";
+import { skillsOptIn } from "../../src/client/opt-in.ts";
 
 const advertisement = { version: "1.2.3", tools: [], update: ["available_commands_update"] };
 
