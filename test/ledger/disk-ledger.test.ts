@@ -53,7 +53,7 @@ describe("a ledger on disk", () => {
   };
   const file = (number: number): string => path.join(directory, `00000${number}.jsonl`);
 
-  test("is one line of JSON a use, for nobody else to read", () => {
+  test("writes one line of JSON per use, readable by this user only", () => {
     open().record(use(7));
     expect(readFileSync(file(1), "utf8")).toBe('{"at":"1970-01-01T00:00:00.007Z","tool":"tool-7","door":"mcp"}\n');
     if (process.platform === "win32") return;
@@ -61,7 +61,7 @@ describe("a ledger on disk", () => {
     expect(statSync(file(1)).mode & 0o777).toBe(0o600);
   });
 
-  test("goes on where an earlier process ended", async () => {
+  test("appends to the file of an earlier process", async () => {
     const first = open();
     first.record(use(1));
     first.close();
@@ -70,13 +70,13 @@ describe("a ledger on disk", () => {
     expect(await readAll(second)).toEqual([use(1), use(2)]);
   });
 
-  test("begins a new file when one is full, and keeps one older", () => {
+  test("starts a new file when one is full, and keeps the one before", () => {
     const ledger = open(10 * lineBytes);
     for (let number = 0; number < 35; number++) ledger.record(use(number));
     expect(readdirSync(directory).sort()).toEqual(["000003.jsonl", "000004.jsonl"]);
   });
 
-  test("a line that was cut short costs that line only", async () => {
+  test("an incomplete line does not affect the following lines", async () => {
     const first = open();
     first.record(use(1));
     first.record(use(2));
@@ -88,7 +88,7 @@ describe("a ledger on disk", () => {
     expect(await readAll(second)).toEqual([use(1), use(3), use(4)]);
   });
 
-  test("passes over lines that are damaged or of another kind", async () => {
+  test("skips lines that are damaged or of another kind", async () => {
     const ledger = open();
     ledger.record(use(1));
     appendFileSync(file(1), "\u0000\u0000\n\nnull\n[1]\n");
@@ -96,7 +96,7 @@ describe("a ledger on disk", () => {
     expect(await readAll(ledger)).toEqual([use(1), use(2)]);
   });
 
-  test("a file that somebody removed is begun anew", async () => {
+  test("a deleted file is created again", async () => {
     const ledger = open();
     ledger.record(use(1));
     rmSync(file(1));
@@ -104,7 +104,7 @@ describe("a ledger on disk", () => {
     expect(await readAll(ledger)).toEqual([use(2)]);
   });
 
-  test("a file that was left behind is taken away by whoever opens next", async () => {
+  test("an old file that was recreated is deleted by the next process", async () => {
     mkdirSync(directory);
     for (const number of [1, 7, 8]) writeFileSync(file(number), "");
     const ledger = open();
@@ -113,7 +113,7 @@ describe("a ledger on disk", () => {
     expect(await readAll(ledger)).toEqual([use(1)]);
   });
 
-  test("a directory that somebody removed is made again", async () => {
+  test("a deleted directory is created again", async () => {
     const ledger = open();
     ledger.record(use(1));
     rmSync(directory, { recursive: true });
@@ -122,7 +122,7 @@ describe("a ledger on disk", () => {
     expect(told).toEqual([]);
   });
 
-  test("a directory that cannot be made is told once, until it can be", async () => {
+  test("a directory that cannot be created is logged once, until it can be", async () => {
     const ledger = open();
     writeFileSync(directory, "");
     ledger.record(use(1));
@@ -143,7 +143,7 @@ describe("a ledger on disk", () => {
     expect(readFileSync(target, "utf8")).toBe("");
   });
 
-  test("several processes lose nothing to one another, also while files are begun", async () => {
+  test("several processes lose no entries, also while files are started", async () => {
     const program = fileURLToPath(new URL("recording-process.js", import.meta.url));
     const names = ["a", "b", "c", "d"];
     const count = 300;

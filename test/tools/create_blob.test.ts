@@ -8,7 +8,7 @@ interface Created {
   readonly size_bytes: number;
 }
 
-test("content is kept as UTF-8, and its stored bytes are counted", async () => {
+test("content is stored as UTF-8, and size_bytes counts the stored bytes", async () => {
   const { call } = await openTools({});
   const { blob_id, size_bytes } = (await call("create_blob", { content: "hé", kind: "text/plain" })) as Created;
   expect(size_bytes).toBe(3);
@@ -23,7 +23,7 @@ test("empty content is allowed, as text and as base64", async () => {
   }
 });
 
-test("every text comes back as it was put", async () => {
+test("every text is returned as it was stored", async () => {
   const { call } = await openTools({});
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: "binary" }), async (content) => {
@@ -35,7 +35,7 @@ test("every text comes back as it was put", async () => {
   );
 });
 
-test("with ;base64 on the kind, content is decoded, blanks and missing padding or not", async () => {
+test("with ;base64 in kind, content is decoded, ignoring whitespace and missing padding", async () => {
   const { call } = await openTools({});
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 1 }), async (bytes) => {
@@ -56,7 +56,7 @@ test.each(["a", "ab=", "ab===", "a=bc", "ab-_", "====", "ab!=", "abcde"])("%s is
   expect([code, (violations as { field: string }[])[0]?.field]).toEqual(["VALIDATION_ERROR", "/content"]);
 });
 
-test("text that UTF-8 cannot hold is refused instead of changed", async () => {
+test("text with lone surrogates is refused", async () => {
   const { call } = await openTools({});
   expect(await refusal(call("create_blob", { content: "a\ud800b", kind: "text/plain" }))).toMatchObject({
     code: "VALIDATION_ERROR",
@@ -75,7 +75,7 @@ test.each(["", "text", "text/", "text/plain; x", "text/plain\n", `text/${"x".rep
   },
 );
 
-test("a kind of 127 characters is one, and comes back as it was given", async () => {
+test("a kind of 127 characters is accepted and returned unchanged", async () => {
   const { call } = await openTools({});
   const kind = `text/${"x".repeat(122)}`;
   const { blob_id } = (await call("create_blob", { content: "x", kind })) as Created;
@@ -100,7 +100,7 @@ test.each(["text/plain", "image/png;base64"])(
   },
 );
 
-test("a character of several bytes counts as its bytes", async () => {
+test("size_bytes counts bytes, not characters", async () => {
   const { call } = await openTools({}, { blobs: { maxBlobBytes: 10 }, limits: { ...defaultLimits, maxBlobBytes: 10 } });
   expect(await call("create_blob", { content: "ééééé", kind: "text/plain" })).toMatchObject({ size_bytes: 10 });
   expect(await refusal(call("create_blob", { content: "éééééa", kind: "text/plain" }))).toMatchObject({

@@ -24,7 +24,7 @@ async function describeIt(files: Record<string, string | Uint8Array>, args: { na
 
 const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).digest("hex");
 
-test("manifest gives the manifest alone, of skill.toml with its unknown keys", async () => {
+test("manifest returns only the manifest, with unknown keys of skill.toml", async () => {
   const files = protocolSkill(
     "sales.leads",
     "1.0.0",
@@ -43,7 +43,7 @@ test("manifest gives the manifest alone, of skill.toml with its unknown keys", a
   });
 });
 
-test("Unicode tags are in nothing that is told of a skill", async () => {
+test("descriptions contain no Unicode tags", async () => {
   const extra = 'license: M\u{e0041}IT\nauthor: "m\\U000E0041e"\n';
   const described = await describeIt(agentSkill("pdf", extra, "hid\u{e0041}den\n"), { name: "pdf", detail: "full" });
   expect(described.skill_md_frontmatter).toMatchObject({ license: "MIT", author: "me" });
@@ -51,7 +51,7 @@ test("Unicode tags are in nothing that is told of a skill", async () => {
   expect(JSON.stringify(described)).not.toMatch(/[\u{e0000}-\u{e007f}]/u);
 });
 
-test("an Agent Skills skill has a manifest put together from its frontmatter", async () => {
+test("an Agent Skills skill has a manifest composed from its frontmatter", async () => {
   const extra = [
     "license: MIT",
     "compatibility: Needs git.",
@@ -86,7 +86,7 @@ test("without permissions in its metadata, a skill asks for nothing", async () =
   expect(manifest).not.toHaveProperty("permissions");
 });
 
-test("frontmatter comes with its types, and dates stay text", async () => {
+test("frontmatter keeps its types; dates stay strings", async () => {
   const extra =
     "n: 5\nf: 1.5\nyes: true\nnot: 'true'\nnone:\nday: 2020-01-02\nlist: [1, a]\ninner:\n  - k: v\ninfinite: .inf\n";
   const { skill_md_frontmatter } = await describeIt(agentSkill("pdf", extra), { name: "pdf" });
@@ -105,18 +105,18 @@ test("frontmatter comes with its types, and dates stay text", async () => {
   });
 });
 
-test("frontmatter that is broken in one place still tells the rest", async () => {
+test("invalid frontmatter is returned as far as it can be recovered", async () => {
   const files = { "/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Use when: asked\nn: 5\n---\n" };
   const { skill_md_frontmatter } = await describeIt(files, { name: "pdf" });
   expect(skill_md_frontmatter).toEqual({ name: "pdf", description: "Use when: asked", n: "5" });
 });
 
-test("a key called __proto__ is a key like any other", async () => {
+test("__proto__ is an ordinary key", async () => {
   const { skill_md_frontmatter } = await describeIt(agentSkill("pdf", "__proto__: x\n"), { name: "pdf" });
   expect(Object.getOwnPropertyDescriptor(skill_md_frontmatter, "__proto__")?.value).toBe("x");
 });
 
-test("summary lists files in the order of code points, with sizes and digests, and what can be run", async () => {
+test("summary lists files in order of code points, with sizes and digests, and scripts", async () => {
   const files = {
     ...agentSkill("pdf"),
     "/skills/pdf/scripts/run.py": "print()",
@@ -139,7 +139,7 @@ test("summary lists files in the order of code points, with sizes and digests, a
   expect(described).not.toHaveProperty("skill_md_content");
 });
 
-test("the digest changes with a byte, with a name, and with nothing else", async () => {
+test("the digest depends on bytes and names only", async () => {
   const digest = async (files: Record<string, string>) =>
     (await describeIt({ ...agentSkill("pdf"), ...files }, { name: "pdf" })).digest;
   const before = await digest({ "/skills/pdf/a": "1" });
@@ -160,7 +160,7 @@ test.each([
   expect(described.digest).toBeTypeOf("string");
 });
 
-test("of more files than are counted there is no digest", async () => {
+test("a skill with too many files has no digest", async () => {
   const files = (count: number) => {
     const all: Record<string, string> = agentSkill("pdf");
     for (let index = 0; index < count; index++) all[`/skills/pdf/a${index}`] = "";
@@ -172,7 +172,7 @@ test("of more files than are counted there is no digest", async () => {
   expect(described.files).toHaveLength(512);
 });
 
-test("nothing is hashed of a skill that is too large to be mounted, and the answer says so", async () => {
+test("a skill that is too large to be mounted is not hashed, and the result says so", async () => {
   const files = memorySkillFiles({
     ...agentSkill("pdf"),
     "/skills/pdf/large.bin": "",
@@ -205,7 +205,7 @@ test("nothing is hashed of a skill that is too large to be mounted, and the answ
   expect(smaller.files).toHaveLength(3);
 });
 
-test("an answer is the caller's own: changing it changes no other", async () => {
+test("changing a result changes no other result", async () => {
   const { call } = await openTools(protocolSkill("sales.leads"));
   const ask = async () => ((await call("describe_skill", { name: "sales.leads" })) as { skill: Described }).skill;
   const first = await ask();
@@ -226,7 +226,7 @@ test("full adds SKILL.md as it is", async () => {
 test.each([
   [256 * 1024, undefined],
   [256 * 1024 + 1, true],
-])("of a SKILL.md of %i bytes, 256 KiB are given", async (size, truncated) => {
+])("of a SKILL.md of %i bytes, 256 KiB are returned", async (size, truncated) => {
   const [text = ""] = Object.values(agentSkill("pdf"));
   const whole = text + "x".repeat(size - text.length);
   const described = await describeIt({ "/skills/pdf/SKILL.md": whole }, { name: "pdf", detail: "full" });
@@ -234,7 +234,7 @@ test.each([
   expect(described.skill_md_truncated).toBe(truncated);
 });
 
-test("versions are newest first, the latest counts, and an exact one can be had", async () => {
+test("versions are newest first; the latest is the default; an exact one can be requested", async () => {
   const files = Object.fromEntries(
     ["1.9.0", "1.10.0", "2.0.0-rc.1"].map((version) => [
       `/skills/pdf/${version}/SKILL.md`,
@@ -252,26 +252,26 @@ test("versions are newest first, the latest counts, and an exact one can be had"
   });
 });
 
-test("slug and canonical name give the same answer, with the canonical name", async () => {
+test("slug and canonical name return the same, with the canonical name", async () => {
   const files = protocolSkill("sales.leads");
   const bySlug = await describeIt(files, { name: "sales-leads" });
   expect(bySlug).toEqual(await describeIt(files, { name: "sales.leads" }));
   expect(bySlug.manifest.name).toBe("sales.leads");
 });
 
-test("an unknown name is answered with the nearest", async () => {
+test("an unknown name is refused with the nearest names", async () => {
   const { call } = await openTools({ ...agentSkill("pdf-tools"), ...agentSkill("xlsx") });
   const { code, available } = await refusal(call("describe_skill", { name: "pdf-tool" }));
   expect([code, (available as string[])[0]]).toEqual(["SKILL_NOT_FOUND", "pdf-tools"]);
 });
 
-test("a skill that was removed since it was listed is not ready, and the caller is told to look again", async () => {
+test("a skill removed since it was listed is SKILL_NOT_READY, with a hint to list again", async () => {
   const { call, files } = await openTools(agentSkill("pdf"));
   files.remove("/skills/pdf");
   expect(await refusal(call("describe_skill", { name: "pdf" }))).toMatchObject({ code: "SKILL_NOT_READY" });
 });
 
-test("what changed on disk is seen at once", async () => {
+test("changes on disk are visible at once", async () => {
   const { call, files } = await openTools({ ...agentSkill("pdf"), "/skills/pdf/a": "1" });
   const digest = async () => ((await call("describe_skill", { name: "pdf" })) as { skill: Described }).skill.digest;
   const before = await digest();
@@ -280,7 +280,7 @@ test("what changed on disk is seen at once", async () => {
   expect(await digest()).not.toBe(before);
 });
 
-test("an abort between two files ends the call with its reason", async () => {
+test("an abort between two files rejects the call with its reason", async () => {
   const { toolbox, context } = await openTools(agentSkill("pdf"));
   const controller = new AbortController();
   const call = toolbox.call("describe_skill", { name: "pdf" }, context, controller.signal);

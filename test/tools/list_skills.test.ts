@@ -70,7 +70,7 @@ describe("rows", () => {
     });
   });
 
-  test("without any skill there is the guide", async () => {
+  test("the guide is listed without any skill", async () => {
     const { call } = await openTools({});
     expect(await call("list_skills")).toEqual({ skills: [{ name: guide, version: "0.1.0" }], next_cursor: null });
   });
@@ -86,7 +86,7 @@ describe("rows", () => {
     expect(skills.map(({ name }) => name)).toEqual(["a-b", "a.a.b", "a.c", "a0", guide]);
   });
 
-  test("a skill that calls itself like the guide does not hide it", async () => {
+  test("a skill with the guide's name does not replace it", async () => {
     for (const impostor of [protocolSkill(guide, "9.9.9"), agentSkill("skills-protocol-guide")]) {
       const { call } = await openTools(impostor);
       expect(await call("list_skills")).toEqual({ skills: [{ name: guide, version: "0.1.0" }], next_cursor: null });
@@ -120,7 +120,7 @@ describe("namespace", () => {
     for (const limit of [1, 200]) expect(await allPages(() => snapshot, { namespace }, limit)).toEqual(expected);
   });
 
-  test("an empty one, as some models fill it in, is none", async () => {
+  test("an empty one, as some models send it, is ignored", async () => {
     const { call } = await openTools(agentSkill("a"));
     expect(await call("list_skills", { namespace: "" })).toEqual(await call("list_skills"));
   });
@@ -161,7 +161,7 @@ describe("pages", () => {
   const someNames = fc.uniqueArray(name, { maxLength: 12, selector: (text) => text });
   const limits = fc.integer({ min: 1, max: 5 });
 
-  test("together give every name once, in order, whatever the limit", async () => {
+  test("together list every name once, in order, with any limit", async () => {
     await fc.assert(
       fc.asyncProperty(someNames, limits, async (names, limit) => {
         const expected = [...names, guide].sort(byCodePoint);
@@ -170,7 +170,7 @@ describe("pages", () => {
     );
   });
 
-  test("give what stays throughout once, in order, while skills come and go between them", async () => {
+  test("list skills that stay exactly once, in order, while others come and go between pages", async () => {
     await fc.assert(
       fc.asyncProperty(someNames, fc.array(someNames, { minLength: 1 }), limits, async (kept, others, limit) => {
         const at = (page: number): Snapshot =>
@@ -182,7 +182,7 @@ describe("pages", () => {
     );
   });
 
-  test("a cursor of another namespace, or of nobody, is refused", async () => {
+  test("a cursor of another namespace, and an invalid one, are refused", async () => {
     const { call } = await openTools({ ...protocolSkill("a.b"), ...protocolSkill("a.c") });
     const { next_cursor: cursor } = (await call("list_skills", { namespace: "a", limit: 1 })) as Page;
     expect(await call("list_skills", { namespace: "a", cursor })).toMatchObject({ skills: [{ name: "a.c" }] });
@@ -191,14 +191,14 @@ describe("pages", () => {
     }
   });
 
-  test("a cursor outlives the toolbox that gave it", async () => {
+  test("a cursor outlives the toolbox that issued it", async () => {
     const one = await openTools(agentSkill("a"));
     const { next_cursor: cursor } = (await one.call("list_skills", { limit: 1 })) as Page;
     const other = await openTools(agentSkill("a"));
     expect(await other.call("list_skills", { cursor })).toMatchObject({ skills: [{ name: guide }] });
   });
 
-  test("no page is promised where all that follows is hidden", async () => {
+  test("next_cursor is null if all that follows is hidden", async () => {
     const { call } = await openTools({});
     const skills = { snapshot: snapshotOf(["a", "x.b", "x.c"]) };
     const visible = ({ name }: Skill) => name !== "x.c";
@@ -302,7 +302,7 @@ describe("query", () => {
     );
   });
 
-  test("what stays is given once while other skills come and go between the pages", async () => {
+  test("skills that stay are listed once while others come and go between pages", async () => {
     await fc.assert(
       fc.asyncProperty(some, some, word, async (kept, others, query) => {
         const names = new Set(kept.map(({ name }) => name));

@@ -20,7 +20,7 @@ async function put(content: string | Uint8Array, kind = "text/plain") {
   return async (args: object = {}) => (await call("read_blob", { blob_id, ...args })) as Preview;
 }
 
-test("the head is the default, of 2000 bytes", async () => {
+test("the default is the first 2000 bytes", async () => {
   for (const size of [0, 1999, 2000, 2001]) {
     const read = await put("x".repeat(size));
     expect(await read()).toEqual({
@@ -33,7 +33,7 @@ test("the head is the default, of 2000 bytes", async () => {
   }
 });
 
-test("head and tail count bytes, and keep whole characters only", async () => {
+test("head and tail count bytes and keep whole characters", async () => {
   const unit = fc.constantFrom("a", "é", "文", "😀", "\n");
   await fc.assert(
     fc.asyncProperty(fc.string({ unit }), fc.integer({ min: 1, max: 40 }), async (text, max_bytes) => {
@@ -51,19 +51,19 @@ test("head and tail count bytes, and keep whole characters only", async () => {
   );
 });
 
-test("less than a character is nothing, and truncated", async () => {
+test("less than one character is empty and truncated", async () => {
   const read = await put("😀");
   for (const mode of ["sample_head", "sample_tail"]) {
     expect(await read({ mode, max_bytes: 3 })).toMatchObject({ content: "", truncated: true, encoding: "utf-8" });
   }
 });
 
-test("what is kept is not printed anew", async () => {
+test("content is not reformatted", async () => {
   const read = await put('{ "a":1,\n\n "a" : 1.0 }', "application/json");
   expect(await read()).toMatchObject({ content: '{ "a":1,\n\n "a" : 1.0 }', kind: "application/json" });
 });
 
-test("bytes that are no text come as base64, of just the bytes asked for", async () => {
+test("binary content is base64 of exactly the requested bytes", async () => {
   const bytes = Uint8Array.of(0xff, 0xe6, 0x96, 0x87, 0x00, 0x80);
   const read = await put(bytes, "image/png");
   const content = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString("base64");
@@ -72,7 +72,7 @@ test("bytes that are no text come as base64, of just the bytes asked for", async
   expect(await read({ mode: "sample_tail", max_bytes: 2 })).toMatchObject({ content: content(4, 6) });
 });
 
-test("full is 1 MiB at most, whatever max_bytes says", async () => {
+test("full returns at most 1 MiB, whatever max_bytes is", async () => {
   for (const size of [mebibyte, mebibyte + 1]) {
     const read = await put("x".repeat(size));
     const { content, truncated } = await read({ mode: "full", max_bytes: 5 });
@@ -92,7 +92,7 @@ test("max_bytes is 1 to 1 MiB", async () => {
   }
 });
 
-test("another owner's blob, one that never was, and what is no id are all the same", async () => {
+test("another owner's blob, an unknown one and an invalid id get the same error", async () => {
   const { call } = await openTools({});
   const { blob_id } = (await call("create_blob", { content: "x", kind: "text/plain" })) as { blob_id: string };
   const refusals = [

@@ -25,7 +25,7 @@ test("text comes as it is", async () => {
   expect(await read(content)).toEqual({ content, encoding: "utf-8", size_bytes: 10, truncated: false });
 });
 
-test("Unicode tags, which only a model would read, are no part of text", async () => {
+test("Unicode tags are removed from text", async () => {
   expect(await read("hid\u{e0041}\u{e007f}den")).toMatchObject({
     content: "hidden",
     encoding: "utf-8",
@@ -46,13 +46,13 @@ test.each([
   [cap - 1, false],
   [cap, false],
   [cap + 1, true],
-])("of %i bytes, 256 KiB come; truncated: %s", async (size, truncated) => {
+])("of %i bytes, 256 KiB are returned; truncated: %s", async (size, truncated) => {
   const answer = (await read("x".repeat(size))) as { content: string };
   expect(answer).toMatchObject({ size_bytes: size, truncated });
   expect(answer.content).toHaveLength(Math.min(size, cap));
 });
 
-test.each(["é", "文", "😀"])("a cut through %s leaves that character out", async (character) => {
+test.each(["é", "文", "😀"])("a cut through %s drops that character", async (character) => {
   for (const before of [1, 2, 3]) {
     const text = "x".repeat(cap - before) + character + "tail";
     const fits = Buffer.byteLength(character) <= before;
@@ -63,18 +63,18 @@ test.each(["é", "文", "😀"])("a cut through %s leaves that character out", a
   }
 });
 
-test("16 MiB are read, and a byte more is too large", async () => {
+test("16 MiB can be read, one byte more is refused", async () => {
   expect(await read(new Uint8Array(largest))).toMatchObject({ size_bytes: largest, truncated: true });
   expect(await refusal(read(new Uint8Array(largest + 1)))).toMatchObject({ code: "FILE_TOO_LARGE" });
 });
 
-test("a missing file is answered with the nearest paths", async () => {
+test("a missing file is refused with the nearest paths", async () => {
   const { call } = await openTools({ ...agentSkill("pdf"), "/skills/pdf/references/forms.md": "x" });
   const { code, available } = await refusal(call("read_skill_file", { name: "pdf", path: "reference/forms.md" }));
   expect([code, (available as string[])[0]]).toEqual(["FILE_NOT_FOUND", "references/forms.md"]);
 });
 
-test("a bad path is refused before anything is looked up, with what is wrong with it", async () => {
+test("an invalid path is refused with the reason, before any lookup", async () => {
   const { call } = await openTools(agentSkill("pdf"));
   expect(await refusal(call("read_skill_file", { name: "pdf", path: "../secret" }))).toMatchObject({
     code: "INVALID_PATH",
@@ -128,7 +128,7 @@ describe("on disk", () => {
   });
   afterEach(() => rmSync(home, { recursive: true }));
 
-  test("a link inside the skill is followed, and one to a directory too", async () => {
+  test("links inside the skill are followed, also to directories", async () => {
     write("skills/a/docs/real.md", "real");
     link("skills/a/alias.md", "docs/real.md");
     link("skills/a/other", "docs");
@@ -169,7 +169,7 @@ describe("on disk", () => {
     expect(described.skill.files.map((file) => file.path)).toEqual(["SKILL.md", "docs/f"]);
   });
 
-  test("a FIFO is no file, and nobody waits for it", async () => {
+  test("a FIFO is refused without blocking", async () => {
     execFileSync("mkfifo", [join(home, "skills/a/pipe")]);
     const { read, call } = await openDisk();
     expect(await refusal(read("pipe"))).toMatchObject({ code: "FILE_NOT_FOUND" });
@@ -177,7 +177,7 @@ describe("on disk", () => {
     expect(described.skill.files.map((file) => file.path)).toEqual(["SKILL.md"]);
   });
 
-  test("a directory is no file, percent signs are letters, and a name may be odd", async () => {
+  test("directories are refused, percent signs are literal, and unusual names work", async () => {
     write("skills/a/docs/a b%2f.md", "odd");
     const { read } = await openDisk();
     expect(await refusal(read("docs"))).toMatchObject({ code: "FILE_NOT_FOUND" });
@@ -185,7 +185,7 @@ describe("on disk", () => {
     expect(await read("docs/a b%2f.md")).toMatchObject({ content: "odd" });
   });
 
-  test("a directory that was replaced by a link since it was found serves nothing of its target", async () => {
+  test("a directory replaced by a link serves nothing of the target", async () => {
     const { read, call } = await openDisk();
     renameSync(join(home, "skills/a"), join(home, "moved"));
     link("skills/a", "a2");
@@ -193,7 +193,7 @@ describe("on disk", () => {
     expect(await refusal(call("describe_skill", { name: "a" }))).toMatchObject({ code: "SKILL_NOT_READY" });
   });
 
-  test("what describe_skill lists can be read, with just these bytes", async () => {
+  test("every file that describe_skill lists can be read, byte for byte", async () => {
     write("skills/a/docs/é ü.md", "text");
     write("skills/a/docs/deep/er/f.bin", "\0");
     write("skills/a/docs/back\\slash");
@@ -220,7 +220,7 @@ describe("on disk", () => {
     }
   });
 
-  test("no refusal names a path of this machine", async () => {
+  test("no error contains a path of this machine", async () => {
     link("skills/a/leaving", "../../outside");
     const { read } = await openDisk();
     for (const path of ["leaving", "missing", "/etc/passwd", ".env", "x".repeat(5000)]) {

@@ -35,7 +35,7 @@ test.each([
   ["read_skill_file", { name: "sales.leads", path: "missing" }],
   ["read_skill_file", { name: "sales.leads", path: "../x" }],
   ["load_skills_protocol_guide", {}],
-])("a hidden skill is an absent skill: %s %j", async (tool, args) => {
+])("a hidden skill behaves as absent: %s %j", async (tool, args) => {
   const hidden = await openTools(both);
   const absent = await openTools(
     Object.fromEntries(Object.entries(both).filter(([file]) => !file.includes(hiddenName))),
@@ -60,7 +60,7 @@ test.each([
   ["read_skill_file", { name: "outer", path: "beside.md" }],
   ["read_skill_file", { name: "outer", path: "nothing.md" }],
   ["read_skill_file", { name: "inmost", path: "SKILL.md" }],
-])("a hidden skill inside another one's directory is absent from that, too: %s %j", async (tool, args) => {
+])("a hidden skill inside another skill's directory is absent from that skill too: %s %j", async (tool, args) => {
   const beside = agentSkill("beside");
   const inner = {
     "/skills/outer/inner/SKILL.md": "---\nname: inner\ndescription: Does inner.\n---\n",
@@ -85,7 +85,7 @@ test.each([
   );
 });
 
-test("a hidden version is an absent version", async () => {
+test("a hidden version behaves as absent", async () => {
   const of = (version: string) => ({
     [`/skills/pdf/${version}/SKILL.md`]: `---\nname: pdf\ndescription: ${version}\n---\n`,
   });
@@ -102,7 +102,7 @@ test("a hidden version is an absent version", async () => {
   );
 });
 
-test("a tool the caller lacks is a tool that does not exist", async () => {
+test("a tool that the caller lacks behaves as unknown", async () => {
   const { call } = await openTools({});
   const tools = ["list_skills"] as const;
   expect(await refusal(call("create_blob", {}, { tools }))).toEqual({
@@ -141,7 +141,7 @@ test.each([5n, Symbol("x"), () => 1])(
   },
 );
 
-test("every violation is told, with a pointer to it", async () => {
+test("every violation is reported with a pointer", async () => {
   const { call } = await openTools({});
   const { violations } = await refusal(call("read_skill_file", { version: 1, "a/b~c": {} }));
   expect(violations).toEqual([
@@ -152,14 +152,14 @@ test("every violation is told, with a pointer to it", async () => {
   ]);
 });
 
-test.each([null, [], "x", 5, true])("%j is not an object of parameters", async (args) => {
+test.each([null, [], "x", 5, true])("%j is refused: parameters are an object", async (args) => {
   const { call } = await openTools({});
   for (const tool of ["list_skills", "load_skills_protocol_guide"]) {
     expect(await refusal(call(tool, args))).toMatchObject({ code: "VALIDATION_ERROR", violations: [{ field: "" }] });
   }
 });
 
-test("however long the input, what is sent back is short", async () => {
+test("errors about long input are short", async () => {
   const { call } = await openTools(agentSkill("pdf"));
   const long = "x".repeat(100_000);
   for (const [tool, args] of [
@@ -201,7 +201,7 @@ test.each([
   expect(logged[0]).toContain("/home/someone/blobs");
 });
 
-test("an answer that is not as promised is our fault", async () => {
+test("a result that violates the output schema is an internal error", async () => {
   const blobs: BlobStore = { ...failingBlobs(), put: () => Promise.resolve({ id: 5 } as never) };
   const logged: string[] = [];
   const toolbox = openToolbox({ blobs, log: (_level, message) => void logged.push(message) });
@@ -232,7 +232,7 @@ test("a call that was aborted before rejects with the reason, and is recorded as
   expect([uses, logged]).toEqual([[{ at: 12, ...use }], []]);
 });
 
-test("a call waits until the skills were read for the first time", async () => {
+test("a call waits for the first reading of the skills", async () => {
   const toolbox = openToolbox({ blobs: failingBlobs(), log: silentLog });
   const { promise, resolve } = ((): { promise: Promise<void>; resolve: () => void } => {
     let open: () => void = () => undefined;
@@ -280,7 +280,7 @@ test("every call is recorded once with its outcome, and the skill's canonical na
   ]);
 });
 
-test("a ledger that throws costs nobody the answer", async () => {
+test("a ledger that throws does not fail the call", async () => {
   const { call, logged } = await openTools(
     {},
     {
@@ -307,7 +307,7 @@ test("every answer is JSON as it stands", async () => {
   for (const answer of answers) expect(JSON.parse(JSON.stringify(answer))).toStrictEqual(answer);
 });
 
-test("64 callers at once are all answered", async () => {
+test("64 concurrent callers are all answered", async () => {
   const { call } = await openTools({ ...protocolSkill("sales.leads"), ...agentSkill("pdf") });
   const calls = Array.from({ length: 64 * 8 }, (_, index) =>
     call(

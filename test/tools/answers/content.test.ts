@@ -6,7 +6,7 @@ const text = fc
   .string({ unit: fc.constantFrom("a", "é", "文", "😀", "\n", '"') })
   .map((value) => ({ value, bytes: Buffer.from(value) }));
 
-test("whole text comes back as it is, and whole bytes as base64 of just these bytes", () => {
+test("uncut text is returned unchanged, uncut bytes as base64", () => {
   fc.assert(
     fc.property(text, ({ value, bytes }) => {
       expect(toContent(bytes)).toEqual({ content: value, encoding: "utf-8" });
@@ -20,7 +20,7 @@ test("whole text comes back as it is, and whole bytes as base64 of just these by
   );
 });
 
-test("wherever text is cut, what is left is whole characters, and less than one is missing at each cut", () => {
+test("text cut anywhere keeps whole characters and loses less than one per cut", () => {
   fc.assert(
     fc.property(text, fc.nat(), fc.nat(), ({ value, bytes }, one, two) => {
       const [start, end] = [one % (bytes.length + 1), two % (bytes.length + 1)].sort((a, b) => a - b) as [
@@ -43,18 +43,18 @@ test.each([
   ["an unfinished character at the true end", Buffer.from("é").subarray(0, 1)],
   ["UTF-16", Buffer.from("text", "utf16le")],
   ["an encoded surrogate", Buffer.from([0xed, 0xa0, 0x80])],
-])("%s makes it base64, byte for byte", (_name, bytes) => {
+])("%s is encoded as base64, byte for byte", (_name, bytes) => {
   for (const cut of [{}, { start: false, end: false }]) {
     expect(toContent(bytes, cut)).toEqual({ content: bytes.toString("base64"), encoding: "base64" });
   }
 });
 
-test("a cut through binary leaves nothing out", () => {
+test("a cut through binary drops nothing", () => {
   const bytes = Buffer.from([0xff, 0x00, 0xe6, 0x96]);
   expect(toContent(bytes, { start: true, end: true }).content).toBe(bytes.toString("base64"));
 });
 
-test.each([0xc0, 0xc1, 0xf5, 0xff])("the byte %i, which starts no character, is never taken for a cut one", (byte) => {
+test.each([0xc0, 0xc1, 0xf5, 0xff])("the invalid byte %i is not taken for a cut character", (byte) => {
   const bytes = Buffer.from([0x61, byte]);
   expect(toContent(bytes, { end: true })).toEqual({ content: bytes.toString("base64"), encoding: "base64" });
 });

@@ -14,7 +14,7 @@ const codeOf = (act: () => unknown): string | undefined => {
 const optional = fc.option(fc.string(), { nil: undefined });
 const list = fc.record({ namespace: optional, query: optional });
 
-test("a cursor gives back its row, for its list, and is safe in a URL", () => {
+test("a cursor returns its row for its list, and is safe in a URL", () => {
   fc.assert(
     fc.property(list, fc.string(), fc.nat(), (of, name, rank) => {
       const cursor = toCursor(of, { name, rank });

@@ -41,7 +41,7 @@ test("the description of run_code shows in two lines of Python that main(args) i
   expect(description).toMatch(/\ndef main\(args\):\n {4}return .+$/);
 });
 
-test("OpenAI's published types take them", () => {
+test("they match OpenAI's published types", () => {
   expectTypeOf(toolDefinitions("openai")).toExtend<OpenAI.ChatCompletionTool[]>();
   expect(toolDefinitions("openai").map((tool) => [tool.type, tool.function.name])).toEqual(
     names.map((name) => ["function", name]),
@@ -49,14 +49,14 @@ test("OpenAI's published types take them", () => {
   for (const { function: tool } of toolDefinitions("openai")) expect(tool.name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
 });
 
-test("Anthropic's published types take them", () => {
+test("they match Anthropic's published types", () => {
   expectTypeOf(toolDefinitions("anthropic")).toExtend<Anthropic.Tool[]>();
   expect(toolDefinitions("anthropic").map((tool) => [tool.name, tool.input_schema.type])).toEqual(
     names.map((name) => [name, "object"]),
   );
 });
 
-test("the MCP library's published types and validator take them", () => {
+test("they match the MCP library's types and validator", () => {
   expectTypeOf(toolDefinitions("mcp")).toExtend<McpTool[]>();
   const result = { tools: toolDefinitions("mcp") };
   expect(specTypeSchemas.ListToolsResult["~standard"].validate(result)).toEqual({ value: result });
@@ -86,7 +86,7 @@ test.each([
   ["read_blob", { blob_id: "x", max_bytes: 1024 * 1024 + 1 }, false],
   ["load_skills_protocol_guide", {}, true],
   ["load_skills_protocol_guide", { x: 1 }, false],
-])("what is published and what is checked judge alike: %s %j", (name, args, valid) => {
+])("published and validating schemas agree: %s %j", (name, args, valid) => {
   const tool = tools.find((other) => other.name === name)!;
   const { parameters } = toolDefinitions("json-schema").find((other) => other.name === name)!;
   expect(tool.input.safeParse(args).success).toBe(valid);
@@ -101,13 +101,13 @@ test("only the tools a caller has are defined", () => {
   }
 });
 
-test("a caller may change what it got", () => {
+test("callers may modify the definitions they get", () => {
   const [first] = toolDefinitions("mcp");
   Object.assign(first?.inputSchema ?? {}, { title: "changed" });
   expect(toolDefinitions("mcp")[0]?.inputSchema).not.toHaveProperty("title");
 });
 
-test("only what executes, creates or saves changes anything; a skill may destroy and reach beyond this machine, saving may replace", () => {
+test("annotations: tools that execute, create or save are not read-only; skills may be destructive and open-world, saving may be destructive", () => {
   const changing = ["create_blob", "execute_skill", "run_code", "read_blob"];
   for (const { name, annotations } of toolDefinitions("mcp")) {
     expect(annotations).toEqual({
@@ -119,13 +119,10 @@ test("only what executes, creates or saves changes anything; a skill may destroy
   }
 });
 
-test.each(["gemini", "constructor", undefined])(
-  "a format that is none is refused with those that there are: %j",
-  (format) => {
-    const refused = expect.objectContaining({
-      code: "INVALID_OPTIONS",
-      message: expect.stringContaining("mcp, openai, anthropic, json-schema") as string,
-    }) as Error;
-    expect(() => toolDefinitions(format as ToolFormat)).toThrow(refused);
-  },
-);
+test.each(["gemini", "constructor", undefined])("an unknown format is refused with the known ones: %j", (format) => {
+  const refused = expect.objectContaining({
+    code: "INVALID_OPTIONS",
+    message: expect.stringContaining("mcp, openai, anthropic, json-schema") as string,
+  }) as Error;
+  expect(() => toolDefinitions(format as ToolFormat)).toThrow(refused);
+});

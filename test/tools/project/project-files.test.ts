@@ -53,7 +53,7 @@ const save = async (call: OpenTools["call"], args: object, content = "new"): Pro
 };
 
 describe("create_blob from a file of the project", () => {
-  test("keeps its bytes, also where a link inside the project leads to it", async () => {
+  test("stores its bytes, also through a link inside the project", async () => {
     const call = await open();
     symlinkSync("data/rows.csv", at("link.csv"));
     for (const file of ["data/rows.csv", "link.csv"]) {
@@ -90,7 +90,7 @@ describe("create_blob from a file of the project", () => {
     expect(JSON.stringify(refused)).not.toContain(directory);
   });
 
-  test("refuses what is not there, what is too large, and what acp-skills keeps for all", async () => {
+  test("refuses missing files, files that are too large, and the data directory", async () => {
     const call = await open({ dataDirectory: at("kept") });
     mkdirSync(at("kept"));
     writeFileSync(at("kept/record"), "another's");
@@ -100,7 +100,7 @@ describe("create_blob from a file of the project", () => {
     expect(await refusal(call("create_blob", { path: "large", kind }))).toMatchObject({ code: "BLOB_TOO_LARGE" });
   });
 
-  test("takes either content or a path, and no ;base64 with the latter", async () => {
+  test("accepts either content or path, and no ;base64 with path", async () => {
     const call = await open();
     for (const args of [
       { kind },
@@ -111,7 +111,7 @@ describe("create_blob from a file of the project", () => {
     }
   });
 
-  test("works only in a session that has a project", async () => {
+  test("requires a session with a project", async () => {
     const { call } = await openTools({});
     expect(await refusal(call("create_blob", { path: "data/rows.csv", kind }))).toMatchObject({
       code: "PERMISSION_DENIED",
@@ -121,7 +121,7 @@ describe("create_blob from a file of the project", () => {
 });
 
 describe("read_blob to a file of the project", () => {
-  test("writes the whole blob to a new file, and answers with its name", async () => {
+  test("writes the whole blob to a new file and returns its path", async () => {
     const content = "x".repeat(2_000_000);
     expect(await save(await open(), { save_as: "data/new.txt", max_bytes: 1 }, content)).toEqual({
       saved_as: "data/new.txt",
@@ -131,7 +131,7 @@ describe("read_blob to a file of the project", () => {
     expect(readdirSync(at("data")).sort()).toEqual(["new.txt", "rows.csv"]);
   });
 
-  test("replaces a file only when it is told to, and keeps its mode", async () => {
+  test("replaces a file only with overwrite, and keeps its mode", async () => {
     const call = await open();
     chmodSync(at("data/rows.csv"), 0o755);
     linkSync(at("data/rows.csv"), path.join(directory, "outside", "same"));
@@ -164,7 +164,7 @@ describe("read_blob to a file of the project", () => {
     ["a pipeline", "data/Jenkinsfile", () => undefined],
     ["a name that some file systems take for .git", "\u200c.git", () => undefined],
     ["a directory", "data", () => undefined],
-  ])("refuses %s, whether it may replace or not", async (_, file, prepare) => {
+  ])("refuses %s, with and without overwrite", async (_, file, prepare) => {
     prepare();
     const before = readdirSync(directory, { recursive: true }).sort();
     const call = await open();
@@ -174,7 +174,7 @@ describe("read_blob to a file of the project", () => {
     expect(readFileSync(path.join(directory, "outside", "rows.csv"), "utf8")).toBe("secret");
   });
 
-  test("makes no directory, and leaves nothing behind when the blob cannot be read", async () => {
+  test("creates no directory, and leaves nothing behind if the blob cannot be read", async () => {
     expect(await refusal(save(await open(), { save_as: "absent/new.txt" }))).toMatchObject({ code: "FILE_NOT_FOUND" });
     const failing = async function* (): AsyncGenerator<Uint8Array> {
       yield await Promise.resolve(Buffer.from("half"));
@@ -185,7 +185,7 @@ describe("read_blob to a file of the project", () => {
     expect(readdirSync(project)).toEqual(["data"]);
   });
 
-  test("replaces nothing that appears while it writes", async () => {
+  test("does not replace a file created while it writes", async () => {
     async function* slow(): AsyncGenerator<Uint8Array> {
       yield await Promise.resolve(Buffer.from("new"));
       writeFileSync(at("new.txt"), "theirs");

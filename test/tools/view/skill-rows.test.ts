@@ -18,7 +18,7 @@ test("descriptions are shortened before names are left out", () => {
   expect(toSkillRows(skills, 20)).toEqual({ rows: ["- s0", "- s1", "- s2", "- s3"], leftOut: 6 });
 });
 
-test("whatever descriptions say, each row is one line without control characters, and all fit", () => {
+test("rows are single lines without control characters and within the limit, whatever descriptions contain", () => {
   const skill = fc.record({
     label: fc.stringMatching(/^[a-z]{1,8}$/),
     description: fc.string({ unit: "binary", maxLength: 400 }),
