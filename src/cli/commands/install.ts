@@ -49,13 +49,13 @@ export const install = defineCommand({
     const file = locateSkillFile(source, offered.skill, requirementsFile);
     const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
     if (part === undefined) {
-      terminal.tell(`${offered.skill.name} has no ${requirementsFile}: there is nothing to install`);
+      terminal.tell(`${offered.skill.name} has no ${requirementsFile}; nothing to install`);
       if (given.json === true)
         await terminal.print(toJson({ skill: offered.skill.name, python: null, directory: null }));
       return 0;
     }
     if (part.bytes.length < part.size) {
-      terminal.tell(`${requirementsFile} of ${offered.skill.name} is larger than 1 MiB; nothing is installed`);
+      terminal.tell(`${requirementsFile} of ${offered.skill.name} is larger than 1 MiB; nothing was installed`);
       return 1;
     }
     const python = await findPython();
@@ -65,6 +65,7 @@ export const install = defineCommand({
     }
     const { signal, stop } = onInterruption();
     const log = openProcessLog();
+    terminal.progress.show(`installing the packages of ${offered.skill.name}`);
     try {
       const { directory } = await installRequirements({
         requirements: part.bytes,
@@ -77,11 +78,14 @@ export const install = defineCommand({
       });
       const told = { skill: offered.skill.name, python: python.version, directory };
       await terminal.print(
-        given.json === true ? toJson(told) : [`${told.skill} has its packages, for Python ${told.python}.\n`],
+        given.json === true ? toJson(told) : [`${told.skill} has its packages, for Python ${told.python}\n`],
       );
       return 0;
     } catch (error) {
-      if (signal.aborted) return 130;
+      if (signal.aborted) {
+        terminal.tell("interrupted; nothing was installed");
+        return 130;
+      }
       if (!isSkillsError(error)) throw error;
       tellRefusal(error, given, { terminal, log });
       return 1;
@@ -91,7 +95,7 @@ export const install = defineCommand({
   },
 });
 
-/** What `--json` prints; nulls where there was nothing to install. */
+/** For `--json`; nulls where there was nothing to install. */
 function toJson(told: {
   readonly skill: string;
   readonly python: string | null;

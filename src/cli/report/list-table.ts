@@ -10,7 +10,7 @@ import { shownPath } from "./shown-path.ts";
 import { table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Prints one skill a line, for people; how many problems there are is told. */
+/** Prints one skill a line, and a summary of the problems on stderr. */
 export async function printTable(
   { skills, problems, counts }: Snapshot,
   roots: readonly Root[],
@@ -22,7 +22,7 @@ export async function printTable(
   if (counts !== undefined) terminal.tell(sayCounts(counts));
 }
 
-/** How many problems there are, and the command that shows them, with the roots whose skills hide others. */
+/** How many problems there are, and the command that shows them, with the roots of skills that shadow others. */
 function sayProblems(
   { skills, problems }: Pick<Snapshot, "skills" | "problems">,
   roots: readonly Root[],
@@ -31,7 +31,7 @@ function sayProblems(
   const count = (wanted: Problem["severity"]): number => problems.filter(({ severity }) => severity === wanted).length;
   const [errors, warnings, notes] = [count("error"), count("warning"), count("note")];
   const parts = [
-    ...(errors > 0 ? [`${counted(errors, "problem")} that left something out`] : []),
+    ...(errors > 0 ? [counted(errors, "error")] : []),
     ...(warnings > 0 ? [counted(warnings, "warning")] : []),
     ...(notes > 0 ? [counted(notes, "note")] : []),
   ];
@@ -39,10 +39,10 @@ function sayProblems(
   const used = new Set(isShadowed ? skills.flatMap(({ sources }) => sources) : []);
   const places = roots.filter(({ path }) => used.has(path) || problems.some(({ file }) => isWithin(file, path)));
   const shown = places.map(({ path }) => shellWord(shownPath(path, cwd))).join(" ");
-  return `${parts.join(", ")}; see acp-skills check --level lenient ${shown}`.trimEnd();
+  return `${parts.join(", ")}; details: acp-skills check --level lenient ${shown}`.trimEnd();
 }
 
-/** A path as a shell takes it for one word. */
+/** A path, quoted for a shell where needed. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

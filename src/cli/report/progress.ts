@@ -6,11 +6,11 @@ import { safeText } from "./safe-text.ts";
 /** Tells a person what takes so long: one line, rewritten in place, once work has taken a second. Nothing where stderr is not a terminal. */
 export interface Progress {
   /** What is being done now. Cheap: may be called for every file. */
-  show(activity: string): void;
+  readonly show: (activity: string) => void;
   /** Removes the line, so that something else can be printed; it comes back with the next second. */
-  erase(): void;
+  readonly erase: () => void;
   /** The work is over. */
-  done(): void;
+  readonly done: () => void;
 }
 
 export interface ProgressStream {

@@ -4,17 +4,17 @@ import type { SkillCounts } from "../../skills/rules/skill-counts.ts";
 const reasons: Partial<Record<RuleCode, string>> = {
   "too-deep": "too deep",
   "skill-ignored": "ignored by git",
-  "skill-file-unused": "beside another SKILL.md",
-  "skill-file-misnamed": "not called SKILL.md",
+  "skill-file-unused": "next to another SKILL.md",
+  "skill-file-misnamed": "not named SKILL.md",
   "manifest-alone": "skill.toml without SKILL.md",
-  "dangling-symlink": "behind links that lead nowhere",
-  "not-a-regular-file": "not a file",
-  "too-many-directories": "beyond the limit of directories",
+  "dangling-symlink": "behind dangling links",
+  "not-a-regular-file": "not a regular file",
+  "too-many-directories": "beyond the directory limit",
   "not-read-in-time": "not read in time",
   "ignored-unsearched": "in ignored directories",
 };
 
-/** The line that ends every list and check: how many skills were found, how many of them checked, and why not the others. */
+/** The last line of every list and check: how many skills were found and checked, and why the others were not. */
 export function sayCounts({ found, checked, notChecked, complete, reasons: why }: SkillCounts): string {
   const counts = `found ${found}, checked ${checked}, not checked ${notChecked}${complete ? "" : " or more"}`;
   if (why.length === 0) return counts;

@@ -1,3 +1,4 @@
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { runCli } from "../run-cli.ts";
 import { skillText, useTemporaryProject } from "../temporary-project.ts";
@@ -10,7 +11,7 @@ interface Tier {
   readonly reason?: string;
 }
 
-test("the doctor tells of node, python, every tier, the limits, the roots and the agents; 0 exactly when something isolates", async () => {
+test("reports node, python, every tier, limits, roots and agents, and exits with 0 exactly if a tier is available", async () => {
   const { code, stdout } = await runCli(["doctor", "--json"], { cwd: project.directory });
   const report = JSON.parse(stdout) as { isolation: string | null; tiers: readonly Tier[] };
   expect(report).toMatchObject({
@@ -26,17 +27,17 @@ test("the doctor tells of node, python, every tier, the limits, the roots and th
 }, 60_000);
 
 test.skipIf(process.platform !== "linux")(
-  "what does not work here makes it exit with 1, and say what is missing",
+  "exits with 1 where no tier is available, and says what is missing",
   async () => {
     const { code, stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
     expect(code).toBe(1);
-    expect(stdout).toContain("none: nothing is executed");
+    expect(stdout).toContain("none: code execution is disabled");
     expect(stdout).toMatch(/seatbelt +\S/);
   },
   60_000,
 );
 
-test("the doctor says which grants are for nobody", async () => {
+test("reports grants that have no effect", async () => {
   project.write("own/known/SKILL.md", skillText("known"));
   project.write("clone/.agents/skills/cloned/SKILL.md", skillText("cloned"));
   const grants = ["--grant", "known:network", "--grant", "unknown:secrets", "--grant", "cloned:network"];
@@ -47,17 +48,43 @@ test("the doctor says which grants are for nobody", async () => {
   expect(stdout).toMatch(/^grant +cloned:network {2}\(cloned came with the project; grants apply only to /m);
 });
 
-test("the doctor says which agents ask before a tool runs code", async () => {
+test("reports which agents ask before a tool runs code", async () => {
   const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
   expect(stdout).toMatch(/ask first +Claude, Gemini CLI, qwen-code, Copilot: /);
-  expect(stdout).toMatch(/do not +opencode, Codex/);
+  expect(stdout).toMatch(/do not ask +opencode, Codex/);
 });
 
-test("the doctor says whether runs get a cgroup, and what its absence means", async () => {
+test("reports whether runs get a cgroup, and what its absence means", async () => {
   const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
-  expect(stdout).toMatch(/^cgroup +(one for each sandbox, below \/.+|none: \S.+\n +Rulesets, .+ descriptors only\.)$/m);
+  expect(stdout).toMatch(/^cgroup +(one per sandbox, below \/.+|none: \S.+\n +Without one, .+ descriptors only\.)$/m);
   const json = await runCli(["doctor", "--json", "--isolation", "seatbelt"], { cwd: project.directory });
   const { cgroup } = JSON.parse(json.stdout) as { cgroup: Record<string, unknown> };
   const told = cgroup["usable"] === true ? ["parent", "usable"] : ["consequence", "reason", "usable"];
   expect(Object.keys(cgroup).sort()).toEqual(told);
+});
+
+test.each([
+  ["a file", () => project.write("data", ""), /^ +cannot be used: .*data is not a directory; remove it, or set /m],
+  ["below a file", () => project.write("file", ""), /^ +cannot be used: .*file is not a directory; /m],
+  [
+    "writable for others",
+    () => {
+      mkdirSync(project.at("data"));
+      chmodSync(project.at("data"), 0o777);
+    },
+    /^ +cannot be used: .*chmod go-w /m,
+  ],
+])("reports a data directory that is %s", async (which, prepare, told) => {
+  prepare();
+  const ACP_SKILLS_HOME = which === "below a file" ? project.at("file", "data") : project.at("data");
+  const args = ["doctor", "--isolation", "seatbelt"];
+  const { stdout } = await runCli(args, { cwd: project.directory, env: { ACP_SKILLS_HOME } });
+  expect(stdout).toMatch(told);
+});
+
+test("accepts a data directory that does not exist yet, and does not create it", async () => {
+  const env = { ACP_SKILLS_HOME: project.at("not", "yet") };
+  const { stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory, env });
+  expect(stdout).not.toContain("cannot be used");
+  expect(existsSync(project.at("not"))).toBe(false);
 });

@@ -36,19 +36,22 @@ async function install(name: string, ...more: readonly string[]): Promise<CliRun
 }
 
 describe("acp-skills install", () => {
-  test.skipIf(lacksPip)("builds what a skill asks for from a folder of wheels, and its runs then have it", async () => {
-    writeAction("first==1.0\n");
-    writeWheel(project.at("wheels"), "first");
-    const before = await runCli(["run", "a.b", ...only], { cwd: project.directory });
-    expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining("acp-skills install a.b") as string });
-    const installed = await install("a-b", "--json");
-    expect(installed).toMatchObject({ code: 0, stderr: "" });
-    expect(JSON.parse(installed.stdout)).toMatchObject({ skill: "a.b" });
-    const { code, stdout } = await runCli(["run", "a.b", "--json", ...only], { cwd: project.directory });
-    expect({ code, result: JSON.parse(stdout) as unknown }).toMatchObject({ code: 0, result: { output: "first" } });
-  });
+  test.skipIf(lacksPip)(
+    "installs what a skill requires from a directory of wheels, and its runs then have it",
+    async () => {
+      writeAction("first==1.0\n");
+      writeWheel(project.at("wheels"), "first");
+      const before = await runCli(["run", "a.b", ...only], { cwd: project.directory });
+      expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining("acp-skills install a.b") as string });
+      const installed = await install("a-b", "--json");
+      expect(installed).toMatchObject({ code: 0, stderr: "" });
+      expect(JSON.parse(installed.stdout)).toMatchObject({ skill: "a.b" });
+      const { code, stdout } = await runCli(["run", "a.b", "--json", ...only], { cwd: project.directory });
+      expect({ code, result: JSON.parse(stdout) as unknown }).toMatchObject({ code: 0, result: { output: "first" } });
+    },
+  );
 
-  test.skipIf(lacksPip)("names what the folder lacks", async () => {
+  test.skipIf(lacksPip)("names the package that the directory lacks", async () => {
     writeAction("nosuch==1.0\n");
     const { code, stdout, stderr } = await install("a.b");
     expect({ code, stdout, stderr }).toEqual({
@@ -60,25 +63,25 @@ describe("acp-skills install", () => {
     expect(JSON.parse(told)).toMatchObject({ data: { code: "SKILL_NOT_READY" } });
   });
 
-  test("refuses a file that is too long, rather than to install a part of it", async () => {
+  test("refuses a requirements file that is too long", async () => {
     writeAction(`${"#".repeat(1024 * 1024)}\nfirst==1.0\n`);
     const { code, stdout, stderr } = await install("a.b");
-    const told = "acp-skills: code/requirements.txt of a.b is larger than 1 MiB; nothing is installed\n";
+    const told = "acp-skills: code/requirements.txt of a.b is larger than 1 MiB; nothing was installed\n";
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: told });
   });
 
-  test("has nothing to do where nothing is asked for, and says so", async () => {
+  test("reports that a skill requires nothing", async () => {
     writeAction();
     const { code, stderr } = await install("a.b");
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining("there is nothing to install") as string,
+      stderr: expect.stringContaining("nothing to install") as string,
     });
     const { stdout } = await install("a.b", "--json");
     expect(JSON.parse(stdout)).toEqual({ skill: "a.b", python: null, directory: null });
   });
 
-  test("knows only skills that there are", async () => {
+  test("refuses an unknown skill", async () => {
     writeAction();
     const { code, stderr } = await install("a.c");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("a.c") as string });

@@ -148,7 +148,7 @@ test("without --json there is a table on stdout, and problems in short on stderr
   ]);
   expect(stdout).not.toContain("\u001b");
   expect(stderr).toMatch(
-    /^acp-skills: .*\d warnings?; see acp-skills check --level lenient .agents\/skills\nacp-skills: found 2, .*\n$/,
+    /^acp-skills: .*\d warnings?; details: acp-skills check --level lenient .agents\/skills\nacp-skills: found 2, .*\n$/,
   );
 });
 
@@ -202,7 +202,7 @@ test("the command that list prints shows the very problems that list counts", as
   const options = ["--skills", "it's here"];
   const { problems } = (await list("--json", ...options)).listed();
   const { stderr } = await list(...options);
-  const command = /see acp-skills (check --level lenient .*)/.exec(stderr)?.[1] ?? "";
+  const command = /details: acp-skills (check --level lenient .*)/.exec(stderr)?.[1] ?? "";
   const words = [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, quoted, plain]) =>
     quoted === undefined ? String(plain) : quoted.replaceAll("'\\''", "'"),
   );

@@ -8,6 +8,7 @@ import { levels, rules } from "../../../skills/rules/rules.ts";
 import type { RuleCode, RuleSettings } from "../../../skills/rules/rules.ts";
 import { nearest } from "../../../base/nearest.ts";
 import type { Reporter } from "./reporters/reporter.ts";
+import { showReads } from "../../report/progress.ts";
 import { sayCounts } from "../../report/say-counts.ts";
 import { openSourceLines } from "../../report/source-lines.ts";
 
@@ -51,10 +52,11 @@ export const check = defineCommand({
     const maxProblems = toMaxProblems(options["max-problems"]);
     const reporter = await loadReporter(name);
     const { cwd, paint, columns } = terminal;
-    const files = diskSkillFiles();
+    const files = showReads(diskSkillFiles(), terminal.progress);
     const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckReport> => {
       const given = paths.length === 0 ? ["."] : paths;
-      return await checkSkills(given, { cwd, level, rules: settings, fix, files, ...(onDirectory && { onDirectory }) });
+      const checking = { cwd, level, rules: settings, fix, files, ...(onDirectory && { onDirectory }) };
+      return await checkSkills(given, checking).finally(terminal.progress.done);
     };
     const print = async (report: CheckReport): Promise<void> => {
       const sourceLine = openSourceLines(files);
