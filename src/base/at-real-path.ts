@@ -6,23 +6,20 @@ import path from "node:path";
 import { SkillsError } from "../errors.ts";
 
 /*
- * Whoever may write in a directory can put a link in the place of anything in it, at any moment: also between the look at a
- * path and its use. The last name is guarded by O_NOFOLLOW, the others are not. So what is opened by a real path is asked
- * afterwards where it lies, and a directory is listed and written to through its descriptor.
+ * Anyone who can write to a directory can replace an entry by a symlink at any moment, also between checking and using a path.
+ * O_NOFOLLOW protects the last name only. Therefore a file opened by its real path is checked afterwards for where it is, and a
+ * directory is listed and written to through its descriptor.
  */
 
 const { O_NOFOLLOW = 0, O_DIRECTORY = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 
-/** For reading. Follows no link in the last place; never waits for the other end of a FIFO. Windows knows neither. */
+/** For reading. Does not follow a link in the last place or block on a FIFO. Windows has neither flag. */
 const plainFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/** Where the kernel tells what a descriptor is, by name; undefined where it does not. */
+/** Where the kernel exposes the paths of descriptors; undefined elsewhere. */
 const descriptors = process.platform === "linux" && tellsNames("/proc/self/fd") ? "/proc/self/fd" : undefined;
 
-/**
- * Opens what lies at a real path, for reading unless `flags` say otherwise. Throws UNREADABLE where a link on the way leads
- * elsewhere by now, and what the file system throws.
- */
+/** Opens a real path, by default for reading. Throws UNREADABLE if a link has replaced part of the path, and file system errors. */
 export function openAtRealPath(real: string, flags = plainFlags): number {
   const descriptor = openSync(real, flags);
   if (isOpenAt(descriptor, real)) return descriptor;
@@ -30,7 +27,7 @@ export function openAtRealPath(real: string, flags = plainFlags): number {
   throw replaced(real);
 }
 
-/** The same without waiting for the disk, for reading. */
+/** The same, asynchronously, for reading. */
 export async function openHandleAtRealPath(real: string): Promise<FileHandle> {
   const handle = await open(real, plainFlags);
   if (isOpenAt(handle.fd, real)) return handle;
@@ -38,11 +35,11 @@ export async function openHandleAtRealPath(real: string): Promise<FileHandle> {
   throw replaced(real);
 }
 
-/** Whether what is open lies at this path, with no link on the way. */
+/** Whether a descriptor belongs to this path, without links. */
 function isOpenAt(descriptor: number, real: string): boolean {
   if (descriptors !== undefined) {
     const found = readlinkSync(`${descriptors}/${descriptor}`);
-    // What was removed or replaced after it was opened did lie there.
+    // It was removed or replaced after it was opened.
     return found === real || (found.length === real.length + removed.length && found === real + removed);
   }
   try {
@@ -51,18 +48,18 @@ function isOpenAt(descriptor: number, real: string): boolean {
     const [opened, there] = [fstatSync(descriptor), statSync(real)];
     return opened.ino === there.ino && opened.dev === there.dev;
   } catch {
-    return false; // It is gone: nothing tells any more where it lay.
+    return false; // It was removed; its path can no longer be determined.
   }
 }
 
-/** A directory that stays the same whatever takes its place. */
+/** An open directory, unaffected by replacements of its path. */
 export interface HeldDirectory {
-  /** Leads to it, until it is closed; names may be appended. */
+  /** Resolves to it until it is closed; names may be appended. */
   readonly path: string;
   close(): void;
 }
 
-/** The directory at a real path. Throws as `openAtRealPath` does. Where descriptors have no names it is only looked at. */
+/** Opens the directory at a real path. Throws like `openAtRealPath`. Where descriptors have no paths, it is only checked. */
 export function holdDirectory(real: string): HeldDirectory {
   if (descriptors === undefined) {
     if (realpathSync.native(real) !== real) throw replaced(real);
@@ -79,7 +76,7 @@ export function holdChild(held: HeldDirectory, name: string, real: string): Held
   return { path: `${descriptors}/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
-/** What the directory at a real path holds. Throws as `openAtRealPath` does. */
+/** Lists the directory at a real path. Throws like `openAtRealPath`. */
 export function listAtRealPath(real: string): Dirent[] {
   const held = holdDirectory(real);
   try {
@@ -89,20 +86,20 @@ export function listAtRealPath(real: string): Dirent[] {
   }
 }
 
-/** What a directory holds that was held by its real path. */
+/** Lists a held directory. */
 export function listHeld(held: HeldDirectory, real: string): Dirent[] {
   const entries = readdirSync(held.path, { withFileTypes: true });
   if (descriptors === undefined && realpathSync.native(real) !== real) throw replaced(real);
   return entries;
 }
 
-/** Opens a file in it for reading: nothing but this name is looked up, so that it need not be asked where it lies. */
+/** Opens a file in a held directory for reading: only its own name is looked up, so its path needs no check. */
 export function openInHeld(held: HeldDirectory, name: string): number {
   const file = `${held.path}/${name}`;
   return descriptors === undefined ? openAtRealPath(path.normalize(file)) : openSync(file, plainFlags);
 }
 
-/** What the kernel puts after the name of what is there no more. */
+/** The suffix that the kernel adds to removed paths. */
 const removed = " (deleted)";
 
 function tellsNames(place: string): boolean {
@@ -119,7 +116,7 @@ function tellsNames(place: string): boolean {
 }
 
 function replaced(real: string): SkillsError {
-  return new SkillsError("UNREADABLE", `${real} cannot be read: a link was put in its place.`, {
+  return new SkillsError("UNREADABLE", `${real} cannot be read: it was replaced by a symlink.`, {
     facts: { path: real },
   });
 }

@@ -1,6 +1,6 @@
-/** Time as a value: everything that waits takes one, so that tests decide when time passes. */
+/** Injected wherever code waits, so that tests control time. */
 export interface Clock {
-  /** Milliseconds since some fixed moment; only differences mean anything. */
+  /** Milliseconds since an arbitrary moment. */
   now(): number;
   /** Calls back once after `ms`; the returned function cancels. A pending timer never keeps the process alive. */
   after(ms: number, callback: () => void): () => void;

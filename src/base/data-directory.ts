@@ -8,8 +8,8 @@ export interface DataPlaces {
 }
 
 /**
- * Where blobs and the ledger are kept unless an option says otherwise: `$ACP_SKILLS_HOME`, else where the platform wants a
- * user's data. Always absolute; a relative `$XDG_DATA_HOME` does not count, as its specification has it.
+ * The default directory of blobs and the ledger: `$ACP_SKILLS_HOME`, else the platform's directory for user data. Always absolute; a
+ * relative `$XDG_DATA_HOME` is ignored, as its specification demands.
  */
 export function defaultDataDirectory({ platform, env, home }: DataPlaces): string {
   const paths = platform === "win32" ? path.win32 : path.posix;

@@ -2,19 +2,19 @@ import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { SkillsError } from "../errors.ts";
 
-/** Which directory it is, whatever its path leads to later. Decimal digits: plain data, and longer than a number is exact. */
+/** Identifies a directory independently of its path. Decimal digits, because inodes may exceed safe integers; plain data. */
 export interface DirectoryIdentity {
   readonly device: string;
   readonly inode: string;
 }
 
-/** What lies at a path now, links followed; undefined where that is no directory. */
+/** The directory at a path, links followed; undefined if it is not a directory. */
 export function identityOf(path: string): DirectoryIdentity | undefined {
   try {
     const found = statSync(path, { bigint: true });
     return found.isDirectory() ? toIdentity(found) : undefined;
   } catch {
-    return undefined; // Nothing that could be used.
+    return undefined; // Missing or inaccessible.
   }
 }
 
@@ -31,20 +31,20 @@ export function directoryReplaced(directory: string): SkillsError {
 }
 
 export interface PinnedDirectory {
-  /** Undefined where there was no directory. */
+  /** Undefined if there was no directory. */
   readonly identity: DirectoryIdentity | undefined;
   /** May be called more than once. */
   release(): void;
 }
 
-/** The same, kept open meanwhile: some file systems give a number to another directory once nobody has this one open. */
+/** The same, kept open: some file systems reuse the inode of a removed directory once nobody has it open. */
 export function pinDirectory(path: string): PinnedDirectory {
   const { O_DIRECTORY } = constants as Partial<typeof constants>;
   let descriptor: number | undefined;
   try {
     if (O_DIRECTORY !== undefined) descriptor = openSync(path, constants.O_RDONLY | O_DIRECTORY);
   } catch {
-    // One that cannot be listed, or no descriptor is left: then it is only looked at.
+    // Not readable, or no descriptors left: its identity is read without keeping it open.
   }
   return {
     identity: descriptor === undefined ? identityOf(path) : toIdentity(fstatSync(descriptor, { bigint: true })),

@@ -1,12 +1,12 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 
-/** Whether a path is a directory or lies in it, by whole segments; both are absolute and normal. */
+/** Whether a path is a directory or is inside it, by whole segments; both are absolute and normalised. */
 export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-/** The same of what the paths lead to by links; what is not there yet lies where it would be made. */
+/** The same after resolving links; a missing path is where it would be created. */
 export function liesIn(path: string, directory: string): boolean {
   return isWithin(whereItLies(path), whereItLies(directory));
 }

@@ -2,10 +2,7 @@ import { lstatSync, mkdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
 
-/**
- * Makes a directory, and those above it that are missing. Not by `recursive`: where a file system says ENOENT to whatever is to
- * be made in it, as /proc does, Node's own tries for ever.
- */
+/** Creates a directory and its missing parents. Without `recursive`, which never ends where a file system returns ENOENT, like /proc. */
 export function makeDirectories(directory: string, mode: number): void {
   const refusal = tryToMake(directory, mode);
   if (refusal === undefined) return;
@@ -16,7 +13,7 @@ export function makeDirectories(directory: string, mode: number): void {
   if (last !== undefined) throw last;
 }
 
-/** What was said against it; nothing where the directory stands there, whoever made it. */
+/** The error; undefined if the directory exists, whoever created it. */
 function tryToMake(directory: string, mode: number): NodeJS.ErrnoException | undefined {
   try {
     mkdirSync(directory, { mode });
@@ -27,7 +24,7 @@ function tryToMake(directory: string, mode: number): NodeJS.ErrnoException | und
   }
 }
 
-/** The same for what only this user may change. Throws UNREADABLE where others could: what lies there may be theirs. */
+/** The same for directories that only this user may change. Throws UNREADABLE if others could, because the content may be theirs. */
 export function makeOwnDirectories(directory: string, mode: number): void {
   makeDirectories(directory, mode);
   const fault = ownershipFault(directory);
@@ -36,8 +33,8 @@ export function makeOwnDirectories(directory: string, mode: number): void {
 }
 
 /**
- * Why others than this user can change what lies in a directory, or put another one in its place, as the end of a sentence for people;
- * undefined where they cannot, and on Windows. The directory above may be root's, and everybody's where only owners may rename.
+ * Why other users can change or replace a directory, as the end of a sentence; undefined if they cannot, and on Windows. The parent may
+ * belong to root, and be world-writable if it is sticky.
  */
 export function ownershipFault(directory: string): string | undefined {
   const user = process.getuid?.();

@@ -11,32 +11,32 @@ export interface Connection {
 }
 
 export interface PeerUsers {
-  /** The user who holds the other end of a loopback connection; undefined where nobody is known to. */
+  /** The user of the process at the other end of a loopback connection; undefined if unknown. */
   readonly userOf: (connection: Connection) => Promise<number | undefined>;
 }
 
 const [tableOf4, tableOf6] = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
 
-/** Tables are read in pieces, between which a row may slip from one to the other. */
+/** Tables are read in chunks, and a row may move between them. */
 const attempts = 3;
 
-/** Whether this system tells which user holds the other end of a loopback connection. Only Linux does. */
+/** Whether the system can tell the user of a loopback peer. Only Linux can. */
 export function canTellPeerUsers(platform: NodeJS.Platform = process.platform): boolean {
   if (platform !== "linux") return false;
   try {
     accessSync(tableOf4);
     return true;
   } catch {
-    return false; // Without /proc there is nothing to tell it by.
+    return false; // No /proc.
   }
 }
 
-/** Reads the kernel's tables of connections, once for all who wait at the same time. */
+/** Reads the kernel's connection tables, once for concurrent callers. */
 export function openPeerUsers(read: () => Promise<string> = readTables): PeerUsers {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<string> | undefined;
 
-  /** A table whose reading began after this was called. */
+  /** A table whose read started after this call. */
   function freshTable(): Promise<string> {
     next ??= running.then(() => {
       next = undefined;
@@ -61,7 +61,7 @@ export function openPeerUsers(read: () => Promise<string> = readTables): PeerUse
 async function readTables(): Promise<string> {
   const [four, six] = await Promise.all([
     readFile(tableOf4, "latin1"),
-    readFile(tableOf6, "latin1").catch(() => ""), // Where there is no IPv6.
+    readFile(tableOf6, "latin1").catch(() => ""), // No IPv6.
   ]);
   return four + six;
 }

@@ -1,10 +1,7 @@
-/**
- * Long work as a generator: it yields at each moment where it may pause, and yields a promise where it cannot go on
- * before that resolved.
- */
+/** Long work as a generator: it yields wherever it may pause, and yields a promise that it must wait for. */
 export type Steps<Result> = Generator<Promise<unknown> | undefined, Result>;
 
-/** Runs steps, and lets other work have its turn after every `slice` milliseconds. */
+/** Runs steps, and yields to the event loop after every `slice` milliseconds. */
 export async function runInSlices<Result>(
   steps: Steps<Result>,
   { now, slice }: { now: () => number; slice: number },
@@ -19,7 +16,7 @@ export async function runInSlices<Result>(
   }
 }
 
-/** Takes steps until they have taken so many milliseconds themselves. False where they did not come to their end. */
+/** Runs steps for so many milliseconds of their own time. False if they did not finish. */
 export function* withinTime(steps: Steps<void>, now: () => number, milliseconds: number): Steps<boolean> {
   for (let left = milliseconds; left > 0;) {
     const started = now();

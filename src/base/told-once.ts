@@ -1,8 +1,8 @@
 import type { Log } from "./log.ts";
 
-/** What was told already. */
+/** Deduplicates messages. */
 export interface ToldOnce {
-  /** Whether a key was never asked about before; remembers it. */
+  /** Whether a key is new; remembers it. */
   readonly isNew: (key: string) => boolean;
   /** Logs a message unless one was logged under its key before. */
   readonly tellOnce: (level: Parameters<Log>[0], message: string, key?: string) => void;
@@ -10,7 +10,7 @@ export interface ToldOnce {
 
 const defaultLimit = 1_000;
 
-/** Remembers at most `limit` keys; beyond them nothing is new. */
+/** Remembers at most `limit` keys; beyond that, nothing is new. */
 export function openToldOnce(log: Log, { limit = defaultLimit }: { readonly limit?: number } = {}): ToldOnce {
   const told = new Set<string>();
   const isNew = (key: string): boolean => {

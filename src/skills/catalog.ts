@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { assemble } from "./scan/assemble.ts";
-import { diffSnapshots, isEmptyChange, isSameProblems } from "./diff.ts";
+import { assemble } from "./offer/assemble.ts";
+import { diffSnapshots, isEmptyChange, isSameProblems } from "./offer/diff.ts";
 import { openHold } from "./watch/hold.ts";
 import type { Hold } from "./watch/hold.ts";
 import type { Problem } from "./rules/problem.ts";

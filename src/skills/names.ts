@@ -1,19 +1,19 @@
 /** The most characters a slug may have (C-1.2). */
 export const maxNameLength = 64;
 
-/** Nothing behind so many characters gets into a slug; and normalising long runs of accents takes long. */
+/** Characters beyond these cannot reach a slug, and normalising long runs of accents is slow. */
 export const longestNormalised = 1024;
 
 const slug = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Whether a name can go on the wire as it stands (C-1.3). */
+/** Whether a name is a valid slug (C-1.3). */
 export function isSlug(name: string): boolean {
   return name.length <= maxNameLength && slug.test(name);
 }
 
 /**
- * The slug of a name (C-1.2): dots become hyphens, and so does every run of characters that a slug cannot have, once
- * letters have lost their case and accents. Undefined where nothing is left, as with a name in another script.
+ * The slug of a name (C-1.2): lower case without accents, with a hyphen for each run of other characters. Undefined if nothing is left,
+ * as for a name in another script.
  */
 export function toSlug(name: string): string | undefined {
   if (isSlug(name)) return name;

@@ -6,7 +6,7 @@ import type { SkillCounts } from "./rules/skill-counts.ts";
 export interface Skill {
   /** Canonical name: dotted for a manifest (`salesforce.leads.sync`), else the slug. */
   readonly name: string;
-  /** What editors show: `^[a-z0-9]+(-[a-z0-9]+)*$`, at most 64 characters, unique in a catalog. */
+  /** Shown by editors: `^[a-z0-9]+(-[a-z0-9]+)*$`, at most 64 characters, unique in a catalog. */
   readonly slug: string;
   readonly version: string;
   readonly kind: "instruction" | "action";
@@ -34,23 +34,23 @@ export interface Skill {
   readonly manifest?: Manifest;
 }
 
-/** A skill as a catalog offers it: the version that counts, where it was found, and what is wrong with it. */
+/** A skill as a catalog offers it: its current version, where it was found, and its problems. */
 export interface OfferedSkill {
   readonly skill: Skill;
-  /** Every root (absolute path, as configured) under which this very directory was found; the first one decides precedence. */
+  /** Every root (absolute path, as configured) under which this directory was found; the first decides precedence. */
   readonly sources: readonly string[];
   readonly problems: readonly Problem[];
-  /** That it lies below a root of the person's own; absent for one that came with a project (C-1.6). */
+  /** Set if it is below one of the person's own roots, not a project's (C-1.6). */
   readonly isOwn?: true;
   /** All versions, newest first; contains `skill`. */
   readonly versions: readonly Skill[];
 }
 
-/** Everything a catalog knows at one moment. Immutable; replaced whole. */
+/** The state of a catalog at one moment. Immutable; replaced as a whole. */
 export interface Snapshot {
-  /** One row a slug, ordered by code point. */
+  /** One per slug, ordered by code point. */
   readonly skills: readonly OfferedSkill[];
-  /** Every problem found: those attached to offered skills, and those of skills and directories that are not offered. */
+  /** All problems: of offered skills, and of skills and directories that are not offered. */
   readonly problems: readonly Problem[];
   /** The person's own roots, even those without a skill (C-1.6). */
   readonly ownRoots?: readonly string[];

@@ -37,7 +37,7 @@ test.skipIf(process.platform === "win32")(
       ...["-c", 'ulimit -n 60 && exec "$0" --input-type=module -e "$1"'],
       ...[process.execPath, script],
     ]);
-    const refused = `SkillsError RUNTIME_BUSY "${process.execPath}" cannot be started now: this process has no file descriptors left (EMFILE).`;
+    const refused = `SkillsError RUNTIME_BUSY "${process.execPath}" cannot be started: this process has no file descriptors left (EMFILE).`;
     expect(stdout.trim().split("\n")).toEqual([refused, refused, "again"]);
   },
 );

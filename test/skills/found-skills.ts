@@ -1,6 +1,6 @@
 import type { Found, FoundSkill } from "../../src/skills/scan/found.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
-import type { DirectoryRecord } from "../../src/skills/files/read-directory.ts";
+import type { DirectoryRecord } from "../../src/skills/scan/read-directory.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";
 import { skillText } from "../contract/skill-watcher.ts";
 

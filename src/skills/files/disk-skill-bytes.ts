@@ -5,12 +5,12 @@ import { openAtRealPath, openHandleAtRealPath } from "../../base/at-real-path.ts
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { SkillBytes } from "./skill-bytes.ts";
 
-/** Up to here a file is read at once: opening it asynchronously costs more than reading it. */
+/** Smaller files are read synchronously, which costs less than opening them asynchronously. */
 const maxAtOnce = 256 * 1024;
-/** A file written twice within a tick of the disk's clock keeps its times: so young a stamp proves nothing. */
+/** A file written twice within a tick of the disk's clock keeps its times, so such a recent stamp proves nothing. */
 const racyMs = 100;
 
-/** Bytes on disk. `now` is in milliseconds since 1970, as the disk's times are. */
+/** Bytes on disk. `now` is in milliseconds since 1970, like the disk's times. */
 export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number } = {}): SkillBytes {
   const shared = Buffer.allocUnsafeSlow(maxAtOnce);
   return {
@@ -29,7 +29,7 @@ export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number
       const quick = withFile(file, (descriptor, { size }) => {
         if (size >= maxAtOnce) return "large";
         const length = fill(descriptor, shared);
-        // A file that grew since it was measured is large by now.
+        // The file may have grown since its stat.
         return length < maxAtOnce ? hash("sha256", shared.subarray(0, length), "hex") : "large";
       });
       return quick === "large" ? hashInPieces(file, signal) : quick;

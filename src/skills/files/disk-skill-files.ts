@@ -7,7 +7,7 @@ import { SkillsError } from "../../errors.ts";
 import { openRegularFileSync } from "./open-regular-file.ts";
 import type { Entry, Head, SkillFiles } from "./skill-files.ts";
 
-/** What nearly every directory of a skill holds, once for all of them. */
+/** The entry of nearly every skill directory, shared by all of them. */
 const skillEntry: Entry = Object.freeze({ name: "SKILL.md", kind: "file", link: false });
 
 /** Skills on disk. The bytes of a head are valid until the next one is read: they share one buffer. */
@@ -130,17 +130,17 @@ function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
       const wanted = limit - length;
       const count = readSync(descriptor, buffer, length, wanted, length);
       length += count;
-      // Of a regular file, less than what was asked for is the rest.
+      // A short read of a regular file is its end.
       if (count < wanted) break;
     }
-    // Making a view costs as much as reading a small file.
+    // Creating a view costs as much as reading a small file.
     return { bytes: length === buffer.length ? buffer : buffer.subarray(0, length), whole: length < limit };
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** Without making a string to compare with. */
+/** Without creating a string for the comparison. */
 function isSkillFileOf(directory: string, file: string): boolean {
   return (
     file.startsWith(directory) &&
@@ -162,7 +162,7 @@ function linkedKind(link: string): Entry["kind"] {
     const stats = statSync(link);
     return stats.isFile() ? "file" : stats.isDirectory() ? "directory" : "other";
   } catch {
-    // Missing, a loop of links, or hidden behind a directory that may not be entered: it leads nowhere for us.
+    // Missing, a loop, or behind a directory without permission: the same for us.
     return "dangling";
   }
 }
@@ -173,7 +173,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
   ENOTDIR: "it is not a directory",
   EISDIR: "it is a directory",
-  ELOOP: "its links lead in a circle",
+  ELOOP: "its symlinks form a loop",
   ENAMETOOLONG: "its path is too long",
   EMFILE: "this process has too many open files",
   ENFILE: "the system has too many open files",

@@ -3,20 +3,20 @@ import type { Stats } from "node:fs";
 import path from "node:path";
 import { joinPath } from "./skill-files.ts";
 
-/** Where the way to a path turns or ends: `name` in `directory`, which is a real path. */
+/** A link on the way to a path, or its end: `name` in `directory`, which is a real path. */
 export interface Step {
   readonly directory: string;
   readonly name: string;
 }
 
-/** How a path is reached. */
+/** How a path resolves. */
 export interface Way {
-  /** Every link on the way, and its end or the first name that is not there. */
+  /** Every link on the way, and the end or the first missing name. */
   readonly steps: readonly Step[];
-  /** Where it leads; undefined where that is nowhere. */
+  /** The real path; undefined if it does not exist. */
   readonly real: string | undefined;
   readonly isDirectory: boolean;
-  /** What tells the thing from a later one of the same path. */
+  /** Distinguishes it from a later file or directory at the same path. */
   readonly identity: string | undefined;
 }
 
@@ -29,18 +29,18 @@ export const noWay: Way = Object.freeze({
   identity: undefined,
 });
 
-/** Follows an absolute path. Never throws: what may not be looked at is as good as missing. */
+/** Resolves an absolute path. Never throws: inaccessible counts as missing. */
 export function followPath(target: string): Way {
   const { root } = path.parse(target);
   return follow(target, root, segments(target.slice(root.length)));
 }
 
-/** The same where the directory above is known to be a real path. */
+/** The same if the parent is known to be a real path. */
 export function followLast(target: string): Way {
   return follow(target, path.dirname(target), [path.basename(target)]);
 }
 
-/** What tells something from a later one of the same path: an inode alone is given away again at once. */
+/** Distinguishes a file from a later one at the same path: an inode alone is reused at once. */
 export function identityOf(target: string): string | undefined {
   const stats = statsOf(target);
   return stats && identify(stats);
@@ -50,7 +50,7 @@ export function isSameWay(a: Way, b: Way): boolean {
   return isSameEnd(a, b) && a.steps.length === b.steps.length && a.steps.every((step, at) => isSameStep(step, b, at));
 }
 
-/** Whether two ways lead to the same thing in the same place. */
+/** Whether two paths resolve to the same file or directory. */
 export function isSameEnd(a: Way, b: Way): boolean {
   return a.identity === b.identity && a.real === b.real;
 }
@@ -59,7 +59,7 @@ function isSameStep({ directory, name }: Step, { steps }: Way, at: number): bool
   return directory === steps[at]?.directory && name === steps[at].name;
 }
 
-/** From a real directory; the last name of `rest` is next. */
+/** Starts at a real directory; the last name of `rest` is next. */
 function follow(target: string, from: string, rest: string[]): Way {
   const steps: Step[] = [];
   let real = from;
@@ -68,7 +68,7 @@ function follow(target: string, from: string, rest: string[]): Way {
   for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
     if (name === "." || name === "..") {
       stats ??= statsOf(real);
-      // Of a file, nothing is a name but its own.
+      // A file has no `.` or `..`.
       if (stats?.isDirectory() !== true) return { ...noWay, steps: [...steps, stepTo(real)] };
       if (name === "..") {
         real = path.dirname(real);
@@ -105,7 +105,7 @@ function statsOf(target: string): Stats | undefined {
   try {
     return lstatSync(target, { throwIfNoEntry: false });
   } catch {
-    // A loop, a name that cannot be asked for, or a directory that may not be entered.
+    // A loop, an invalid name, or a directory without permission.
     return undefined;
   }
 }
@@ -114,7 +114,7 @@ function linkText(link: string): string | undefined {
   try {
     return readlinkSync(link);
   } catch {
-    // It has just become something else, which the next look sees.
+    // It was just replaced, which the next look notices.
     return undefined;
   }
 }
@@ -122,7 +122,7 @@ function linkText(link: string): string | undefined {
 /** Last one first. */
 function segments(relative: string): string[] {
   const names = relative.split(path.sep === "/" ? "/" : /[\\/]/);
-  // A slash at the end asks for a directory, as a dot does.
+  // A trailing slash requires a directory, like a dot.
   const asked = names.at(-1) === "" ? [...names, "."] : names;
   return asked.filter((name) => name !== "").reverse();
 }

@@ -3,7 +3,7 @@ import { isSkillsError } from "../../errors.ts";
 import type { SkillFiles } from "./skill-files.ts";
 import type { SkillBytes } from "./skill-bytes.ts";
 
-/** The bytes of skills in memory. Their digest is their stamp. */
+/** The bytes of skills in memory. The digest is the stamp. */
 export function memorySkillBytes(files: SkillFiles): SkillBytes {
   const read = (file: string): Uint8Array | undefined => {
     try {

@@ -9,18 +9,18 @@ type Node =
   | { readonly kind: "denied" }
   | { readonly kind: "link"; readonly target: string };
 
-/** Skills in memory, under POSIX paths. Every change is told as a watch would tell it: the directory, then the name. */
+/** Skills in memory, under POSIX paths. Changes are reported like by a watch: directory and name. */
 export interface MemorySkillFiles extends SkillFiles {
-  /** Directories above come into being. */
+  /** Creates missing parents. */
   write(file: string, content: string | Uint8Array): void;
   makeDirectory(directory: string): void;
   /** `target` is absolute, or relative to the link's directory; it need not exist. */
   link(link: string, target: string): void;
-  /** Something that is neither file nor directory, such as a FIFO. */
+  /** Neither file nor directory, such as a FIFO. */
   makeOther(file: string): void;
-  /** Something that may not be read. */
+  /** Denies permission. */
   deny(target: string): void;
-  /** With everything below it; a link is removed, not what it leads to. */
+  /** Recursively; of a link, only the link. */
   remove(target: string): void;
   rename(from: string, to: string): void;
   /** Calls back after each change. */
@@ -57,7 +57,7 @@ export function memorySkillFiles(initial: Readonly<Record<string, string | Uint8
     if (node.kind === "denied") throw unreadable(target, "permission is denied");
     return node;
   }
-  /** Where a new thing called `target` lies, links above it followed and missing directories made. */
+  /** The real path of a new entry; resolves links above it and creates missing directories. */
   function place(target: string): string {
     const above = path.posix.dirname(target);
     if (above === target) return target;

@@ -4,11 +4,11 @@ import { openAtRealPath, openHandleAtRealPath } from "../../base/at-real-path.ts
 import { isSkillsError, SkillsError } from "../../errors.ts";
 
 /*
- * For the files of skills: a path is that of a real directory and a name in it. The name may be a link, which people put there on
- * purpose; where anything else on the way has become one, nothing is read.
+ * For files of skills: the directory of a path is real, and only its last name may be a link, which people create deliberately. If a
+ * link replaces anything else on the way, nothing is read.
  */
 
-/** Opens a file for reading; never waits. Throws what the file system throws, and UNREADABLE for what is no regular file. */
+/** Opens a file for reading without blocking. Throws file system errors, and UNREADABLE unless it is a regular file. */
 export async function openRegularFile(file: string): Promise<FileHandle> {
   const handle = await openHandleAtRealPath(file).catch(async (error: unknown) => {
     if (!isLink(error)) throw error;
@@ -23,7 +23,7 @@ export async function openRegularFile(file: string): Promise<FileHandle> {
   return handle;
 }
 
-/** The same at once, as a descriptor. */
+/** The same synchronously, as a descriptor. */
 export function openRegularFileSync(file: string): number {
   const descriptor = openSync(file);
   try {
@@ -44,7 +44,7 @@ function openSync(file: string): number {
   }
 }
 
-/** Windows opens what a link leads to, and only then it shows. */
+/** Windows opens the target of a link, which is noticed only afterwards. */
 function isLink(error: unknown): boolean {
   if (process.platform === "win32") return isSkillsError(error);
   return error instanceof Error && "code" in error && error.code === "ELOOP";

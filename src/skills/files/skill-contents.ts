@@ -4,10 +4,10 @@ import { setImmediate } from "node:timers/promises";
 import { listAtRealPath } from "../../base/at-real-path.ts";
 import { byCodePoint } from "../text/code-point-order.ts";
 
-/** The files of a skill, from its directory, with `/` on every system. */
+/** The files of a skill, relative to its directory, with `/` on every system. */
 export interface SkillContents {
   readonly paths: readonly string[];
-  /** Whether there are more than were asked for, or than were looked for. */
+  /** Whether there are more than the limit, or than were searched. */
   readonly more: boolean;
 }
 
@@ -15,8 +15,8 @@ const maxDirectories = 500;
 const skipped: ReadonlySet<string> = new Set(["node_modules", "__pycache__"]);
 
 /**
- * Lists the files of a skill, from its real directory, at most `limit`: those near the top first, each directory's in order. Leaves out dot-files,
- * `node_modules`, `__pycache__`, and the skills inside it. Follows no links; what cannot be listed is left out.
+ * Lists at most `limit` files of a skill in its real directory, breadth first and ordered. Leaves out dot-files, `node_modules`,
+ * `__pycache__`, nested skills, links, and unreadable directories.
  */
 export async function listSkillContents(directory: string, limit: number): Promise<SkillContents> {
   const paths: string[] = [];
@@ -39,7 +39,7 @@ export async function listSkillContents(directory: string, limit: number): Promi
   return { paths, more: waiting.length > 0 };
 }
 
-/** Whether this makes its directory a skill of its own. */
+/** Whether this file makes its directory a skill. */
 export function isSkillFile({ name }: { readonly name: string }): boolean {
   return name === "SKILL.md" || name === "skill.md";
 }
@@ -48,7 +48,7 @@ function readEntries(directory: string): Dirent[] {
   try {
     return listAtRealPath(directory).sort((a, b) => byCodePoint(a.name, b.name));
   } catch {
-    // The list is a help, and whoever looked for skills has reported a directory that cannot be listed.
+    // The scan has already reported the unreadable directory.
     return [];
   }
 }

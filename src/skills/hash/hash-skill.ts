@@ -17,15 +17,15 @@ export interface HashedFile {
 export interface HashedSkill {
   /** Ordered by code point. */
   readonly files: readonly HashedFile[];
-  /** Of the paths and digests of all files; undefined when there are more than are counted, or they are too large. */
+  /** Of the paths and digests of all files; undefined if there are too many or they are too large. */
   readonly digest: string | undefined;
-  /** The files have more than `maxBytes`, so that nothing was hashed. */
+  /** The files exceed `maxBytes`; nothing was hashed. */
   readonly tooLarge?: true;
 }
 
-/** Hashes the files of skills; remembers what did not change. */
+/** Hashes the files of skills; caches unchanged files. */
 export interface SkillHasher {
-  /** Of a skill with more than `maxBytes` nothing is read, and there are neither files nor a digest. Default: no limit. */
+  /** A skill that exceeds `maxBytes` is not read and has neither files nor digest. Default: no limit. */
   hash(
     source: SkillSource,
     directory: string,
@@ -34,7 +34,7 @@ export interface SkillHasher {
   ): Promise<HashedSkill>;
 }
 
-/** Milliseconds of hashing at a stretch before other work gets its turn. */
+/** Milliseconds of hashing before other work gets a turn. */
 const slice = 3;
 const maxAtOnce = 2;
 const maxRemembered = 50_000;
@@ -85,7 +85,7 @@ export function openSkillHasher(): SkillHasher {
         const result = yield* hashFile(bytes, file, signal);
         if (result !== undefined) hashed.push(result);
       } catch (error) {
-        // A file that may not be read is as good as absent for everyone here.
+        // An unreadable file counts as absent.
         if (!isSkillsError(error) || error.code !== "UNREADABLE") throw error;
       }
     }
@@ -121,24 +121,24 @@ function* totalSize(bytes: SkillBytes, files: readonly WalkedFile[]): Steps<numb
   return total;
 }
 
-/** The directory of a skill is not where it was when the skill was read. */
+/** The skill's directory moved since the skill was read. */
 function gone(): SkillsError {
   const hint = "List the skills again.";
-  return new SkillsError("SKILL_NOT_READY", "The skill has just changed on disk.", { facts: { hint } });
+  return new SkillsError("SKILL_NOT_READY", "The skill just changed on disk.", { facts: { hint } });
 }
 
 function toHashed(path: string, { size }: FileStamp, sha256: string): HashedFile {
   return { path, size_bytes: size, sha256 };
 }
 
-/** `sha256:` and the digest of one line a file: its digest, two blanks, its path, as `sha256sum` writes them. */
+/** `sha256:` and the digest of the output of `sha256sum`: per file a line of digest, two spaces, path. */
 function digestOf(files: readonly HashedFile[]): string {
   const lines = createHash("sha256");
   for (const { path, sha256 } of files) lines.update(`${sha256}  ${path}\n`);
   return `sha256:${lines.digest("hex")}`;
 }
 
-/** At most `width` at a time; the others wait in turn. */
+/** A semaphore: at most `width` at a time, in order. */
 function openGate(width: number): () => Promise<() => void> {
   const waiting: (() => void)[] = [];
   let inside = 0;

@@ -4,8 +4,8 @@ import { countCodePoints } from "../text/code-points.ts";
 const maxPathLength = 512;
 
 /**
- * Why a path cannot name a file of a skill, as the end of a sentence that starts with "The path"; undefined where it can
- * (CONTRACT C-3.3). Pure: whether something is there, and where a link leads, is for the disk to say. Never percent-decodes.
+ * Why a path cannot name a file of a skill, as the end of a sentence that starts with "The path"; undefined if it can (CONTRACT
+ * C-3.3). Pure: existence and links are not checked. Never percent-decodes.
  */
 export function skillPathFault(path: string, directory = "the skill's directory"): string | undefined {
   if (path === "") return "is empty";
@@ -24,7 +24,7 @@ export function skillPathFault(path: string, directory = "the skill's directory"
   return undefined;
 }
 
-/** Whether a name is one that is never served: a dot-file, or Python's cache. */
+/** Whether a name is never served: a dot-file, or Python's cache. */
 export function isHiddenName(name: string): boolean {
   return name.startsWith(".") || name.toLowerCase() === "__pycache__";
 }

@@ -8,7 +8,7 @@ import type { Manifest } from "./manifest.ts";
 import { readMetadata } from "./metadata.ts";
 import { readMetadataPermissions } from "./metadata-permissions.ts";
 import { toSlug } from "../names.ts";
-import { readHead } from "../files/read-head.ts";
+import { readHead } from "./read-head.ts";
 import { rules } from "../rules/rules.ts";
 import type { Finding } from "../rules/rules.ts";
 import { cleanFields, nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { DirectoryRecord } from "../files/read-directory.ts";
+import type { DirectoryRecord } from "../scan/read-directory.ts";
 import type { Finding, RuleCode } from "./rules.ts";
 
 /** How many skills there are, and how many of them were read. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { FoundSkill } from "./found.ts";
-import type { DirectoryRecord } from "../files/read-directory.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
 import { joinPath } from "../files/skill-files.ts";
-import { isSkillFileName } from "../files/skill-file-names.ts";
+import { isSkillFileName } from "./skill-file-names.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import type { Steps } from "../../base/slices.ts";
 

@@ -1,4 +1,4 @@
-import type { DirectoryRecord } from "../files/read-directory.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
 import type { Root } from "./roots.ts";
 import type { Finding } from "../rules/rules.ts";
 
@@ -6,7 +6,7 @@ import type { Finding } from "../rules/rules.ts";
 export interface FoundSkill {
   readonly record: DirectoryRecord;
   readonly roots: readonly Root[];
-  /** Equal for copies; absent where no other skill of its slug and root has the same SKILL.md. */
+  /** Equal for copies; absent if no other skill with its slug and root has the same SKILL.md. */
   readonly content?: string;
 }
 

@@ -1,23 +1,23 @@
 import path from "node:path";
 
-/** A directory below which skills are looked for. `path` is absolute; it need not exist. */
+/** A directory that is searched for skills. `path` is absolute; it need not exist. */
 export interface Root {
   readonly path: string;
-  /** `explicit`: asked for by name; `project`: of the session's directories; `user`: of the home directory. */
+  /** `explicit`: passed by the user; `project`: in the session's directories; `user`: in the home directory. */
   readonly origin: "explicit" | "project" | "user";
-  /** Whether it is no directory of skills, but of whatever may hold some. */
+  /** Whether it is not a directory of skills, but any directory that may contain some. */
   readonly holdsAnything?: boolean;
 }
 
 export interface SessionDirectories {
-  /** Asked for by name, absolute, in the order of precedence. */
+  /** Passed by the user, absolute, in order of precedence. */
   readonly explicit?: readonly string[];
   readonly cwd?: string | undefined;
   readonly additionalDirectories?: readonly string[];
   readonly home?: string | undefined;
   /** False leaves only the explicit roots. */
   readonly useDefaults?: boolean;
-  /** How paths are spelt; the platform's own way when absent. */
+  /** Default: the platform's own path syntax. */
   readonly paths?: Pick<path.PlatformPath, "isAbsolute" | "join" | "normalize" | "parse" | "sep">;
 }
 
@@ -26,10 +26,7 @@ const places = [
   [".claude", "skills"],
 ] as const;
 
-/**
- * The roots of a session, most important first, each once (C-1.6). A directory that is not absolute is not used: what it
- * is relative to is not known here; `problems` says so in sentences for people.
- */
+/** The roots of a session, in order of precedence, without duplicates (C-1.6). Relative directories are skipped and reported in `problems`. */
 export function sessionRoots(directories: SessionDirectories): { roots: Root[]; problems: string[] } {
   const { explicit = [], cwd, additionalDirectories = [], home, useDefaults = true, paths = path } = directories;
   const roots = new Map<string, Root>();
@@ -38,14 +35,12 @@ export function sessionRoots(directories: SessionDirectories): { roots: Root[]; 
   function addRoot(directory: string, origin: Root["origin"]): void {
     const normal = withoutTrailingSeparator(paths.normalize(directory), paths);
     const before = roots.get(normal);
-    // Where the home directory is the project, its skills are the person's own all the same; a Map keeps their place.
+    // If the home directory is the project, its skills still are the person's own; a Map keeps the position.
     if (before === undefined || before.origin === "project") roots.set(normal, { path: normal, origin });
   }
   function isUsable(directory: string, role: string): boolean {
     if (paths.isAbsolute(directory)) return true;
-    problems.push(
-      `The ${role} ${JSON.stringify(directory)} is not an absolute path, so no skills are looked for there.`,
-    );
+    problems.push(`The ${role} ${JSON.stringify(directory)} is not an absolute path and is not searched for skills.`);
     return false;
   }
 

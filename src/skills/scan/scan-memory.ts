@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { DirectoryRecord } from "../files/read-directory.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
 import { joinPath } from "../files/skill-files.ts";
 import type { Root } from "./roots.ts";
 

@@ -1,13 +1,13 @@
 import path from "node:path";
 import { withinTime } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
-import { loadManifestReader, needsManifestReader } from "../files/read-skill-file.ts";
-import { readDirectory } from "../files/read-directory.ts";
-import type { DirectoryRecord } from "../files/read-directory.ts";
+import { loadManifestReader, needsManifestReader } from "./read-skill-file.ts";
+import { readDirectory } from "./read-directory.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
 import { joinPath } from "../files/skill-files.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
-import { findIgnoreRule } from "../ignore/ignored.ts";
-import type { IgnoreRules } from "../ignore/ignored.ts";
+import { findIgnoreRule } from "./ignored.ts";
+import type { IgnoreRules } from "./ignored.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import { CopyFinder } from "./copies.ts";
 import * as findings from "./disk-findings.ts";
@@ -173,7 +173,7 @@ export class Scan {
         yield loadManifestReader();
         record = this.#read(visit, root, known);
       }
-      if (record === needsManifestReader) throw new Error("the reader of skill.toml was not loaded");
+      if (record === needsManifestReader) throw new Error("the manifest reader is not loaded");
       if (record === undefined) continue;
       collect(record, root, level, found);
       if (!level.allowance.insideSkill && !record.isSkill) {

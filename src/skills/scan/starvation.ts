@@ -2,11 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 
-/** Notices what could not be read for want of file descriptors, so that it is read again: no file changes when there are some. */
+/** Detects reads that failed because file descriptors ran out, and retries: no file event occurs when some become available. */
 export interface Starvation {
-  /** The same files, watched. */
+  /** The same files, with failures detected. */
   readonly files: SkillFiles;
-  /** A look is over: plans another where something was missing, each later than the one before. */
+  /** Call after each look: schedules another one with exponential backoff if descriptors were missing. */
   afterLook(): void;
   close(): void;
 }
@@ -14,7 +14,7 @@ export interface Starvation {
 const firstRetryMs = 250;
 const lastRetryMs = 30_000;
 
-/** `again` is called when it is time to look at everything once more; it must not throw. */
+/** `again` is called to look at everything again; it must not throw. */
 export function openStarvation(files: SkillFiles, clock: Clock, again: () => void): Starvation {
   let isStarved = false;
   let isClosed = false;

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { manifestAlone, misnamedFile, unusedFile } from "./disk-findings.ts";
 import type { Finding } from "../rules/rules.ts";
-import type { DirectoryRecord } from "../files/read-directory.ts";
-import { isSkillFileName } from "../files/skill-file-names.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
+import { isSkillFileName } from "./skill-file-names.ts";
 import { joinPath } from "../files/skill-files.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import type { Root } from "./roots.ts";

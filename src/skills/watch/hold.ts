@@ -1,16 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
-import type { DirectoryRecord } from "../files/read-directory.ts";
+import type { DirectoryRecord } from "../scan/read-directory.ts";
 
-/** Doubts losses for a moment: editors empty or rename a file before they write it anew. */
+/** Holds back losses for a moment, because editors truncate or rename a file before writing it again. */
 export interface Hold {
-  /** Whether to go on as if the directory were as before. Not where nothing has happened for as long as that would be doubted. */
+  /** Whether to keep the previous record of a directory. False if it has been quiet for as long as a loss is held back. */
   isHeld(directory: string, before: DirectoryRecord, now: DirectoryRecord | undefined, quiet?: number): boolean;
   close(): void;
 }
 
 const patience = 40;
 
-/** `lookAgain` is called when a directory's time is over; it must not throw. */
+/** `lookAgain` is called when the time of a held directory is over; it must not throw. */
 export function openHold(clock: Clock, lookAgain: (directory: string) => void, milliseconds = patience): Hold {
   const held = new Map<string, { isOver: boolean; readonly cancel: () => void }>();
   return {
@@ -23,7 +23,7 @@ export function openHold(clock: Clock, lookAgain: (directory: string) => void, m
       }
       if (doubt === undefined) {
         const cancel = clock.after(milliseconds, () => {
-          // The timer decides that time is over, not the clock: timers fire a little early.
+          // The timer decides, not the clock: timers fire slightly early.
           const waiting = held.get(directory);
           if (waiting !== undefined) waiting.isOver = true;
           lookAgain(directory);
@@ -42,7 +42,7 @@ export function openHold(clock: Clock, lookAgain: (directory: string) => void, m
   };
 }
 
-/** Whether a skill or a directory has gone, or a skill has become unusable or lost its manifest. */
+/** Whether a skill or a directory disappeared, or a skill became unusable or lost its manifest. */
 function isLoss(before: DirectoryRecord, now: DirectoryRecord | undefined): boolean {
   if (now === undefined) return true;
   if (before.skill !== undefined && now.skill?.dialect !== before.skill.dialect && !isGain(before, now)) return true;

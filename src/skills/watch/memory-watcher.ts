@@ -1,18 +1,18 @@
 import type { Hint, OpenSkillWatcher } from "./skill-watcher.ts";
 
-/** A watcher whose events are made by hand, and which shows what is watched. */
+/** A watcher with manual events that exposes what is watched. */
 export interface MemoryWatcher {
   readonly open: OpenSkillWatcher;
   /** In the order in which they were added. */
   readonly watched: ReadonlySet<string>;
   readonly isClosed: boolean;
-  /** Something happened: hints where the directory is watched; a watched directory that is itself the thing is told too. */
+  /** Simulates a change: hints for a watched directory, and for a watched path that is the entry itself. */
   touch(directory: string, name: string): void;
-  /** The system's watches run out. */
+  /** Simulates that watches run out. */
   degrade(message: string): void;
 }
 
-/** `resolve` tells where a path leads; without it, there are no links. */
+/** `resolve` resolves links; default: there are none. */
 export function memoryWatcher(resolve: (target: string) => string | undefined = (target) => target): MemoryWatcher {
   const watched = new Set<string>();
   const ends = new Map<string, string | undefined>();

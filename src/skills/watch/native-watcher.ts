@@ -2,36 +2,35 @@ import { watch } from "node:fs";
 import path from "node:path";
 import { followLast, followPath, isSameWay, noWay } from "../files/follow-path.ts";
 import type { Way } from "../files/follow-path.ts";
-import { openPathGuards } from "./path-guards.ts";
+import { handlesOf, openPathGuards } from "./path-guards.ts";
+import type { WatchDirectory, WatchHandle } from "./path-guards.ts";
 import { openPollingWatcher } from "./polling-watcher.ts";
 import { shareWatcher } from "./shared-watcher.ts";
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "./skill-watcher.ts";
-import { handlesOf } from "./watch-handle.ts";
-import type { WatchDirectory, WatchHandle } from "./watch-handle.ts";
 
 export interface NativeWatcherOptions {
   readonly watchDirectory?: WatchDirectory;
-  /** Takes the paths for which the system has no watch left. */
+  /** Takes over the paths for which the system has no watches left. */
   readonly openFallback?: OpenSkillWatcher;
 }
 
 interface Wanted {
   way: Way;
-  /** Only for a directory without a link on its way, and not where that is left to the fallback. */
+  /** Only for a directory without links in its path, and not if the fallback watches it. */
   handle: WatchHandle | undefined;
-  /** The directory is there, but may not be watched; perhaps later. */
+  /** The directory exists but cannot be watched now. */
   isRefused: boolean;
-  /** Whether the hints of the directory above, wanted as well, tell that it goes or is replaced. */
+  /** Whether the parent directory is watched too, so that its hints report a removal or replacement. */
   readonly leans: boolean;
 }
 
-/** The way to a path rarely changes while it is looked at; were it to go on, the guards would tell. */
+/** A path rarely changes while it is resolved; if it keeps changing, the guards report that later. */
 const maxLooks = 5;
 
-/** Watches through `fs.watch`, one directory at a time: a recursive watch loses files after an atomic save. */
+/** Uses `fs.watch` for one directory at a time, because a recursive watch loses files after an atomic save. */
 export const openNativeWatcher: OpenSkillWatcher = (hint, degraded) => openWatcher(hint, degraded, {});
 
-/** Watchers that share one fallback, and say only once that it is needed. */
+/** Watchers that share one fallback and report only once that it is needed. */
 export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWatcher {
   const openFallback = shareWatcher(options.openFallback ?? openPollingWatcher);
   let isTold = false;
@@ -44,7 +43,7 @@ export function nativeWatchers(options: NativeWatcherOptions = {}): OpenSkillWat
   };
 }
 
-/** For tests: a native watcher with parts of the system replaced. */
+/** For tests: a native watcher with injected system functions. */
 export function openWatcher(
   hint: Hint,
   degraded: (message: string) => void,
@@ -82,7 +81,7 @@ export function openWatcher(
     wanted.set(target, entry);
     let way = look(target, entry);
     for (let looks = 0; looks < maxLooks; looks++) {
-      letGo(target, entry);
+      release(target, entry);
       entry.way = way;
       const guarded = guards.add(target, way.steps);
       const isOwn = way.isDirectory && way.real === target;
@@ -91,7 +90,7 @@ export function openWatcher(
       if (handle === "used-up" || guarded === "used-up") useFallback(target);
       if (handle !== "used-up") entry.handle = handle;
       if (guarded === "guarded") return;
-      // It may have changed just before the guards stood.
+      // It may have changed just before the guards were in place.
       way = entry.leans ? look(target, entry) : followPath(target);
       if (isSameWay(way, entry.way)) return;
     }
@@ -104,12 +103,12 @@ export function openWatcher(
       tell(directory, changed ?? undefined);
     });
   }
-  function letGo(target: string, { way, handle }: Wanted): void {
+  function release(target: string, { way, handle }: Wanted): void {
     handle?.close();
     guards.remove(target, way.steps);
     fallback?.remove(target);
   }
-  /** Watches a path anew if it leads elsewhere than before, or if its watches may be lost. */
+  /** Watches a path again if it resolves differently than before, or if its watches may be lost. */
   function verify(target: string, isLost: boolean): void {
     const entry = wanted.get(target);
     if (entry === undefined) return;
@@ -118,9 +117,9 @@ export function openWatcher(
       if (entry.isRefused) retry(target, entry);
       return;
     }
-    letGo(target, entry);
+    release(target, entry);
     arm(target);
-    // What happened while nothing watched is lost.
+    // Changes while nothing was watched went unnoticed.
     if (way.real !== undefined || wanted.get(target)?.way.real !== undefined) tell(target, undefined);
   }
   function retry(target: string, entry: Wanted): void {
@@ -131,7 +130,7 @@ export function openWatcher(
     entry.isRefused = false;
     tell(target, undefined);
   }
-  /** What leaned on a directory that is wanted no more gets guards of its own. */
+  /** Gives paths that relied on a directory that is no longer watched guards of their own. */
   function adopt(): void {
     isAdopting = false;
     for (const [target, { leans }] of [...wanted]) {
@@ -148,7 +147,7 @@ export function openWatcher(
     remove(target) {
       const entry = wanted.get(target);
       if (entry === undefined) return;
-      letGo(target, entry);
+      release(target, entry);
       wanted.delete(target);
       if (isAdopting || entry.handle === undefined) return;
       isAdopting = true;
@@ -166,5 +165,5 @@ export function openWatcher(
 }
 
 const usedUp =
-  "The system has no file watches left, so some directories of skills are looked at every second instead. " +
+  "The system has no file watches left; some skill directories are polled once a second instead. " +
   "On Linux, raise fs.inotify.max_user_watches and fs.inotify.max_user_instances.";

@@ -1,38 +1,69 @@
+import type { FSWatcher } from "node:fs";
 import path from "node:path";
 import { identityOf } from "../files/follow-path.ts";
 import type { Step } from "../files/follow-path.ts";
 import { joinPath } from "../files/skill-files.ts";
-import type { OpenHandle, WatchHandle } from "./watch-handle.ts";
 
-/** Watches the directories through which paths are reached, each once and all the way up, for the names that matter there. */
+/** The part of `fs.watch` that is used. */
+export type WatchDirectory = (
+  directory: string,
+  options: { persistent: false },
+  listener: (event: string, name: string | null) => void,
+) => Pick<FSWatcher, "close" | "on">;
+
+export type WatchHandle = Pick<FSWatcher, "close">;
+
+/**
+ * Watches one directory: "used-up" if the system has no watches left, undefined if the directory cannot be watched now. The listener
+ * gets the name of the changed entry, the directory's own name for the directory itself, or null if anything may have changed.
+ */
+export type OpenHandle = (
+  directory: string,
+  listener: (name: string | null) => void,
+) => WatchHandle | "used-up" | undefined;
+
+export function handlesOf(watchDirectory: WatchDirectory): OpenHandle {
+  return (directory, listener) => {
+    try {
+      const handle = watchDirectory(directory, { persistent: false }, (_event, name) => listener(name));
+      handle.on("error", () => listener(null));
+      return handle;
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      return code === "ENOSPC" || code === "EMFILE" || code === "ENFILE" ? "used-up" : undefined;
+    }
+  };
+}
+
+/** Watches all directories on the way to some paths, each once, for changes of the names on which those paths depend. */
 export interface PathGuards {
-  /** Whether a directory is watched and so are those above: it is what it was when something was added in it, or we are told. */
+  /** Whether a directory and all above it are watched, so that a replacement of it would be noticed. */
   isGuarded(directory: string): boolean;
-  /** "opened" when directories were not guarded before; what was added has to be removed even where watches are used up. */
+  /** "opened" if directories were not watched before. Must be undone by `remove` even if watches are used up. */
   add(target: string, steps: readonly Step[]): "guarded" | "opened" | "used-up";
-  /** Takes the steps with which the path was added. */
+  /** Takes the steps passed to `add`. */
   remove(target: string, steps: readonly Step[]): void;
   close(): void;
 }
 
 interface Guard {
-  /** Undefined where the directory may not be watched: the one above tells when that may have changed. */
+  /** Undefined where the directory may not be watched; a hint of its parent leads to another attempt. */
   readonly handle: WatchHandle | undefined;
   readonly identity: string | undefined;
-  /** Guarded paths by the name on which they depend here. */
+  /** Paths by the name in this directory on which they depend. */
   readonly names: Map<string, Set<string>>;
-  /** Names of guarded directories in this one. */
+  /** Names of watched directories in this one. */
   readonly below: Set<string>;
 }
 
 /**
- * `onStep` is told of each path whose way may have changed. A directory that is another one by now is let go, with all below
- * it, and the paths that lead through it have to be added anew: `isLost` says so.
+ * `onStep` is called for each path whose resolution may have changed. A directory that was replaced is released with all below it;
+ * the paths through it must be added again, as `isLost` says.
  */
 export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost: boolean) => void): PathGuards {
   const guards = new Map<string, Guard>();
 
-  /** From the top down, so that whatever happens to a directory once it is watched is told. */
+  /** From the top down, so that no change to a watched directory is missed. */
   function openGuard(directory: string): Guard | "used-up" {
     const parent = path.dirname(directory);
     const above = parent === directory || isWholeDisk(parent) ? undefined : (guards.get(parent) ?? openGuard(parent));
@@ -61,17 +92,17 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
   }
   function lose(directory: string): void {
     const lost = new Set<string>();
-    letGo(directory, lost);
+    release(directory, lost);
     closeIfIdle(path.dirname(directory));
     for (const target of lost) onStep(target, true);
   }
-  /** Closes a directory's guard and all below it, and adds the paths that led through them to `lost`. */
-  function letGo(directory: string, lost: Set<string>): void {
+  /** Closes a directory's guard and all below it, and adds the paths through them to `lost`. */
+  function release(directory: string, lost: Set<string>): void {
     const guard = guards.get(directory);
     if (guard === undefined) return;
     drop(directory, guard);
     for (const targets of guard.names.values()) for (const target of targets) lost.add(target);
-    for (const name of guard.below) letGo(joinPath(directory, name), lost);
+    for (const name of guard.below) release(joinPath(directory, name), lost);
   }
   function drop(directory: string, guard: Guard): void {
     guard.handle?.close();
@@ -118,7 +149,7 @@ export function openPathGuards(open: OpenHandle, onStep: (target: string, isLost
   };
 }
 
-/** On macOS a watch gets every event below its directory before it picks its own, and only the system writes to `/`. */
+/** On macOS a watch receives all events below its directory and filters them, and only the system writes to `/`. */
 function isWholeDisk(directory: string): boolean {
   return process.platform === "darwin" && directory === path.dirname(directory);
 }

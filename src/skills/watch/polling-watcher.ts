@@ -6,20 +6,20 @@ import { followPath, identityOf, isSameEnd } from "../files/follow-path.ts";
 import type { Way } from "../files/follow-path.ts";
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "./skill-watcher.ts";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 const usualInterval = 1000;
 
-/** Looks at every file of every directory once a second: for systems whose watches are used up, and for network disks. */
+/** Polls every file of every directory once a second: for systems without watches left, and for network disks. */
 export const openPollingWatcher: OpenSkillWatcher = (hint) => openPolling(hint, {});
 
-/** For tests: the same at another pace. */
+/** For tests: the same with another interval. */
 export function openPolling(
   hint: Hint,
   { interval = usualInterval, clock = systemClock }: { interval?: number; clock?: Clock },
 ): SkillWatcher {
-  /** Where each path led when it was looked at last. */
+  /** How each path resolved at the last poll. */
   const wanted = new Map<string, Way>();
-  /** One for each directory: chokidar would ignore whatever lies below a directory that it was told to watch no more. */
+  /** One per directory: chokidar would ignore everything below a directory that it no longer watches. */
   const polled = new Map<string, FSWatcher>();
   const opened = loadChokidar();
   let watch: typeof watchPaths | undefined;
@@ -40,9 +40,9 @@ export function openPolling(
       persistent: false,
     });
     chokidar.on("all", (_event, changed) => tell(changed));
-    // Its own events leave some saves out, where one follows the other within a second.
+    // Its own events miss a save that follows another within a second.
     chokidar.on("raw", (_event, changed) => tell(changed));
-    // What cannot be polled is reported when it is read.
+    // Errors are reported when the directory is read.
     chokidar.on("error", () => undefined);
     polled.set(target, chokidar);
   }
@@ -62,7 +62,7 @@ export function openPolling(
     void polled.get(target)?.close();
     polled.delete(target);
   }
-  /** chokidar does not follow a directory that goes and comes back, nor one that is not there yet, nor links above it. */
+  /** chokidar does not notice a directory that is replaced or created later, nor changed links above it. */
   function lookForReplaced(): void {
     for (const [target, way] of [...wanted]) {
       if (isUnchanged(target, way)) continue;
@@ -98,7 +98,7 @@ function isRealDirectory(target: string, { isDirectory, real }: Way): boolean {
   return isDirectory && real === target;
 }
 
-/** One look where there are no links: there may be thousands of directories. */
+/** One stat if there are no links: there may be thousands of directories. */
 function isUnchanged(target: string, way: Way): boolean {
   return way.real === target ? way.identity === identityOf(target) : isSameEnd(way, followPath(target));
 }

@@ -1,19 +1,19 @@
 import type { Clock } from "../../base/clock.ts";
 
-/** Milliseconds of the policy, and how many directories an ordinary edit touches at most. */
+/** Debounce times in milliseconds, and how many directories an ordinary edit touches at most. */
 export interface SettlePace {
   /** After the last hint of an ordinary edit. */
   readonly quiet: number;
   /** After the last hint of a burst, such as a checkout. */
   readonly burstQuiet: number;
-  /** A burst waits no longer than this after its first hint. */
+  /** Maximum delay of a burst after its first hint. */
   readonly longest: number;
   readonly fewDirectories: number;
 }
 
-/** Turns hints into moments to look: soon after one edit, once after a burst. */
+/** Debounces hints: a look soon after one edit, one look after a burst. */
 export interface Settle {
-  /** Something happened in this directory. */
+  /** Something changed in this directory. */
   hint(directory: string): void;
   close(): void;
 }
@@ -21,8 +21,8 @@ export interface Settle {
 const ordinaryPace: SettlePace = { quiet: 6, burstQuiet: 60, longest: 1000, fewDirectories: 4 };
 
 /**
- * `look` is told for how many milliseconds it was to be quiet; it must not throw. On a busy machine more may have passed,
- * with hints in it that nobody has heard yet.
+ * `look` gets the number of milliseconds without hints that were required; it must not throw. On a busy machine more time may have
+ * passed, with hints that were not delivered yet.
  */
 export function openSettle(clock: Clock, look: (quiet: number) => void, pace: SettlePace = ordinaryPace): Settle {
   const touched = new Set<string>();
@@ -39,7 +39,7 @@ export function openSettle(clock: Clock, look: (quiet: number) => void, pace: Se
   }
   function wake(): void {
     cancel = undefined;
-    // A timer may fire a little early.
+    // A timer may fire slightly early.
     if (clock.now() + 0.5 < due()) {
       wakeAt(due());
       return;

@@ -1,8 +1,8 @@
 import type { Hint, OpenSkillWatcher, SkillWatcher } from "./skill-watcher.ts";
 
-/** Watchers that stand on one, which is open as long as any of them is. */
+/** Watchers that share one underlying watcher, which is open as long as any of them is. */
 export function shareWatcher(open: OpenSkillWatcher): OpenSkillWatcher {
-  /** Who wants a path. */
+  /** The users of each path. */
   const wanted = new Map<string, Set<{ readonly hint: Hint }>>();
   let shared: SkillWatcher | undefined;
   let users = 0;

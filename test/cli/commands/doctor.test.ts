@@ -44,7 +44,7 @@ test("reports grants that have no effect", async () => {
   const args = ["doctor", "--isolation", "seatbelt", "--skills", "own", "--cwd", "clone", ...grants];
   const { stdout } = await runCli(args, { cwd: project.directory });
   expect(stdout).toMatch(/^grant +known:network$/m);
-  expect(stdout).toMatch(/^grant +unknown:secrets {2}\(no skill is called unknown; did you mean known\?\)$/m);
+  expect(stdout).toMatch(/^grant +unknown:secrets {2}\(unknown skill unknown; did you mean known\?\)$/m);
   expect(stdout).toMatch(/^grant +cloned:network {2}\(cloned came with the project; grants apply only to /m);
 });
 

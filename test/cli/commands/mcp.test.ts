@@ -46,7 +46,7 @@ describe("acp-skills mcp", () => {
     const { code, stderr } = await runCli(["mcp", "--skills", "own", ...grants], { cwd: project.directory, input });
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "acp-skills: The grant alhpa:secrets has no effect: no skill is called alhpa; did you mean alpha?\n",
+      stderr: "acp-skills: The grant alhpa:secrets has no effect: unknown skill alhpa; did you mean alpha?\n",
     });
   });
 

@@ -215,7 +215,7 @@ describe("acp-skills run", () => {
     [["--blob", "nothing.csv"], "--blob nothing.csv: no such file, or it cannot be read"],
     [["--blob", "skills"], "--blob skills: no such file, or it cannot be read"],
     [["--grant", "a.b:all"], "--grant needs NAME:PERMISSION"],
-    [["--grant", "a.bb:secrets"], "--grant a.bb:secrets: no skill is called a.bb; did you mean a.b?"],
+    [["--grant", "a.bb:secrets"], "--grant a.bb:secrets: unknown skill a.bb; did you mean a.b?"],
   ])("%j is a usage error, and nothing runs", async (args, told) => {
     writeAction("def main():\n    pass\n");
     const { code, stdout, stderr } = await runCli(["run", "a.b", ...only, ...args], { cwd: project.directory });

@@ -93,9 +93,9 @@ test("an unknown name exits 1 and names the nearest ones", async () => {
   expect(await show("comit-message")).toEqual({
     code: 1,
     stdout: "",
-    stderr: "acp-skills: no skill is called comit-message; did you mean commit-message?\n",
+    stderr: "acp-skills: unknown skill comit-message; did you mean commit-message?\n",
   });
-  expect((await show("zebra")).stderr).toBe("acp-skills: no skill is called zebra\n");
+  expect((await show("zebra")).stderr).toBe("acp-skills: unknown skill zebra\n");
 });
 
 test("problems of the skill are shown with their places", async () => {

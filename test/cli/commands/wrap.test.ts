@@ -91,7 +91,7 @@ test("a mistyped --skills is told of, although there are other skills", async ()
   await ended;
   const place = project.at("skils");
   expect(told.toString()).toBe(
-    `acp-skills: ${place}:1:1 unreadable: ${place} does not exist. Create it, or name another directory.\n`,
+    `acp-skills: ${place}:1:1 unreadable: ${place} does not exist. Create it, or pass another directory.\n`,
   );
 });
 
@@ -111,7 +111,7 @@ test("a grant that has no effect is told of once, whatever number of sessions th
   await once(child.stderr, "data");
   child.stdin.end();
   await ended;
-  expect(told).toBe("acp-skills: The grant pfd:network has no effect: no skill is called pfd; did you mean pdf?\n");
+  expect(told).toBe("acp-skills: The grant pfd:network has no effect: unknown skill pfd; did you mean pdf?\n");
 });
 
 test("an editor that stops reading stderr ends nothing", async () => {

@@ -47,9 +47,9 @@ describe("sessionRoots", () => {
       "/h/.claude/skills",
     ]);
     expect(problems).toEqual([
-      'The skills directory "rel" is not an absolute path, so no skills are looked for there.',
-      'The working directory "./here" is not an absolute path, so no skills are looked for there.',
-      'The additional directory "" is not an absolute path, so no skills are looked for there.',
+      'The skills directory "rel" is not an absolute path and is not searched for skills.',
+      'The working directory "./here" is not an absolute path and is not searched for skills.',
+      'The additional directory "" is not an absolute path and is not searched for skills.',
     ]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openHold } from "../../../src/skills/watch/hold.ts";
-import type { DirectoryRecord } from "../../../src/skills/files/read-directory.ts";
+import type { DirectoryRecord } from "../../../src/skills/scan/read-directory.ts";
 import { record } from "../found-skills.ts";
 import { manualClock } from "../../manual-clock.ts";
 

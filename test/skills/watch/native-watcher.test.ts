@@ -2,7 +2,7 @@ import { chmodSync, watch } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { openNativeWatcher, openWatcher } from "../../../src/skills/watch/native-watcher.ts";
-import type { WatchDirectory } from "../../../src/skills/watch/watch-handle.ts";
+import type { WatchDirectory } from "../../../src/skills/watch/path-guards.ts";
 import { memoryWatcher } from "../../../src/skills/watch/memory-watcher.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
 import { describeSkillWatcher } from "../../contract/skill-watcher.ts";

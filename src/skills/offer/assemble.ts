@@ -1,9 +1,15 @@
 import { byCodePoint } from "../text/code-point-order.ts";
-import { isSameOffer } from "../diff.ts";
-import { copied, qualified as qualifiedFinding, shadowed, slugCollision, versionCollision } from "./disk-findings.ts";
-import type { Found, FoundSkill } from "./found.ts";
+import { isSameOffer } from "./diff.ts";
+import {
+  copied,
+  qualified as qualifiedFinding,
+  shadowed,
+  slugCollision,
+  versionCollision,
+} from "../scan/disk-findings.ts";
+import type { Found, FoundSkill } from "../scan/found.ts";
 import type { Problem } from "../rules/problem.ts";
-import type { Root } from "./roots.ts";
+import type { Root } from "../scan/roots.ts";
 import { toProblems } from "../rules/rules.ts";
 import { qualifiedSlugs } from "./qualified-slugs.ts";
 import type { Finding } from "../rules/rules.ts";
@@ -13,21 +19,20 @@ import { byNewestVersion, isPrerelease } from "../manifest/skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../skill.ts";
 
 const none: readonly never[] = Object.freeze([]);
-/** A skill to offer: its versions, under a slug of its own. */
+/** The versions of one skill, under its slug. */
 interface Entry {
   readonly slug: string;
   readonly members: readonly FoundSkill[];
 }
 
 /**
- * Found skills to a snapshot, by precedence (C-1.6): the first root wins; of different skills below one root, one keeps the slug
- * and the others get qualified ones. What is not offered is a problem, never silently gone. Offers equal to those of `before`
- * are taken from there.
+ * Turns found skills into a snapshot, by precedence (C-1.6): the first root wins; of different skills with one slug below one root, one
+ * keeps it and the others get qualified slugs. Whatever is not offered is reported. Offers equal to those of `before` are reused.
  */
 export function assemble({ skills, findings }: Found, before?: Snapshot): Snapshot {
-  /** By slug: the skill that is there first. */
+  /** The first skill of each slug. */
   const firsts = new Map<string, FoundSkill>();
-  /** All that have the same slug, where there are several. */
+  /** All skills of slugs with several. */
   const rivals = new Map<string, FoundSkill[]>();
   const problems = toProblems(findings, "lenient");
   const ownProblems = new Map<FoundSkill, readonly Problem[]>();
@@ -86,7 +91,7 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
   return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems), counts });
 }
 
-/** Of skills with equal slugs, those that are offered, and what is to be said of them and of the others. */
+/** Resolves skills with equal slugs: which are offered, and findings for them and the others. */
 function settleRivals(
   rivals: ReadonlyMap<string, readonly FoundSkill[]>,
   slugs: Set<string>,
@@ -136,14 +141,14 @@ function byRoot(rivals: readonly FoundSkill[]): Iterable<FoundSkill[]> {
   return roots.values();
 }
 
-/** A skill under a slug that is not its own; everyone calls it by that, so that names stay unique too (C-1.2). */
+/** A skill under a qualified slug, which also becomes its name, so that names stay unique (C-1.2). */
 function withSlug(skill: Skill, slug: string): Skill {
   return skill.slug === slug ? skill : Object.freeze({ ...skill, slug, name: slug, namespace: slug });
 }
 
 /**
- * Whether a skill is of the person's own roots (C-1.6). One of a project does not become so by a SKILL.md that is a link to theirs: the rest
- * of its directory is the project's.
+ * Whether a skill is from the person's own roots (C-1.6). A project's skill does not become so through a SKILL.md that links to theirs: the
+ * rest of its directory is the project's.
  */
 function isOwn({ record, roots }: FoundSkill): boolean {
   const [first] = roots;

@@ -3,7 +3,7 @@ import { hasInvisible } from "../text/invisible-characters.ts";
 import { inDigits } from "../text/code-points.ts";
 import { fitFaults } from "../rules/fit-faults.ts";
 import { decodeFrontmatter, findFrontmatter, isYaml } from "../text/frontmatter.ts";
-import type { ManifestReading, SkillText } from "../manifest/parse-skill.ts";
+import type { ManifestReading, SkillText } from "./parse-skill.ts";
 import type { Finding, RuleCode } from "../rules/rules.ts";
 import { openTextPositions, toTextRange } from "../text/text-positions.ts";
 import type { TextPosition } from "../text/text-positions.ts";

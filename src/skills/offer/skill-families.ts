@@ -1,16 +1,16 @@
 import path from "node:path";
 import { byCodePoint } from "../text/code-point-order.ts";
-import type { FoundSkill } from "./found.ts";
+import type { FoundSkill } from "../scan/found.ts";
 import type { RuleCode } from "../rules/rules.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { Skill } from "../skill.ts";
 
-/** The versions of one skill: what lies in one directory, or in the `<version>/` directories of one. */
+/** The versions of one skill: one directory, or the `<version>/` directories in it. */
 export interface Family {
   readonly directory: string;
-  /** Each of another version; never empty. */
+  /** One per version; never empty. */
   readonly members: readonly FoundSkill[];
-  /** Those of the same bytes, elsewhere below the same root. */
+  /** Skills with the same bytes elsewhere below the same root. */
   readonly copies: readonly FoundSkill[];
 }
 
@@ -23,7 +23,7 @@ const malformedName: ReadonlySet<RuleCode> = new Set([
   "name-not-ascii",
 ] satisfies RuleCode[]);
 
-/** A skill whose version is there twice, and the one that is there first. */
+/** A skill with a duplicate version, and the first one with it. */
 interface Refused {
   readonly found: FoundSkill;
   readonly skill: Skill;
@@ -31,8 +31,8 @@ interface Refused {
 }
 
 /**
- * The different skills among those of one slug and one root, in their order of precedence: those with the name as it stands,
- * then the shallowest, then by path (C-1.6). `refused` tells of versions that are there twice.
+ * Groups skills of one slug and one root into different skills, in order of precedence: well-formed names, then the shallowest, then by
+ * path (C-1.6). `refused` lists duplicate versions.
  */
 export function toFamilies(found: readonly FoundSkill[]): { families: Family[]; refused: Refused[] } {
   const byDirectory = new Map<string, FoundSkill[]>();
@@ -70,18 +70,18 @@ export function toFamilies(found: readonly FoundSkill[]): { families: Family[]; 
   return { families, refused };
 }
 
-/** Whether the slug had to be made from the name. */
+/** Whether the slug was derived from a malformed name. */
 function isMade({ record }: FoundSkill): boolean {
   return record.findings.some(({ code }) => malformedName.has(code));
 }
 
-/** What is equal for copies; undefined where that was not looked at. */
+/** Equal for copies; undefined where content was not compared. */
 function contentOf(members: readonly FoundSkill[]): string | undefined {
   const parts = members.map(({ record, content }) => content && `${record.skill?.version ?? ""} ${content}`);
   return parts.includes(undefined) ? undefined : parts.sort().join("\n");
 }
 
-/** The directory that holds the versions of a skill: its own, or the one above `<version>/`. */
+/** The directory with all versions of a skill: its own, or the parent of `<version>/`. */
 function versionsDirectory({ record }: FoundSkill): string {
   return isVersion(path.basename(record.path)) ? path.dirname(record.path) : record.path;
 }

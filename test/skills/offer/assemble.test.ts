@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { assemble } from "../../../src/skills/scan/assemble.ts";
+import { assemble } from "../../../src/skills/offer/assemble.ts";
 import type { Root } from "../../../src/skills/scan/roots.ts";
 import type { Snapshot } from "../../../src/skills/skill.ts";
 import { isSlug } from "../../../src/skills/names.ts";

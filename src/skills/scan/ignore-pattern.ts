@@ -1,14 +1,14 @@
-/** One line of an ignore file, as git reads it, to be asked about directories. */
+/** One line of an ignore file with git's semantics, for directories only. */
 export interface IgnorePattern {
-  /** Whether it takes back what an earlier pattern ignores. */
+  /** Whether it re-includes what an earlier pattern ignores. */
   readonly negated: boolean;
-  /** Whether it is about the path from the file's directory on, or about the directory's own name anywhere below. */
+  /** Whether it matches the path relative to the ignore file, rather than a name at any depth. */
   readonly anchored: boolean;
-  /** One entry a name on the path; a string stands for itself, `anyNames` for any number of names. */
+  /** One per path segment; a string matches itself, `anyNames` any number of segments. */
   readonly names: readonly (string | Glob | typeof anyNames)[];
 }
 
-/** Parts with `*` between them: each part has a fixed length, so matching never backtracks. */
+/** Parts separated by `*`: each has a fixed length, so matching never backtracks. */
 interface Glob {
   readonly first: RegExp;
   readonly middle: readonly RegExp[];
@@ -17,17 +17,17 @@ interface Glob {
 
 const anyNames: unique symbol = Symbol("**");
 
-/** A pattern beyond these is not applied: matching takes time in proportion to its length. */
+/** Longer patterns are not applied, because matching time grows with length. */
 const longestPattern = 512;
 const mostWildcards = 32;
 
-/** A line of an ignore file; undefined where it says nothing, "excessive" where it is too long or has too many wildcards. */
+/** Parses a line; undefined if it is blank or a comment, "excessive" if it is too long or has too many wildcards. */
 export function parseIgnorePattern(line: string): IgnorePattern | "excessive" | undefined {
   let text = withoutTrailingBlanks(line.endsWith("\r") ? line.slice(0, -1) : line);
   if (text === "" || text.startsWith("#")) return undefined;
   const negated = text.startsWith("!");
   if (negated) text = text.slice(1);
-  // Only directories are asked about, so that a slash at the end says nothing more.
+  // Only directories are matched, so a trailing slash is redundant.
   if (text.endsWith("/")) text = text.slice(0, -1);
   const anchored = text.includes("/");
   const segments = (text.startsWith("/") ? text.slice(1) : text).split("/").filter(isNotRepeated);
@@ -38,7 +38,7 @@ export function parseIgnorePattern(line: string): IgnorePattern | "excessive" | 
   if (length > longestPattern || wildcards > mostWildcards) return "excessive";
   const names = segments.flatMap((segment, index): (IgnorePattern["names"][number] | undefined)[] => {
     if (segment !== "**" || !anchored) return [toName(collapsed[index] ?? "")];
-    // At the end it stands for everything inside, but not for the directory itself.
+    // At the end it matches everything inside, but not the directory itself.
     return index === segments.length - 1 ? [toName("*"), anyNames] : [anyNames];
   });
   return names.includes(undefined)
@@ -46,12 +46,12 @@ export function parseIgnorePattern(line: string): IgnorePattern | "excessive" | 
     : { negated, anchored, names: names.filter((name) => name !== undefined) };
 }
 
-/** Whether a pattern is about a directory: its path below the ignore file, as names. */
+/** Whether a pattern matches a directory, given as path segments relative to the ignore file. */
 export function matchesIgnorePattern({ anchored, names }: IgnorePattern, path: readonly string[]): boolean {
   return anchored ? matchesPath(names, path) : matchesName(names[0], path.at(-1) ?? "");
 }
 
-/** With `anyNames` where a glob has `*`: what follows the last one met is tried ever further on, so nothing is tried twice. */
+/** Like a glob with `anyNames` as `*`: only the last one is retried, so nothing is tried twice. */
 function matchesPath(names: IgnorePattern["names"], path: readonly string[]): boolean {
   let [at, place] = [0, 0];
   let retry: { readonly at: number; place: number } | undefined;
@@ -83,7 +83,7 @@ function matchesName(name: IgnorePattern["names"][number] | undefined, text: str
   return from === text.length;
 }
 
-/** Undefined where the pattern can match nothing, as with a bracket that is never closed. */
+/** Undefined if the pattern cannot match, as with an unclosed bracket. */
 function toName(segment: string): string | Glob | undefined {
   const parts = [""];
   let literal = "";
@@ -137,7 +137,7 @@ const characterClasses: Readonly<Record<string, string>> = {
   xdigit: "0-9A-Fa-f",
 };
 
-/** The set whose opening bracket is before `start`. */
+/** Parses a bracket expression that opens before `start`. */
 function readSet(segment: string, start: number): { source: string; end: number } | undefined {
   let index = start;
   const inverted = segment[index] === "!" || segment[index] === "^";
@@ -159,7 +159,7 @@ function readSet(segment: string, start: number): { source: string; end: number 
     const high = isRange ? readMember(segment, index + 1) : low;
     if (high === undefined) return undefined;
     index = high.end;
-    // As git has it, a range that runs backwards is its first character.
+    // Like in git, a reversed range is its first character.
     source += `${escapePoint(low.point)}-${escapePoint(Math.max(low.point, high.point))}`;
   }
   return { source: `[${inverted ? "^" : ""}${source}]`, end: index + 1 };
@@ -179,7 +179,7 @@ function escapeCharacter(character: string): string {
   return /[\w]/.test(character) ? character : escapePoint(character.codePointAt(0) ?? 0);
 }
 
-/** Neighbouring `**` mean what one of them means. */
+/** Repeated `**` are equivalent to one. */
 function isNotRepeated(segment: string, index: number, all: readonly string[]): boolean {
   return segment !== "**" || all[index - 1] !== "**";
 }

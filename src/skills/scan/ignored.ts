@@ -1,15 +1,15 @@
 import path from "node:path";
-import { wholeFile } from "../scan/disk-findings.ts";
+import { wholeFile } from "./disk-findings.ts";
 import { matchesIgnorePattern, parseIgnorePattern } from "./ignore-pattern.ts";
 import type { IgnorePattern } from "./ignore-pattern.ts";
 import type { Finding } from "../rules/rules.ts";
 import type { Steps } from "../../base/slices.ts";
 
-/** What `.gitignore` and `.ignore` files say of directories below them; the deepest file comes last and decides. */
+/** The patterns of `.gitignore` and `.ignore` files; the deepest file comes last and decides. */
 export type IgnoreRules = readonly { readonly base: string; readonly patterns: readonly IgnoreRule[] }[];
 
 export interface IgnoreRule extends IgnorePattern {
-  /** Whether git goes by it too: `.ignore` is read by search tools only, and tells them on purpose. */
+  /** Whether it is from `.gitignore`; `.ignore` is read by search tools only, and excludes skills deliberately. */
   readonly ofGit: boolean;
 }
 
@@ -17,7 +17,7 @@ const mostPatterns = 2000;
 /** The hardest pattern takes a tenth of a millisecond for the longest name. */
 const patternsBetweenPauses = 16;
 
-/** The patterns of an ignore file, and what is wrong with those that are not applied. */
+/** The patterns of an ignore file, and a finding for those that are not applied. */
 export function readIgnoreText(file: string, text: string): { patterns: IgnoreRule[]; findings: Finding[] } {
   const patterns: IgnoreRule[] = [];
   const ofGit = file.endsWith(".gitignore");
@@ -37,18 +37,18 @@ function notApplied(file: string, pattern: IgnorePattern | "excessive"): Finding
     ? wholeFile(
         "ignore-pattern-excessive",
         file,
-        "a pattern has more than 512 characters or 32 wildcards, and is not applied",
-        "Shorten it, or write several patterns.",
+        "a pattern exceeds 512 characters or 32 wildcards and is not applied",
+        "Shorten it, or split it into several patterns.",
       )
     : wholeFile(
         "ignore-pattern-excessive",
         file,
-        `only the first ${mostPatterns} patterns of a file are applied`,
-        "Name directories as a whole instead of what they hold.",
+        `only the first ${mostPatterns} patterns of the file are applied`,
+        "Ignore whole directories instead of their content.",
       );
 }
 
-/** The rule by which a directory, somewhere below every base, is ignored; asked for the directories above it before. */
+/** The rule that ignores a directory. Parent directories must have been checked before. */
 export function* findIgnoreRule(rules: IgnoreRules, directory: string): Steps<IgnoreRule | undefined> {
   let count = 0;
   for (let index = rules.length - 1; index >= 0; index--) {

@@ -1,69 +1,66 @@
 import path from "node:path";
 import { byCodePoint } from "../text/code-point-order.ts";
-import { directoryLoop, unreadable, wholeFile } from "../scan/disk-findings.ts";
-import { readIgnoreText } from "../ignore/ignored.ts";
-import type { IgnoreRule } from "../ignore/ignored.ts";
+import { directoryLoop, unreadable, wholeFile } from "./disk-findings.ts";
+import { readIgnoreText } from "./ignored.ts";
+import type { IgnoreRule } from "./ignored.ts";
 import { needsManifestReader, readSkillFile } from "./read-skill-file.ts";
 import { isWithin } from "../../base/is-within.ts";
-import { joinPath } from "./skill-files.ts";
+import { joinPath } from "../files/skill-files.ts";
 import type { Finding } from "../rules/rules.ts";
 import { chooseSkillFile, isNearSkillFileName, isSkillFileName } from "./skill-file-names.ts";
-import type { Entry, SkillFiles } from "./skill-files.ts";
+import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";
-import { findStrays } from "../scan/strays.ts";
+import { findStrays } from "./strays.ts";
 
-/** What one directory holds, whatever lies around it. Immutable. */
+/** What one directory contains, independent of its surroundings. Immutable. */
 export interface DirectoryRecord {
   /** Absolute real path. */
   readonly path: string;
-  /** The name that its skill should have. */
+  /** The expected name of its skill. */
   readonly expectedName: string;
-  /** Whether there is a SKILL.md, readable or not. */
+  /** Whether it has a SKILL.md, readable or not. */
   readonly isSkill: boolean;
   readonly skill: Skill | undefined;
-  /** The directory, or what SKILL.md leads to when it is a link: directories that share it hold the same skill. */
+  /** The directory, or the target of SKILL.md if that is a link: directories that share it contain the same skill. */
   readonly identity: string;
   readonly findings: readonly Finding[];
-  /** What lies in the directory and is left out, whatever its skill is. */
+  /** Files that look like a skill but are not read. */
   readonly strays: readonly Finding[];
-  /** Directories below it, by name, and by real path where a link leads to them; ordered by code point. */
+  /** Subdirectories, with the real path of those behind links; ordered by code point. */
   readonly children: readonly { readonly name: string; readonly target: string | undefined }[];
-  /** Names of links that lead nowhere. */
+  /** Names of dangling links. */
   readonly dangling: readonly string[];
-  /** What its ignore files say; mostly nothing. */
+  /** The patterns of its ignore files. */
   readonly ignored: readonly IgnoreRule[];
-  /** On what the record depends beside its directory: links, which may come to lead elsewhere; and what to watch for that. */
+  /** What the record depends on outside the directory, such as link targets, and the path to watch for it. */
   readonly elsewhere: readonly { readonly target: string; readonly watch: string }[];
 }
 
 export interface DirectoryReading {
   readonly files: SkillFiles;
-  /** Called before anything in a directory is read, so that no later change goes unnoticed. */
+  /** Called before anything in a directory is read, so that no later change is missed. */
   readonly onDirectory?: ((directory: string) => void) | undefined;
 }
 
 const maxIgnoreBytes = 64 * 1024;
-/** Directories in which no skills are looked for. */
+/** Directories that are not searched for skills. */
 export const skipped: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"]);
-/** Files that say something about the directory, beside that of the skill. */
+/** Other relevant files of a directory. */
 const telling: ReadonlySet<string> = new Set(["skill.toml", ".gitignore", ".ignore"]);
 const none: readonly never[] = Object.freeze([]);
 
-/** A record in the making. */
+/** A record under construction. */
 interface Draft {
   readonly findings: Finding[];
   readonly children: DirectoryRecord["children"][number][];
   readonly dangling: string[];
   readonly elsewhere: DirectoryRecord["elsewhere"][number][];
   readonly tellers: Entry[];
-  /** Files whose name is nearly that of a skill's. */
+  /** Files whose name resembles SKILL.md. */
   readonly near: string[];
 }
 
-/**
- * Reads one directory, without a pause, so that no change falls between its parts; undefined where there is none any
- * more. What cannot be read is a finding.
- */
+/** Reads one directory without a pause, so that its parts are consistent; undefined if it no longer exists. Unreadable parts are findings. */
 export function readDirectory(
   directory: string,
   expectedName: string,
@@ -126,7 +123,7 @@ function isTelling(name: string): boolean {
   return isSkillFileName(name) || telling.has(name);
 }
 
-/** What a link led to may go and come back, and each link on the way may be re-pointed. */
+/** A link's target may disappear and come back, and every link on the way may change. */
 function addLink(draft: Draft, directory: string, { name, kind }: Entry, reading: DirectoryReading): void {
   const link = joinPath(directory, name);
   depend(draft, { target: link, watch: link }, reading);
@@ -143,7 +140,7 @@ function depend(draft: Draft, elsewhere: DirectoryRecord["elsewhere"][number], r
   reading.onDirectory?.(elsewhere.watch);
 }
 
-/** `.ignore` comes second, so that it decides where the two differ. */
+/** `.ignore` comes second, so that it overrides `.gitignore`. */
 function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): IgnoreRule[] {
   const patterns: IgnoreRule[] = [];
   for (const wanted of [".gitignore", ".ignore"]) {
@@ -170,15 +167,15 @@ function longIgnoreFile(file: string): Finding {
 
 function isGone(files: SkillFiles, directory: string): boolean {
   try {
-    // A name that is not valid Unicode cannot be asked for, but it is there.
+    // A name that is not valid Unicode cannot be resolved, but exists.
     return files.resolve(directory) === undefined && !directory.includes("\ufffd");
   } catch {
-    // The directory above may be listed, but not entered.
+    // The parent may be readable without search permission.
     return false;
   }
 }
 
-/** What is hidden behind a directory that may not be entered leads nowhere for us, as the kind of its entry says. */
+/** A target behind a directory without permission counts as missing, as in the kind of its entry. */
 function resolveForUs(files: SkillFiles, link: string): string | undefined {
   try {
     return files.resolve(link);
@@ -187,14 +184,14 @@ function resolveForUs(files: SkillFiles, link: string): string | undefined {
   }
 }
 
-/** A link to another skill's SKILL.md is that very skill. */
+/** A link to another skill's SKILL.md is the same skill. */
 function linkedIdentity(files: SkillFiles, directory: string, entry: Entry): string {
   const target = resolveForUs(files, joinPath(directory, entry.name));
   if (target === undefined) return directory;
   return /^skill\.md$/i.test(path.basename(target)) ? path.dirname(target) : target;
 }
 
-/** One shared empty list: most directories have nothing to tell. */
+/** One shared empty list saves memory: most lists are empty. */
 function orNone<Item>(items: readonly Item[]): readonly Item[] {
   return items.length === 0 ? none : items;
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Problem } from "./rules/problem.ts";
-import type { Change, OfferedSkill, Skill, Snapshot } from "./skill.ts";
+import type { Problem } from "../rules/problem.ts";
+import type { Change, OfferedSkill, Skill, Snapshot } from "../skill.ts";
 
-/** What differs between two snapshots, by slug and in their order. Fast where they share their skills. */
+/** The difference between two snapshots, by slug and in their order. Fast for shared objects. */
 export function diffSnapshots(before: Snapshot, after: Snapshot): Change {
   const left = new Map(before.skills.map((offer) => [offer.skill.slug, offer]));
   const added: OfferedSkill[] = [];
@@ -16,12 +16,12 @@ export function diffSnapshots(before: Snapshot, after: Snapshot): Change {
   return { added, removed: [...left.values()], changed };
 }
 
-/** Whether a change names no skill. */
+/** Whether a change contains no skill. */
 export function isEmptyChange({ added, removed, changed }: Change): boolean {
   return added.length === 0 && removed.length === 0 && changed.length === 0;
 }
 
-/** Whether two offers say the same. */
+/** Whether two offers are deeply equal. */
 export function isSameOffer(a: OfferedSkill, b: OfferedSkill): boolean {
   return (
     a === b ||

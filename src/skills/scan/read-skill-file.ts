@@ -1,12 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { isSkillsError } from "../../errors.ts";
-import { failedAt, notAFile, unreadable, wholeFile } from "../scan/disk-findings.ts";
+import { failedAt, notAFile, unreadable, wholeFile } from "./disk-findings.ts";
 import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
 import type { ManifestReading, ParsedSkill, SkillText } from "../manifest/parse-skill.ts";
-import { joinPath } from "./skill-files.ts";
+import { joinPath } from "../files/skill-files.ts";
 import type { Finding } from "../rules/rules.ts";
-import type { Entry, SkillFiles } from "./skill-files.ts";
+import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { Skill } from "../skill.ts";
 import { openTextPositions } from "../text/text-positions.ts";
@@ -15,17 +15,17 @@ import { openTomlPositions } from "../text/toml-positions.ts";
 const headBytes = 4096;
 const maxManifestBytes = 32 * 1024;
 
-/** Loaded when the first skill.toml is met: that costs more than listing a thousand skills. */
+/** Loaded with the first skill.toml, because loading costs more than listing a thousand skills. */
 let readManifest: ((text: string, file: string) => ManifestReading) | undefined;
 
-/** The answer to a skill with a manifest before {@link loadManifestReader} was awaited. */
+/** Returned for a skill with a manifest until {@link loadManifestReader} was awaited. */
 export const needsManifestReader = Symbol("needs the manifest reader");
 
 export async function loadManifestReader(): Promise<void> {
   readManifest = (await import("../manifest/read-manifest.ts")).readManifest;
 }
 
-/** Where a SKILL.md was found, and the skill.toml beside it. */
+/** A SKILL.md, and the skill.toml next to it. */
 export interface SkillPlace {
   readonly directory: string;
   readonly expectedName: string;
@@ -33,7 +33,7 @@ export interface SkillPlace {
   readonly manifestEntry: Entry | undefined;
 }
 
-/** Reads the skill of a directory; what is wrong with its files is a finding. */
+/** Reads the skill of a directory; problems of its files are findings. */
 export function readSkillFile(files: SkillFiles, place: SkillPlace): ParsedSkill | typeof needsManifestReader {
   const { directory, expectedName, entry, manifestEntry } = place;
   const file = joinPath(directory, entry.name);
@@ -52,7 +52,7 @@ export function readSkillFile(files: SkillFiles, place: SkillPlace): ParsedSkill
   }
 }
 
-/** Reads as much of a file as its frontmatter takes. */
+/** Reads only as much of a file as its frontmatter needs. */
 function readHead(
   files: SkillFiles,
   { directory, expectedName, file }: Omit<SkillText, "head" | "whole">,
@@ -90,7 +90,7 @@ function readManifestFile(files: SkillFiles, { directory, entry, readManifest: r
   }
 }
 
-/** The reading, with what is wrong where the entrypoint is not there. */
+/** Adds a finding if the entrypoint does not exist. */
 function withEntrypoint(
   files: SkillFiles,
   directory: string,
@@ -114,19 +114,19 @@ function isThere(files: SkillFiles, target: string): boolean {
   try {
     return files.resolve(target) !== undefined;
   } catch {
-    // It may be there, behind a directory that may not be entered: whoever runs it says so.
+    // It may exist behind a directory without permission; a run reports that.
     return true;
   }
 }
 
-/** The finding of a file that was read with what is no UTF-8 replaced. */
+/** The finding for invalid UTF-8, which is replaced. */
 function notUtf8(file: string, text: string): Finding {
   const message = "invalid UTF-8 in skill.toml; it is replaced by U+FFFD";
   const position = openTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
   return { code: "invalid-utf8", file, ...position, message, fix: "Save the file as UTF-8." };
 }
 
-/** In `<skill>/<version>/`, the directory tells the version where the skill does not (C-1.6). */
+/** In `<skill>/<version>/`, the directory name is the version unless the skill declares one (C-1.6). */
 function withDirectoryVersion(skill: Skill | undefined, directory: string): Skill | undefined {
   if (skill?.dialect !== "agent-skills" || skill.metadata.version !== undefined) return skill;
   const version = path.basename(directory);

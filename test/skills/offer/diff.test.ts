@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { assemble } from "../../src/skills/scan/assemble.ts";
-import { diffSnapshots, isEmptyChange } from "../../src/skills/diff.ts";
-import type { Change, Snapshot } from "../../src/skills/skill.ts";
-import { found, foundSkill } from "./found-skills.ts";
+import { assemble } from "../../../src/skills/offer/assemble.ts";
+import { diffSnapshots, isEmptyChange } from "../../../src/skills/offer/diff.ts";
+import type { Change, Snapshot } from "../../../src/skills/skill.ts";
+import { found, foundSkill } from "../found-skills.ts";
 
 const root = { path: "/s", origin: "user" } as const;
 

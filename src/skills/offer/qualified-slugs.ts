@@ -3,14 +3,14 @@ import path from "node:path";
 import { maxNameLength, toSlug } from "../names.ts";
 import type { Family } from "./skill-families.ts";
 
-/** Names of directories that say nothing of the skill below them; used where no other name tells it apart. */
+/** Directory names that do not describe the skills in them; used only if no other name is unique. */
 const generic: ReadonlySet<string> = new Set(["skills", "skill", "plugins", "agents", "claude", "src"]);
 const hashLength = 8;
 
 /**
- * A slug for each of different skills with one slug but the first, which keeps it: qualified by the nearest directory that no
- * other of them lies in. It depends on their paths alone, so that no name passes from one of them to another as they come and
- * go. `take` says whether a slug was free, and is not any more.
+ * Slugs for different skills with the same slug, except the first, which keeps it: prefixed by the nearest directory that contains none
+ * of the others. They depend on paths alone, so that no slug moves from one skill to another as skills come and go. `take` claims a
+ * slug and returns whether it was free.
  */
 export function qualifiedSlugs(
   slug: string,
@@ -33,7 +33,7 @@ export function qualifiedSlugs(
   return result;
 }
 
-/** The directories in which a skill lies, its own first, as parts of a slug: vague ones last, then each with the one above it. */
+/** The directories that contain a skill as slug parts, innermost first: generic ones last, then each with its parent. */
 function directoryNames({ directory }: Family): string[] {
   const names = directory
     .split(path.sep)

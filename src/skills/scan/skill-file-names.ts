@@ -1,16 +1,16 @@
-import type { Entry } from "./skill-files.ts";
+import type { Entry } from "../files/skill-files.ts";
 
-/** Whether a file of this name is taken for a skill's: SKILL.md, in whatever case. */
+/** Whether a name is SKILL.md, in any case. */
 export function isSkillFileName(name: string): boolean {
   return name.length === 8 && (name === "SKILL.md" || name.toLowerCase() === "skill.md");
 }
 
-/** Names by which a SKILL.md may have been meant; `SKILLS.md` may be that, or prose about skills. */
+/** Whether a name resembles SKILL.md; `SKILLS.md` may also be prose about skills. */
 export function isNearSkillFileName(name: string): boolean {
   return name.length <= 14 && /^skills?\.(?:md|mdx|markdown|txt|md\.txt)$/i.test(name) && !isSkillFileName(name);
 }
 
-/** The file that counts of those that are called so: SKILL.md before skill.md, and that before other spellings. */
+/** The file to read if there are several: SKILL.md before skill.md before other spellings. */
 export function chooseSkillFile(entries: readonly Entry[]): Entry | undefined {
   let best: Entry | undefined;
   for (const entry of entries) {
@@ -19,7 +19,7 @@ export function chooseSkillFile(entries: readonly Entry[]): Entry | undefined {
   return best;
 }
 
-/** A file before anything else; then by name, in which capitals come first: all of them, or none of them, before a mixture. */
+/** Files first, then SKILL.md, skill.md, and other spellings. */
 function rank({ name, kind }: Entry): string {
   const spelling = name === "SKILL.md" ? "0" : name === "skill.md" ? "1" : `2${name}`;
   return (kind === "file" ? "0" : "1") + spelling;
