@@ -62,8 +62,7 @@ export async function layFiles(
     await layTree(join(directory.skills, skill.name), skill.files);
   }
   for (const blob of blobs) {
-    if (!/^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(blob.id))
-      throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
+    if (!isBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
     await layFile(blob.id, join(directory.blobs, blob.id), blob.size, blob.read());
     symlinkSync(blob.id, join(directory.blobs, blob.id.slice("blob:".length)));
   }
@@ -107,10 +106,16 @@ async function layFile(label: string, path: string, size: number, content: Async
   }
 }
 
-function isSegment(name: string): boolean {
+/** Whether a name is one segment of a path. */
+export function isSegment(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && Buffer.byteLength(name) <= 255;
 }
 
-function unfit(message: string): SkillsError {
+export function isBlobId(id: string): boolean {
+  return /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id);
+}
+
+/** The error for files that do not fit into a sandbox. */
+export function unfit(message: string): SkillsError {
   return new SkillsError("SANDBOX_UNAVAILABLE", message);
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { SkillsError } from "../../errors.ts";
+import { isBlobId, isSegment, unfit } from "../directory/lay-files.ts";
 import { sendFrame } from "../frames/frames.ts";
 import type { SandboxRun } from "../sandbox.ts";
 
@@ -13,7 +13,6 @@ export interface LaidFile {
   readonly read: () => AsyncIterable<Uint8Array>;
 }
 
-const mostSegmentBytes = 255;
 const mostPathBytes = 4_096;
 
 /** The files of all skills, and the blobs. Throws for an invalid name or a duplicate path. */
@@ -27,8 +26,7 @@ export function filesOf({ skills, blobs }: Pick<SandboxRun, "skills" | "blobs">)
     }
   }
   for (const blob of blobs) {
-    if (!/^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(blob.id))
-      throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
+    if (!isBlobId(blob.id)) throw unfit(`${JSON.stringify(blob.id)} is not a valid blob id.`);
     const alias = `/blobs/${blob.id.slice("blob:".length)}`;
     files.push({ path: `/blobs/${blob.id}`, alias, size: blob.size, read: () => blob.read() });
   }
@@ -71,14 +69,4 @@ async function drained(stream: Writable): Promise<void> {
     once(stream, event, { signal: settled.signal }).catch(() => undefined);
   await Promise.race([wait("drain"), wait("close")]);
   settled.abort();
-}
-
-function isSegment(name: string): boolean {
-  return (
-    name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && Buffer.byteLength(name) <= mostSegmentBytes
-  );
-}
-
-function unfit(message: string): SkillsError {
-  return new SkillsError("SANDBOX_UNAVAILABLE", message);
 }
