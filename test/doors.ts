@@ -210,7 +210,7 @@ const cases: readonly Case[] = [
     reply: refused("VALIDATION_ERROR", {
       hint: "Did you mean namespace?",
       available: expect.arrayContaining(["namespace"]) as string[],
-      violations: [{ field: "/nmespace", expected: "no parameter of this name", actual: "x" }],
+      violations: [{ field: "/nmespace", expected: "no such parameter", actual: "x" }],
     }),
   },
   {
@@ -416,7 +416,7 @@ const cases: readonly Case[] = [
     reply: refused("VALIDATION_ERROR", {
       hint: "Did you mean timeout_ms?",
       available: ["timeout_ms"],
-      violations: [{ field: "/limits/timeout", expected: "no parameter of this name", actual: 5 }],
+      violations: [{ field: "/limits/timeout", expected: "no such parameter", actual: 5 }],
     }),
   },
   {

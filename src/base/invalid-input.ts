@@ -1,15 +1,18 @@
 import { SkillsError } from "../errors.ts";
 
-/** One input that is not as it should be (CONTRACT C-2.3). */
+/** One violation of a tool's input schema (CONTRACT C-2.3). */
 export interface Violation {
   /** A JSON pointer into the parameters. */
   readonly field: string;
   readonly expected: string;
-  /** A short value, or a word for a long one; null where there was nothing. */
+  /** The value, or its type if it is long; null if missing. */
   readonly actual: unknown;
 }
 
-/** The error for input that is not as it should be; the message says it all in words. */
+/** The `expected` of a parameter that the tool does not have. */
+export const noSuchParameter = "no such parameter";
+
+/** The VALIDATION_ERROR for invalid input; its message lists the first violations. */
 export function invalidInput(
   tool: string,
   violations: readonly Violation[],
@@ -17,6 +20,7 @@ export function invalidInput(
 ): SkillsError {
   const sentences = violations.slice(0, maxSentences).map(({ field, expected, actual }) => {
     const parameter = field === "" ? "The input" : field.slice(1);
+    if (expected === noSuchParameter) return `Unknown parameter ${parameter}.`;
     return `${parameter}: expected ${expected}, got ${inWords(actual)}.`;
   });
   const message = [`Invalid input to ${tool}.`, ...sentences, ...(facts.hint === undefined ? [] : [facts.hint])].join(
@@ -31,18 +35,18 @@ const maxSentences = 3;
 const maxViolations = 20;
 const longestShown = 80;
 
-/** What was found, short enough to be sent back; null for nothing. */
+/** A value short enough for an error; null if missing. */
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === "string") return cut(value);
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
-  // In process, arguments need not be JSON; what is sent back is.
+  // In process, arguments may be other than JSON; errors are JSON.
   return value === null || typeof value === "boolean" ? value : `a ${typeof value}`;
 }
 
-/** What {@link shown} gave, for a sentence: values are quoted as JSON, kinds such as `an array` are not. */
+/** A result of {@link shown} in a sentence: values are quoted as JSON, types such as `an array` are not. */
 export function inWords(actual: unknown): string {
   if (actual === null || actual === undefined) return "nothing";
   return typeof actual === "string" && kinds.has(actual) ? actual : JSON.stringify(actual);

@@ -42,7 +42,7 @@ export interface RunContext extends RunCaller {
   readonly guide: () => Guide;
   /** Throws SANDBOX_UNAVAILABLE where code execution is disabled. */
   readonly runs: () => Runs;
-  /** Throws PERMISSION_DENIED where the call belongs to no project. */
+  /** Throws PERMISSION_DENIED if the session has no project directory. */
   readonly projectFiles: () => ProjectFiles;
 }
 

@@ -28,7 +28,7 @@ import { visibleTo } from "./view/visible-to.ts";
 
 export interface ToolboxOptions {
   readonly blobs: BlobStore;
-  /** Where the files of skills are. Default: on disk. */
+  /** Reads the files of skills. Default: from disk. */
   readonly source?: SkillSource;
   /** Default: one of its own. */
   readonly hasher?: SkillHasher;
@@ -37,9 +37,9 @@ export interface ToolboxOptions {
   readonly runs?: Runs;
   /** Called once for each call, however it ended, for the ledger. */
   readonly onUse?: (use: ToolUse) => void;
-  /** A directory of our own: nothing in it is a file of a project, wherever the project is. */
+  /** Our data directory, whose files are never part of a project. */
   readonly dataDirectory?: string;
-  /** What the blob store was opened with. */
+  /** The limits of the blob store. */
   readonly limits?: ToolLimits;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -49,11 +49,11 @@ export interface ToolboxOptions {
 /** The meta-tools behind every door. */
 export interface Toolbox {
   /**
-   * Calls a tool; the answer is plain JSON, and the same through every door. Throws SkillsErrors only, except the reason of
-   * `signal`, once that is aborted. A failure of ours is INTERNAL, with an id, and its detail is in the log.
+   * Calls a tool; the result is plain JSON, the same through every door. Throws only SkillsErrors, or the reason of `signal` once that is
+   * aborted. Our own failures are INTERNAL with an id; their details are in the log.
    */
   call(name: string, args: unknown, context: ToolCaller, signal?: AbortSignal): Promise<unknown>;
-  /** What a call of a tool that executes would do, without doing it. Throws as `call` does before anything starts. */
+  /** What a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
   check(name: string, args: unknown, context: ToolCaller): Promise<unknown>;
 }
 
@@ -98,8 +98,8 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       projectFiles: () => {
         if (project !== undefined)
           return projectFiles(project, { identity: projectIdentity, keepOut: options.dataDirectory });
-        const hint = "Call it in a session that has a directory.";
-        throw new SkillsError("PERMISSION_DENIED", "This call belongs to no project.", { facts: { hint } });
+        const hint = "Open a session with a directory.";
+        throw new SkillsError("PERMISSION_DENIED", "The session has no project directory.", { facts: { hint } });
       },
       onEvent: (event) => {
         reportSkillCalls(event);
@@ -121,14 +121,14 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     return output;
   }
 
-  /** The skill that a refused call named, where the caller sees it. */
+  /** The skill that a refused call names, if the caller sees it. */
   function skillNamed(args: unknown, { door, skills: { snapshot }, visible }: ToolCaller): Skill | undefined {
     const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
     if (typeof name !== "string") return undefined;
     try {
       return viewSkills(snapshot, visibleTo(door, snapshot, visible)).find(name).skill;
     } catch {
-      return undefined; // Refused because there is no such skill.
+      return undefined; // Unknown.
     }
   }
 
@@ -136,7 +136,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     try {
       onUse?.(use);
     } catch (error) {
-      // The caller's answer does not depend on the ledger.
+      // The call does not fail because of the ledger.
       toInternalError(error, { log, newErrorId });
     }
   }
@@ -161,7 +161,8 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       try {
         return await run(name, args, context, signal);
       } catch (error) {
-        const used = skillNamed(args, context);
+        const isUnknown = isSkillsError(error) && error.code === "SKILL_NOT_FOUND";
+        const used = isUnknown ? undefined : skillNamed(args, context);
         if (signal.aborted) {
           report(toToolUse(now(), name, context, used, cancelledEnding));
           throw signal.reason;
@@ -185,21 +186,22 @@ function findTool(name: string, names: readonly ToolName[] | undefined): Tool {
       asAvailable,
     ),
   };
-  throw new SkillsError("METHOD_NOT_FOUND", `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });
+  throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });
 }
 
 function checkOutput({ name, output: schema }: Tool, output: unknown): void {
   const { error } = schema.safeParse(output);
-  if (error !== undefined) throw new Error(`${name} gave an answer that is not as it promised`, { cause: error });
+  if (error !== undefined)
+    throw new Error(`${name} returned a result that violates its output schema`, { cause: error });
 }
 
-/** What a caller is told: what the tools and the blobs refuse, as it is; everything else without its detail. */
+/** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */
 function toCallError(error: unknown, toInternal: () => SkillsError, log: Log): SkillsError {
   if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal();
-  // The caller reads what is wrong; where, and in the system's words, is for the person who can mend it.
+  // The system's message, with its path, is for the user's log only.
   if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
   if (error.code !== "UNREADABLE") return error;
   log("warning", error.message);
-  const message = "The skill's files cannot be read right now.";
+  const message = "The skill's files cannot be read.";
   return new SkillsError("SKILL_NOT_READY", message, { cause: error });
 }

@@ -107,7 +107,7 @@ test("a tool that the caller lacks behaves as unknown", async () => {
   const tools = ["list_skills"] as const;
   expect(await refusal(call("create_blob", {}, { tools }))).toEqual({
     code: "METHOD_NOT_FOUND",
-    message: 'There is no tool "create_blob".',
+    message: 'Unknown tool "create_blob".',
     available: ["list_skills"],
   });
   expect(await refusal(call("list_skill"))).toMatchObject({ code: "METHOD_NOT_FOUND" });
@@ -122,12 +122,10 @@ test("an unknown parameter is refused with the nearest valid name", async () => 
   expect({ code, hint, violations }).toEqual({
     code: "VALIDATION_ERROR",
     hint: "Did you mean limit?",
-    violations: [{ field: "/limits", expected: "no parameter of this name", actual: 5 }],
+    violations: [{ field: "/limits", expected: "no such parameter", actual: 5 }],
   });
   expect(available).toEqual(["limit", "detail", "cursor", "query", "namespace"]);
-  expect(message).toBe(
-    "Invalid input to list_skills. limits: expected no parameter of this name, got 5. Did you mean limit?",
-  );
+  expect(message).toBe("Invalid input to list_skills. Unknown parameter limits. Did you mean limit?");
 });
 
 test.each([5n, Symbol("x"), () => 1])(
@@ -145,7 +143,7 @@ test("every violation is reported with a pointer", async () => {
   const { call } = await openTools({});
   const { violations } = await refusal(call("read_skill_file", { version: 1, "a/b~c": {} }));
   expect(violations).toEqual([
-    { field: "/a~1b~0c", expected: "no parameter of this name", actual: "an object" },
+    { field: "/a~1b~0c", expected: "no such parameter", actual: "an object" },
     { field: "/name", expected: "a string", actual: null },
     { field: "/version", expected: "a string", actual: 1 },
     { field: "/path", expected: "a string", actual: null },
@@ -208,14 +206,14 @@ test("a result that violates the output schema is an internal error", async () =
   expect(await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context))).toMatchObject({
     code: "INTERNAL",
   });
-  expect(logged.join()).toContain("create_blob gave an answer that is not as it promised");
+  expect(logged.join()).toContain("create_blob returned a result that violates its output schema");
 });
 
 test("what the disk refuses is not ready, and its path stays in the log", async () => {
   const { call, files, logged } = await openTools(agentSkill("pdf"));
   files.deny("/skills/pdf");
   const refused = await refusal(call("describe_skill", { name: "pdf" }));
-  expect(refused).toEqual({ code: "SKILL_NOT_READY", message: "The skill's files cannot be read right now." });
+  expect(refused).toEqual({ code: "SKILL_NOT_READY", message: "The skill's files cannot be read." });
   expect(logged).toEqual([expect.stringContaining("/skills/pdf")]);
 });
 

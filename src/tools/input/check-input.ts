@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { cut, invalidInput, shown } from "../../base/invalid-input.ts";
+import { cut, invalidInput, noSuchParameter, shown } from "../../base/invalid-input.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
 import type { Tool } from "../tool.ts";
 
@@ -17,7 +17,7 @@ export function checkInput<Input>({ name, input }: Tool<Input>, args: unknown): 
   const violations = [
     ...unknown.map(({ inside, key }) => ({
       field: pointer([...inside, key]),
-      expected: "no parameter of this name",
+      expected: noSuchParameter,
       actual: shown(at(args, [...inside, key])),
     })),
     ...issues
