@@ -50,8 +50,9 @@ class Python(unittest.TestCase):
 
     def test_scripts_finish_threads_and_exit_functions(self):
         text = (
-            "import atexit, threading, time\natexit.register(print, 'last')\n"
-            "threading.Thread(target=lambda: (time.sleep(0.05), print('thread'))).start()\nprint('main', end=' ')"
+            "import atexit, threading, time\natexit.register(print, 'last')\nprinted = threading.Event()\n"
+            "threading.Thread(target=lambda: (printed.wait(), time.sleep(0.05), print('thread'))).start()\n"
+            "print('main', end=' ')\nprinted.set()"
         )
         self.assertEqual(script(text).stdout, "main thread\nlast\n")
 
