@@ -10,8 +10,8 @@ const limits = { ...defaultLimits, runBlobs: { maxBytes: 1_000, maxBlobs: 5 } };
 const done = { type: "returned", value: null } as const;
 const python = { language: "python", code: "" };
 
-describe("what one run may make of blobs", () => {
-  test("is limited in number, those of the skills that it calls included", async () => {
+describe("the blob budget of a run", () => {
+  test("limits the number of blobs, including those of the skills that it calls", async () => {
     let refused: unknown;
     const { call, store } = await openRunner(
       actionSkill("keeper", '[permissions]\nsecrets = ["KEY"]'),
@@ -38,7 +38,7 @@ describe("what one run may make of blobs", () => {
     expect(await call("run_code", { ...python, mount_skills: ["keeper"] })).toMatchObject({ status: "completed" });
   });
 
-  test("is limited in bytes, and what was not kept does not count", async () => {
+  test("limits the number of bytes; content that was not stored does not count", async () => {
     const refusals: string[] = [];
     const { call } = await openRunner(
       {},
@@ -56,7 +56,7 @@ describe("what one run may make of blobs", () => {
     expect(refusals).toEqual(["QUOTA_EXCEEDED", "QUOTA_EXCEEDED"]);
   });
 
-  test("counts the files that it leaves; one too many fails the run, and the others are kept", async () => {
+  test("includes output files; one too many fails the run, and the others are stored", async () => {
     const { call } = await openRunner(
       {},
       ({ leave }) => {
@@ -71,7 +71,7 @@ describe("what one run may make of blobs", () => {
     expect(result.output_blobs).toHaveLength(5);
   });
 
-  test("is told up to 64 ids, first those that the code names; a blob lists the rest", async () => {
+  test("lists up to 64 ids, first those that the code names; a blob lists the rest", async () => {
     let named = "";
     const { call } = await openRunner({}, async ({ createBlob }) => {
       for (let count = 0; count < 100; count++) named = await createBlob("text/plain", "x");
@@ -88,12 +88,12 @@ describe("what one run may make of blobs", () => {
   });
 });
 
-describe("a store that fails while a run goes on", () => {
+describe("a blob store that fails during a run", () => {
   const unusable = (message: string, code: "INTERNAL" | "QUOTA_EXCEEDED") => (): never => {
     throw new SkillsError(code, message, { facts: code === "INTERNAL" ? {} : { limit: "disk" } });
   };
 
-  test.each(["INTERNAL", "QUOTA_EXCEEDED"] as const)("takes no result away: %s", async (code) => {
+  test.each(["INTERNAL", "QUOTA_EXCEEDED"] as const)("does not take the result away: %s", async (code) => {
     const store: BlobStore = { ...memoryBlobs(), put: unusable("Blobs cannot be stored.", code) };
     const { call } = await openRunner(
       {},
@@ -111,7 +111,7 @@ describe("a store that fails while a run goes on", () => {
     });
   });
 
-  test("takes no result away when a hold can neither be noted nor ended", async () => {
+  test("does not take the result away when a hold can neither be recorded nor released", async () => {
     const blobs = memoryBlobs();
     const { id } = await blobs.put("me", "text/plain", Buffer.from("x"));
     const script = () => done;

@@ -4,7 +4,7 @@ import { createRunQueue } from "../../src/runs/run-queue.ts";
 const never = new AbortController().signal;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("as many run at one time as may, and owners take turns", async () => {
+test("admits up to the concurrency limit, owners in turn", async () => {
   const queue = createRunQueue({ concurrency: 1, maxWaiting: 10 });
   const order: string[] = [];
   const leaves: (() => void)[] = [];
@@ -25,7 +25,7 @@ test("as many run at one time as may, and owners take turns", async () => {
   expect(order).toEqual(["a1", "a2", "b1", "c1", "a3"]);
 });
 
-test("whoever comes when too many wait is told to come back, and what left makes room", async () => {
+test("refuses with RUNTIME_BUSY when full, until a queued run leaves", async () => {
   const queue = createRunQueue({ concurrency: 1, maxWaiting: 1 });
   const leave = await queue.enter("a", never);
   const controller = new AbortController();
@@ -42,12 +42,12 @@ test("whoever comes when too many wait is told to come back, and what left makes
   (await queue.enter("d", never))();
 });
 
-test("whoever gave up before is not let in", async () => {
+test("does not admit a run whose signal is aborted already", async () => {
   const queue = createRunQueue({ concurrency: 1, maxWaiting: 1 });
   await expect(queue.enter("a", AbortSignal.abort(new Error("too late")))).rejects.toThrow("too late");
 });
 
-test("an owner who fills the queue keeps nobody else out of it", async () => {
+test("an owner who fills the queue does not keep others out", async () => {
   const queue = createRunQueue({ concurrency: 1, maxWaiting: 3 });
   const leave = await queue.enter("a", never);
   const [first, second, third] = [1, 2, 3].map(() => queue.enter("a", never));

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { keepBytes, tellLines } from "../../../src/runs/record/printed.ts";
 import { retainedHeap } from "../../retained-heap.ts";
 
-test("however a stream is cut into pieces, what is kept of it is its beginning and its end", () => {
+test("keeps head and tail of a stream, however it is chunked", () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 }),
@@ -46,7 +46,7 @@ test.each([
   expect(kept.size).toBe(800_000);
 });
 
-test("of many small pieces the beginning and the end are kept", () => {
+test("keeps head and tail of many small chunks", () => {
   const kept = keepBytes(1000);
   for (let index = 0; index < 100_000; index++) kept.push(Buffer.from(String(index % 10)));
   expect(kept.read().toString().startsWith("0123456789")).toBe(true);
@@ -54,7 +54,7 @@ test("of many small pieces the beginning and the end are kept", () => {
   expect(kept.read().length).toBeLessThan(1100);
 });
 
-test("a piece may be used again after it was pushed", () => {
+test("a chunk may be reused after it was pushed", () => {
   const kept = keepBytes(10);
   const piece = Buffer.from("abcd");
   kept.push(piece);
@@ -67,7 +67,7 @@ function open() {
   return { told, ...tellLines((text) => told.push(text)) };
 }
 
-test("whole lines are told, together when they come together, and the rest at the end", () => {
+test("passes whole lines on, batched as they arrive, and the rest at the end", () => {
   const { told, push, end } = open();
   for (const text of ["one\ntwo\nth", "ree", "\n", "fo", "ur"]) push(text);
   expect(told).toEqual(["one\ntwo\n", "three\n"]);
@@ -76,7 +76,7 @@ test("whole lines are told, together when they come together, and the rest at th
   expect(told).toEqual(["one\ntwo\n", "three\n", "four"]);
 });
 
-test("a line that does not end is told in pieces", () => {
+test("passes an endless line on in pieces", () => {
   const { told, push } = open();
   push("x".repeat(5000));
   expect(told.map((text) => text.length)).toEqual([2048, 2048, 904]);

@@ -4,25 +4,25 @@ import { actionSkill, openRunner } from "../open-runner.ts";
 
 const writable = { project: { directory: "/home/me/project", writable: true } };
 
-describe("what to do about a refusal in a project that may be written", () => {
+describe("the hint for a refused path in a writable project", () => {
   test.each([
     ["a new file, by Python", "[Errno 13] Permission denied: '/project/new.txt'"],
     ["a file that is moved, by Python", "[Errno 18] Invalid cross-device link: '/project/a/x' -> '/project/x'"],
     ["a new file, by a shell", "/skills/a/run.sh: line 1: /project/new.txt: Permission denied"],
     ["a new directory, by mkdir", "mkdir: cannot create directory '/project/new': Permission denied"],
     ["a new file, by Node", "Error: EACCES: permission denied, open '/project/new.txt'"],
-  ])("is told of %s", (_, told) => {
+  ])("is given for %s", (_, told) => {
     expect(projectHint(told, writable)).toMatch(/Write to an existing subdirectory or to \/output\.$/);
   });
 
-  test("is not told of other places, other failures, and projects that are only read", () => {
+  test("is not given for other places, other failures and read-only projects", () => {
     expect(projectHint("[Errno 13] Permission denied: '/etc/shadow'", writable)).toBeUndefined();
     expect(projectHint("[Errno 2] No such file or directory: '/project/new'", writable)).toBeUndefined();
     expect(projectHint("[Errno 13] Permission denied: '/project/new'", {})).toBeUndefined();
   });
 });
 
-test("a failed run carries it, however long its details are", async () => {
+test("a failed run has the hint, however long its details are", async () => {
   const { call } = await openRunner(
     actionSkill("a.b", '[permissions]\nproject = "write"'),
     () => ({
