@@ -1,23 +1,15 @@
 import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk/experimental/v2";
 import type { AvailableCommand, SessionUpdate } from "@agentclientprotocol/sdk/experimental/v2";
-import { expect, onTestFinished, test } from "vitest";
-import { lastUserParts, openMockModel, questions } from "./mock-model.ts";
-import { makePlayground, writeSkill } from "./playground.ts";
+import { expect, test } from "vitest";
+import { lastUserParts, questions } from "./mock-model.ts";
+import { writeSkill } from "./playground.ts";
+import { prepareWrapped } from "./prepared.ts";
 import { claude } from "./real-agents.ts";
-import { startWrapped } from "./wrapped-process.ts";
 
 const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
 
 test("over protocol v2, Claude's client is told of skills, of their edits, and invokes one", async () => {
-  const playground = await makePlayground();
-  onTestFinished(playground.remove);
-  await writeSkill(playground.explicitSkills, skill);
-  const model = await openMockModel();
-  onTestFinished(model.close);
-  const wrapped = await startWrapped(claude, playground, { modelUrl: model.url });
-  onTestFinished(async () => {
-    await wrapped.close();
-  });
+  const { playground, model, wrapped } = await prepareWrapped(claude, skill);
   const updates: SessionUpdate[] = [];
   const { agent } = client({ name: "test-editor" })
     .onNotification(methods.client.session.update, ({ params: { update } }) => {

@@ -1,8 +1,7 @@
 import { methods } from "@agentclientprotocol/sdk";
-import { expect, onTestFinished, test } from "vitest";
-import { openMockModel, questions } from "./mock-model.ts";
-import { openEditor } from "./open-editor.ts";
-import { makePlayground, writeSkill } from "./playground.ts";
+import { expect, test } from "vitest";
+import { questions } from "./mock-model.ts";
+import { prepareEditor } from "./prepared.ts";
 import { claude, codex, copilot, gemini, opencode, pi, qwen } from "./real-agents.ts";
 
 const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
@@ -16,15 +15,7 @@ test.each([claude, opencode, codex, gemini, qwen, copilot, pi].map((agent) => [a
       console.warn(`${agent.name} is skipped, because it cannot be installed: ${String(error)}`);
       return;
     }
-    const playground = await makePlayground();
-    onTestFinished(playground.remove);
-    await writeSkill(playground.explicitSkills, skill);
-    const model = await openMockModel();
-    onTestFinished(model.close);
-    const editor = await openEditor(agent, playground, { modelUrl: model.url });
-    onTestFinished(async () => {
-      await editor.close();
-    });
+    const { playground, model, editor } = await prepareEditor(agent, skill);
     const sessionId = await editor.openSession();
     await editor.until("the skill as a command", () => {
       return editor.commands(sessionId).some(({ name }) => name === skill.name);
@@ -54,5 +45,5 @@ test.each([claude, opencode, codex, gemini, qwen, copilot, pi].map((agent) => [a
 
 /** How each lesson that a model was sent tells it to reach skills. */
 function taughtIn(body: string): readonly string[] {
-  return [...body.matchAll(/read the SKILL\.md at its path|explains all the tools/g)].map(([way]) => way);
+  return [...body.matchAll(/read the SKILL\.md at its path|documents all the tools/g)].map(([way]) => way);
 }

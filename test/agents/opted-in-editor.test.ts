@@ -1,25 +1,16 @@
 import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { skillsOptIn } from "../../src/client/opt-in.ts";
 import { observeSkills } from "../../src/client/observe-skills.ts";
 import type { SkillsUpdate } from "../../src/client/skills-update.ts";
-import { openMockModel } from "./mock-model.ts";
-import { makePlayground, removeSkill, writeSkill } from "./playground.ts";
+import { removeSkill, writeSkill } from "./playground.ts";
+import { prepareWrapped } from "./prepared.ts";
 import { claude } from "./real-agents.ts";
-import { startWrapped } from "./wrapped-process.ts";
 
 const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
 
 test("an editor that opted in observes the skills around Claude as they are edited and removed", async () => {
-  const playground = await makePlayground();
-  onTestFinished(playground.remove);
-  await writeSkill(playground.explicitSkills, skill);
-  const model = await openMockModel();
-  onTestFinished(model.close);
-  const wrapped = await startWrapped(claude, playground, { modelUrl: model.url });
-  onTestFinished(async () => {
-    await wrapped.close();
-  });
+  const { playground, wrapped } = await prepareWrapped(claude, skill);
   const observed: SkillsUpdate[] = [];
   const stream = observeSkills(wrapped.stream, (update) => {
     observed.push(update);

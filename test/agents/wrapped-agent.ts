@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import { lastUserParts, openMockModel, questions, reply } from "./mock-model.ts";
 import type { MockModel } from "./mock-model.ts";
 import { openEditor } from "./open-editor.ts";
 import type { Editor } from "./open-editor.ts";
+import { prepareEditor } from "./prepared.ts";
 import { makePlayground, processesWithHome, removeSkill, writeSkill } from "./playground.ts";
 import type { Playground } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
@@ -167,15 +168,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
     ["HTTP", []],
     ["stdio", ["--tools", "stdio"]],
   ])(`${agent.name}'s model is taught of the skills and uses the tools, over %s`, async (_transport, options) => {
-    const playground = await makePlayground();
-    onTestFinished(playground.remove);
-    await writeSkill(playground.explicitSkills, explicitSkill);
-    const model = await openMockModel();
-    onTestFinished(model.close);
-    const editor = await openEditor(agent, playground, { modelUrl: model.url, options });
-    onTestFinished(async () => {
-      await editor.close();
-    });
+    const { model, editor } = await prepareEditor(agent, explicitSkill, options);
     const sessionId = await editor.openSession();
     const { name, instructions, description } = explicitSkill;
     const blobIn = (results: readonly string[]): string => /blob:[\w.-]+/.exec(results[3] ?? "")?.[0] ?? "";
@@ -208,15 +201,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
   test.runIf(process.platform === "linux")(
     `${agent.name} and the wrapper end when the editor closes stdin, and leave no process behind`,
     async () => {
-      const playground = await makePlayground();
-      onTestFinished(playground.remove);
-      await writeSkill(playground.explicitSkills, explicitSkill);
-      const model = await openMockModel();
-      onTestFinished(model.close);
-      const editor = await openEditor(agent, playground, { modelUrl: model.url });
-      onTestFinished(async () => {
-        await editor.close();
-      });
+      const { playground, editor } = await prepareEditor(agent, explicitSkill);
       const sessionId = await editor.openSession();
       await editor.prompt(sessionId, "hello");
       expect(await processesWithHome(playground.home)).not.toEqual([]);

@@ -1,6 +1,5 @@
 import type { Readable, Writable } from "node:stream";
 import { createDeferred } from "../../base/deferred.ts";
-import { openLineBlocks } from "./line-blocks.ts";
 import type { Flush } from "./pass-block.ts";
 
 /** A one-way connection of two byte streams. */
@@ -114,6 +113,39 @@ export function relayLines(
       // The error listeners stay: an error without one ends the process.
       source.off("data", onData).off("end", onEnd).off("close", onEnd).pause();
       sink.off("drain", resume).off("close", onSinkGone);
+    },
+  };
+}
+
+const newline = 10;
+
+/** Splits a stream of bytes into blocks of complete lines. */
+export interface LineBlocks {
+  /** The lines that this chunk completes, as up to two blocks. */
+  push(chunk: Buffer): readonly Buffer[];
+  /** The bytes after the last line break. */
+  rest(): Buffer | undefined;
+}
+
+/** In linear time: only a line that arrives in parts is copied, once. */
+export function openLineBlocks(): LineBlocks {
+  let tail: Buffer[] = [];
+  return {
+    push(chunk) {
+      const end = chunk.lastIndexOf(newline) + 1;
+      if (end === 0) {
+        if (chunk.length > 0) tail.push(chunk);
+        return [];
+      }
+      const first = tail.length === 0 ? 0 : chunk.indexOf(newline) + 1;
+      const joined = first === 0 ? [] : [Buffer.concat([...tail, chunk.subarray(0, first)])];
+      tail = end === chunk.length ? [] : [chunk.subarray(end)];
+      return first === end ? joined : [...joined, chunk.subarray(first, end)];
+    },
+    rest() {
+      const rest = tail.length === 0 ? undefined : Buffer.concat(tail);
+      tail = [];
+      return rest;
     },
   };
 }

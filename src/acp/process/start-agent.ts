@@ -1,19 +1,19 @@
 import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
+import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import { spawnProcess } from "../../base/spawn-process.ts";
-import { endTree } from "./end-tree.ts";
+import { runProgram, spawnProcess } from "../../base/spawn-process.ts";
 import { openProcessTree } from "./process-tree.ts";
 
-/** How a process ended. After death by signal `exitCode` is what a shell would report. */
+/** How a process ended. After a signal, `exitCode` is what a shell would report. */
 export interface ExitStatus {
   readonly exitCode: number;
   readonly signal?: NodeJS.Signals;
 }
 
-/** What is started: stdin and stdout are ours, stderr is the parent's. */
+/** A command; its stdin and stdout are pipes, its stderr is inherited. */
 export interface AgentCommand {
   readonly command: string;
   readonly args?: readonly string[];
@@ -25,13 +25,13 @@ export interface AgentProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly exited: Promise<ExitStatus>;
-  /** Passes a signal on to the agent itself. */
+  /** Signals the agent only. */
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Signals the agent and all that it started. */
+  /** Signals the agent and all its descendants. */
   readonly killTree: (signal: NodeJS.Signals) => void;
-  /** Remembers what the agent has started: a launcher may end and leave its program behind. */
+  /** Records the agent's descendants: a launcher may exit and leave its program behind. */
   readonly look: () => void;
-  /** Ends what the agent has left behind. Never rejects. */
+  /** Ends the descendants that the agent has left behind. Never rejects. */
   readonly endRest: (clock: Clock, hurry: Promise<void>) => Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export async function startAgent(
     exited,
     kill(signal) {
       if (tree === undefined) endTree(child, signal);
-      // While it lives, who belongs to it can be seen.
+      // Its descendants can be found only while it runs.
       else void tree.look().then(() => child.kill(signal));
     },
     killTree(signal) {
@@ -75,7 +75,7 @@ export async function startAgent(
   };
 }
 
-/** In an object of its own, because execa's process is also a promise, which an async function would wait for. */
+/** Wrapped, because execa's process is a promise too, which an async function would await. */
 interface Spawned {
   readonly child: Pick<ChildProcess, "stdin" | "stdout" | "pid" | "kill" | "once" | "on">;
 }
@@ -122,4 +122,14 @@ function toSkillsError({ command, cwd }: AgentCommand, error: unknown): SkillsEr
     code === "EACCES" ? "it is not an executable file" : error instanceof Error ? error.message : String(error);
   const message = `The agent command ${JSON.stringify(command)} could not be started: ${reason}.`;
   return new SkillsError("AGENT_NOT_EXECUTABLE", message, { cause: error, facts });
+}
+
+/**
+ * Ends a process on Windows with all its children: a `.cmd` shim runs its program as a child of cmd.exe. If taskkill fails, only the
+ * process itself is killed.
+ */
+export function endTree(child: Pick<ChildProcess, "pid" | "kill">, signal: NodeJS.Signals): void {
+  // By its full path: Windows searches the current directory, the user's project, first.
+  const taskkill = join(process.env["SystemRoot"] ?? "C:\\Windows", "System32", "taskkill.exe");
+  runProgram(taskkill, ["/pid", String(child.pid), "/T", "/F"], { windowsHide: true }).catch(() => child.kill(signal));
 }

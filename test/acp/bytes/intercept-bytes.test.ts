@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AgentTools } from "../../../src/acp/tools/agent-tools.ts";
 import { type ByteInterceptor, interceptBytes } from "../../../src/acp/bytes/intercept-bytes.ts";
 import { openLocalService } from "../../../src/acp/service/local-service.ts";
-import { openLineBlocks } from "../../../src/acp/bytes/line-blocks.ts";
+import { openLineBlocks } from "../../../src/acp/bytes/relay-lines.ts";
 import { readOptions } from "../../../src/options.ts";
 import { cut } from "../cut.ts";
 import { manualClock, type ManualClock } from "../../manual-clock.ts";

@@ -7,6 +7,15 @@ import { openKnownCalls } from "../../../src/acp/tools/known-calls.ts";
 const server = { name: "skills", others: [] };
 const open = (name: string) => openKnownCalls(server, factsOf(name));
 
+const opencodeCall = {
+  toolCallId: "call_4",
+  title: "skills_execute_skill",
+  kind: "other",
+  status: "pending",
+  locations: [],
+  rawInput: {},
+};
+
 /** What each agent told its editor of one call of execute_skill, in order, up to its end. Recorded. */
 const recorded: readonly [string, readonly object[]][] = [
   [
@@ -34,23 +43,8 @@ const recorded: readonly [string, readonly object[]][] = [
   [
     "OpenCode",
     [
-      {
-        sessionUpdate: "tool_call",
-        toolCallId: "call_4",
-        title: "skills_execute_skill",
-        kind: "other",
-        status: "pending",
-        locations: [],
-        rawInput: {},
-      },
-      {
-        toolCallId: "call_4",
-        title: "skills_execute_skill",
-        kind: "other",
-        status: "pending",
-        locations: [],
-        rawInput: {},
-      },
+      { sessionUpdate: "tool_call", ...opencodeCall },
+      opencodeCall,
       {
         sessionUpdate: "tool_call_update",
         toolCallId: "call_4",

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { endTree } from "../../../src/acp/process/end-tree.ts";
+import { endTree } from "../../../src/acp/process/start-agent.ts";
 
 let root = "";
 
