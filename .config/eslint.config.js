@@ -44,7 +44,8 @@ const mayImport = {
     "acp",
     "mcp",
   ],
-  "index.ts": ["skills", "runs", "tools", "wire", "options.ts", "in-process", "acp", "client"],
+  "check-skills.ts": ["skills"],
+  "index.ts": ["check-skills.ts", "skills", "runs", "tools", "wire", "options.ts", "in-process", "acp", "client"],
 };
 const foundation = ["errors.ts", "base"];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {

@@ -2,6 +2,7 @@
 export { withSkills } from "./acp/with-skills.ts";
 export { wrapCommand } from "./acp/process/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
+export { checkSkills } from "./check-skills.ts";
 export { readAdvertisement } from "./client/advertisement.ts";
 export { observeSkills } from "./client/observe-skills.ts";
 export { skillsOptIn } from "./client/opt-in.ts";
@@ -19,6 +20,7 @@ export type { Log } from "./base/log.ts";
 export type { CallReport, OpenSkillsOptions, Skills, SkillsCallOptions } from "./in-process/open-skills.ts";
 export type { SkillsChange } from "./in-process/skills-messages.ts";
 export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
+export type { CheckOptions, CheckReport } from "./skills/check/check-skills.ts";
 export type { Problem } from "./skills/rules/problem.ts";
 export type { Skill } from "./skills/skill.ts";
 export type { ToolDefinitions, ToolFormat } from "./tools/answers/tool-definitions.ts";

@@ -6,6 +6,7 @@ import * as acpSkills from "../src/index.ts";
 test("the public surface is this list", () => {
   expect(Object.keys(acpSkills).sort()).toEqual([
     "SkillsError",
+    "checkSkills",
     "isSkillsError",
     "observeSkills",
     "openSkills",

@@ -16,7 +16,7 @@ import { openPendingRequests } from "./session/pending-requests.ts";
 import { type Agreed, Sessions } from "./session/sessions.ts";
 import { EditorRequests } from "./tools/editor-requests.ts";
 import { lookAtPermission, type PermissionGranted } from "./tools/permissions.ts";
-import { servedTools } from "./tools/served-tools.ts";
+import { servedTools } from "../tools/tool-names.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 
 /**

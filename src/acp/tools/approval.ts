@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AgentFacts } from "../session/agents.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { type KnownServer, namedTool, type OwnCall, recogniseCall, toldInput } from "./recognise-call.ts";
-import { servedTools } from "./served-tools.ts";
+import { servedTools } from "../../tools/tool-names.ts";
 
 /** The answer that we give in the editor's place. */
 export interface Approval {

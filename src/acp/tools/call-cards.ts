@@ -4,7 +4,7 @@ import { describeCall } from "./describe-call.ts";
 import type { Notification } from "../announce/emission.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 import type { OwnCall } from "./recognise-call.ts";
-import { servedTools } from "./served-tools.ts";
+import { servedTools } from "../../tools/tool-names.ts";
 
 /** Amends a tool call of ours, on its way to the editor, so that a person reads what it does instead of the tool's name. */
 export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall): Amendment[] {

@@ -10,7 +10,7 @@ import type { Notification } from "../announce/emission.ts";
 import { isRecord } from "../bytes/raw-message.ts";
 import { pageOfProblems } from "../announce/problem-pages.ts";
 import type { ToolRequest } from "../service/skill-service.ts";
-import { servedTools } from "./served-tools.ts";
+import { servedTools } from "../../tools/tool-names.ts";
 import type { Session } from "../session/session.ts";
 
 /** Our answer to a request, under the id of whoever asked. */

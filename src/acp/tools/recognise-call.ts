@@ -1,6 +1,6 @@
 import { type AgentFacts, spell, type Spelling, toWord, usualSpellings } from "../session/agents.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
-import { servedTools } from "./served-tools.ts";
+import { servedTools } from "../../tools/tool-names.ts";
 
 /** Our server as one session's agent knows it. */
 export interface KnownServer {

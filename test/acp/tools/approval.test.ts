@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { factsOf } from "../../../src/acp/session/agents.ts";
 import { approve } from "../../../src/acp/tools/approval.ts";
 import type { OwnCall } from "../../../src/acp/tools/recognise-call.ts";
-import { servedTools } from "../../../src/acp/tools/served-tools.ts";
+import { servedTools } from "../../../src/tools/tool-names.ts";
 
 const options = [
   { optionId: "always", kind: "allow_always", name: "Always" },

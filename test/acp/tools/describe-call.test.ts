@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { describeCall } from "../../../src/acp/tools/describe-call.ts";
-import { servedTools } from "../../../src/acp/tools/served-tools.ts";
+import { servedTools } from "../../../src/tools/tool-names.ts";
 
 test.each<[string, object | undefined, string, string]>([
   [

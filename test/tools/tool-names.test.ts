@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { servedTools } from "../../../src/acp/tools/served-tools.ts";
-import { toolDefinitions } from "../../../src/tools/answers/tool-definitions.ts";
+import { servedTools } from "../../src/tools/tool-names.ts";
+import { toolDefinitions } from "../../src/tools/answers/tool-definitions.ts";
 
-test("what is known of the tools without loading them is what they are", () => {
+test("the facts about tools that are known without loading them agree with the tools", () => {
   const loaded = toolDefinitions("mcp").map(({ name, title, annotations, inputSchema }) => [
     name,
     { title, readOnly: annotations.readOnlyHint, parameters: Object.keys(inputSchema.properties).sort() },
