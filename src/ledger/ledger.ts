@@ -17,7 +17,7 @@ export interface LedgerEntry {
   readonly door: string;
 }
 
-export type Outcome = (typeof outcomes)[number];
+type Outcome = (typeof outcomes)[number];
 
 export const outcomes = ["completed", "failed", "refused"] as const;
 
