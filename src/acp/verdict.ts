@@ -1,12 +1,12 @@
 import type { Amendment } from "./bytes/amend.ts";
 
-/** What becomes of a message that passes through. */
+/** What becomes of a message. */
 export type Verdict =
   { readonly forward: true; readonly amendments?: readonly Amendment[] } | { readonly forward: false };
 
-/** It passes as it came. */
+/** It is forwarded unchanged. */
 export const untouched: Verdict = { forward: true };
-/** It ends here: it was for us, or we have answered it. */
+/** It is not forwarded: it was for us, or we have answered it. */
 export const kept: Verdict = { forward: false };
 
 export function toVerdict(amendments: readonly Amendment[]): Verdict {

@@ -5,8 +5,8 @@ import { openService } from "./service/open-service.ts";
 import { shareService } from "./service/share-service.ts";
 
 /**
- * For agent authors on SDK 2.x: the same app, router or server, whose editors see the skills of each session's directories.
- * All its connections share what they read from disk, on a thread of its own. Throws SkillsError INVALID_OPTIONS.
+ * For agent authors on SDK 2.x: adds the skills of each session's directories to an app, router or server. All connections share one
+ * service thread. Throws SkillsError INVALID_OPTIONS.
  */
 export function withSkills(agent: AgentConnector, options?: SkillsOptions): AgentConnector {
   const settings = readOptions(options);

@@ -4,8 +4,8 @@ import { interceptStream } from "./bytes/intercept-stream.ts";
 import { openService } from "./service/open-service.ts";
 
 /**
- * For agent authors: give the returned stream to the agent instead of `stream`, and its editor sees the skills of each
- * session's directories. Works with the streams of every SDK generation. Throws SkillsError INVALID_OPTIONS.
+ * For agent authors: pass the returned stream to the agent instead of `stream`, and its editor gets the skills of each session's
+ * directories. Works with every SDK version. Throws SkillsError INVALID_OPTIONS.
  */
 export function wrapStream<Message>(stream: MessageStream<Message>, options?: SkillsOptions): MessageStream<Message> {
   const settings = readOptions(options);

@@ -6,8 +6,8 @@ interface Edit extends Place {
 }
 
 /**
- * Applies amendments to the text of a message, which must be JSON: everything that is not amended keeps its exact spelling,
- * so that integers above 2^53 survive (A-3). Amendments must not overlap. Throws where a path leads nowhere.
+ * Applies amendments to the JSON text of a message: everything else keeps its exact bytes, so that integers above 2^53 survive (A-3).
+ * Amendments must not overlap. Throws if a path does not exist.
  */
 export function amendText(text: string, amendments: readonly Amendment[]): string {
   const find = openFinder(text);
@@ -24,12 +24,12 @@ export function amendText(text: string, amendments: readonly Amendment[]): strin
 
 /** Follows paths. */
 interface Finder {
-  /** The place of a value; of a key that stands twice the last counts, as in JSON.parse. */
+  /** The place of a value; of duplicate keys the last counts, as in JSON.parse. */
   readonly place: (path: Path) => Place | undefined;
   readonly container: (path: Path) => Container | undefined;
 }
 
-/** What a path leads through is read once, however many paths do. */
+/** Each container is read once, however many paths lead through it. */
 function openFinder(text: string): Finder {
   const whole = wholePlace(text);
   const containers = new Map<number, Container | undefined>();

@@ -2,8 +2,8 @@ const encoded = new WeakMap<object, Buffer>();
 const comma = Buffer.from(",");
 
 /**
- * A message as one line of JSON. The items of its lists are encoded once for as long as they live: a list of a thousand
- * skills of which one has changed costs little more than that one. Items must not be changed once they were sent.
+ * A message as one line of JSON. The items of its lists are encoded once and cached: sending a list of a thousand skills of which one
+ * has changed costs little more than that one. Items must not be mutated afterwards.
  */
 export function encodeMessage(message: object): Buffer {
   const pieces: Buffer[] = [];

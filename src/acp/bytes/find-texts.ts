@@ -1,4 +1,4 @@
-/** Finds the first place, from `start` on, where one of some texts stands; -1 where none does. */
+/** The first place, from `start`, of one of some texts; -1 if there is none. */
 export type FindTexts = (block: Buffer, start: number) => number;
 
 const underscore = 95;
@@ -10,8 +10,8 @@ interface Anchored {
 }
 
 /**
- * Texts with an underscore are found in one pass over the block, however many they are: underscores are rare in what passes, and each is
- * looked at once. The others take a pass each.
+ * Texts with an underscore are found in one pass, however many they are, because underscores are rare in messages. Each of the others
+ * takes a pass.
  */
 export function openFindTexts(texts: readonly string[]): FindTexts {
   const plain = texts.filter((text) => !text.includes("_")).map((text) => Buffer.from(text));

@@ -5,19 +5,19 @@ import { openInterceptor } from "../interceptor.ts";
 import { type Direction, type Flush, passBlock } from "./pass-block.ts";
 import type { SkillService } from "../service/skill-service.ts";
 
-/** An interceptor over newline-delimited JSON: takes blocks of whole lines, gives back the bytes to write. */
+/** An interceptor for newline-delimited JSON: takes blocks of whole lines and returns the bytes to write. */
 export interface ByteInterceptor {
   readonly passFromEditor: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
   readonly passFromAgent: (block: Buffer, flush: Flush) => Buffer[] | Promise<Buffer[]>;
   /** The editor has closed its end. */
   readonly editorLeft: () => void;
-  /** Nothing is sent after it. */
+  /** Nothing is sent afterwards. */
   readonly close: () => void;
 }
 
-/** Each puts a whole line on its way, behind what came before. */
+/** Each writes a whole line, after what was written before. */
 export interface LineSinks {
-  /** `written` is called once the line has left this process, or never will. */
+  /** `written` is called when the line was written, or never will be. */
   readonly toEditor: (line: Uint8Array, written: () => void) => void;
   readonly toAgent: (line: Buffer) => void;
 }
@@ -36,15 +36,15 @@ export function interceptBytes(
     },
   });
   const { tellOnce } = openToldOnce(settings.log);
-  /** Lines that are not JSON are looked for only while lines are read anyway. */
+  /** Only lines that are parsed anyway are reported. */
   const reports = (end: string): Pick<Direction, "garbage" | "fault"> => ({
     garbage(line) {
       const excerpt = JSON.stringify(line.trim().slice(0, 80));
-      const message = `The ${end} wrote a line that is not JSON; it was passed on as it came: ${excerpt}`;
+      const message = `The ${end} wrote a line that is not JSON; it was forwarded unchanged: ${excerpt}`;
       tellOnce("warning", message, `garbage of the ${end}`);
     },
     fault(error) {
-      const message = `A message could not be amended and was passed on as it came: ${String(error)}`;
+      const message = `A message could not be amended and was forwarded unchanged: ${String(error)}`;
       tellOnce("error", message, `fault in a message of the ${end}`);
     },
   });

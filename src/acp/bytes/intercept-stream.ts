@@ -6,8 +6,8 @@ import type { SkillService } from "../service/skill-service.ts";
 import type { Verdict } from "../verdict.ts";
 
 /**
- * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Pressure, closing and
- * errors pass through in both directions; when either direction ends, all sessions are released and `released` is called, once.
+ * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Backpressure, closing and errors
+ * pass in both directions; when either direction ends, all sessions are released and `released` is called, once.
  */
 export function interceptStream<Message>(
   stream: MessageStream<Message>,
@@ -17,19 +17,19 @@ export function interceptStream<Message>(
 ): MessageStream<Message> {
   let toEditor: TransformStreamDefaultController<Message> | undefined;
   let toAgent: TransformStreamDefaultController<Message> | undefined;
-  /** Messages of ours that the editor's end has not taken yet, and who waits for that. */
+  /** Our messages that the editor's end has not taken, with their callbacks. */
   const unread = new Map<unknown, () => void>();
   const interceptor = openInterceptor({
     service,
     settings,
     send(line, written) {
       const message = JSON.parse(Buffer.from(line).toString()) as Message;
-      // First: a reader that waits takes it at once.
+      // First, because a waiting reader takes it at once.
       unread.set(message, written);
       try {
         toEditor?.enqueue(message);
       } catch {
-        // The editor's end is closed: nobody reads this any more.
+        // The editor's end is closed.
         unread.delete(message);
         written();
       }

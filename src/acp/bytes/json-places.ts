@@ -1,4 +1,4 @@
-/** Where values stand in a text that is known to be JSON. Nothing here recurses: nesting may be as deep as a sender likes. */
+/** Finds values in a JSON text. Nothing here recurses, because nesting may be arbitrarily deep. */
 
 export interface Place {
   readonly from: number;
@@ -21,7 +21,7 @@ export function wholePlace(text: string): Place {
   return { from, to: endOfValue(text, from) };
 }
 
-/** What stands in the value that begins at `from`; undefined where that is neither object nor array. */
+/** The object or array that begins at `from`; undefined if it is neither. */
 export function readContainer(text: string, from: number): Container | undefined {
   switch (characterAt(text, from)) {
     case "{":

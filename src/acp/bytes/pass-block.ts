@@ -8,18 +8,18 @@ import type { Verdict } from "../verdict.ts";
 export interface Direction {
   readonly interest: () => Interest;
   readonly look: (message: unknown) => Verdict | Promise<Verdict>;
-  /** Told of a line that is not JSON. */
+  /** Called for a line that is not JSON. */
   readonly garbage: (line: string) => void;
-  /** Told of an amendment that could not be made; the line passes as it came. */
+  /** Called for an amendment that failed; the line is forwarded unchanged. */
   readonly fault: (error: unknown) => void;
 }
 
-/** Takes what comes before a line that has to wait: it may wait for the answer to one of these. */
+/** Writes what comes before a line that waits: it may wait for the response to one of these. */
 export type Flush = (pieces: readonly Buffer[]) => void;
 
 /**
- * Passes a block of whole lines: returns the bytes to write, in order, behind those that were flushed. Lines that cannot concern us
- * are neither cut out nor parsed, and keep their bytes (A-3). A promise only where a verdict is one.
+ * Looks at a block of whole lines and returns the bytes to write, after those that were flushed. Lines that cannot concern us are not
+ * parsed and keep their bytes (A-3). A promise only if a verdict is one.
  */
 export function passBlock(block: Buffer, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
   return passFrom(block, 0, direction, flush);
@@ -49,7 +49,7 @@ function passFrom(block: Buffer, start: number, direction: Direction, flush: Flu
   return passed.length === 1 ? passed : passed.filter((piece) => piece.length > 0);
 }
 
-/** The bytes in the place of a line; undefined where it stays as it is. */
+/** The replacement of a line; undefined if it is unchanged. */
 function passLine(line: Buffer, direction: Direction): Buffer | undefined | Promise<Buffer | undefined> {
   const text = line.toString();
   const message = parseLine(line, text, direction);
@@ -77,7 +77,7 @@ function parseLine(line: Buffer, text: string, { garbage }: Direction): unknown 
   try {
     if (isUtf8(line)) return JSON.parse(text) as unknown;
   } catch {
-    // Not JSON: told below.
+    // Not JSON: reported below.
   }
   garbage(text);
   return undefined;
@@ -103,7 +103,7 @@ function lineStart(block: Buffer, inside: number, start: number): number {
   return Math.max(block.lastIndexOf(newline, inside) + 1, start);
 }
 
-/** Interests are a few constant lists: what finds each is made once. */
+/** One finder for each of the few constant lists. */
 const finders = new WeakMap<readonly string[], FindTexts>();
 
 function firstOf(block: Buffer, start: number, texts: readonly string[]): number {

@@ -1,4 +1,4 @@
-/** JSON-RPC as it comes: nothing is assumed of a message but what was looked at. */
+/** Raw JSON-RPC messages: nothing is assumed that was not checked. */
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -6,7 +6,7 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The object found by following `keys` through objects; undefined where any step is not one. */
+/** The object found by following `keys` through objects; undefined if any step is not one. */
 export function recordAt(value: unknown, ...keys: readonly string[]): JsonRecord | undefined {
   let current = value;
   for (const key of keys) {
@@ -26,7 +26,7 @@ export type MessageKind =
 const other: MessageKind = { kind: "other" };
 const noParams: JsonRecord = Object.freeze({});
 
-/** Tells what a message is. Batches, and replies whose id is null (A-4), are `other`: nobody waits for them here. */
+/** Classifies a message. Batches, and responses with a null id (A-4), are `other`. */
 export function readMessage(message: unknown): MessageKind {
   if (!isRecord(message)) return other;
   const { id, method } = message;
@@ -42,7 +42,7 @@ export function readMessage(message: unknown): MessageKind {
   return { kind: "response", id, result: message["result"], failed };
 }
 
-/** Whether an answer of ours, in which the id is spelt anew, has the id that was asked with: not every number survives that (A-3). */
+/** Whether an id survives serialisation in our response: not every number does (A-3). */
 export function isExactId(id: string | number): boolean {
   return typeof id === "string" || Math.abs(id) <= Number.MAX_SAFE_INTEGER;
 }

@@ -5,7 +5,7 @@ import { openRemoteService } from "./remote-service.ts";
 import type { SkillService } from "./skill-service.ts";
 import { urlOf } from "../../base/url-of.ts";
 
-/** Opens the service on a thread of its own, where there can be one. */
+/** Opens the service on its own thread, if one can be started. */
 export function openService(settings: Settings): SkillService {
   return openRemoteService(
     settings,

@@ -3,8 +3,8 @@ import { openThread, type OpenServiceChannel, type Thread } from "./remote-threa
 import type { ServiceConnection, ServiceOutlet, SkillService } from "./skill-service.ts";
 
 /**
- * The service at the other end of a channel: nothing that it reads or runs can hold up the thread that this is called on. A thread that
- * ends for a fault is told to the log; sessions that it served go on without skills, and the next one gets a new thread.
+ * The service at the other end of a channel, so that it never blocks this thread. If its thread fails, that is logged; open sessions go
+ * on without skills, and the next session gets a new thread.
  */
 export function openRemoteService(settings: Settings, openChannel: OpenServiceChannel): SkillService {
   const { log } = settings;
@@ -22,7 +22,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     const connection = ++lastConnection;
     let known: Thread | undefined;
 
-    /** The thread that knows this connection; a new one only where something new begins. */
+    /** The thread that knows this connection; a new one only when something new begins. */
     function reach(begins: boolean): Thread | undefined {
       if (known?.isAlive() === true || !begins || closing !== undefined) return known;
       known = living();
@@ -42,7 +42,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
         return (asked as Promise<Answer> | undefined) ?? Promise.resolve(undefined as Answer);
       };
 
-    // So that the thread starts, and loads what it needs, while the agent boots.
+    // The thread starts and loads its modules while the agent starts.
     reach(true);
     return {
       prepare: tell("prepare"),
@@ -78,7 +78,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     connect,
     close: () =>
       (closing ??= close().catch((error: unknown) => {
-        log("warning", `Closing the thread of skills failed: ${String(error)}`);
+        log("warning", `Closing the service's thread failed: ${String(error)}`);
       })),
   };
 }

@@ -6,13 +6,13 @@ import { openLocalService } from "./local-service.ts";
 import type { FromService, ToService } from "./service-messages.ts";
 import type { ServiceConnection } from "./skill-service.ts";
 
-/** Serves skills and tools to the other end of a port, until that end says that it closes. */
+/** Serves skills and tools to the other end of a port until that end closes. */
 export function servePort(port: MessagePort, settings: Settings): void {
   const { log } = settings;
   const once = openToldOnce(log);
   const service = openLocalService(settings);
   const connections = new Map<number, ServiceConnection>();
-  /** Who waits for a line to be written. */
+  /** Callbacks for lines that are not written yet. */
   const unwritten = new Map<number, () => void>();
   let lastLine = 0;
 
@@ -25,7 +25,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
       send(line, written) {
         const number = ++lastLine;
         unwritten.set(number, written);
-        // A copy of exactly these bytes: the buffer behind a small one is shared, and can be given away only once.
+        // A copy: small buffers share their memory, which can be transferred only once.
         const bytes = new Uint8Array(line);
         post({ kind: "line", connection, line: number, bytes }, [bytes.buffer]);
       },
@@ -35,13 +35,13 @@ export function servePort(port: MessagePort, settings: Settings): void {
       lesson(key, lesson) {
         post({ kind: "lesson", connection, key, lesson });
       },
-      // The other end sees for itself when this one ends.
+      // The other end notices when this one ends.
       ended: () => undefined,
       log,
     });
   }
 
-  /** A fault in one call is told, and ends nothing else. */
+  /** An error in one call is logged and ends nothing else. */
   async function ask({ connection, method, args, call }: Extract<ToService, { kind: "ask" }>): Promise<void> {
     let value: unknown;
     try {

@@ -1,9 +1,9 @@
 import type { Lesson, ServiceConnection, SessionKey } from "./skill-service.ts";
 
-/** What a connection is asked; each is a method of the port with its arguments. */
+/** The methods of the port, called with their arguments. */
 type Method = keyof ServiceConnection;
 
-/** To the service. `connection` numbers ACP connections; `call` numbers questions whose answer is awaited. */
+/** To the service. `connection` numbers ACP connections; `call` numbers calls whose result is awaited. */
 export type ToService =
   | { readonly kind: "connect"; readonly connection: number }
   | {

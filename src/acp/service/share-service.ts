@@ -1,6 +1,6 @@
 import type { SkillService } from "./skill-service.ts";
 
-/** One service for many connections: opened for the first, closed when the last has gone, and opened again for the next. */
+/** One service for many connections: opened for the first and closed after the last; reopened for the next. */
 export interface SharedService {
   use(): { readonly service: SkillService; readonly release: () => void };
 }

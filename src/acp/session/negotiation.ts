@@ -13,32 +13,32 @@ import { canTellPeerUsers } from "../../base/peer-users.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { Transport } from "../tools/server-entry.ts";
 
-/** What the two ends of a connection said about themselves, as far as skills are concerned (A-6). */
+/** What the client and the agent declared in `initialize`, as far as skills are concerned (A-6). */
 export interface Negotiation {
   readonly protocol: 1 | 2;
-  /** How the client asked for skills; undefined where it did not. */
+  /** How the client asked for skills; undefined if it did not. */
   readonly optIn: OptIn | undefined;
   readonly jetbrains: boolean;
   /** The client shows `notice` updates. */
   readonly notices: boolean;
-  /** How the agent can reach MCP servers. In v1 every agent starts programs. */
+  /** How the agent connects to MCP servers. In v1 every agent supports stdio. */
   readonly transports: readonly Transport[];
-  /** The agent takes additions to its system prompt. */
+  /** The agent supports additions to its system prompt. */
   readonly systemPrompt: boolean;
-  /** What the agent calls itself. */
+  /** The agent's name, as it gave it. */
   readonly agent: string;
   readonly facts: AgentFacts;
-  /** The text of embedded resources gets to its model. */
+  /** The text of embedded resources reaches its model. */
   readonly takesResources: boolean;
-  /** The agent carries this package itself. */
+  /** The agent uses this package itself. */
   readonly alreadyServed: boolean;
 }
 
-/** What a client that asked for skills said about how it wants them (A-6). */
+/** How a client that opted in wants to get skills (A-6). */
 interface OptIn {
-  /** As the extension notification `_acp-skills/skills_update`, which typed SDK clients of v1 deliver. */
+  /** As the notification `_acp-skills/skills_update`, which typed v1 SDK clients deliver. */
   readonly notification: boolean;
-  /** After the first list, only what changed. */
+  /** Only changes after the first list. */
   readonly deltas: boolean;
   /** Also as commands. */
   readonly commands: boolean;
@@ -52,9 +52,9 @@ export interface SkillsForm {
   readonly deltas: boolean;
 }
 
-/** The forms in which one connection is told of its skills. */
+/** The forms in which a connection gets its skills. */
 export interface Forms {
-  /** Undefined where the list itself is not sent. */
+  /** Undefined if the list itself is not sent. */
   readonly skills: SkillsForm | undefined;
   readonly commands: boolean;
   readonly problems: boolean;
@@ -86,7 +86,7 @@ export function negotiate(params: unknown, result: unknown): Negotiation {
   };
 }
 
-/** Looks at both places where a client can ask for skills: our key in `_meta`, and `session.skills` (A-6). */
+/** A client can opt in by our key in `_meta` or by `session.skills` (A-6). */
 function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefined {
   const wishes = ofClient.flatMap((capabilities) => [
     recordAt(capabilities, "_meta")?.[metaKey],
@@ -98,7 +98,7 @@ function optInOf(ofClient: readonly (JsonRecord | undefined)[]): OptIn | undefin
   return { notification: notification === true, deltas: deltas === true, commands: commands !== false };
 }
 
-/** Chooses the forms (A-6). Forcing the RFD's form sends it without opt-in, under the RFD's own name. */
+/** Chooses the forms (A-6). `emit: "rfd"` sends the RFD's update without opt-in. */
 export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): Forms {
   const problems = optIn !== undefined;
   const deltas = optIn?.deltas ?? false;
@@ -121,9 +121,8 @@ export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): F
 }
 
 /**
- * Chooses how the agent's model reaches our tools (A-11); undefined where there is no way. What stands in the configuration for HTTP
- * must not be enough to call us: an agent that lets other users read it gets the bridge, and so does every agent where it
- * cannot be told which user calls.
+ * Chooses how the agent connects to our MCP server (A-11); undefined if it cannot. The HTTP configuration contains the access token, so
+ * agents that leak it to other users get the stdio bridge, as do all agents where the calling user cannot be determined.
  */
 export function chooseTransport(
   { transports, facts }: Pick<Negotiation, "transports" | "facts">,
@@ -149,7 +148,7 @@ function transportsOf(protocol: 1 | 2, ofAgent: unknown): readonly Transport[] {
   return (["http", "stdio"] as const).filter((transport) => Boolean(mcp?.[transport]));
 }
 
-/** Amends an initialize response so that it says what will be sent; everything already there stays. */
+/** Adds to an initialize response what will be sent. */
 export function advertise(
   response: unknown,
   { protocol }: Negotiation,

@@ -1,13 +1,13 @@
-/** Requests whose response is waited for, by id; a string and a number are different ids. */
+/** Requests that wait for a response, by id; a string and a number are different ids. */
 export interface PendingRequests<Request> {
   readonly isEmpty: boolean;
   add(id: string | number, request: Request): void;
-  /** Takes the oldest request with this id: where an editor uses an id twice, answers come in the order of the questions. */
+  /** Takes the oldest request with this id: an editor may reuse an id. */
   take(id: string | number): Request | undefined;
   takeAll(): readonly Request[];
 }
 
-/** A peer that never answers costs no more than `limit` entries: the oldest is then given to `forgotten`. */
+/** Holds at most `limit` requests: beyond that, the oldest is dropped and passed to `forgotten`. */
 export function openPendingRequests<Request>(
   limit: number,
   forgotten: (request: Request) => void,

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 
-/** What `work` resolves with, or undefined when it takes longer than `ms`. Rejects as it does. */
+/** The result of `work`, or undefined after `ms`. Rejects as `work` does. */
 export async function withinTime<Value>(work: Promise<Value>, clock: Clock, ms: number): Promise<Value | undefined> {
   let stop = (): void => undefined;
   const timeout = new Promise<undefined>((resolve) => {

@@ -190,7 +190,7 @@ test("garbage is told once for each end, while lines are read anyway", async () 
   expect(await fromAgent("Welcome!\nagain\n")).toBe("Welcome!\nagain\n");
   await fromEditor("nonsense\n");
   expect(logged).toEqual([
-    expect.stringContaining('agent wrote a line that is not JSON; it was passed on as it came: "Welcome!"'),
+    expect.stringContaining('agent wrote a line that is not JSON; it was forwarded unchanged: "Welcome!"'),
     expect.stringContaining("editor"),
   ]);
 });
