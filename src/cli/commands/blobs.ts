@@ -10,10 +10,9 @@ import { json, notes } from "../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../command.ts";
 import type { OptionValues } from "../command.ts";
 import { collect } from "../arguments/collect.ts";
-import { counted } from "../report/counted.ts";
 import { jsonText } from "../report/json-text.ts";
 import { safeLines, safeText } from "../report/safe-text.ts";
-import { table } from "../report/table.ts";
+import { counted, table } from "../report/table.ts";
 import type { Terminal } from "../report/terminal.ts";
 
 const options = {

@@ -15,9 +15,8 @@ import type { Tools } from "../call-tools.ts";
 import { defineCommand, usageError } from "../command.ts";
 import type { OptionValues } from "../command.ts";
 import { describeRun, toOwnPaths } from "../report/describe-run.ts";
-import { inWordsOfRun } from "../report/in-words-of-run.ts";
 import { jsonText } from "../report/json-text.ts";
-import { tellRefusal } from "../report/tell-refusal.ts";
+import { inWordsOfRun, tellRefusal } from "../report/tell-refusal.ts";
 import type { Terminal } from "../report/terminal.ts";
 
 const options = {

@@ -2,12 +2,11 @@ import { isWithin } from "../../base/is-within.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { Root } from "../../skills/scan/roots.ts";
 import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
-import { counted } from "./counted.ts";
 import { cutToWidth } from "./display-width.ts";
 import { sayCounts } from "./say-counts.ts";
 import { safeText } from "./safe-text.ts";
 import { shownPath } from "./shown-path.ts";
-import { table } from "./table.ts";
+import { counted, table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Prints one skill a line, and a summary of the problems on stderr. */

@@ -25,3 +25,8 @@ export function* table(
   yield `${paint("dim", line(heading))}\n`;
   for (const row of rows) yield `${line(row)}\n`;
 }
+
+/** A number with its noun: `1 skill`, `2 skills`. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

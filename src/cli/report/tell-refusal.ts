@@ -1,9 +1,10 @@
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { jsonText } from "./json-text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Tells a person, or with `--json` a program, why nothing was done. A fault of ours is told by its id; the rest is logged. */
+/** Reports why nothing was done: a sentence, or the error object with `--json`. An internal error is reported by its id and logged. */
 export function tellRefusal(
   error: unknown,
   { json }: { readonly json?: boolean },
@@ -21,4 +22,65 @@ function listed(available: readonly string[] = []): string {
 /** Some messages end with their hint already. */
 function withHint(message: string, hint = ""): string {
   return message.endsWith(hint) ? message : `${message} ${hint}`;
+}
+
+import { inWords } from "../../base/invalid-input.ts";
+
+interface Violation {
+  readonly field: string;
+  readonly expected: string;
+  readonly actual: unknown;
+}
+
+const maxSentences = 3;
+
+/** A refusal of the tool behind `acp-skills run NAME` that names options instead of parameters, and commands instead of tools. */
+export function inWordsOfRun(error: unknown, name: string): unknown {
+  if (!isSkillsError(error) || error.code === "INTERNAL") return error;
+  const { violations, hint } = error.facts;
+  const own = (text: string): string => inCommands(text, name);
+  const message = isViolations(violations)
+    ? violations.slice(0, maxSentences).map(toSentence).map(own).join(" ")
+    : own(error.message);
+  const facts = { ...error.facts, ...(typeof hint === "string" && { hint: own(hint) }) };
+  return new SkillsError(error.code, message, { cause: error, facts });
+}
+
+function toSentence({ field, expected, actual }: Violation): string {
+  return `${toOption(field)}: expected ${expected}, got ${inWords(actual)}.`;
+}
+
+/** The option that a parameter comes from. */
+function toOption(field: string): string {
+  const [, parameter = "", ...inside] = field.split("/");
+  const option = options[parameter] ?? parameter;
+  const place = inside.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
+  return place === "" || parameter === "input_blobs" ? option : `${option} ${place}`;
+}
+
+const options: Readonly<Record<string, string>> = {
+  name: "NAME",
+  args: "--args",
+  script: "--script",
+  input_blobs: "--blob",
+  timeout_ms: "--timeout",
+};
+
+/** Replaces sentences about tools by sentences about commands. */
+function inCommands(text: string, name: string): string {
+  return words.reduce((told, [pattern, word]) => told.replace(pattern, () => word.replace("NAME", name)), text);
+}
+
+const words: readonly (readonly [RegExp, string])[] = [
+  [
+    /Call describe_skill .*parameter script\./,
+    "acp-skills show NAME prints its instructions; a file under scripts/ runs with --script PATH.",
+  ],
+  [/describe_skill lists them\./, "acp-skills show NAME lists them."],
+  [/Use a name that list_skills returns\./, "acp-skills list shows all skills."],
+  [/a blob id, as create_blob returns it/, 'a blob: give a file with --blob, and "@1" here for the first'],
+];
+
+function isViolations(value: unknown): value is readonly Violation[] {
+  return Array.isArray(value) && value.length > 0;
 }

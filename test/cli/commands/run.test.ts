@@ -161,8 +161,8 @@ describe("acp-skills run", () => {
     ["--args nmbers: expected one of the skill's inputs: numbers, sheet", ["a.b", "--args", '{"nmbers":1}']],
     ["Did you mean numbers?", ["a.b", "--args", '{"nmbers":1}']],
     ["--args: expected an object", ["a.b", "--args", "[1]"]],
-    ["acp-skills show words tells what it is for; a file under scripts/ runs with --script PATH.", ["words"]],
-    ["acp-skills list shows which there are.", ["a.c"]],
+    ["acp-skills show words prints its instructions; a file under scripts/ runs with --script PATH.", ["words"]],
+    ["acp-skills list shows all skills.", ["a.c"]],
   ])("a refusal names options and commands, not tools and parameters: %s", async (told, args) => {
     writeAction(
       "def main(args):\n    pass\n",

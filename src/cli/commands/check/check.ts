@@ -10,7 +10,7 @@ import { nearest } from "../../../base/nearest.ts";
 import type { Reporter } from "./reporters/reporter.ts";
 import { showReads } from "../../report/progress.ts";
 import { sayCounts } from "../../report/say-counts.ts";
-import { openSourceLines } from "../../report/source-lines.ts";
+import { openSourceLines } from "./reporters/source-lines.ts";
 
 export const check = defineCommand({
   usage: "check [PATH…] [options]",

@@ -2,8 +2,8 @@ import type { Problem } from "../../../../skills/rules/problem.ts";
 import type { CheckReport } from "../../../../skills/check/check-skills.ts";
 import type { ReportContext, Reporter } from "./reporter.ts";
 import { notShown, shownProblems } from "./shown-problems.ts";
-import { codeFrame } from "../../../report/code-frame.ts";
-import { counted } from "../../../report/counted.ts";
+import { codeFrame } from "./code-frame.ts";
+import { counted } from "../../../report/table.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../report/shown-path.ts";
 

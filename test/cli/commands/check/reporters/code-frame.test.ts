@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { codeFrame } from "../../../src/cli/report/code-frame.ts";
-import { plainPaint } from "../../../src/cli/report/colour.ts";
-import { displayWidth } from "../../../src/cli/report/display-width.ts";
+import { codeFrame } from "../../../../../src/cli/commands/check/reporters/code-frame.ts";
+import { plainPaint } from "../../../../../src/cli/report/colour.ts";
+import { displayWidth } from "../../../../../src/cli/report/display-width.ts";
 
 function frame(lines: readonly string[], line: number, column: number, columns = 80): string[] {
   return codeFrame({ line, column, sourceLine: (number) => lines[number - 1] }, columns, plainPaint);

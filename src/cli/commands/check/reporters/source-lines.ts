@@ -1,7 +1,7 @@
-import { isSkillsError } from "../../errors.ts";
-import type { SkillFiles } from "../../skills/files/skill-files.ts";
+import { isSkillsError } from "../../../../errors.ts";
+import type { SkillFiles } from "../../../../skills/files/skill-files.ts";
 
-/** Code frames look at frontmatter and at the first faults of a body; what lies further on has no frame. */
+/** Problems further on in a file have no code frame. */
 const frameBytes = 1024 * 1024;
 
 /** Reads lines of files for code frames. Remembers the last file only. */
@@ -21,7 +21,7 @@ function readLines(files: SkillFiles, file: string): readonly string[] {
     return new TextDecoder("utf-8", { ignoreBOM: false }).decode(bytes).split(/\r\n|\n|\r/);
   } catch (error) {
     if (!isSkillsError(error)) throw error;
-    // A directory, or a file that cannot be read: that is the problem being shown, and it has no lines.
+    // A directory, or an unreadable file: reported as a problem, without lines.
     return noLines;
   }
 }

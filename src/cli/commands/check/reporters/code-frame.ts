@@ -1,6 +1,6 @@
-import type { Paint } from "./colour.ts";
-import { cutToWidth, displayWidth } from "./display-width.ts";
-import { safeText } from "./safe-text.ts";
+import type { Paint } from "../../../report/colour.ts";
+import { cutToWidth, displayWidth } from "../../../report/display-width.ts";
+import { safeText } from "../../../report/safe-text.ts";
 
 /** A place in a file, and how to read the lines about it. */
 export interface FramePlace {
