@@ -47,5 +47,5 @@ export const notes = {
   sandbox:
     "Code is sandboxed: no network, no secrets and no access to the project, unless --grant gives them to its skill.",
   secrets: "Secrets are read from the environment, then --secrets-file, then the system's keychain.",
-  data: "Blobs, the ledger and packages are stored in $ACP_SKILLS_HOME. Default: ~/.local/share/acp-skills, or the platform's equivalent.",
+  data: "Blobs, the ledger, run records and packages are stored in $ACP_SKILLS_HOME. Default: ~/.local/share/acp-skills, or the platform's equivalent.",
 } as const;
