@@ -47,7 +47,7 @@ export interface SkillsOptions {
   readonly skills?: readonly string[];
   /** False leaves out `.agents/skills` and `.claude/skills` of the session's directories and of the home directory. */
   readonly defaultRoots?: boolean;
-  /** How skills are sent to the editor. Independent of `tools`. */
+  /** How skills are sent to the editor; "none" also leaves prompts that start with `/name` or `$name` unchanged. Independent of `tools`. */
   readonly emit?: EmitForm;
   readonly tools?: ToolForm;
   /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. */

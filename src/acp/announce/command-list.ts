@@ -6,28 +6,28 @@ import { type JsonRecord, isRecord } from "../bytes/raw-message.ts";
 import { projectSkill } from "./projection.ts";
 import { placeInAgentList, type Shown, shownNames, type ShownSkills } from "./shown-skills.ts";
 
-/** How commands are spelt for one editor. */
+/** The form of commands for one editor. */
 export interface CommandDialect {
   readonly protocol: 1 | 2;
   readonly jetbrains: boolean;
 }
 
-/** What an agent's list of commands becomes when skills join it (A-7). */
+/** How skills are merged into an agent's list of commands (A-7). */
 export interface MergedCommands {
-  /** New fields of commands the agent already has, by their place in its list; those of `_meta` join the ones that are there. */
+  /** New fields of the agent's commands, by index; those of `_meta` are merged. */
   readonly annotated: ReadonlyMap<number, JsonRecord>;
-  /** One command for each skill that the agent does not show itself; they follow the agent's own. */
+  /** One command for each skill that the agent does not show itself, after the agent's own. */
   readonly added: readonly JsonRecord[];
 }
 
-/** What is known of the skills that the agent shows itself. */
+/** The skills that the agent shows itself. */
 export interface HowShown {
   /** Whether a command is a skill that was edited since the agent read it. */
   readonly isOutdated: ShownSkills["isOutdated"];
   readonly how: (offered: OfferedSkill) => Shown;
 }
 
-/** Merges skills into the agent's own commands, which keep their place and win a name. */
+/** Merges skills into the agent's own commands, which keep their order and take precedence. */
 export function mergeCommands(
   commands: readonly unknown[],
   skills: readonly OfferedSkill[],
@@ -45,7 +45,7 @@ export function mergeCommands(
       continue;
     }
     const kind = how(offered);
-    // Another command of the agent's: what is shown under the name is what runs.
+    // The name is another command of the agent, which keeps it.
     if (kind === "as-other") continue;
     const command = commands[place];
     const { description } = offered.skill;
@@ -68,7 +68,7 @@ export function toCommandList(commands: readonly unknown[], { annotated, added }
 
 const commandsMade = new WeakMap<OfferedSkill, Map<string, JsonRecord>>();
 
-/** The command of a skill that the agent does not show. Made once a skill and dialect, so that it is encoded once too. */
+/** The command of a skill, cached per skill and dialect so that it is encoded once. */
 export function toCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, JsonRecord>();
   commandsMade.set(offered, made);
@@ -95,7 +95,7 @@ export function isInvocable({ skill }: OfferedSkill): boolean {
   return skill.userInvocable !== false;
 }
 
-/** Editors send a command without input the moment it is picked; a skill nearly always wants words. */
+/** Editors send a command without a hint as soon as it is selected; skills usually need arguments. */
 function toHint({ skill }: OfferedSkill): string {
   const declared = oneLine(skill.argumentHint ?? skill.metadata["argument-hint"] ?? "");
   if (declared !== "") return declared;
@@ -108,7 +108,7 @@ function oneLine(text: string): string {
   return withoutControls(text.replace(/\s+/g, " ").trim());
 }
 
-/** The fields of `_meta` that a command gets beside its own. */
+/** The fields that are added to a command's `_meta`. */
 function toMeta(offered: OfferedSkill, { jetbrains }: CommandDialect, command: JsonRecord): JsonRecord {
   const facts = toCommandFacts(projectSkill(offered), { name: command["name"], description: command["description"] });
   const ours = { [metaKey]: facts };

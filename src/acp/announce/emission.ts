@@ -6,14 +6,14 @@ import type { SkillsForm } from "../session/negotiation.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { ListAmendments } from "../service/skill-service.ts";
 
-/** Messages of ours to the editor. They are notifications, always: an id of ours can then never collide (A-4). */
+/** Our messages to the editor. Notifications only, so that our ids cannot collide (A-4). */
 export interface Notification {
   readonly jsonrpc: "2.0";
   readonly method: string;
   readonly params: JsonRecord;
 }
 
-/** The list of skills in the RFD's form, nested as every implementation expects it (A-5). */
+/** The list of skills as in the RFD, nested as every implementation expects (A-5). */
 export function skillsMessage(
   sessionId: string,
   { method, kind, deltas }: SkillsForm,
@@ -24,7 +24,7 @@ export function skillsMessage(
   return notify(method, { sessionId, update });
 }
 
-/** What changed since the list or the change before, which had the revision before this one. `removed` has names. */
+/** The changes since the previous revision. `removed` has names. */
 export function skillsDelta(
   sessionId: string,
   { method, kind }: SkillsForm,
@@ -43,8 +43,8 @@ export function skillsDelta(
 }
 
 /**
- * The list of commands. What it says of skills stands in each command (A-6); beside it there is only their number, where clients of every
- * generation find it.
+ * The list of commands. Each command of a skill has the skill's data in `_meta` (A-6); the message has only the number of skills, where
+ * clients of every version find it.
  */
 export function commandsNotification(
   sessionId: string,
@@ -58,7 +58,7 @@ export function commandsNotification(
   });
 }
 
-/** The same, done to an update of the agent's own. */
+/** The same as amendments of the agent's own update. */
 export function commandsAmendments(message: unknown, { annotated, added, skills }: ListAmendments): Amendment[] {
   const params = recordAt(message, "params") ?? {};
   const update = recordAt(params, "update") ?? {};
@@ -73,7 +73,7 @@ export function commandsAmendments(message: unknown, { annotated, added, skills 
   ];
 }
 
-/** What is beside a new field keeps its spelling, in `_meta` too. */
+/** Sets single fields, in `_meta` too, so that the others keep their bytes. */
 function fieldAmendments(command: unknown, path: Path, fields: JsonRecord): Amendment[] {
   return Object.entries(fields).flatMap(([field, value]) =>
     field === "_meta" && isRecord(value) && recordAt(command, "_meta") !== undefined
@@ -98,7 +98,7 @@ export function problemsMessage(sessionId: string, { errors, warnings }: Problem
   return notify(problemsNotification, { sessionId, errors, warnings });
 }
 
-/** A sentence for the user. */
+/** A notice that the editor shows to the user. */
 export function noticeMessage(sessionId: string, title: string, description: string): Notification {
   return notify(sessionUpdate, {
     sessionId,

@@ -1,29 +1,29 @@
 import * as methods from "../../wire/methods.ts";
 
-/** Texts of which at least one stands in every message that may concern us; `"everything"` where that cannot be said. */
+/** Texts of which every message that may concern us contains at least one; `"everything"` if there is no such list. */
 export type Interest = "everything" | readonly string[];
 
-/** A slash may be escaped in JSON, and some serialisers do. */
+/** Some serialisers escape slashes. */
 const sessions: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
 const sessionsAndCalls: Interest = [...sessions, `"${methods.toolMethodPrefix.slice(0, -1)}`, "cancel_request"];
 
-/** What may concern us of an editor's messages once `initialize` is answered: more, where tools are served. */
+/** The editor's messages that may concern us after `initialize`: more if tools are served. */
 export function editorInterest({ servesTools }: { readonly servesTools: boolean }): Interest {
   return servesTools ? sessionsAndCalls : sessions;
 }
 
 /**
- * Pieces of `available_commands_update`, of `user_message_chunk`, by which prompts are told again, and of `session_info_update`, which
- * tells titles. Each has an underscore, so that all are found in one pass. What has one by chance is parsed and passed on.
+ * Parts of `available_commands_update`, of `user_message_chunk` (replayed prompts) and of `session_info_update` (titles). Each has an
+ * underscore, so that all are found in one pass. A message that contains one by chance is parsed and forwarded.
  */
 const updates: Interest = ["_comma", "user_m", "_info_"];
-/** Likewise, of `session/request_permission`, and of the names of our tools. */
+/** The same for `session/request_permission` and the names of our tools. */
 const updatesAndCalls: Interest = [...updates, "_perm", "_skil", "_blob", "_code"];
 const responses: Interest = ['"result"', '"error"'];
 const updatesAndResponses: Interest = [...updates, ...responses];
 const everyKind: Interest = [...updatesAndCalls, ...responses];
 
-/** The same of its agent's: more, where tools are served, and where a response is awaited that we look at. */
+/** The agent's messages that may concern us: more if tools are served, and while we wait for a response. */
 export function agentInterest({
   servesTools,
   awaits,

@@ -6,7 +6,7 @@ import { isRecord } from "../bytes/raw-message.ts";
 /** The answer to `_acp-skills/list_problems`. */
 interface ProblemPage {
   readonly problems: readonly Problem[];
-  /** Of the whole list. */
+  /** The number of all problems. */
   readonly total: number;
   /** Where the next page begins; null on the last. */
   readonly next_offset: number | null;
@@ -16,8 +16,8 @@ const usualLimit = 100;
 const mostLimit = 200;
 
 /**
- * A page of the problems of a session's skills: `{offset?, limit?}`, by default the first 100. The list is read anew at each request,
- * so that pages may overlap when skills change between them. Throws VALIDATION_ERROR.
+ * A page of the problems of a session's skills: `{offset?, limit?}`, by default the first 100. Pages may overlap if skills change between
+ * requests. Throws VALIDATION_ERROR.
  */
 export function pageOfProblems(params: unknown, { snapshot: { problems } }: SessionSkills["catalog"]): ProblemPage {
   const { offset = 0, limit = usualLimit } = isRecord(params) ? params : {};

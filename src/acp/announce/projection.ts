@@ -4,7 +4,7 @@ import { toAvailableSkill } from "../../wire/to-available-skill.ts";
 
 const projected = new WeakMap<OfferedSkill, AvailableSkill>();
 
-/** The projection of an offered skill, made once: a catalog keeps the objects of skills that did not change. */
+/** The wire form of an offered skill, cached: a catalog keeps the objects of unchanged skills. */
 export function projectSkill(offered: OfferedSkill): AvailableSkill {
   const known = projected.get(offered);
   if (known !== undefined) return known;
@@ -13,7 +13,7 @@ export function projectSkill(offered: OfferedSkill): AvailableSkill {
   return skill;
 }
 
-/** Whether two lists would be the same on the wire. */
+/** Whether two lists are the same on the wire. */
 export function isSameList(before: readonly object[], after: readonly object[]): boolean {
   return (
     before.length === after.length &&

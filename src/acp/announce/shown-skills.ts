@@ -3,26 +3,26 @@ import type { AgentFacts } from "../session/agents.ts";
 import { isRecord } from "../bytes/raw-message.ts";
 
 /**
- * What stands in the agent's own list under a skill's name (A-7): nothing, that very skill, a skill with that description which the
- * agent read elsewhere, or a command that only happens to have the name.
+ * What the agent's own list has under a skill's name (A-7): nothing, the same skill, a copy that the agent read elsewhere, or another
+ * command with the same name.
  */
 export type Shown = "not" | "as-skill" | "as-copy" | "as-other";
 
-/** What one connection knows of the skills that its agent shows itself. */
+/** The skills that a connection's agent shows itself. */
 export interface ShownSkills {
-  /** Learns from a list. A skill once recognised stays so, for agents go on showing what they read before an edit. */
+  /** Recognises skills in a list. They stay recognised, because agents may show what they read before an edit. */
   readonly learn: (commands: readonly unknown[], skills: readonly OfferedSkill[]) => void;
-  /** `isOwn` where the agent may have read the very files that we did. */
+  /** `isOwn`: the agent may have read the same files as we did. */
   readonly how: (commands: readonly unknown[], offered: OfferedSkill, isOwn: boolean) => Shown;
   /** The agent of this connection sent a list of commands. */
   readonly listed: () => void;
-  /** Whether an agent can be expected to list commands of its own: it has done so, or is known to. */
+  /** Whether the agent is expected to list commands: it has done so, or is known to. */
   readonly isListExpected: (facts: AgentFacts) => boolean;
   /** Whether a command is a skill that was edited since the agent read it. */
   readonly isOutdated: (command: unknown, skill: Skill) => boolean;
 }
 
-/** The place of the command under which the agent shows a skill's name; -1 where it does not. */
+/** The index of the agent's command with a skill's name; -1 if there is none. */
 export function placeInAgentList(commands: readonly unknown[], { skill }: OfferedSkill): number {
   const names = shownNames(skill);
   return commands.findIndex((command) => isRecord(command) && names.includes(String(command["name"])));
@@ -57,7 +57,7 @@ export function openShownSkills(): ShownSkills {
   };
 }
 
-/** Agents show a skill with its description, whole, cut, or with a remark behind it; what has other words is something else. */
+/** Agents show a skill with its description: whole, cut, or with a suffix. */
 function isSkill(command: unknown, skill: Skill): boolean {
   if (!isRecord(command)) return false;
   const isMarked = command["name"] === `$${skill.slug}` || command["name"] === `skill:${skill.slug}`;

@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { type KnownServer, namedTool, type OwnCall, recogniseCall, toldInput } from "./recognise-call.ts";
 import { servedTools } from "../../tools/tool-names.ts";
 
-/** The answer that we give in the editor's place. */
+/** The answer that we give for the user. */
 export interface Approval {
   readonly tool: string;
   readonly optionId: string;
@@ -13,14 +13,14 @@ export interface Approval {
 export interface ApprovalContext {
   readonly server: KnownServer;
   readonly facts: AgentFacts;
-  /** What was told before of the call that the request names by its id. */
+  /** What is known about the call with the request's id. */
   readonly known: OwnCall | undefined;
 }
 
 /**
- * Decides whether a request for permission is one that we may answer (A-13): a call of a tool of ours that changes nothing outside our
- * own store, and only once. Undefined for everything else, and wherever there is doubt: whatever else the request says of the call must
- * agree with the name, because what a model can word, such as the title of a shell command, never decides alone.
+ * Whether we may answer a permission request (A-13): only for one call of one of our tools that changes nothing outside our own store.
+ * Undefined otherwise and in case of doubt: everything else in the request must agree with the tool's name, because a model can choose
+ * texts such as the title of a shell command.
  */
 export function approve(params: JsonRecord, { server, facts, known }: ApprovalContext): Approval | undefined {
   const toolCall = toolCallIn(params);
@@ -31,7 +31,7 @@ export function approve(params: JsonRecord, { server, facts, known }: ApprovalCo
   if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
   const input = call.input ?? known?.input;
   if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;
-  // Of what only a title names, the input must be told.
+  // If only a title names the tool, the input must be known.
   if (isTitled && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
   if (!mayAnswer(call.tool, input, toolCall)) return undefined;
   const options = Array.isArray(params["options"]) ? (params["options"] as unknown[]) : [];
@@ -47,7 +47,7 @@ export function toolCallIn(params: JsonRecord): JsonRecord | undefined {
   return subject["type"] === "tool_call" ? recordAt(subject, "toolCall") : undefined;
 }
 
-/** Tools of which some calls touch the session's project: only with these parameters, all of which must be told, do they not. */
+/** Tools that can access the session's project: with only these parameters they do not. */
 const harmlessParameters: ReadonlyMap<string, readonly string[]> = new Map([
   ["create_blob", ["content", "kind"]],
   ["read_blob", ["blob_id", "mode", "max_bytes"]],
@@ -66,7 +66,7 @@ function isInputOf(input: JsonRecord, parameters: readonly string[]): boolean {
   return Object.keys(input).every((key) => parameters.includes(key));
 }
 
-/** Nothing that the request says of the call speaks of something else. */
+/** Whether nothing in the request contradicts the call. */
 function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownServer, facts: AgentFacts): boolean {
   const { kind, title, content, locations } = toolCall;
   if (isTold(kind) && kind !== "other" && kind !== "read") return false;
@@ -81,7 +81,7 @@ function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownSer
   return shown !== undefined && isDeepStrictEqual(shown, input ?? {});
 }
 
-/** The tool by a name of its own, by the title that we gave it, or its very input. */
+/** The tool's name, our title of it, or its input. */
 function isTitleOf(
   title: unknown,
   tool: string,
@@ -94,7 +94,7 @@ function isTitleOf(
   return title === JSON.stringify(input ?? {});
 }
 
-/** Whether the request leaves it to an earlier message to say what the call is. */
+/** Whether the request has no tool name besides its title. */
 function namesNothing(toolCall: JsonRecord): boolean {
   const meta = recordAt(toolCall, "_meta");
   return ![toolCall["name"], meta?.["toolName"], recordAt(meta, "claudeCode")?.["toolName"]].some(isTold);

@@ -6,24 +6,23 @@ import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 import type { OwnCall } from "./recognise-call.ts";
 import { servedTools } from "../../tools/tool-names.ts";
 
-/** Amends a tool call of ours, on its way to the editor, so that a person reads what it does instead of the tool's name. */
+/** Amends a call of one of our tools so that the editor shows what it does instead of the tool's name. */
 export function describeToPerson(toolCall: JsonRecord, path: Path, call: OwnCall): Amendment[] {
   const { title, kind } = describeCall(call.tool, call.input);
   return Object.entries({ title, kind }).flatMap(([key, value]) => {
-    // An update that tells only how a call goes stays as it is.
+    // An update of only the status is unchanged.
     const isDue = toolCall[key] !== undefined || tellsWhat(toolCall);
     return isDue && toolCall[key] !== value ? [{ path: [...path, key], value }] : [];
   });
 }
 
-/** A permission is for what it is asked about: a card that has only an id gets its words. */
+/** A permission request with only an id gets a title too. */
 function tellsWhat({ sessionUpdate, rawInput }: JsonRecord): boolean {
   return sessionUpdate !== "tool_call_update" || (isRecord(rawInput) && Object.keys(rawInput).length > 0);
 }
 
 /**
- * Takes the choice "always" from a request about a tool that runs code: an agent that was given it would run every skill unasked, not
- * only this one.
+ * Removes "always allow" from a permission request for a tool that runs code: it would allow every skill, not only this one.
  */
 export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[] {
   const { options } = params;
@@ -32,7 +31,7 @@ export function withoutAlways(params: JsonRecord, { tool }: OwnCall): Amendment[
   return kept.length === options.length ? [] : [{ path: ["params", "options"], value: kept }];
 }
 
-/** Tells the editor of a call of which it would have heard first by a request that we have answered. */
+/** Reports a call that the editor would first have seen in a permission request that we answered. */
 export function callAsked(sessionId: unknown, toolCall: JsonRecord, call: OwnCall): Notification {
   const update = { ...toolCall, ...describeCall(call.tool, call.input), sessionUpdate: toolCallKind };
   return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } };

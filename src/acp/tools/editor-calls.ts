@@ -13,7 +13,7 @@ import type { ToolRequest } from "../service/skill-service.ts";
 import { servedTools } from "../../tools/tool-names.ts";
 import type { Session } from "../session/session.ts";
 
-/** Our answer to a request, under the id of whoever asked. */
+/** Our response to a request of the editor. */
 export interface Response {
   readonly jsonrpc: "2.0";
   readonly id: string | number;
@@ -21,35 +21,35 @@ export interface Response {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** The editor's own calls of our tools: `_acp-skills/<tool>`. */
+/** The editor's own calls: `_acp-skills/<tool>`. */
 export interface EditorCalls {
-  /** Runs a call beside others; the answers are sent in the order of the requests. */
+  /** Runs a call concurrently; responses are sent in the order of the requests. */
   ask(request: ToolRequest): void;
-  /** Gives up a call, which is then answered with an error. Nothing for an id that is not one of ours. */
+  /** Cancels a call, which is answered with an error. Unknown ids are ignored. */
   cancel(id: string | number): void;
-  /** Gives up every call; nothing is sent after it. */
+  /** Cancels every call; nothing is sent afterwards. */
   close(): void;
 }
 
 export interface EditorCallsOptions {
   readonly tools: AgentTools;
   readonly log: Log;
-  /** Puts a message on its way to the editor; `written` is called once it has left this process, or never will. */
+  /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Response | Notification, written: () => void) => void;
-  /** Told of every answer, when it is on its way. */
+  /** Called for every response that is sent. */
   readonly answered: (id: string | number) => void;
   /** The skills of each open session. */
   readonly sessions: ReadonlyMap<string, Pick<Session, "catalog" | "directory" | "agent">>;
-  /** Opens the skills that there are without a session: those of the explicit and of the home directories. */
+  /** Opens the skills outside any session: those of explicit directories and of the home directory. */
   readonly openSkills: () => SessionSkills;
 }
 
-/** So many calls may run, or have answers that the editor has not read yet; one more is refused. */
+/** How many calls may be running or have unread responses; more are refused. */
 const maxCalls = 128;
-/** What code printed and an editor has not read yet: beyond this, the beginning is dropped. */
+/** The limit of output that the editor has not read; beyond it, the beginning is dropped. */
 const longestUnread = 64 * 1024;
 
-/** ACP's error for a request that was given up. */
+/** ACP's error for a cancelled request. */
 const cancelled = { code: -32800, message: "Request cancelled" } as const;
 
 export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
@@ -82,7 +82,7 @@ export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
     return findCaller(method, isRecord(params) ? params["sessionId"] : undefined).skills.catalog;
   }
 
-  /** Tells what a call prints; what comes while the editor has not read the last of it is gathered. */
+  /** Reports the output of a call; while the editor has not read the last message, output is collected. */
   function openProgress(requestId: string | number, signal: AbortSignal): (text: string) => void {
     let unread = "";
     let isUnread = false;
@@ -95,7 +95,7 @@ export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
       tell({ jsonrpc: "2.0", method: progressNotification, params: { requestId, message } }, next);
     }
     return (text) => {
-      // A request that was given up is answered already.
+      // A cancelled request is answered already.
       if (signal.aborted) return;
       unread = `${unread}${text}`.slice(-longestUnread);
       if (!isUnread) next();
@@ -129,7 +129,7 @@ export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
       const entry = { id, controller: new AbortController() };
       running.add(entry);
       const answered = answer(id, method, params, entry.controller.signal);
-      // What executes takes its time: the answers to other calls do not wait for it.
+      // Running code takes long: the responses to other calls do not wait for it.
       const before = isSlow(method) ? Promise.resolve() : lastAnswer;
       const inTurn = answerInTurn(before, answered, () => {
         running.delete(entry);
@@ -147,7 +147,7 @@ export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
   };
 }
 
-/** A call that does not hear of its end is left to itself. */
+/** A call that ignores its signal is abandoned. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -176,13 +176,13 @@ function toToolName(method: string): string {
   const available = nearest(name, [...servedTools.keys(), listProblems], asAvailable).map(
     (near) => `${toolMethodPrefix}${near}`,
   );
-  const message = `There is no method ${JSON.stringify(method.slice(0, 128))}.`;
+  const message = `Unknown method ${JSON.stringify(method.slice(0, 128))}.`;
   throw new SkillsError("METHOD_NOT_FOUND", message, { facts: { available } });
 }
 
 function tooManyCalls(): SkillsError {
-  const message = `More than ${maxCalls} calls of this editor run or have answers that it has not read yet.`;
-  return new SkillsError("RUNTIME_BUSY", message, { facts: { hint: "Read the answers, then call again." } });
+  const message = `Too many calls: ${maxCalls} are running or have unread responses.`;
+  return new SkillsError("RUNTIME_BUSY", message, { facts: { hint: "Read the responses, then retry." } });
 }
 
 const longestShown = 80;
@@ -194,7 +194,7 @@ function unknownSession(tool: string, sessionId: unknown, ids: readonly string[]
       : sessionId === undefined
         ? null
         : typeof sessionId;
-  const expected = ids.length === 0 ? "none, for no session is open" : "the id of an open session";
+  const expected = ids.length === 0 ? "none, because no session is open" : "the id of an open session";
   const available = nearest(actual ?? "", ids, asAvailable);
   const message = `Invalid input to ${tool}. sessionId: expected ${expected}, got ${actual === null ? "nothing" : JSON.stringify(actual)}.`;
   const violations = [{ field: "/sessionId", expected, actual }];

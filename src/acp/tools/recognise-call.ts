@@ -2,21 +2,21 @@ import { type AgentFacts, spell, type Spelling, toWord, usualSpellings } from ".
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { servedTools } from "../../tools/tool-names.ts";
 
-/** Our server as one session's agent knows it. */
+/** Our MCP server in one session. */
 export interface KnownServer {
   readonly name: string;
   /** The editor's own servers. */
   readonly others: readonly string[];
 }
 
-/** A call of a tool of ours, as an agent tells its editor of it. */
+/** A call of one of our tools, as an agent reports it to its editor. */
 export interface OwnCall {
   readonly tool: string;
-  /** Undefined where the agent has not told it. */
+  /** Undefined if the agent has not reported it. */
   readonly input: JsonRecord | undefined;
 }
 
-/** The tool of ours that a tool call names, by whatever its agent says of it. Undefined where nothing does, or where two things differ. */
+/** Which of our tools a tool call names. Undefined if none, or if the call is contradictory. */
 export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: AgentFacts): OwnCall | undefined {
   const meta = recordAt(toolCall, "_meta");
   const claude = recordAt(meta, "claudeCode");
@@ -29,7 +29,7 @@ export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: 
   const tool = names.every((other) => other === name) ? namedTool(name, server, facts) : undefined;
   if (tool === undefined || (wrapped !== undefined && spelt !== tool)) return undefined;
   const input = toldInput(toolCall);
-  // A title alone is what a model may have worded, such as a shell command: a kind, or an input of that very tool, must speak for it.
+  // A model can choose a title, such as a shell command: a matching kind or input must confirm it.
   const isSure = names.length > 0 || spelt === tool || isToolKind(toolCall["kind"]) || isInputOf(tool, input);
   return isSure ? { tool, input } : undefined;
 }
@@ -39,7 +39,7 @@ function isInputOf(tool: string, input: JsonRecord | undefined): boolean {
   return input !== undefined && Object.keys(input).every((key) => parameters?.includes(key));
 }
 
-/** The tool of ours that has this name, as agents spell it. Undefined where another server's tool could have it too. */
+/** Our tool with this name, as agents spell it. Undefined if another server's tool could have the same name. */
 export function namedTool(name: unknown, server: KnownServer, facts: AgentFacts): string | undefined {
   if (typeof name !== "string") return undefined;
   const spellings = facts.tools?.forEditor ?? usualSpellings;
@@ -51,7 +51,7 @@ export function namedTool(name: unknown, server: KnownServer, facts: AgentFacts)
   return undefined;
 }
 
-/** Arguments that come wrapped, as `{mcpInput}` or as `{server, tool, arguments}`. */
+/** Wrapped arguments: `{mcpInput}` or `{server, tool, arguments}`. */
 function unwrap(rawInput: unknown): {
   readonly wrapped?: { readonly server: string; readonly tool: string };
   readonly input?: JsonRecord;
@@ -64,14 +64,14 @@ function unwrap(rawInput: unknown): {
   return { wrapped: { server, tool }, input: isRecord(given) ? given : {} };
 }
 
-/** The input of a call, however it comes: as an object, wrapped, or as the one text in which an agent shows it. Empty ones say nothing. */
+/** The input of a call: an object, wrapped, or one JSON text. Undefined if it is empty. */
 export function toldInput({ rawInput, content, status }: JsonRecord): JsonRecord | undefined {
   if (isTold(rawInput)) {
     const { input } = unwrap(rawInput);
     if (input !== undefined) return input;
     return isRecord(rawInput) && Object.keys(rawInput).length > 0 ? rawInput : undefined;
   }
-  // What stands in the content of a call that runs, or has ended, is what came of it.
+  // The content of a call that is running or has ended is its output.
   if (isTold(status) && status !== "pending") return undefined;
   const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
   const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
@@ -80,7 +80,7 @@ export function toldInput({ rawInput, content, status }: JsonRecord): JsonRecord
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;
   } catch {
-    return undefined; // It is words, not an input.
+    return undefined; // Text, not an input.
   }
 }
 
@@ -90,12 +90,12 @@ function isTold(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** What agents call the kind of a tool of which they know nothing. */
+/** The kinds that agents give to unknown tools. */
 function isToolKind(kind: unknown): boolean {
   return kind === "other" || kind === "read" || kind === "search" || kind === "fetch";
 }
 
-/** Whether no other server's tools could be spelt the same: `skills` with `list_x`, and `skills_list` with `x`. */
+/** Whether no other server's tools could have the same name: `skills` with `list_x`, and `skills_list` with `x`. */
 function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {
   const word = toWord(name);
   const [, separator] = /S0(.*)T0/.exec(spell(spelling, "S0", "T0")) ?? [];

@@ -10,12 +10,12 @@ import type { EquipRequest } from "../service/skill-service.ts";
 import { followCall, longestPrinted } from "./tool-call-messages.ts";
 import { withinTime } from "../session/within-time.ts";
 
-/** What one session's model has of our tools. */
+/** Our MCP server in one session. */
 export interface SessionTools {
   /** Our entry in `mcpServers`. */
   readonly entry: JsonRecord;
   readonly begin: (sessionId: string) => void;
-  /** The user ended the turn: what the model has running of our tools ends too. */
+  /** The user cancelled the turn: running calls end. */
   readonly cancel: () => void;
   readonly close: () => void;
 }
@@ -23,19 +23,19 @@ export interface SessionTools {
 export interface EquipOptions {
   readonly tools: AgentTools;
   readonly skills: SessionSkills;
-  /** The calls that the editor was told of. */
+  /** The calls that the editor knows. */
   readonly calls: Pick<ClaimedCalls, "claim">;
-  /** Called when the agent asks for the tools. */
+  /** Called when the agent lists the tools. */
   readonly onReached: () => void;
   readonly clock: Clock;
-  /** Puts a message of ours on its way to the editor; `written` is called once it has left, or never will. */
+  /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
 }
 
-/** How long the request that opens a session may wait for our server. */
+/** How long opening the server may take. */
 const openingTime = 5_000;
 
-/** Opens our MCP server for the session that a request asks for (A-11). Rejects where the server cannot be opened in time. */
+/** Opens our MCP server for a session (A-11). Rejects if it cannot be opened in time. */
 export async function equipSession(
   { sessionId, negotiation, transport, name }: EquipRequest & { readonly transport: Transport },
   { tools, skills, calls, onReached, clock, send }: EquipOptions,
@@ -48,7 +48,7 @@ export async function equipSession(
     let early = "";
     let show: ((text: string) => void) | undefined;
     return onPrinted((text) => {
-      // The program that calls us may be faster than the one that tells the editor of the call.
+      // Our server may be called before the editor is told about the call.
       call ??= claim();
       if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);
       early = `${early}${text}`.slice(-longestPrinted);
@@ -77,7 +77,7 @@ async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promis
     (late) => {
       late.close();
     },
-    () => undefined, // It is given up anyway.
+    () => undefined, // Abandoned.
   );
   throw new Error(`it was not ready within ${openingTime} ms`);
 }
