@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../base/log.ts";
-import { makeOwnDirectories } from "../base/make-directories.ts";
+import { makeOwnDirectories } from "../base/paths/make-directories.ts";
 import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
 import type { Ledger } from "./ledger.ts";
 

@@ -1,4 +1,4 @@
-import type { DirectoryIdentity } from "../base/directory-identity.ts";
+import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";

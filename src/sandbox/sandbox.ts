@@ -1,4 +1,4 @@
-import type { DirectoryIdentity } from "../base/directory-identity.ts";
+import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 
 /** What isolates a run. */
 export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory";

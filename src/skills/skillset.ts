@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import type { Clock } from "../base/clock.ts";
-import { pinDirectory } from "../base/directory-identity.ts";
-import type { DirectoryIdentity } from "../base/directory-identity.ts";
+import { pinDirectory } from "../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 import type { Log } from "../base/log.ts";
 import { type Catalog, openCatalog } from "./catalog.ts";
 import { diskSkillFiles } from "./files/disk-skill-files.ts";

@@ -1,17 +1,16 @@
 import * as z from "zod";
-import { isWithin } from "../base/is-within.ts";
+import { isWithin } from "../base/paths/is-within.ts";
 import { withoutTags } from "../skills/text/invisible-characters.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./answers/content.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits.ts";
-import { readOnly } from "./read-only.ts";
 import { callsOf } from "../runs/plan/dependencies.ts";
 import { isScript } from "../runs/plan/plan-skill-run.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { FilePart } from "../skills/files/skill-bytes.ts";
 import { toManifest } from "./answers/to-manifest.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool, readOnly } from "./tool.ts";
 import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { typedFrontmatter } from "./answers/typed-frontmatter.ts";
 

@@ -4,8 +4,7 @@ import { byCodePoint } from "../skills/text/code-point-order.ts";
 import { fromCursor, toCursor } from "./answers/cursor.ts";
 import type { CursorPlace } from "./answers/cursor.ts";
 import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "./input/limits.ts";
-import { readOnly } from "./read-only.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool, readOnly } from "./tool.ts";
 import { rankSkill, toQueryWords } from "./view/rank-skill.ts";
 import { wholeNumber } from "./input/whole-number.ts";
 

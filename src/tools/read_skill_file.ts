@@ -6,10 +6,9 @@ import { runInSlices } from "../base/slices.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./answers/content.ts";
 import { maxFileBytes, maxReplyBytes } from "./input/limits.ts";
-import { readOnly } from "./read-only.ts";
 import { invalidPath, locateSkillFile } from "../skills/hash/walk-skill.ts";
 import { skillPathFault } from "../skills/hash/skill-path.ts";
-import { defineTool } from "./tool.ts";
+import { defineTool, readOnly } from "./tool.ts";
 import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { walkSkill } from "../skills/hash/walk-skill.ts";
 

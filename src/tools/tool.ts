@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import type { DirectoryIdentity } from "../base/directory-identity.ts";
+import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 import type { Guide } from "./guide/guide.ts";
 import type { RunCaller } from "../runs/run-caller.ts";
@@ -53,6 +53,14 @@ export interface ToolAnnotations {
   readonly idempotentHint: boolean;
   readonly openWorldHint: boolean;
 }
+
+/** A tool that only reads. */
+export const readOnly: ToolAnnotations = Object.freeze({
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+});
 
 interface ToolOutcome<Output> {
   readonly output: Output;

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import type { Clock } from "../../base/clock.ts";
-import { readProcessStat } from "../../base/live-process.ts";
-import { runProgram } from "../../base/spawn-process.ts";
+import { readProcessStat } from "../../base/processes/live-process.ts";
+import { runProgram } from "../../base/processes/spawn-process.ts";
 
 /** A process as the system lists it. */
 export interface ListedProcess {

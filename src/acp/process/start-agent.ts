@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import { runProgram, spawnProcess } from "../../base/spawn-process.ts";
+import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
 import { openProcessTree } from "./process-tree.ts";
 
 /** How a process ended. After a signal, `exitCode` is what a shell would report. */

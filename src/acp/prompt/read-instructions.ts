@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { openHandleAtRealPath } from "../../base/at-real-path.ts";
+import { openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
 import { hasControls, withoutControls } from "../../skills/text/control-characters.ts";
 import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-characters.ts";
 import { openRegularFile } from "../../skills/files/open-regular-file.ts";

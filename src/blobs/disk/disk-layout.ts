@@ -1,7 +1,7 @@
 import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import { makeDirectories, ownershipFault } from "../../base/make-directories.ts";
+import { makeDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
 import { PlaceFault } from "./disk-fault.ts";
 
 export const fileMode = 0o600;

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { identifyProcess, isRunning } from "../../base/live-process.ts";
-import type { ProcessIdentity } from "../../base/live-process.ts";
+import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
+import type { ProcessIdentity } from "../../base/processes/live-process.ts";
 import { isFull } from "./disk-fault.ts";
 import { fileMode, hasCode, readFlags } from "./disk-layout.ts";
 

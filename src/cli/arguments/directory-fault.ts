@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
-import { ownershipFault } from "../../base/make-directories.ts";
+import { ownershipFault } from "../../base/paths/make-directories.ts";
 
 /** Why a directory that an option names by an absolute path cannot be read; empty where it can. */
 export function directoryFault(option: string, directory: string): string[] {

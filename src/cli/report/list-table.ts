@@ -1,4 +1,4 @@
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { Root } from "../../skills/scan/roots.ts";
 import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";

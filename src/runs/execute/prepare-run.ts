@@ -1,7 +1,7 @@
 import { SkillsError } from "../../errors.ts";
 import type { MountedFile, MountedSkill, Sandbox, SandboxRun } from "../../sandbox/sandbox.ts";
 import { hash } from "node:crypto";
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import { joinPath } from "../../skills/files/skill-files.ts";
 import type { SkillSource } from "../../skills/files/skill-bytes.ts";
 import type { Skill } from "../../skills/skill.ts";

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { directoryReplaced, identityOf, isSameDirectory } from "../../base/directory-identity.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
 import type { SandboxProject } from "../../sandbox/sandbox.ts";
 import type { RunCaller } from "../run-caller.ts";

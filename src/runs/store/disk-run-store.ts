@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/p
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
-import { makeOwnDirectories } from "../../base/make-directories.ts";
+import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { SkillsError } from "../../errors.ts";
 import { writeJson } from "../../sandbox/frames/write-json.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { identifyProcess, isRunning } from "../../base/live-process.ts";
-import type { ProcessIdentity } from "../../base/live-process.ts";
+import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
+import type { ProcessIdentity } from "../../base/processes/live-process.ts";
 import type { Log } from "../../base/log.ts";
 import { hostDirectoryPrefix, ownerFile, removeHostDirectory } from "./host-directory.ts";
 

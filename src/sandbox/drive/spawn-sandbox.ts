@@ -1,6 +1,6 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import { spawnProcess } from "../../base/spawn-process.ts";
+import { spawnProcess } from "../../base/processes/spawn-process.ts";
 
 /** Starts the first process of a sandbox. Throws SANDBOX_UNAVAILABLE, or RUNTIME_BUSY where a retry may succeed. */
 export async function spawnSandbox(

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { isSkillsError } from "../../errors.ts";
-import { runProgram } from "../../base/spawn-process.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { runProgram } from "../../base/processes/spawn-process.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import { findCommand } from "./find-command.ts";
 
 /** A Python interpreter for sandboxes. */

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { isSkillsError } from "../../errors.ts";
-import { identifyProcess } from "../../base/live-process.ts";
+import { identifyProcess } from "../../base/processes/live-process.ts";
 import { hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
 import { removeTree } from "../directory/remove-tree.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";

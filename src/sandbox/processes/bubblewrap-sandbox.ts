@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { bubblewrapArguments, nodeInside, ownPlaces } from "./bubblewrap-arguments.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import type { BubblewrapPlan } from "./bubblewrap-arguments.ts";
 import type { Python } from "../find/find-python.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";

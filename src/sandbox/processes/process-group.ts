@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import { readProcessStat } from "../../base/live-process.ts";
+import { readProcessStat } from "../../base/processes/live-process.ts";
 
 const pollMs = 5;
 const mostWaitMs = 30_000;

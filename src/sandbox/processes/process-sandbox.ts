@@ -6,7 +6,7 @@ import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
 import { closableSandbox } from "../drive/closable-sandbox.ts";
 import { driveRun, graceMs } from "../drive/drive-run.ts";
-import { liesIn } from "../../base/is-within.ts";
+import { liesIn } from "../../base/paths/is-within.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import { layFiles, makePrivateDirectory } from "../directory/lay-files.ts";
 import type { PrivateDirectory } from "../directory/lay-files.ts";

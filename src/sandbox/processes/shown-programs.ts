@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Python } from "../find/find-python.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 
 /** Programs for scripts of skills. No compilers, debuggers, version control, package managers or containers. */
 const scriptTools = `

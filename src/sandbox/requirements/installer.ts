@@ -1,7 +1,7 @@
 import { devNull } from "node:os";
 import path from "node:path";
 import { isSkillsError } from "../../errors.ts";
-import { runProgram } from "../../base/spawn-process.ts";
+import { runProgram } from "../../base/processes/spawn-process.ts";
 import { findCommand } from "../find/find-command.ts";
 import { ownFiles } from "../directory/own-files.ts";
 

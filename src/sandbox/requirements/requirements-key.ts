@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import { runProgram } from "../../base/spawn-process.ts";
+import { runProgram } from "../../base/processes/spawn-process.ts";
 
 /** What decides whether packages that were installed for one interpreter serve another. */
 export interface PythonBuild {

@@ -6,7 +6,7 @@ import type { Clock } from "../../base/clock.ts";
 import { collectOutput } from "./collect-output.ts";
 import { readFrames } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
-import { runProgram } from "../../base/spawn-process.ts";
+import { runProgram } from "../../base/processes/spawn-process.ts";
 import type { SandboxProcess } from "../drive/sandbox-process.ts";
 import { spawnSandbox } from "../drive/spawn-sandbox.ts";
 

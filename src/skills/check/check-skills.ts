@@ -3,7 +3,7 @@ import { byCodePoint } from "../text/code-point-order.ts";
 import { identityOf } from "../files/follow-path.ts";
 import type { Problem } from "../rules/problem.ts";
 import type { DirectoryRecord } from "../scan/read-directory.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import { toProblems } from "../rules/rules.ts";
 import type { Finding, Level, RuleSettings } from "../rules/rules.ts";
 import { Scan } from "../scan/scan.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { isSkillsError } from "../../errors.ts";
 import { fixSkill } from "../rules/fix-skill.ts";
 import { openRegularFile } from "../files/open-regular-file.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import type { RuleCode } from "../rules/rules.ts";
 
 /** A SKILL.md that may need repairs. */

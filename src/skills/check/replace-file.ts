@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { holdDirectory } from "../../base/at-real-path.ts";
+import { holdDirectory } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../errors.ts";
 
 /**

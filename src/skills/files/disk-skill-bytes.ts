@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { closeSync, fstatSync, readSync } from "node:fs";
 import type { Stats } from "node:fs";
-import { openAtRealPath, openHandleAtRealPath } from "../../base/at-real-path.ts";
+import { openAtRealPath, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { SkillBytes } from "./skill-bytes.ts";
 

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, realpathSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { openAtRealPath, openHandleAtRealPath } from "../../base/at-real-path.ts";
+import { openAtRealPath, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 
 /*

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { listAtRealPath } from "../../base/at-real-path.ts";
+import { listAtRealPath } from "../../base/paths/at-real-path.ts";
 import { byCodePoint } from "../text/code-point-order.ts";
 
 /** The files of a skill, relative to its directory, with `/` on every system. */

@@ -1,7 +1,7 @@
 import { relative, sep } from "node:path";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { byCodePoint } from "../text/code-point-order.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import type { SkillSource } from "../files/skill-bytes.ts";
 import { joinPath } from "../files/skill-files.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";

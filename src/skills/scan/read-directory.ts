@@ -4,7 +4,7 @@ import { directoryLoop, unreadable, wholeFile } from "./disk-findings.ts";
 import { readIgnoreText } from "./ignored.ts";
 import type { IgnoreRule } from "./ignored.ts";
 import { needsManifestReader, readSkillFile } from "./read-skill-file.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import { joinPath } from "../files/skill-files.ts";
 import type { Finding } from "../rules/rules.ts";
 import { chooseSkillFile, isNearSkillFileName, isSkillFileName } from "./skill-file-names.ts";

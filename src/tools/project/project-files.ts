@@ -4,12 +4,12 @@ import type { Stats } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { holdDirectory, openHandleAtRealPath } from "../../base/at-real-path.ts";
-import { directoryReplaced, identityOf, isSameDirectory } from "../../base/directory-identity.ts";
-import type { DirectoryIdentity } from "../../base/directory-identity.ts";
+import { holdDirectory, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
+import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
 
 import { SkillsError } from "../../errors.ts";
-import { isWithin } from "../../base/is-within.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
 import { fileTaken, notInProject, refusalOfDisk, tooLarge } from "./project-refusal.ts";
 import { projectPathFault } from "./project-path.ts";
 

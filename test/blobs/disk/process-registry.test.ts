@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
-import { identifyProcess } from "../../../src/base/live-process.ts";
+import { identifyProcess } from "../../../src/base/processes/live-process.ts";
 import { openProcessRegistry, parseRegistered, toText } from "../../../src/blobs/disk/process-registry.ts";
 import { blobDirectories } from "./blob-directory.ts";
 

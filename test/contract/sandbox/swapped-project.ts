@@ -1,7 +1,7 @@
 import { lchownSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { identityOf } from "../../../src/base/directory-identity.ts";
+import { identityOf } from "../../../src/base/paths/directory-identity.ts";
 import { isSkillsError } from "../../../src/errors.ts";
 import type { RunEnd } from "../../../src/sandbox/sandbox.ts";
 import { startSwapping } from "../../swapping.ts";

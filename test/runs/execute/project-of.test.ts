@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync }
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { identityOf } from "../../../src/base/directory-identity.ts";
-import type { DirectoryIdentity } from "../../../src/base/directory-identity.ts";
+import { identityOf } from "../../../src/base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../../../src/base/paths/directory-identity.ts";
 import { projectOf } from "../../../src/runs/execute/project-of.ts";
 import type { SandboxProject } from "../../../src/sandbox/sandbox.ts";
 

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, utimesSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { identifyProcess } from "../../../src/base/live-process.ts";
-import type { ProcessIdentity } from "../../../src/base/live-process.ts";
+import { identifyProcess } from "../../../src/base/processes/live-process.ts";
+import type { ProcessIdentity } from "../../../src/base/processes/live-process.ts";
 import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
 import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
 import { sweepLeftovers } from "../../../src/sandbox/directory/sweep-leftovers.ts";

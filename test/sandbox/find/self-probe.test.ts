@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { identifyProcess } from "../../../src/base/live-process.ts";
+import { identifyProcess } from "../../../src/base/processes/live-process.ts";
 import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
 import { memorySandbox } from "../../../src/sandbox/memory-sandbox.ts";
 import type { MemoryStage } from "../../../src/sandbox/memory-sandbox.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWithin } from "../../../src/base/is-within.ts";
+import { isWithin } from "../../../src/base/paths/is-within.ts";
 import { bubblewrapArguments } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
 import type { BubblewrapPlan } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { identityOf, isSameDirectory, pinDirectory } from "../../src/base/directory-identity.ts";
+import { identityOf, isSameDirectory, pinDirectory } from "../../../src/base/paths/directory-identity.ts";
 
 let directory = "";
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { makeDirectories } from "../../src/base/make-directories.ts";
+import { makeDirectories } from "../../../src/base/paths/make-directories.ts";
 
 describe("makeDirectories", () => {
   let place: string;

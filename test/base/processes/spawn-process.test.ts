@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { runProgram, spawnProcess } from "../../src/base/spawn-process.ts";
+import { runProgram, spawnProcess } from "../../../src/base/processes/spawn-process.ts";
 
-const dist = fileURLToPath(new URL("../../dist/base/spawn-process.js", import.meta.url));
+const dist = fileURLToPath(new URL("../../../dist/base/processes/spawn-process.js", import.meta.url));
 
 test("a program that is there is started, and one that is not is an error of the caller's", async () => {
   const child = await spawnProcess(process.execPath, ["-e", "process.exit(3)"], { stdio: "ignore" });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { isWithin, liesIn } from "../../src/base/is-within.ts";
+import { isWithin, liesIn } from "../../../src/base/paths/is-within.ts";
 
 test("A path is below a directory by whole segments", () => {
   expect(isWithin("/usr/lib", "/usr")).toBe(true);

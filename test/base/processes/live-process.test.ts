@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { identifyProcess, isRunning, pidExists, readProcessStat } from "../../src/base/live-process.ts";
+import { identifyProcess, isRunning, pidExists, readProcessStat } from "../../../src/base/processes/live-process.ts";
 
 const onLinux = process.platform === "linux";
 /** Larger than any pid that systems assign. */

@@ -3,7 +3,7 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { endianness } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { canTellPeerUsers, findPeerUser, openPeerUsers } from "../../src/base/peer-users.ts";
+import { canTellPeerUsers, findPeerUser, openPeerUsers } from "../../../src/mcp/loopback/peer-users.ts";
 
 const connection = {
   remoteAddress: "127.0.0.1",

@@ -3,7 +3,7 @@ import type { Dirent } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
-import { SkillsError } from "../errors.ts";
+import { SkillsError } from "../../errors.ts";
 
 /*
  * Anyone who can write to a directory can replace an entry by a symlink at any moment, also between checking and using a path.
