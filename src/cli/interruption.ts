@@ -1,4 +1,4 @@
-/** Aborted when the person interrupts this process; a second time ends it at once. */
+/** A signal that SIGINT and SIGTERM abort; the second one ends the process. */
 export function onInterruption(): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   const interrupt = (): void => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { nodeFault } from "./node-version.ts";
 
-/** Nothing else is loaded before: a Node that is too old cannot even read it, and would say so in its own words. */
+/** Nothing else is loaded before this check: an old Node cannot parse it. */
 const fault = nodeFault(process.versions.node);
 if (fault === undefined) {
   const { runCommand } = await import("./run-command.ts");

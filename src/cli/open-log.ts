@@ -4,27 +4,27 @@ import path from "node:path";
 import type { Log } from "../base/log.ts";
 import { safeText } from "./report/safe-text.ts";
 
-/** Diagnostics on stderr: what a person should know, a line each. */
+/** Writes warnings and errors to stderr, one line each. */
 export function openStderrLog(write: (line: string) => void): Log {
   return (level, message) => {
     if (level !== "info") write(`acp-skills: ${safeText(message)}\n`);
   };
 }
 
-/** The same on the stderr of this process. What nobody reads any more is lost; that ends nothing. */
+/** The same on the stderr of this process; ignores that it was closed. */
 export function openProcessLog(): Log {
   process.stderr.on("error", () => undefined);
   return openStderrLog((line) => process.stderr.write(line));
 }
 
-/** Without O_NONBLOCK, opening a FIFO waits for somebody to read it; with it, it is refused. Windows has neither, nor O_NOFOLLOW. */
+/** With O_NONBLOCK, opening a FIFO without a reader fails instead of blocking. Windows has neither flag. */
 const { O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
 const openFlags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | O_NONBLOCK | O_NOFOLLOW;
 
 /**
- * Diagnostics of every level appended to a file, with times; errors go to `aside` too. Throws where the file cannot be
- * opened, and where it may be one that others want us to write to: behind a link, no regular file, or another user's. When it can no
- * longer be written, that is told once and diagnostics go to `aside`.
+ * Appends diagnostics of every level to a file, with times; errors also go to `aside`. Throws if the file cannot be opened, and for
+ * files that somebody else may want us to overwrite: behind a symbolic link, not regular, or owned by another user. If writing fails
+ * later, that is reported once and everything goes to `aside`.
  */
 export function openFileLog(file: string, aside: Log, now: () => Date): Log {
   const descriptor = openOwnFile(file);
@@ -36,7 +36,7 @@ export function openFileLog(file: string, aside: Log, now: () => Date): Log {
       writeSync(descriptor, `${now().toISOString()} ${level} ${safeText(message)}\n`);
     } catch (error) {
       isBroken = true;
-      aside("error", `${file} cannot be written any more: ${String(error)}`);
+      aside("error", `cannot write to ${file}: ${String(error)}`);
       if (level !== "error") aside(level, message);
     }
   };
@@ -44,7 +44,7 @@ export function openFileLog(file: string, aside: Log, now: () => Date): Log {
 
 function openOwnFile(file: string): number {
   if (liesBehindLink(file)) throw new Error(isLink);
-  // Windows opens what a link leads to; elsewhere the link itself is refused, whenever it is made.
+  // Windows follows links; elsewhere O_NOFOLLOW refuses them without a race.
   if (O_NOFOLLOW === 0 && lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true)
     throw new Error(isLink);
   let descriptor: number;
@@ -59,9 +59,9 @@ function openOwnFile(file: string): number {
   throw new Error(fault);
 }
 
-const isLink = "it is a symbolic link, or behind one, which may lead anywhere; name the file itself";
+const isLink = "the path contains a symbolic link; use the path of the file itself";
 
-/** Directories of the current one are as little trusted as files are: they may have come with a repository. */
+/** Directories below the current one are not trusted: they may come with a repository. */
 function liesBehindLink(file: string): boolean {
   if (path.isAbsolute(file)) return false;
   const directory = path.resolve(realpathSync("."), path.dirname(file));
@@ -69,7 +69,7 @@ function liesBehindLink(file: string): boolean {
 }
 
 function ownershipFault(found: Stats): string | undefined {
-  // Somebody who follows it: a terminal, or /dev/null. It keeps nothing.
+  // A terminal, or /dev/null.
   if (found.isCharacterDevice()) return undefined;
   if (!found.isFile()) return "it is not a regular file";
   const user = process.geteuid?.();

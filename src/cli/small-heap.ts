@@ -1,16 +1,16 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Keeps the young generation of this process as small as it starts. Left alone it grows to 16 MiB a half while thousands of
- * skills are read, which makes the process larger by 40 MB and no faster. A flag that an engine does not know is ignored.
+ * Stops V8 from growing the young generation. Reading thousands of skills would grow it to 16 MiB per semi-space, which costs 40 MB
+ * and is not faster. Unknown flags are ignored.
  */
 export function keepHeapSmall(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 /**
- * The same for a process that stays, and all its threads; and their old generations are collected when they have grown by a
- * fifth, not when they have doubled: each list of thousands of skills leaves megabytes behind.
+ * The same for a long-lived process and its threads; their old generations are also collected after growing by a fifth instead of
+ * doubling, because each list of thousands of skills leaves megabytes of garbage.
  */
 export function keepHeapsFlat(): void {
   keepHeapSmall();

@@ -80,7 +80,7 @@ test.skipIf(process.platform === "win32")("a FIFO called SKILL.md never blocks l
   expect(alone.code).toBe(1);
 });
 
-test("a SKILL.md of 2 GB is listed, and checked in part", async () => {
+test("a SKILL.md of 2 GB is listed, and only its start is checked", async () => {
   const file = project.write("skills/huge/SKILL.md", skillText("huge"));
   truncateSync(file, 2 * 1024 ** 3 + 10);
   expect(await list()).toEqual({ code: 0, names: ["good", "huge"], problems: [] });
@@ -88,7 +88,7 @@ test("a SKILL.md of 2 GB is listed, and checked in part", async () => {
   expect(check).toMatchObject({ code: 0, stdout: "2 skills checked: no problems\n" });
 });
 
-test("aliases that would grow without bound are reported", async () => {
+test("exponential YAML aliases are reported", async () => {
   const aliases = Array.from({ length: 9 }, (_, index) => `k${index + 1}: &k${index + 1} [${`*k${index},`.repeat(9)}]`);
   project.write(
     "skills/bomb/SKILL.md",
@@ -109,7 +109,7 @@ test("names that differ by case are two directories with one slug", async () => 
   expect(problems).toContainEqual(expect.objectContaining({ code: "slug-qualified", severity: "warning" }));
 });
 
-test("a relative --cwd is taken from the current directory; one that is not there exits 1", async () => {
+test("--cwd is relative to the current directory; a missing one exits with 1", async () => {
   project.write("work/.agents/skills/pdf/SKILL.md", skillText("pdf"));
   const relative = await runCli(["list", "--json", "--cwd", "work"], { cwd: project.directory });
   expect(relative.code).toBe(0);
@@ -118,7 +118,7 @@ test("a relative --cwd is taken from the current directory; one that is not ther
   expect(missing).toMatchObject({ code: 1, stderr: `acp-skills: --cwd ${project.at("nothing")}: no such directory\n` });
 });
 
-test("a directory of wheels that is not there is a fault of usage", async () => {
+test("a missing --find-links directory is a usage error", async () => {
   const args = ["install", "good", "--skills", "skills", "--find-links", "wheels"];
   const { code, stderr } = await runCli(args, { cwd: project.directory });
   expect({ code, stderr }).toEqual({

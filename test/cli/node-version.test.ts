@@ -7,7 +7,7 @@ import { useTemporaryProject } from "./temporary-project.ts";
 const project = useTemporaryProject();
 
 describe("a Node that is too old", () => {
-  test("is told by every command in one sentence, before anything else is loaded", async () => {
+  test("is reported by every command in one line, before anything else is loaded", async () => {
     const preload = project.write("old.cjs", 'Object.defineProperty(process.versions, "node", { value: "18.20.8" });');
     for (const args of [["doctor"], ["mcp"], ["list"], ["--", "agent"], ["--version"]]) {
       const run = await runCli(args, { cwd: project.directory, env: { NODE_OPTIONS: `--require ${preload}` } });

@@ -7,7 +7,7 @@ import { useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
-test("stderr gets warnings and errors, a line each, with nothing a terminal would obey", () => {
+test("stderr gets warnings and errors, one line each, with control characters escaped", () => {
   const lines: string[] = [];
   const log = openStderrLog((line) => lines.push(line));
   log("info", "quiet");
@@ -16,7 +16,7 @@ test("stderr gets warnings and errors, a line each, with nothing a terminal woul
   expect(lines).toEqual(["acp-skills: two lines \\u{1b}[2J\n", "acp-skills: bad\n"]);
 });
 
-test("a file gets everything, and only errors go elsewhere too", () => {
+test("a file gets every level; errors also go to stderr", () => {
   const aside: string[] = [];
   const log = openFileLog(
     project.at("log"),
@@ -40,7 +40,7 @@ test.skipIf(process.platform !== "linux")("a file that takes no more is told of 
   );
   log("warning", "one");
   log("warning", "two");
-  expect(aside).toEqual([expect.stringContaining("cannot be written any more"), "one", "two"]);
+  expect(aside).toEqual([expect.stringContaining("cannot write to"), "one", "two"]);
 });
 
 test("a link is refused, whether or not there is something behind it, and nothing is written or made there", () => {
@@ -48,7 +48,7 @@ test("a link is refused, whether or not there is something behind it, and nothin
   symlinkSync(kept, project.at("acp.log"));
   symlinkSync(project.at("new"), project.at("dangling.log"));
   for (const name of ["acp.log", "dangling.log"])
-    expect(() => openFileLog(project.at(name), silentLog, () => new Date(0))).toThrow("it is a symbolic link");
+    expect(() => openFileLog(project.at(name), silentLog, () => new Date(0))).toThrow("contains a symbolic link");
   expect(readFileSync(kept, "utf8")).toBe("mine\n");
   expect(existsSync(project.at("new"))).toBe(false);
 });
@@ -58,7 +58,7 @@ test.runIf(process.getuid?.() === 0)("a file of another user is refused", () => 
   expect(() => openFileLog(project.at("acp.log"), silentLog, () => new Date(0))).toThrow("it belongs to another user");
 });
 
-test.skipIf(process.platform === "win32")("a FIFO that nobody reads is refused instead of waited for", () => {
+test.skipIf(process.platform === "win32")("a FIFO without a reader is refused instead of blocking", () => {
   execFileSync("mkfifo", [project.at("log")]);
   const open = (): unknown =>
     openFileLog(

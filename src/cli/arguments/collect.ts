@@ -1,4 +1,4 @@
-/** Everything that comes, in one array. */
+/** Collects an async iterable into an array. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const collected: Item[] = [];
   for await (const item of items) collected.push(item);

@@ -11,7 +11,7 @@ export function currentDirectory(): string {
   }
 }
 
-/** A path that stands where the current directory is. Throws UNREADABLE only where that is needed. */
+/** Resolves a path against the current directory. Throws UNREADABLE only for relative paths. */
 export function toAbsolute(file: string): string {
   return path.isAbsolute(file) ? file : path.resolve(currentDirectory(), file);
 }

@@ -60,10 +60,7 @@ export const wrap = defineCommand({
       try {
         log = openFileLog(given.log, stderr, () => new Date());
       } catch (error) {
-        stderr(
-          "error",
-          `--log ${given.log} cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        stderr("error", `cannot open --log ${given.log}: ${error instanceof Error ? error.message : String(error)}`);
         return 2;
       }
     }
@@ -77,14 +74,14 @@ export const wrap = defineCommand({
       teach: given["no-teach"] !== true,
       approveReadOnly: given["no-approve"] !== true,
     };
-    // While last words are awaited, only timers of the clock may be left, which do not keep the process alive; this does.
+    // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
     setInterval(() => undefined, 2 ** 30);
     const status = await wrapCommand({
       command,
       args,
       input: process.stdin,
       output: process.stdout,
-      // Node never closes its stdout, whatever is said to the stream.
+      // Node does not close stdout when the stream ends.
       endOutput: () => {
         closeSync(1);
       },

@@ -1,4 +1,4 @@
-/** How many columns a terminal gives to a text: two for wide characters and emoji, none for combining marks. */
+/** The columns that a text takes in a terminal: two for wide characters and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
   if (printableAscii.test(text)) return text.length;
   let width = 0;
@@ -6,7 +6,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The text, cut with an ellipsis so that it takes at most `columns`. Never cuts inside a character people see as one. */
+/** Cuts a text to at most `columns`, with an ellipsis. Never cuts inside a grapheme. */
 export function cutToWidth(text: string, columns: number): string {
   if (text.length <= columns && printableAscii.test(text)) return text;
   let width = 0;
@@ -20,14 +20,14 @@ export function cutToWidth(text: string, columns: number): string {
   return fitting;
 }
 
-/** The text, followed by as many blanks as it lacks. */
+/** Pads a text with spaces. */
 export function padToWidth(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - displayWidth(text)));
 }
 
 const printableAscii = /^[\x20-\x7e]*$/;
 const invisible = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
-/** Scripts and blocks whose characters are East Asian Wide or Fullwidth, and what is shown as emoji. */
+/** East Asian Wide and Fullwidth characters, and emoji. */
 const wide =
   /^(?:[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}]|.\ufe0f)/u;
 

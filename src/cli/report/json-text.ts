@@ -1,8 +1,8 @@
 import { replaceInvisible } from "../../skills/text/invisible-characters.ts";
 
 /**
- * JSON that is safe to show: what a terminal or a CI system may take for a command, what changes the direction of text, and what cannot
- * be seen, is escaped as JSON escapes.
+ * JSON that is safe to print: commands to terminals and CI systems, invisible characters and those that reorder text are written as
+ * JSON escapes.
  */
 export function jsonText(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, null, indent);
@@ -17,8 +17,8 @@ function toEscape(character: string): string {
     .join("");
 }
 
-/** As `safeText` has it; no line of JSON begins with `::`. */
+/** As in `safeText`; no line of JSON starts with `::`. */
 const ciCommand = /#(?=#[a-z]*\[)/gi;
 const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-/** Most text has none, and then this one look is all. */
+/** A cheap test that most text fails. */
 const unusual = /[^\0-\u007e]/;

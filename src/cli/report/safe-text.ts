@@ -1,9 +1,8 @@
 import { replaceInvisible } from "../../skills/text/invisible-characters.ts";
 
 /**
- * Text from a skill, made fit for a terminal and for one line: blanks for line ends and tabs; every other control
- * character, and every character that reorders text or cannot be seen, as a visible escape. Nothing a skill says reaches a
- * terminal, or the CI system that reads our output, as a command.
+ * Makes untrusted text safe for one line of a terminal: line breaks and tabs become spaces; other control characters, invisible
+ * characters and those that reorder text become visible escapes, and so do commands to CI systems.
  */
 export function safeText(text: string): string {
   const visible = replaceInvisible(text, toEscape);
@@ -19,7 +18,7 @@ function toEscape(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-/** The same for text of many lines, which keep their ends and tabs. */
+/** The same for text of several lines; line breaks and tabs stay. */
 export function safeLines(text: string): string {
   return text
     .split(/\r\n|\n/)
@@ -27,9 +26,9 @@ export function safeLines(text: string): string {
     .join("\n");
 }
 
-/** The `#` of `##[error]`, `##vso[…]` and `##teamcity[…]`, which GitHub, Azure and TeamCity obey anywhere in a line. */
+/** The `#` of `##[error]`, `##vso[…]` and `##teamcity[…]`, which GitHub, Azure and TeamCity execute anywhere in a line. */
 const ciCommand = /#(?=#[a-z]*\[)/gi;
-/** The first colon of `::error::`, which GitHub obeys at the beginning of a line. */
+/** The first colon of `::error::`, which GitHub executes at the start of a line. */
 const workflowCommand = /^(\s*):(?=:[a-z])/i;
 /** Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, and the marks that turn the direction of text. */
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;

@@ -1,10 +1,10 @@
 import type { Paint } from "./colour.ts";
 import { cutToWidth, displayWidth, padToWidth } from "./display-width.ts";
 
-/** However narrow the terminal, the last column gets this much. */
+/** The least width of the last column. */
 const leastLastColumn = 20;
 
-/** Rows under a heading, in columns as wide as their widest cell; the last one is cut where the terminal ends. */
+/** A heading and rows in aligned columns; the last column is cut at the width of the terminal. */
 export function* table(
   heading: readonly string[],
   rows: readonly (readonly string[])[],

@@ -19,7 +19,7 @@ function listed(available: readonly string[] = []): string {
   return available.length === 0 ? "" : ` Available: ${available.join(", ")}.`;
 }
 
-/** Some messages end with their hint already. */
+/** Some messages already end with their hint. */
 function withHint(message: string, hint = ""): string {
   return message.endsWith(hint) ? message : `${message} ${hint}`;
 }

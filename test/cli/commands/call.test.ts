@@ -51,7 +51,7 @@ describe("acp-skills call", () => {
     });
   });
 
-  test("a tool that is not there is an error with the nearest names", async () => {
+  test("an unknown tool is an error with the nearest names", async () => {
     const { code, stdout, stderr } = await call(["list_skils"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(JSON.parse(stderr)).toMatchObject({
@@ -66,11 +66,11 @@ describe("acp-skills call", () => {
     [["list_skills", "{}", "more"], /^acp-skills: unexpected argument more /],
     [["list_skills", "--skills", "nowhere"], /^acp-skills: --skills .*nowhere: no such directory\n$/],
     [["list_skills", "--cwd", "nowhere"], /^acp-skills: --cwd .*nowhere: no such directory\n$/],
-  ])("%j is a fault of usage: one line, exit code 2, and nothing is called", async (args, stderr) => {
+  ])("%j is a usage error: one line, exit code 2, and nothing is called", async (args, stderr) => {
     expect(await call(args)).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(stderr) as string });
   });
 
-  test("a byte order mark before the input does no harm, and bytes that are not UTF-8 are refused, never replaced", async () => {
+  test("a byte order mark is ignored, and bytes that are not UTF-8 are refused", async () => {
     writeFileSync(project.at("marked.json"), '\ufeff{"limit": 1}');
     expect(await call(["list_skills", "@marked.json"])).toMatchObject({ code: 0 });
     writeFileSync(project.at("latin.json"), Buffer.from('{"content": "caf\u00e9", "kind": "text/plain"}', "latin1"));
@@ -81,11 +81,11 @@ describe("acp-skills call", () => {
     });
   });
 
-  test("input from stdin that is not JSON is a fault of usage", async () => {
+  test("invalid JSON on stdin is a usage error", async () => {
     expect(await call(["list_skills", "-"], "")).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("what a skill says reaches no terminal as a command", async () => {
+  test("control characters in skills are escaped", async () => {
     mkdirSync(project.at(".agents/skills/odd"), { recursive: true });
     writeFileSync(project.at(".agents/skills/odd/SKILL.md"), `${skillText("odd")}\u001b[31m \u009b31m \u202e`);
     const { code, stdout } = await call(["read_skill_file", '{"name":"odd","path":"SKILL.md"}']);

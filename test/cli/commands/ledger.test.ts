@@ -70,7 +70,7 @@ describe("acp-skills ledger", () => {
     );
   });
 
-  test("an empty one says so; one that cannot be read is one sentence and exit code 1", async () => {
+  test("an empty ledger is reported; an unreadable one exits with 1", async () => {
     expect(await ledger()).toEqual({ code: 0, stdout: "", stderr: "acp-skills: the ledger is empty\n" });
     project.write("other", "a file");
     const env = { ACP_SKILLS_HOME: project.at("other") };

@@ -75,7 +75,7 @@ test("a skill whose name another has is found by all tools under the slug that i
   });
 });
 
-test("no skills are no problem", async () => {
+test("an empty list exits with 0", async () => {
   const { code, stderr, listed } = await list("--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(listed()).toEqual({
@@ -135,7 +135,7 @@ test.skipIf(process.getuid?.() === 0)("a --skills directory without permission e
   expect(stderr).toContain("cannot be read (EACCES)");
 });
 
-test("without --json there is a table on stdout, and problems in short on stderr", async () => {
+test("without --json a table is printed on stdout and a summary of problems on stderr", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf", "Reads PDF. \\\u001b[31mred"));
   project.write(".agents/skills/draft/SKILL.md", skillText("Draft"));
   const { code, stdout, stderr } = await list();
@@ -168,7 +168,7 @@ test("the same skill under two roots is listed once", async () => {
   expect(listed()).toMatchObject({ skills: [{ name: "pdf" }], problems: [] });
 });
 
-test("a reader that goes away ends it quietly", async () => {
+test("a reader that closes stdout early ends the list silently", async () => {
   for (let index = 0; index < 2000; index++) {
     project.write(`.agents/skills/s-${index}/SKILL.md`, skillText(`s-${index}`, "long ".repeat(150)));
   }

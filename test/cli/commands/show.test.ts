@@ -14,7 +14,7 @@ description = "Syncs leads."
 kind = "instruction"
 `;
 
-test("--json tells everything but the body", async () => {
+test("--json has everything but the body", async () => {
   const file = project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
   project.write(".agents/skills/pdf/scripts/run.py", "print(1)\n");
   project.write(".agents/skills/pdf/.hidden", "x");
@@ -52,7 +52,7 @@ test("files and digest are those that describe_skill tells", async () => {
   });
 });
 
-test("nothing of a skill is a command to a CI system", async () => {
+test("commands to CI systems are escaped", async () => {
   const text =
     "---\nname: pdf\ndescription: 'Does ##[error]pwned'\n---\n::set-output name=x::y\n##vso[build.addbuildtag]x\n";
   project.write(".agents/skills/pdf/SKILL.md", text);
@@ -63,7 +63,7 @@ test("nothing of a skill is a command to a CI system", async () => {
   }
 });
 
-test("text has the fields, the files and the body, with nothing a terminal would obey", async () => {
+test("text has the fields, the files and the body, with control characters escaped", async () => {
   project.write(".agents/skills/pdf/SKILL.md", `${skillText("pdf")}\u001b[2J\ttab\n`);
   const { code, stdout, stderr } = await show("pdf");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -105,7 +105,7 @@ test("problems of the skill are shown with their places", async () => {
   expect(stdout).toMatch(/^warning +\.agents\/skills\/pdf\/SKILL\.md:2:7 name-not-lowercase: /m);
 });
 
-test("a skill that calls others with permissions says so", async () => {
+test("skills with permissions that a skill can call are shown", async () => {
   const write = (name: string, extra: string) => {
     project.write(`.agents/skills/${name}/SKILL.md`, skillText(name));
     project.write(

@@ -22,13 +22,13 @@ test("the agent's exit code is the wrapper's", async () => {
   expect(await wrap(["--", process.execPath, "-e", "process.exit(7)"])).toMatchObject({ code: 7, stdout: "" });
 });
 
-test("what follows -- belongs to the agent, also where it looks like an option of ours", async () => {
+test("the words after -- belong to the agent, also those that look like our options", async () => {
   const agent = "console.log(JSON.stringify(process.argv.slice(1)))";
   const { stdout } = await wrap(["--no-default-roots", "--", process.execPath, "-e", agent, "--", "--help", "list"]);
   expect(stdout).toBe('["--help","list"]\n');
 });
 
-test("an agent that is not there gives 127, one that cannot be run 126, each with a sentence", async () => {
+test("a missing agent exits with 127, one that is not executable with 126, each with a message", async () => {
   const missing = await wrap(["--", "no-such-agent-anywhere"]);
   expect(missing).toMatchObject({ code: 127, stdout: "" });
   expect(missing.stderr).toMatch(/^acp-skills: .*no-such-agent-anywhere.*not found.*\n$/);
@@ -54,7 +54,7 @@ test("a log behind a link of the project is a usage error", async () => {
   for (const log of ["acp.log", "logs/.bashrc"]) {
     const { code, stdout, stderr } = await wrap(["--log", log, "--", process.execPath, "-e", "console.log(1)"]);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(`--log ${log} cannot be opened: it is a symbolic link, or behind one`);
+    expect(stderr).toContain(`cannot open --log ${log}: the path contains a symbolic link`);
   }
   expect(readFileSync(home, "utf8")).toBe("mine\n");
 });
@@ -69,15 +69,15 @@ test("a log that cannot be opened is a usage error, and the agent is not started
     "console.log(1)",
   ]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toMatch(/^acp-skills: --log missing\/log\.txt cannot be opened: /);
+  expect(stderr).toMatch(/^acp-skills: cannot open --log missing\/log\.txt: /);
 });
 
-test.skipIf(process.platform === "win32")("an agent that dies by a signal takes the wrapper with it", async () => {
+test.skipIf(process.platform === "win32")("the wrapper ends by the signal that ended the agent", async () => {
   const { code } = await wrap(["--", process.execPath, "-e", 'process.kill(process.pid, "SIGKILL")']);
   expect(code).toBeNull();
 });
 
-test("a mistyped --skills is told of, although there are other skills", async () => {
+test("a misspelt --skills is reported, also where there are other skills", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
   const agent = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
   const child = startCli(["--skills", "skils", "--", process.execPath, agent], { cwd: project.directory });
@@ -95,7 +95,7 @@ test("a mistyped --skills is told of, although there are other skills", async ()
   );
 });
 
-test("a grant that has no effect is told of once, whatever number of sessions there is", async () => {
+test("a grant without effect is reported once, not once a session", async () => {
   project.write("own/pdf/SKILL.md", skillText("pdf"));
   const agent = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
   const args = ["--skills", "own", "--grant", "pdf:network", "--grant", "pfd:network", "--", process.execPath, agent];
@@ -114,7 +114,7 @@ test("a grant that has no effect is told of once, whatever number of sessions th
   expect(told).toBe("acp-skills: The grant pfd:network has no effect: unknown skill pfd; did you mean pdf?\n");
 });
 
-test("an editor that stops reading stderr ends nothing", async () => {
+test("an editor that closes stderr ends nothing", async () => {
   const cwd = project.directory;
   const child = startCli(["--skills", "missing", "--", process.execPath, "-e", `console.log("not json"); ${echo}`], {
     cwd,
@@ -130,19 +130,16 @@ test("an editor that stops reading stderr ends nothing", async () => {
   expect(stdout).toMatch(/last\n$/);
 });
 
-test.skipIf(process.platform === "win32")(
-  "an agent that closes its stdout gives the editor the end of ours",
-  async () => {
-    const child = startCli(["--", "sh", "-c", "echo '{}'; exec 1>&-; cat; exit 3"], { cwd: project.directory });
-    const ended = once(child, "close");
-    let stdout = "";
-    child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
-    await once(child.stdout, "end");
-    expect(stdout).toBe("{}\n");
-    // Its stdin is closed in turn, which ends cat.
-    expect(await ended).toEqual([3, null]);
-  },
-);
+test.skipIf(process.platform === "win32")("stdout is closed when the agent closes its own", async () => {
+  const child = startCli(["--", "sh", "-c", "echo '{}'; exec 1>&-; cat; exit 3"], { cwd: project.directory });
+  const ended = once(child, "close");
+  let stdout = "";
+  child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
+  await once(child.stdout, "end");
+  expect(stdout).toBe("{}\n");
+  // Its stdin is closed in turn, which ends cat.
+  expect(await ended).toEqual([3, null]);
+});
 const scripted = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
 
 /** What the editor receives in a conversation of one prompt; it ends where the editor is asked for permission. */
@@ -187,7 +184,7 @@ test("with --tools none the agent gets no server, and the editor's calls are the
   expect(await converse("tool list_skills", ["--tools", "none"], [])).toContain('"no server"');
 });
 
-test("the model is told of the skills, but not with --no-teach", async () => {
+test("prompts list the skills for the model, but not with --no-teach", async () => {
   const lesson = String.raw`/pdf/SKILL.md): \\\"Reads PDF files.\\\"`;
   expect(await converse("echo", [], [])).toContain(lesson);
   expect(await converse("echo", ["--no-teach"], [])).not.toContain(lesson);
