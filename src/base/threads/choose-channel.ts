@@ -9,24 +9,24 @@ import { urlOf } from "../url-of.ts";
 export interface Served {
   /** The file that a worker starts with: `new URL("./worker.js", import.meta.url)`. */
   readonly entry: URL;
-  /** Its path in the package. Elsewhere, such as beside a bundle, a file of that name is somebody else's. */
+  /** Its path in the package. A file of that name elsewhere, such as beside a bundle, is not ours. */
   readonly place: string;
   readonly workerData: unknown;
-  /** Does on this thread what the worker does; loaded only where it is needed. */
+  /** Does on this thread what the worker would do. */
   readonly serve: (port: MessagePort) => Promise<void>;
   readonly log: Log;
 }
 
 /**
- * A channel to a thread of its own. Where its file is not there, as in a bundle, everything happens on this thread, and the log says so.
+ * Opens a channel to a thread of its own. If the worker's file is missing, as in a bundle, everything runs on this thread, and it is logged.
  */
 export function chooseChannel<To, From>({ entry, place, workerData, serve, log }: Served): OpenChannel<To, From> {
   if (entry.pathname.endsWith(`/${place}`) && existsSync(entry)) return workerChannel(entry, workerData);
-  // Sources have none either: only what is built does.
+  // Only the built package has worker files; sources have none.
   if (!urlOf(import.meta).endsWith(".ts"))
     log(
       "info",
-      `Skills are read on the thread that calls, because ${place} of this package is not beside the code (a bundle?).`,
+      `Skills are read on the calling thread: dist/${place} of acp-skills was not found (is it bundled?). Keep acp-skills out of the bundle (external) to use a thread of its own.`,
     );
   return sameThreadChannel(serve);
 }
