@@ -1,6 +1,6 @@
 import type { ExitStatus } from "./start-agent.ts";
 
-/** The part of `process` that decides how a process ends. */
+/** The part of `process` that is needed. */
 export interface EndingProcess {
   exitCode?: number | string | null | undefined;
   readonly pid: number;

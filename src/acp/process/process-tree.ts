@@ -11,21 +11,21 @@ export interface ListedProcess {
   readonly started: string;
 }
 
-/** All that a process started, also those whose parents have ended, as far as they were seen before. */
+/** The descendants of a process, including orphans that were seen before. */
 export interface ProcessTree {
-  /** Remembers who belongs to it now. Never rejects. */
+  /** Records the current descendants. Never rejects. */
   look(): Promise<void>;
-  /** Signals everybody below the root who was alive at the last look. */
+  /** Signals the descendants that were running at the last look. */
   signalBelow(signal: NodeJS.Signals): void;
   /** Ends who is left when the root has ended: they are told to go, and after a while, or when there is no time, made to. Never rejects. */
   endRest(clock: Clock, hurry: Promise<void>): Promise<void>;
 }
 
-/** How long those who are left have to end by themselves, and how often that is looked at. */
+/** How long the rest has to exit, and how often that is checked. */
 const restTime = 2_000;
 const restLook = 50;
 
-/** Follows the processes below one that was started. Not for Windows, where taskkill does that. */
+/** Tracks the descendants of a process. Not for Windows, which has taskkill. */
 export function openProcessTree(
   root: number,
   list: () => Promise<readonly ListedProcess[]> = listProcesses,

@@ -1,6 +1,6 @@
 /**
- * What we put into a prompt beside a person's words, and how it is known again where an agent shows a prompt: in replays, in titles and
- * in lists of sessions. Agents spell resources, join blocks and cut texts, each in its own way.
+ * The text that we insert into prompts, and how it is removed where an agent shows a prompt: in replays, titles and session lists. Agents
+ * format resources, join blocks and truncate texts in different ways.
  */
 
 const opening = "<acp-skills";
@@ -8,32 +8,32 @@ const closing = "</acp-skills>";
 /** The longest that begins with `opening`, with room to spare. */
 const longestMark = 256;
 
-/** A text of ours within its marks, which nothing inside can end. `label` has no quotes or angle brackets. */
+/** Our text between marks, which the text cannot close. `label` has no quotes or angle brackets. */
 export function toInserted(kind: "lesson" | "skill", label: string, text: string): string {
   return `${opening} ${kind}="${label}">\n${text.replace(/<(?=\/\s*acp-skills)/gi, "&lt;").trim()}\n${closing}`;
 }
 
-/** The address of a skill's text in a prompt; it names no file, so that a file that a person attached is never taken for ours. */
+/** The URI of a skill's text in a prompt; not a file URI, so that files attached by the user are never taken for ours. */
 export function insertedUri(slug: string): string {
   return `acp-skills:skill/${slug}`;
 }
 
-/** A person's call of a skill, in words that every model understands. */
+/** The user's call of a skill as a sentence for the model. */
 export function toSentence(slug: string, words: string): string {
   return words.trim() === "" ? `Use the skill "${slug}".` : `Use the skill "${slug}": ${words}`;
 }
 
-/** What may stand before and behind the address of an insertion, by which agents show a resource. */
+/** What agents put before and after the URI when they show a resource. */
 const beforeAddress = /(?:(?:Content from |File: )?(?:\[@?(?:[^\]\n]{0,200}\]\()?|@|<context ref=")|File: )$/;
 const afterAddress = /^(?:">|[)\]])?:?/;
 const address = /acp-skills:skill\/[a-z0-9.-]{1,64}/;
-/** What agents put around a resource, of which nothing is left. */
+/** What agents put around a resource. */
 const frames = ["--- Content from referenced context ---", "--- End of content ---", "</context>"];
 const sentence = /^\s*Use the skill "([a-z0-9]+(?:[.-][a-z0-9]+)*)"(?:\.\s*|: ?([\s\S]*))$/;
-/** A sentence that its agent has cut within the name. */
+/** A sentence that was truncated within the name. */
 const cutSentence = /^Use the skill "([a-z0-9.-]+)(…|\.{3})?$/;
 
-/** What a person typed, of a text in which an agent shows a prompt. A text in which there is nothing of ours stays as it is. */
+/** What the user typed, from a text in which an agent shows a prompt. A text without insertions is unchanged. */
 export function restoreTyped(text: string): string {
   const without = text.includes(opening) || text.includes("acp-skills:") ? withoutInsertions(text) : text;
   const [match, slug = "", words = ""] = sentence.exec(without) ?? [];
@@ -41,14 +41,14 @@ export function restoreTyped(text: string): string {
   return words.trim() === "" ? `/${slug}` : `/${slug} ${withoutLastBreaks(words)}`;
 }
 
-/** An expression would look for the end again at every line break. */
+/** A regular expression would take quadratic time. */
 function withoutLastBreaks(text: string): string {
   let end = text.length;
   while (text[end - 1] === "\n") end--;
   return text.slice(0, end);
 }
 
-/** Works through a text from its beginning once, because it holds up every other message. */
+/** In one pass, because it blocks all other messages. */
 function withoutInsertions(text: string): string {
   let kept = "";
   let rest = text;
@@ -68,7 +68,7 @@ function withoutInsertions(text: string): string {
     const before = kept.slice(Math.max(0, start - longestFrame), start);
     const lead = beforeAddress.exec(before)?.[0] ?? "";
     const rest = kept.slice(start + found[0].length);
-    // Elsewhere it is a word of the person's.
+    // Otherwise the user typed it.
     if (lead === "" && start > 0) from = start + found[0].length;
     else {
       kept = kept.slice(0, start - lead.length).trimEnd() + rest.slice(afterAddress.exec(rest)?.[0].length ?? 0);
@@ -82,7 +82,7 @@ const longestFrame = 256;
 
 function withoutFrames(text: string): string {
   let kept = text;
-  // Frames stand within frames.
+  // Frames can be nested.
   for (let before: string | undefined; before !== kept;) {
     before = kept;
     for (const frame of frames) {
@@ -94,19 +94,19 @@ function withoutFrames(text: string): string {
   return kept;
 }
 
-/** The same for a title, which agents make from the beginning of a prompt, on one line, and cut anywhere. */
+/** The same for a title: the beginning of a prompt, on one line, truncated anywhere. */
 export function restoreTitle(title: string): string {
   const typed = restoreTyped(withoutAddress(withoutCutMark(title)));
   return typed.replace(cutSentence, "/$1$2");
 }
 
-/** On one line, the address of an insertion ends what the person typed. */
+/** In a title, the URI of an insertion ends what the user typed. */
 function withoutAddress(title: string): string {
   const start = title.search(/ (?:\[@?[^\] ]{0,200}\]?\(?|@|\[)?acp-skills?:?/);
   return start === -1 || !title.includes(sentenceStart) ? title : title.slice(0, start);
 }
 
-/** Without the beginning of a mark at which a title was cut; of less than `<acp` nothing is known. */
+/** Removes the truncated beginning of a mark; less than `<acp` cannot be recognised. */
 function withoutCutMark(title: string): string {
   const [end = ""] = /(?:…|\.{3})$/.exec(title) ?? [];
   const text = title.slice(0, title.length - end.length);
@@ -115,21 +115,21 @@ function withoutCutMark(title: string): string {
   return title;
 }
 
-/** One prompt that an agent tells again, chunk by chunk, however it cut it. */
+/** One prompt that an agent replays in chunks. */
 export interface Retelling {
-  /** What of a chunk is to be shown; empty where all of it is ours. */
+  /** The part of a chunk to show; empty if all of it is ours. */
   read(chunk: string): string;
-  /** What was held back, because it might have been the beginning of something of ours, and is not. */
+  /** What was held back because it could have been the beginning of an insertion. */
   end(): string;
 }
 
-/** Opens the retelling of one prompt; `heard` is told the label of each lesson in it. */
+/** Opens the replay of one prompt; `heard` gets the label of each lesson in it. */
 export function openRetelling(heard: (label: string) => void): Retelling {
   let held = "";
   let isInside = false;
   let isAtStart = true;
 
-  /** Takes in what there is; returns what is certain to be the person's. */
+  /** Returns what the user certainly typed. */
   function take(): string {
     let shown = "";
     for (;;) {
@@ -151,7 +151,7 @@ export function openRetelling(heard: (label: string) => void): Retelling {
       }
       const mark = held.slice(start, start + 2 * longestMark).indexOf(">");
       if (mark === -1 && held.length - start >= 2 * longestMark) {
-        // No mark of ours is as long: the person typed it.
+        // Our marks are shorter: the user typed it.
         shown += held.slice(0, start + opening.length);
         held = held.slice(start + opening.length);
         continue;
@@ -186,7 +186,7 @@ function isUntouched(taken: string, chunk: string): boolean {
   return taken === chunk && !taken.includes("acp-skills:") && !sentence.test(taken);
 }
 
-/** The end of a text that may be the beginning of a mark. */
+/** The end of a text that can be the beginning of a mark. */
 function suffixThatMayBe(text: string, mark: string): string {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length--)
     if (text.endsWith(mark.slice(0, length))) return mark.slice(0, length);
@@ -195,7 +195,7 @@ function suffixThatMayBe(text: string, mark: string): string {
 
 const sentenceStart = 'Use the skill "';
 
-/** Whether a text is the beginning of our sentence, up to what follows the name. */
+/** Whether a text can be the beginning of our sentence. */
 function mayBeSentence(text: string): boolean {
   if (text.length < sentenceStart.length) return text !== "" && sentenceStart.startsWith(text);
   return /^Use the skill "[a-z0-9.-]{0,64}"?(?:\.|: ?)?$/.test(text);

@@ -4,7 +4,7 @@ import { insertedUri, toInserted, toSentence } from "./inserted.ts";
 import { isRecord } from "../bytes/raw-message.ts";
 import type { InvokedSkill } from "../service/skill-service.ts";
 
-/** A skill's text, read at the moment it is used. */
+/** A skill's text, read when it is used. */
 export interface Instructions {
   /** SKILL.md without its frontmatter. */
   readonly body: string;
@@ -18,20 +18,20 @@ export interface Instructions {
   readonly changedAt: number;
 }
 
-/** The call of a skill, found in a prompt. */
+/** The call of a skill in a prompt. */
 export interface Invocation {
-  /** Which block of the prompt holds it. */
+  /** The index of its block. */
   readonly place: number;
   /** As the user wrote it: a slug or a dotted name. */
   readonly name: string;
   readonly sigil: "/" | "$";
-  /** The call as the user wrote it, without the words: `/pdf`, `$pdf`, `/skill:pdf`. */
+  /** The call as the user wrote it, without arguments: `/pdf`, `$pdf`, `/skill:pdf`. */
   readonly typed: string;
   /** What follows the name. */
   readonly words: string;
 }
 
-/** Agents trim a prompt before they look for a command, and so do we. */
+/** Agents trim prompts before they look for commands. */
 const call = /^\s*([/$])(?:skill:)?([a-z0-9]+(?:[.-][a-z0-9]+)*)(?:\s+|$)/;
 
 /** Finds `/name` or `$name` at the start of the first text block of a prompt (A-9). */
@@ -69,7 +69,7 @@ export function rewritePrompt(
   ];
 }
 
-/** Calls a skill by the command under which the agent itself shows it: `$name`, `skill:name`. Nothing where it is called so already. */
+/** Calls a skill by the agent's own command for it: `$name`, `skill:name`. Empty if the user wrote that. */
 export function callByCommand({ place, words, typed }: Invocation, command: string): Amendment[] {
   const native = command.startsWith("$") ? command : `/${command}`;
   if (typed === native) return [];
@@ -78,7 +78,7 @@ export function callByCommand({ place, words, typed }: Invocation, command: stri
 
 function toText(directory: string, file: string, { body, truncated, files, moreFiles }: Instructions): string {
   const parts = [body.trim()];
-  if (truncated) parts.push(`(This is only the beginning. The rest is in ${file}.)`);
+  if (truncated) parts.push(`(Truncated. The full text is in ${file}.)`);
   parts.push(`Base directory of this skill: ${directory}`);
   if (files.length > 0) {
     const list = files.map((path) => `- ${path}`).join("\n");

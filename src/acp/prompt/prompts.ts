@@ -17,7 +17,7 @@ export interface PromptsOptions {
   readonly invokes: boolean;
 }
 
-/** Says how the user's words are to be amended; a promise only where a skill, or which ones there are, has to be read first. */
+/** How a prompt is amended; a promise only if skills must be read first. */
 export type LookAtPrompt = (
   session: OpenedSession,
   method: string,
@@ -25,12 +25,12 @@ export type LookAtPrompt = (
   agent: { readonly takesResources: boolean },
 ) => readonly Amendment[] | Promise<readonly Amendment[]>;
 
-/** How long a prompt that calls a skill waits for its text before it is sent on as it is. */
+/** How long a prompt waits for the text of the skill that it calls. */
 const invokingTime = 5_000;
-/** How long a session's first prompt waits for the first reading of the disk. */
+/** How long a session's first prompt waits until the skills were read. */
 const readingTime = 2_000;
 
-/** Puts a skill in the place of its call, and what is new to the model behind a prompt. */
+/** Replaces the call of a skill by its instructions, and appends lessons to prompts. */
 export function openPrompts({ service, clock, teach, invokes }: PromptsOptions): LookAtPrompt {
   async function invoke(
     invoked: ReturnType<ServiceConnection["invoke"]>,
@@ -60,7 +60,7 @@ export function openPrompts({ service, clock, teach, invokes }: PromptsOptions):
   return (session, method, { prompt }, { takesResources }) => {
     const { key, lesson, isTaught } = session.opening;
     const invocation = invokes ? findInvocation(prompt) : undefined;
-    // What steers a turn does not begin one.
+    // A steering message does not begin a turn.
     const teaches = teach && isTaught && method === sessionPrompt;
     const amend = (rewritten: readonly Amendment[]): readonly Amendment[] =>
       teaches ? withLesson(session, prompt, rewritten) : rewritten;

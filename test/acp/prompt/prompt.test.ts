@@ -143,7 +143,7 @@ test.each([
   ).toEqual([{ type: "text", text: sent }]);
 });
 
-test("what was cut says where the rest is", () => {
+test("a truncated skill says where its full text is", () => {
   const cut = { ...instructions, truncated: true, moreFiles: true };
-  expect(JSON.stringify(rewritten("/pdf", true, cut))).toMatch(/rest is in \/skills\/pdf\/SKILL\.md.*and more/);
+  expect(JSON.stringify(rewritten("/pdf", true, cut))).toMatch(/full text is in \/skills\/pdf\/SKILL\.md.*and more/);
 });
