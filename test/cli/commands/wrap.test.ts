@@ -91,7 +91,7 @@ test("a misspelt --skills is reported, also where there are other skills", async
   await ended;
   const place = project.at("skils");
   expect(told.toString()).toBe(
-    `acp-skills: ${place}:1:1 unreadable: ${place} does not exist. Create it, or pass another directory.\n`,
+    `acp-skills: ${place}:1:1 unreadable: ${place} does not exist. Create it, or name another directory.\n`,
   );
 });
 
