@@ -177,7 +177,11 @@ describe("the bridge", () => {
   });
 
   it.runIf(process.platform !== "win32").each([
-    ["that others may use", (directory: string) => (chmodSync(directory, 0o711), directory), "other users have access to it"],
+    [
+      "that others may use",
+      (directory: string) => (chmodSync(directory, 0o711), directory),
+      "other users have access to it",
+    ],
     [
       "behind a link",
       (directory: string) => (symlinkSync(directory, `${directory}-link`), `${directory}-link`),
