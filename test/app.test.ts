@@ -67,8 +67,16 @@ describe("the app", () => {
     await toolbox.call("create_blob", { content: "x", kind: "text/plain" }, { owner: "me", door: "cli", skills });
     await toolbox.call("describe_skill", { name: "alpha" }, { owner: "me", door: "acp", skills, sessionId: "s1" });
     expect(await readAll(ledger)).toEqual([
-      { at: time, tool: "create_blob", door: "cli" },
-      { at: time, tool: "describe_skill", skill: "alpha", sessionId: "s1", door: "acp" },
+      { at: time, tool: "create_blob", door: "cli", outcome: "completed" },
+      {
+        at: time,
+        tool: "describe_skill",
+        skill: "alpha",
+        version: "0.0.0",
+        sessionId: "s1",
+        door: "acp",
+        outcome: "completed",
+      },
     ]);
     const data = path.join(directory, "deep", "data");
     expect(readdirSync(data).sort()).toEqual(["blobs", "ledger"]);

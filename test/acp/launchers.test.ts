@@ -60,8 +60,8 @@ describe.runIf(onPosix).each(launchers)("an agent behind a launcher %s", (_what,
       ...clock,
       after: (ms: number, then: () => void) => (ms < 5_000 ? systemClock : clock).after(ms, then),
     };
-    const options = { skills: [root], defaultRoots: false, clock: impatient, log: () => undefined };
-    const ended = wrapCommand({ command, args, input, output, options });
+    const options = { skills: [root], defaultRoots: false, log: () => undefined };
+    const ended = wrapCommand({ command, args, input, output, options }, { clock: impatient });
     const [line] = (await once(output, "data")) as [Buffer];
     const { pid } = JSON.parse(String(line)) as { pid: number };
     input.end();

@@ -32,7 +32,7 @@ describe("a data directory that cannot be used", () => {
           limit: "disk",
           hint: expect.stringContaining("acp-skills blobs sweep") as string,
         },
-        loggedWhenFull: [expect.stringMatching(/^Uses of skills cannot be recorded in .*(ENOSPC|a part of a line)/)],
+        loggedWhenFull: [expect.stringMatching(/^Uses of skills cannot be recorded in .*(ENOSPC|only a part of the line)/)],
         listWhenFull: 3,
         showWhenFull: 2_000,
         sweepWhenFull: { status: 0, stdout: "0 blobs removed, 0 bytes freed\n", stderr: "" },
