@@ -10,7 +10,7 @@ type Store = BlobStore & BlobUpkeep;
 const day = 24 * 60 * 60 * 1000;
 const text = "text/plain";
 
-/** What every adapter of the port `BlobStore` promises. Each call of `open` opens a store that is empty; the caller removes it. */
+/** The contract of `BlobStore`, run by every adapter. Each call of `open` returns an empty store; the caller removes it. */
 export function describeBlobStore(adapter: string, open: (options?: BlobOptions) => Store): void {
   const using = async (options: BlobOptions, check: (store: Store) => Promise<void>): Promise<void> => {
     const store = open(options);
@@ -21,8 +21,8 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
     }
   };
 
-  describe(`${adapter} keeps the contract of BlobStore`, () => {
-    it("gives back what was put, with its size, kind and digest", () =>
+  describe(`${adapter} implements the BlobStore contract`, () => {
+    it("returns stored content with its size, kind and digest", () =>
       using({}, async (store) => {
         const blob = await store.put("me", "text/plain; charset=utf-8", Buffer.from("grüße"));
         expect(blob).toEqual({ id: blob.id, size: 7, kind: "text/plain; charset=utf-8", sha256: sha256("grüße") });
@@ -30,7 +30,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect((await gather(store.read("me", blob.id))).toString()).toBe("grüße");
       }));
 
-    it("gives ids of the promised form, never the same twice", () =>
+    it("assigns unique ids in the documented format", () =>
       using({}, async (store) => {
         const ids = await Promise.all(Array.from({ length: 20 }, async () => (await put(store, "same")).id));
         expect(new Set(ids).size).toBe(20);
@@ -38,7 +38,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         for (const id of ids) expect(id.length - "blob:".length).toBeGreaterThanOrEqual(80 / 4);
       }));
 
-    it("keeps an empty content", () =>
+    it("stores empty content", () =>
       using({}, async (store) => {
         const bytes = await store.put("me", text, new Uint8Array());
         const stream = await store.put("me", text, streamOf());
@@ -47,7 +47,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect(await gather(store.read("me", stream.id, { offset: 0, length: 10 }))).toHaveLength(0);
       }));
 
-    it("copies: memory that is used again later changes nothing", () =>
+    it("copies its input, so that reusing a buffer does not change a stored blob", () =>
       using({}, async (store) => {
         const bytes = Buffer.from("first");
         const one = await store.put("me", text, bytes);
@@ -63,7 +63,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         }
       }));
 
-    it("reads any range of any content put in any pieces", () =>
+    it("reads any range of content that was stored in chunks", () =>
       using({ maxBlobs: 1000 }, async (store) => {
         const pieces = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 });
         const range = fc.record({ offset: fc.nat(900), length: fc.nat(900) }, { requiredKeys: [] });
@@ -79,7 +79,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         );
       }));
 
-    it("reads long blobs in many chunks", () =>
+    it("reads a large blob in chunks of at most 64 KiB", () =>
       using({}, async (store) => {
         const content = Buffer.alloc(1_000_003, "0123456789");
         const { id } = await put(store, content);
@@ -94,7 +94,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
       }));
 
     it.each([{ offset: -1 }, { offset: 0.5 }, { length: -1 }, { length: Number.NaN }])(
-      "refuses the range %o",
+      "rejects the range %o",
       (range) =>
         using({}, async (store) => {
           const { id } = await put(store, "x");
@@ -107,7 +107,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
     );
 
     it.each(["", "text", "text/", "text/plain;base64", "text/plain\n", `a/${"b".repeat(126)}`])(
-      "refuses the kind %j",
+      "rejects the kind %j",
       (kind) =>
         using({}, async (store) => {
           await expect(store.put("me", kind, Buffer.from("x"))).rejects.toMatchObject({
@@ -118,7 +118,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         }),
     );
 
-    it("treats another owner's blob exactly as an absent one", () =>
+    it("reports another owner's blob exactly like a missing blob", () =>
       using({}, async (store) => {
         const { id } = await put(store, "secret");
         const unknown = `blob:${"0".repeat(32)}`;
@@ -129,7 +129,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect((await gather(store.read("me", id))).toString()).toBe("secret");
       }));
 
-    it("finds nothing under an id of any other form", () =>
+    it("reports BLOB_NOT_FOUND for every malformed id", () =>
       using({}, async (store) => {
         const { id } = await put(store, "x");
         const odd = fc.oneof(
@@ -161,7 +161,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         );
       }));
 
-    it("takes a blob of exactly the limit and refuses one byte more, however it comes", () =>
+    it("accepts a blob of exactly maxBlobBytes and rejects one byte more, from a buffer or a stream", () =>
       using({ maxBlobBytes: 10 }, async (store) => {
         expect((await put(store, "0123456789")).size).toBe(10);
         expect((await store.put("me", text, streamOf("01234", "56789"))).size).toBe(10);
@@ -171,7 +171,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect(await everything(store)).toHaveLength(2);
       }));
 
-    it("closes a source that it stops reading", () =>
+    it("closes a source stream when the blob exceeds its limit", () =>
       using({ maxBlobBytes: 3 }, async (store) => {
         let closed = false;
         await expect(store.put("me", text, endless())).rejects.toMatchObject({ code: "BLOB_TOO_LARGE" });
@@ -186,7 +186,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         }
       }));
 
-    it("fills the quota to the last byte and refuses the next, equal contents counted each time", () =>
+    it("accepts blobs up to exactly quotaBytes and counts identical content every time", () =>
       using({ quotaBytes: 10 }, async (store) => {
         const first = await put(store, "01234");
         await put(store, "01234");
@@ -198,7 +198,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         await expect(put(store, "x")).rejects.toMatchObject(full);
       }));
 
-    it("keeps the quota when many put at once", () =>
+    it("enforces the quota across concurrent puts", () =>
       using({ quotaBytes: 50 }, async (store) => {
         const outcomes = await Promise.allSettled(
           Array.from({ length: 30 }, (_, n) => put(store, `${n}`.padStart(5, "0"))),
@@ -207,7 +207,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect(sum(await everything(store))).toBe(50);
       }));
 
-    it("limits the number of blobs, empty ones too", () =>
+    it("limits the number of blobs, including empty blobs", () =>
       using({ maxBlobs: 2 }, async (store) => {
         await put(store, "");
         await put(store, "");
@@ -217,7 +217,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         });
       }));
 
-    it("leaves one owner room that no other can fill, in bytes and in number", () =>
+    it("limits bytes and blobs per owner, independently of other owners", () =>
       using({ ownerQuotaBytes: 10, ownerMaxBlobs: 3 }, async (store) => {
         const first = await put(store, "0123456789");
         const full = { code: "QUOTA_EXCEEDED", facts: { limit: "owner", maxBytes: 10, maxBlobs: 3 } };
@@ -232,7 +232,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect((await store.put("you", text, Buffer.from(""))).size).toBe(0);
       }));
 
-    it("makes room by sweeping when the quota is used up by expired blobs", async () => {
+    it("sweeps expired blobs when the quota is exceeded", async () => {
       let now = 1_000_000;
       await using({ quotaBytes: 10, now: () => now }, async (store) => {
         const old = await put(store, "0123456789");
@@ -242,7 +242,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
       });
     });
 
-    it("sweeps what is as old as its time to live, and not a moment earlier", async () => {
+    it("sweeps a blob when its age reaches ttlMs, and not one millisecond earlier", async () => {
       let now = 1_000_000;
       await using({ ttlMs: 500, now: () => now }, async (store) => {
         const one = await put(store, "one");
@@ -258,7 +258,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
       });
     });
 
-    it("keeps a blob for 24 hours unless told otherwise", async () => {
+    it("keeps a blob for 24 hours by default", async () => {
       const now = 1_000_000;
       await using({ now: () => now }, async (store) => {
         await put(store, "x");
@@ -266,7 +266,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
       });
     });
 
-    it("spares a held blob until the last hold is released", async () => {
+    it("does not sweep a held blob until its last hold is released", async () => {
       let now = 1_000_000;
       await using({ now: () => now }, async (store) => {
         const { id } = await put(store, "x");
@@ -282,7 +282,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
       });
     });
 
-    it("removes a held blob when its owner says so", () =>
+    it("removes a held blob on request of its owner", () =>
       using({}, async (store) => {
         const { id } = await put(store, "x");
         const release = await store.hold("me", id);
@@ -291,7 +291,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         await release();
       }));
 
-    it("reads to the end what is removed meanwhile", () =>
+    it("finishes reading a blob that is removed during the read", () =>
       using({}, async (store) => {
         const content = Buffer.alloc(300_000, "abc");
         const { id } = await put(store, content);
@@ -302,14 +302,14 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect(Buffer.concat([first, rest])).toEqual(content);
       }));
 
-    it("keeps one of two equal contents when the other is removed", () =>
+    it("keeps a blob when another blob with identical content is removed", () =>
       using({}, async (store) => {
         const [mine, yours] = [await put(store, "same"), await store.put("you", text, Buffer.from("same"))];
         await store.remove("me", mine.id);
         expect((await gather(store.read("you", yours.id))).toString()).toBe("same");
       }));
 
-    it("lets what a source throws through, and keeps nothing of it", () =>
+    it("rethrows an error from the source and stores nothing", () =>
       using({}, async (store) => {
         const failure = Object.assign(new Error("line dropped"), { code: "EIO" });
         async function* failing(): AsyncGenerator<Uint8Array> {
@@ -320,7 +320,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect(await everything(store)).toEqual([]);
       }));
 
-    it("stops at the next chunk when told to, with the signal's own reason", () =>
+    it("stops at the next chunk after an abort and rejects with the reason of the signal", () =>
       using({}, async (store) => {
         const stop = new AbortController();
         const reason = new Error("the turn was cancelled");
@@ -334,7 +334,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
         expect(await everything(store)).toEqual([]);
       }));
 
-    it("refuses every verb once closed", async () => {
+    it("rejects every method with CLOSED after close", async () => {
       const store = open({});
       const { id } = await put(store, "x");
       await store.close();
@@ -345,7 +345,7 @@ export function describeBlobStore(adapter: string, open: (options?: BlobOptions)
     });
 
     it.each(["maxBlobBytes", "quotaBytes", "maxBlobs", "ownerQuotaBytes", "ownerMaxBlobs", "ttlMs"])(
-      "refuses to open with a senseless %s",
+      "rejects an invalid %s option with INVALID_OPTIONS",
       (option) => {
         for (const value of [-1, 0.5, Number.NaN, Infinity]) {
           expect(() => open({ [option]: value })).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS" }));

@@ -26,7 +26,7 @@ export async function readAll(ledger: Ledger): Promise<LedgerEntry[]> {
 
 export const use = (number: number): LedgerEntry => ({ at: number, tool: `tool-${number}`, door: "mcp" });
 
-/** What every ledger promises. `maxKept` opens one that keeps about so many entries. */
+/** The contract of `Ledger`, run by every adapter. `maxKept` is the approximate number of entries to keep. */
 export function describeLedger(name: string, open: (options?: { maxKept: number }) => OpenLedger): void {
   async function withLedger(run: (ledger: Ledger) => Promise<void>, options?: { maxKept: number }): Promise<void> {
     const { ledger, close } = open(options);
@@ -39,7 +39,7 @@ export function describeLedger(name: string, open: (options?: { maxKept: number 
   }
 
   describe(`a ledger ${name}`, () => {
-    test("gives back what was recorded, oldest first", async () => {
+    test("reads the recorded entries, oldest first", async () => {
       const entries = fc.array(entry, { maxLength: 20 });
       await fc.assert(
         fc.asyncProperty(entries, (recorded) =>
@@ -52,7 +52,7 @@ export function describeLedger(name: string, open: (options?: { maxKept: number 
       );
     });
 
-    test("cuts texts that are too long", () =>
+    test("truncates texts to 256 characters", () =>
       withLedger(async (ledger) => {
         const long = "x".repeat(1_000_000);
         ledger.record({ at: 1, tool: long, skill: long, sessionId: long, door: long });
@@ -60,7 +60,7 @@ export function describeLedger(name: string, open: (options?: { maxKept: number 
         expect(await readAll(ledger)).toEqual([{ at: 1, tool: cut, skill: cut, sessionId: cut, door: cut }]);
       }));
 
-    test("keeps the latest entries only", () =>
+    test("keeps only the latest entries", () =>
       withLedger(
         async (ledger) => {
           for (let number = 0; number < 1_000; number++) ledger.record(use(number));
@@ -72,7 +72,7 @@ export function describeLedger(name: string, open: (options?: { maxKept: number 
         { maxKept: 100 },
       ));
 
-    test("takes an entry that makes no sense without a word", () =>
+    test("does not throw for an invalid entry and records the following ones", () =>
       withLedger(async (ledger) => {
         ledger.record({ ...use(1), at: Number.NaN });
         ledger.record({ ...use(2), tool: undefined as unknown as string });
@@ -80,7 +80,7 @@ export function describeLedger(name: string, open: (options?: { maxKept: number 
         expect((await readAll(ledger)).at(-1)).toEqual(use(3));
       }));
 
-    test("records nothing after it was closed, and may be closed again", () =>
+    test("records nothing after close, and can be closed twice", () =>
       withLedger(async (ledger) => {
         ledger.record(use(1));
         ledger.close();

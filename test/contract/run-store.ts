@@ -7,7 +7,7 @@ export interface RunStoreUnderTest {
   readonly close?: () => Promise<void>;
 }
 
-/** A run of no consequence. */
+/** A minimal run. */
 export function keptRunOf(
   number: number,
   changes: { owner?: string; createdAt?: number; code?: string } = {},
@@ -33,7 +33,7 @@ export function keptRunOf(
   };
 }
 
-/** The contract of RunStore. `open` is given a clock and limits. */
+/** The contract of `RunStore`, run by every adapter. `open` takes a clock and limits. */
 export function describeRunStore(
   name: string,
   open: (options: Partial<RunRetention> & { now: () => number }) => Promise<RunStoreUnderTest>,
@@ -63,7 +63,7 @@ export function describeRunStore(
       return found;
     }
 
-    test("reads what was kept, by run id", async () => {
+    test("returns a stored run by its run id", async () => {
       await using({}, async (store) => {
         const run = keptRunOf(1, { code: "def main(): return 'é'\n" });
         await keep(store, run, keptRunOf(2));
@@ -81,7 +81,7 @@ export function describeRunStore(
       });
     });
 
-    test("forgets a run after its time", async () => {
+    test("drops a run when its retention time is over", async () => {
       let now = 0;
       await using({ now: () => now, ttlMs: 1_000 }, async (store) => {
         await keep(store, keptRunOf(1, { createdAt: 0 }), keptRunOf(2, { createdAt: 500 }));
@@ -93,7 +93,7 @@ export function describeRunStore(
       });
     });
 
-    test("keeps a limited number for each owner, the newest", async () => {
+    test("keeps only the newest runs of each owner, up to a limit", async () => {
       await using({ maxRuns: 3 }, async (store) => {
         await keep(store, keptRunOf(100, { owner: "other" }));
         for (let number = 1; number <= 10; number++) await keep(store, keptRunOf(number));
@@ -101,7 +101,7 @@ export function describeRunStore(
       });
     });
 
-    test("keeps a limited number of bytes for each owner", async () => {
+    test("limits the stored bytes of each owner", async () => {
       await using({ maxBytes: 10_000 }, async (store) => {
         await keep(store, keptRunOf(100, { owner: "other" }));
         for (let number = 1; number <= 10; number++) await keep(store, keptRunOf(number, { code: "#".repeat(4_000) }));
@@ -111,7 +111,7 @@ export function describeRunStore(
       });
     });
 
-    test("does not change what was kept when the run changes later", async () => {
+    test("does not change a stored run when the original object changes", async () => {
       await using({}, async (store) => {
         const run = keptRunOf(1);
         await keep(store, run);

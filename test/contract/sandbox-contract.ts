@@ -24,7 +24,7 @@ import { describeSecrets } from "./sandbox/secrets.ts";
 import { describeTier } from "./sandbox/tier.ts";
 import type { Tier } from "./sandbox/tier.ts";
 
-/** What every tier of the port `Sandbox` promises to those who call it, and against those who run in it. */
+/** The contract of `Sandbox`, run by every tier: what it guarantees to callers, and against the code it runs. */
 export function describeSandbox(name: string, tier: Tier): void {
   describeTier(`${name} implements the Sandbox contract`, tier, (trial) => {
     describePort(trial);
@@ -54,7 +54,7 @@ export function describeSandbox(name: string, tier: Tier): void {
   });
 }
 
-/** The part that needs no program to run: for a tier that plays programs. */
+/** The part of the contract that runs no real program, for tiers that simulate programs. */
 export function describeSandboxPort(name: string, tier: Tier): void {
   describeTier(`${name} implements the Sandbox contract`, tier, (trial) => {
     describePort(trial);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { SecretSource } from "../../src/secrets/secret-source.ts";
 
-/** What every adapter of the port `SecretSource` promises. `open` makes a source that has just these values. */
+/** The contract of `SecretSource`, run by every adapter. `open` returns a source that contains exactly these values. */
 export function describeSecretSource(
   adapter: string,
   open: (values: Readonly<Record<string, string>>) => SecretSource | Promise<SecretSource>,
@@ -10,19 +10,19 @@ export function describeSecretSource(
   const read = async (values: Record<string, string>, name: string): Promise<string | undefined> =>
     (await open(values)).read(name, context);
 
-  describe(`${adapter} keeps the contract of SecretSource`, () => {
-    it("reads the value of a name", async () => {
+  describe(`${adapter} implements the SecretSource contract`, () => {
+    it("returns the value of a name", async () => {
       expect(await read({ API_KEY: "s3cr3t", OTHER: "x" }, "API_KEY")).toBe("s3cr3t");
     });
 
     it.each(["two words", "$HOME `id` $(id)", "a=b#c", "back\\slash", "-w", "ends in spaces  x", "quote's"])(
-      "reads %j as it is",
+      "returns the value %j unchanged",
       async (value) => {
         expect(await read({ API_KEY: value }, "API_KEY")).toBe(value);
       },
     );
 
-    it("has no value for a name that is absent, or whose value is empty", async () => {
+    it("returns undefined for a missing name and for an empty value", async () => {
       expect(await read({ API_KEY: "s3cr3t" }, "API")).toBeUndefined();
       expect(await read({ API_KEY: "" }, "API_KEY")).toBeUndefined();
     });
@@ -40,11 +40,11 @@ export function describeSecretSource(
       "constructor",
       "toString",
       "A".repeat(129),
-    ])("has no value for %j", async (name) => {
+    ])("returns undefined for the name %j", async (name) => {
       expect(await read({ A: "s3cr3t" }, name)).toBeUndefined();
     });
 
-    it("reads anew each time", async () => {
+    it("returns the same value on repeated reads", async () => {
       const source = await open({ API_KEY: "s3cr3t" });
       expect(await Promise.all([source.read("API_KEY", context), source.read("API_KEY", context)])).toEqual([
         "s3cr3t",

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { SkillBytes } from "../../src/skills/files/skill-bytes.ts";
 
-/** Files to read: `root` is a real path; the verbs take paths below it. */
+/** Files to read. `root` is a real path; the methods take paths relative to it. */
 export interface ByteTree {
   readonly root: string;
   readonly bytes: SkillBytes;
@@ -10,7 +10,7 @@ export interface ByteTree {
   makeDirectory(directory: string): void;
   link(link: string, target: string): void;
   makeOther(file: string): void;
-  /** Lets so much time pass that a stamp can be trusted. */
+  /** Advances the clock until the stamp of the last write is reliable. */
   grow(): void;
   close(): void;
 }
@@ -18,7 +18,7 @@ export interface ByteTree {
 const never = new AbortController().signal;
 const big = 300 * 1024;
 
-/** What every adapter of the port `SkillBytes` promises. */
+/** The contract of `SkillBytes`, run by every adapter. */
 export function describeSkillBytes(adapter: string, openTree: () => ByteTree): void {
   async function using(use: (tree: ByteTree) => void | Promise<void>): Promise<void> {
     const tree = openTree();
@@ -29,8 +29,8 @@ export function describeSkillBytes(adapter: string, openTree: () => ByteTree): v
     }
   }
 
-  describe(`${adapter} keeps the contract of SkillBytes`, () => {
-    it("reads the beginning of a file, and tells the size of all of it", () =>
+  describe(`${adapter} implements the SkillBytes contract`, () => {
+    it("returns the first bytes of a file and its total size", () =>
       using(({ root, bytes, ...tree }) => {
         tree.write("f", "0123456789");
         const head = (limit: number) => {
@@ -45,7 +45,7 @@ export function describeSkillBytes(adapter: string, openTree: () => ByteTree): v
         ]);
       }));
 
-    it("keeps what it read, whatever is read afterwards", () =>
+    it("returns bytes that a later read does not overwrite", () =>
       using(({ root, bytes, ...tree }) => {
         tree.write("a", "one");
         tree.write("b", "two");
@@ -63,7 +63,7 @@ export function describeSkillBytes(adapter: string, openTree: () => ByteTree): v
       }),
     );
 
-    it("stamps a file with its size and a version that a write changes", () =>
+    it("returns a stamp with the size and a version that changes with every write", () =>
       using(({ root, bytes, ...tree }) => {
         tree.write("f", "one");
         tree.grow();
@@ -76,21 +76,19 @@ export function describeSkillBytes(adapter: string, openTree: () => ByteTree): v
         expect(bytes.stamp(`${root}/f`)?.version).not.toBe(before?.version);
       }));
 
-    it.each(["missing", "directory", "pipe", "f/g", "dangling"])(
-      "finds no file in %s, and does not wait for one",
-      (name) =>
-        using(async ({ root, bytes, ...tree }) => {
-          tree.write("f", "x");
-          tree.makeDirectory("directory");
-          tree.makeOther("pipe");
-          tree.link("dangling", "nothing");
-          expect(bytes.stamp(`${root}/${name}`)).toBeUndefined();
-          expect(bytes.head(`${root}/${name}`, 9)).toBeUndefined();
-          expect(await bytes.sha256(`${root}/${name}`, never)).toBeUndefined();
-        }),
+    it.each(["missing", "directory", "pipe", "f/g", "dangling"])("returns undefined for %s without blocking", (name) =>
+      using(async ({ root, bytes, ...tree }) => {
+        tree.write("f", "x");
+        tree.makeDirectory("directory");
+        tree.makeOther("pipe");
+        tree.link("dangling", "nothing");
+        expect(bytes.stamp(`${root}/${name}`)).toBeUndefined();
+        expect(bytes.head(`${root}/${name}`, 9)).toBeUndefined();
+        expect(await bytes.sha256(`${root}/${name}`, never)).toBeUndefined();
+      }),
     );
 
-    it("follows no link that takes a real path's place", () =>
+    it("does not follow a symlink in place of a real path", () =>
       using(async ({ root, bytes, ...tree }) => {
         tree.write("f", "x");
         tree.link("link", "f");

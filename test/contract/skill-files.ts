@@ -2,22 +2,22 @@ import { describe, expect, it } from "vitest";
 import { isSkillsError } from "../../src/errors.ts";
 import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
 
-/** A tree to read: `root` is its real path; the verbs take paths below it. */
+/** A file tree to read. `root` is its real path; the methods take paths relative to it. */
 export interface FileTree {
   readonly root: string;
   readonly files: SkillFiles;
   write(file: string, content: string): void;
   makeDirectory(directory: string): void;
   link(link: string, target: string): void;
-  /** A FIFO, or what stands for one. */
+  /** Creates a FIFO, or its equivalent in the adapter. */
   makeOther(file: string): void;
   close(): void;
 }
 
-/** What every adapter of the port `SkillFiles` promises. */
+/** The contract of `SkillFiles`, run by every adapter. */
 export function describeSkillFiles(adapter: string, openTree: () => FileTree): void {
-  describe(`${adapter} keeps the contract of SkillFiles`, () => {
-    it("lists every entry with what it is, links resolved", () => {
+  describe(`${adapter} implements the SkillFiles contract`, () => {
+    it("lists every entry with its kind, resolving symlinks", () => {
       using(openTree, ({ root, files, ...tree }) => {
         tree.write("s/SKILL.md", "x");
         tree.makeDirectory("s/scripts");
@@ -41,14 +41,14 @@ export function describeSkillFiles(adapter: string, openTree: () => FileTree): v
       });
     });
 
-    it("lists an empty directory as empty", () => {
+    it("returns an empty list for an empty directory", () => {
       using(openTree, ({ root, files, ...tree }) => {
         tree.makeDirectory("empty");
         expect(files.list(`${root}/empty`)).toEqual([]);
       });
     });
 
-    it("reads no more than the limit, and says whether that was all", () => {
+    it("reads at most the limit and reports whether the file was read completely", () => {
       using(openTree, ({ root, files, ...tree }) => {
         tree.write("f", "0123456789");
         const text = (limit: number): [string, boolean] => {
@@ -63,7 +63,7 @@ export function describeSkillFiles(adapter: string, openTree: () => FileTree): v
       });
     });
 
-    it("reads an empty file, and a file behind a link", () => {
+    it("reads an empty file and a file behind a symlink", () => {
       using(openTree, ({ root, files, ...tree }) => {
         tree.write("empty", "");
         tree.write("real", "text");
@@ -73,7 +73,7 @@ export function describeSkillFiles(adapter: string, openTree: () => FileTree): v
       });
     });
 
-    it("resolves to the real path, and to undefined where nothing is", () => {
+    it("resolves a path to its real path, or to undefined if it does not exist", () => {
       using(openTree, ({ root, files, ...tree }) => {
         tree.write("a/f", "x");
         tree.link("b", "a");
@@ -87,7 +87,7 @@ export function describeSkillFiles(adapter: string, openTree: () => FileTree): v
       });
     });
 
-    it.each(["missing", "a/f", "pipe"])("throws UNREADABLE with a sentence for listing %s", (target) => {
+    it.each(["missing", "a/f", "pipe"])("throws UNREADABLE with a reason when listing %s", (target) => {
       using(openTree, ({ root, files, ...tree }) => {
         tree.write("a/f", "x");
         tree.makeOther("pipe");
@@ -96,7 +96,7 @@ export function describeSkillFiles(adapter: string, openTree: () => FileTree): v
     });
 
     it.each(["missing", "a", "pipe", "circle", "a/f/g"])(
-      "throws UNREADABLE with a sentence for the head of %s",
+      "throws UNREADABLE with a reason when reading the head of %s",
       (target) => {
         using(openTree, ({ root, files, ...tree }) => {
           tree.write("a/f", "x");

@@ -6,9 +6,9 @@ import type { SkillFiles } from "../../src/skills/files/skill-files.ts";
 import type { OpenSkillWatcher } from "../../src/skills/watch/skill-watcher.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
 
-/** A tree that changes, and what watches it; the verbs take paths below `root`. */
+/** A file tree and its watcher. The methods take paths relative to `root`. */
 export interface WatchedTree {
-  /** An existing, empty directory: its real path. */
+  /** The real path of an existing, empty directory. */
   readonly root: string;
   readonly files: SkillFiles;
   readonly openWatcher: OpenSkillWatcher;
@@ -24,9 +24,9 @@ export function skillText(name: string, description: string): string {
   return `---\nname: ${name}\ndescription: ${description}\n---\nBody.\n`;
 }
 
-/** What every adapter of the port `SkillWatcher` promises: no change goes unnoticed by the catalog that uses it. */
+/** The contract of `SkillWatcher`, run by every adapter: a catalog that uses it detects every change. */
 export function describeSkillWatcher(adapter: string, openTree: () => WatchedTree): void {
-  describe(`${adapter} keeps the contract of SkillWatcher`, () => {
+  describe(`${adapter} implements the SkillWatcher contract`, () => {
     let tree: WatchedTree;
     let catalog: Catalog | undefined;
     beforeEach(() => {
@@ -55,21 +55,21 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await catalog.ready;
       return catalog;
     }
-    /** In one step, as deployments do. */
+    /** Replaces a link atomically, as deployment tools do. */
     const repoint = (link: string, target: string): void => {
       tree.link(`${link}~`, target);
       tree.rename(`${link}~`, link);
     };
     const openSkills = (): Promise<Catalog> => open("skills");
 
-    it("sees an edit in place", async () => {
+    it("detects an edit in place", async () => {
       save("a", "one");
       const skills = await openSkills();
       save("a", "two");
       await until(skills, { a: "two" });
     });
 
-    it("sees a file that is emptied first and written later, and never shows it empty", async () => {
+    it("detects a save that truncates the file first, and never lists the empty file", async () => {
       save("a", "one");
       const skills = await openSkills();
       const seen: Listed[] = [];
@@ -80,7 +80,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       expect(seen).toEqual([{ a: "two" }]);
     });
 
-    it("sees an atomic save, again and again", async () => {
+    it("detects repeated atomic saves", async () => {
       save("a", "0");
       const skills = await openSkills();
       for (const round of ["1", "2", "3", "4"]) {
@@ -90,7 +90,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       }
     });
 
-    it("sees a save that moves the old file away, and never shows it gone", async () => {
+    it("detects a save that first renames the old file, and never lists the skill as removed", async () => {
       save("a", "one");
       const skills = await openSkills();
       const seen: Listed[] = [];
@@ -102,7 +102,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       expect(seen).toEqual([{ a: "two" }]);
     });
 
-    it("sees skills come, and edits right after", async () => {
+    it("detects added skills and edits right after they were added", async () => {
       tree.makeDirectory("skills");
       const skills = await openSkills();
       save("a", "one");
@@ -115,7 +115,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "three", b: "two" });
     });
 
-    it("sees a skill renamed, and goes on watching it", async () => {
+    it("detects a renamed skill directory and keeps watching it", async () => {
       save("a", "one");
       const skills = await openSkills();
       tree.rename("skills/a", "skills/b");
@@ -124,7 +124,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { b: "two" });
     });
 
-    it("sees skills go", async () => {
+    it("detects removed skills", async () => {
       save("a", "one");
       save("b", "one");
       const skills = await openSkills();
@@ -134,7 +134,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, {});
     });
 
-    it("sees a directory that was replaced by another one of the same name", async () => {
+    it("detects a skill directory replaced by another with the same name", async () => {
       save("a", "one");
       save("a", "two", "other/SKILL.md");
       const skills = await openSkills();
@@ -145,7 +145,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "three" });
     });
 
-    it("sees a root that did not exist, however far its path has to grow", async () => {
+    it("detects a root that is created later, together with its missing parents", async () => {
       tree.makeDirectory("project");
       const skills = await open("project/.agents/skills");
       tree.makeDirectory("project/unrelated");
@@ -157,7 +157,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "two" });
     });
 
-    it("sees a root removed and made anew, and one moved away", async () => {
+    it("detects a root that is removed, created again and renamed", async () => {
       save("a", "one", "p/.agents/skills/a/SKILL.md");
       const skills = await open("p/.agents/skills");
       tree.remove("p/.agents/skills");
@@ -172,7 +172,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { b: "two" });
     });
 
-    it("sees edits behind links, to files and to directories", async () => {
+    it("detects edits behind symlinks to files and to directories", async () => {
       save("a", "one", "elsewhere/a.md");
       save("b", "one", "far/b/SKILL.md");
       tree.makeDirectory("skills");
@@ -191,7 +191,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "two", b: "three" });
     });
 
-    it("sees the directory that holds a root replaced by another one of the same name", async () => {
+    it("detects that an ancestor of a root was replaced by another directory with the same name", async () => {
       save("a", "one", "p/.agents/skills/a/SKILL.md");
       save("a", "two", "new/.agents/skills/a/SKILL.md");
       const skills = await open("p/.agents/skills");
@@ -202,7 +202,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "three" });
     });
 
-    it("sees a directory far above a root moved away and back, and removed and made anew", async () => {
+    it("detects a distant ancestor of a root being renamed back and forth, removed and created again", async () => {
       save("a", "one", "far/above/p/.agents/skills/a/SKILL.md");
       const skills = await open("far/above/p/.agents/skills");
       tree.rename("far", "away");
@@ -219,7 +219,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "five" });
     });
 
-    it("sees a link above a root re-pointed, removed and made anew", async () => {
+    it("detects that a symlink above a root is retargeted, removed and created again", async () => {
       save("a", "one", "one/.agents/skills/a/SKILL.md");
       save("a", "two", "two/.agents/skills/a/SKILL.md");
       tree.link("p", `${tree.root}/one`);
@@ -236,7 +236,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "four" });
     });
 
-    it("sees change in a chain of links above a root, and of what the chain leads to", async () => {
+    it("detects a change in a chain of symlinks above a root and of the target of the chain", async () => {
       save("a", "one", "store/one/skills/a/SKILL.md");
       save("a", "two", "store/two/skills/a/SKILL.md");
       tree.makeDirectory("p");
@@ -254,7 +254,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "three" });
     });
 
-    it("sees a link to nowhere above a root lead somewhere at last", async () => {
+    it("detects that a dangling symlink above a root gets a target", async () => {
       tree.makeDirectory("p");
       tree.link("p/.claude", "../store/current");
       const skills = await open("p/.claude/skills");
@@ -264,7 +264,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "one" });
     });
 
-    it("sees change in a chain of links to a SKILL.md", async () => {
+    it("detects a change in a chain of symlinks to a SKILL.md", async () => {
       save("a", "one", "store/one.md");
       save("a", "two", "versions/two.md");
       tree.makeDirectory("skills/a");
@@ -282,7 +282,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "three" });
     });
 
-    it("sees change in a chain of links to a skill's directory", async () => {
+    it("detects a change in a chain of symlinks to a skill directory", async () => {
       save("a", "one", "one/a/SKILL.md");
       save("a", "two", "two/a/SKILL.md");
       tree.makeDirectory("skills");
@@ -301,7 +301,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "four" });
     });
 
-    it("sees links to nowhere lead somewhere at last", async () => {
+    it("detects that dangling symlinks to skills get targets", async () => {
       tree.makeDirectory("skills/b");
       tree.link("skills/a", "../links/current/a");
       tree.link("skills/b/SKILL.md", "../../links/b.md");
@@ -314,7 +314,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "one", b: "two" });
     });
 
-    it("sees a missing root come beside a file to which a skill's link leads", async () => {
+    it("detects a missing root created beside the target of a skill's symlink", async () => {
       save("a", "one", "store/a.md");
       tree.makeDirectory("skills/a");
       tree.link("skills/a/SKILL.md", "../../store/a.md");
@@ -323,7 +323,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "one", b: "one" });
     });
 
-    it("sees edits below a directory that was of interest only for a link, which is no more", async () => {
+    it("detects edits after a symlinked SKILL.md was replaced by a regular file", async () => {
       save("a", "shared", "a.md");
       tree.makeDirectory("skills/a");
       tree.link("skills/a/SKILL.md", `${tree.root}/a.md`);
@@ -337,7 +337,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "own", b: "two" });
     });
 
-    it("loses none of many mixed edits", async () => {
+    it("detects all of 300 mixed edits", async () => {
       const names = Array.from({ length: 20 }, (_, index) => `s${index}`);
       for (const name of names) save(name, "0");
       const skills = await openSkills();
@@ -370,7 +370,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, expected);
     });
 
-    it("hints no more after it was closed", async () => {
+    it("reports nothing after close", async () => {
       save("a", "one");
       const hints: string[] = [];
       const watcher = tree.openWatcher(
@@ -389,14 +389,14 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
   });
 }
 
-/** Description by slug. */
+/** Descriptions by slug. */
 export type Listed = Record<string, string>;
 
 export function listed(snapshot: Snapshot): Listed {
   return Object.fromEntries(snapshot.skills.map(({ skill }) => [skill.slug, skill.description]));
 }
 
-/** Resolves when the catalog lists exactly that, with one skill in `file` if given; the test's timeout is the limit. */
+/** Resolves when the catalog lists exactly `expected`, with one skill at `file` if given. Only the timeout of the test limits the wait. */
 export async function until(catalog: Catalog, expected: Listed, file = ""): Promise<void> {
   const wanted = sorted(expected);
   await new Promise<void>((resolve) => {
