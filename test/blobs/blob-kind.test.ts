@@ -10,7 +10,7 @@ describe("parseBlobKind", () => {
     "text/plain; charset=utf-8 ; x=y",
     'multipart/mixed; boundary="a \\"b\\"; c"',
     "X-Custom/*",
-  ])("takes %s as it is", (kind) => {
+  ])("accepts %s unchanged", (kind) => {
     expect(parseBlobKind(kind)).toEqual({ kind, base64: false });
   });
 
@@ -18,7 +18,7 @@ describe("parseBlobKind", () => {
     ["image/png;base64", "image/png"],
     ["image/png ; BASE64", "image/png"],
     ["text/plain;charset=utf-8;base64", "text/plain;charset=utf-8"],
-  ])("takes the flag off %s", (text, kind) => {
+  ])("strips the base64 flag from %s", (text, kind) => {
     expect(parseBlobKind(text)).toEqual({ kind, base64: true });
   });
 
@@ -26,18 +26,18 @@ describe("parseBlobKind", () => {
     ...["", "/", "text", "text/", "/plain", "text/plain/x", "text /plain", " text/plain", "text/plain "],
     ...["text/plain;", "text/plain;a", "text/plain;a=", 'text/plain;a="b', "text/plain;base64;base64", ";base64"],
     ...["text/plain\n", "text/pl\0ain", "text/plàin", 'text/plain;a="é"', "text/plain\r\nX-Header: y"],
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(parseBlobKind(text)).toBeUndefined();
   });
 
-  it("takes 127 characters and refuses 128, the flag included", () => {
+  it("accepts 127 characters and rejects 128, including the base64 flag", () => {
     expect(parseBlobKind(`a/${"b".repeat(125)}`)).toBeDefined();
     expect(parseBlobKind(`a/${"b".repeat(126)}`)).toBeUndefined();
     expect(parseBlobKind(`a/${"b".repeat(118)};base64`)).toBeDefined();
     expect(parseBlobKind(`a/${"b".repeat(119)};base64`)).toBeUndefined();
   });
 
-  it("takes only printable ASCII, and reads its own answer the same way", () => {
+  it("accepts only printable ASCII and parses its own result to the same kind", () => {
     const likely = fc.string({
       unit: fc.constantFrom("a", "b", "/", ";", "=", " ", '"', "\\", ";base64", "\n", "é"),
       maxLength: 130,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach } from "vitest";
 
-/** Fresh directories for stores, removed after each test. */
+/** Creates temporary directories for stores, removed after each test. */
 export function blobDirectories(): () => string {
   const made: string[] = [];
   afterEach(() => {
@@ -16,7 +16,7 @@ export function blobDirectories(): () => string {
   };
 }
 
-/** Every file of a store's room, directories left out, relative to it. */
+/** Every file below a subdirectory of a store, without directories, as relative paths. */
 export function filesIn(store: string, room: string): string[] {
   const root = path.join(store, "v1", room);
   return readdirSync(root, { recursive: true, encoding: "utf8" })

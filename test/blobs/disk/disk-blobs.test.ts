@@ -31,7 +31,7 @@ describeBlobStore("diskBlobs", ({ now, ...options } = {}) =>
 );
 
 describe("diskBlobs", () => {
-  it("keeps equal contents once, named by their digest, until the last blob is gone", () =>
+  it("stores identical content once, named by its digest, until its last blob is removed", () =>
     using({}, async (store, directory) => {
       const one = await store.put("me", "text/plain", Buffer.from("same"));
       const two = await store.put("you", "text/html", streamOf("sa", "me"));
@@ -43,7 +43,7 @@ describe("diskBlobs", () => {
       expect(filesIn(directory, "records")).toEqual([]);
     }));
 
-  it("is found again by the next process that opens the directory", async () => {
+  it("finds its blobs when the directory is opened again", async () => {
     const directory = newDirectory();
     const first = diskBlobs(directory);
     const blob = await first.put("me", "text/plain", Buffer.from("kept"));
@@ -54,7 +54,7 @@ describe("diskBlobs", () => {
     await second.close();
   });
 
-  it("makes files for the user alone", () =>
+  it("creates files and directories that only the user can access", () =>
     using({}, async (store, directory) => {
       const { id } = await store.put("me", "text/plain", Buffer.from("x"));
       await store.hold("me", id);
@@ -67,7 +67,7 @@ describe("diskBlobs", () => {
       expect(modes.length).toBeGreaterThan(12);
     }));
 
-  it("answers only when files and names are on the disk", () =>
+  it("resolves only after files and directory entries are synced to disk", () =>
     using({}, async (store, directory) => {
       const probe = await open(directory);
       const sync = vi.spyOn(Object.getPrototypeOf(probe) as typeof probe, "sync");
@@ -83,7 +83,7 @@ describe("diskBlobs", () => {
       }
     }));
 
-  it("leaves nothing behind of a put that failed", () =>
+  it("leaves no files behind after a failed put", () =>
     using({ maxBlobBytes: 3, quotaBytes: 3 }, async (store, directory) => {
       await expect(store.put("me", "text/plain", streamOf("ab", "cd"))).rejects.toMatchObject({
         code: "BLOB_TOO_LARGE",
@@ -113,7 +113,7 @@ describe("diskBlobs", () => {
         symlinkSync(`${file}.x`, file);
       },
     ],
-  ])("never hands out bytes of a content that is %s", (_, damage) =>
+  ])("fails to read content that is %s", (_, damage) =>
     using({}, async (store, directory) => {
       const { id } = await store.put("me", "text/plain", Buffer.from("good"));
       expect((await gather(store.read("me", id))).toString()).toBe("good");
@@ -124,7 +124,7 @@ describe("diskBlobs", () => {
     }),
   );
 
-  it("notices bytes that are changed while they are read", () =>
+  it("detects bytes that change during a read", () =>
     using({}, async (store, directory) => {
       const content = "0123456789".repeat(20_000);
       const { id } = await store.put("me", "text/plain", Buffer.from(content));
@@ -135,7 +135,7 @@ describe("diskBlobs", () => {
       await expect(gather({ [Symbol.asyncIterator]: () => chunks })).rejects.toMatchObject({ code: "INTERNAL" });
     }));
 
-  it("finds the others beside a directory that stands where a record was, and sweeps it", () =>
+  it("lists the other blobs when a directory replaces a record, and sweeps that directory", () =>
     using({}, async (store, directory) => {
       const lost = await store.put("me", "text/plain", Buffer.from("lost"));
       const kept = await store.put("me", "text/plain", Buffer.from("kept"));
@@ -151,7 +151,7 @@ describe("diskBlobs", () => {
       expect(lstatSync(record, { throwIfNoEntry: false })).toBeUndefined();
     }));
 
-  it("heals a damaged content when the same bytes are put again", () =>
+  it("repairs damaged content when the same bytes are stored again", () =>
     using({}, async (store, directory) => {
       const { id } = await store.put("me", "text/plain", Buffer.from("good"));
       writeFileSync(objectFile(directory, "good"), "evil");
@@ -159,7 +159,7 @@ describe("diskBlobs", () => {
       expect((await gather(store.read("me", id))).toString()).toBe("good");
     }));
 
-  it("follows no link inside the store", () =>
+  it("does not follow symlinks inside the store", () =>
     using({}, async (store, directory) => {
       const other = newDirectory();
       const { id } = await store.put("me", "text/plain", Buffer.from("good"));
@@ -181,7 +181,7 @@ describe("diskBlobs", () => {
       expect(readdirSync(path.join(other, "shard"))).toHaveLength(2);
     }));
 
-  it("treats a record that cannot be understood as absent, and sweeps it with its content", () =>
+  it("treats a malformed record as missing and sweeps it with its content", () =>
     using({}, async (store, directory) => {
       const { id } = await store.put("me", "text/plain", Buffer.from("x"));
       const [record = ""] = filesIn(directory, "records");
@@ -194,7 +194,7 @@ describe("diskBlobs", () => {
       expect(readFileSync(path.join(directory, "v1/usage"), "utf8")).toBe("0 0\n");
     }));
 
-  it.each(["", "12", "12 3", "x y\n", "-1 0\n"])("counts anew when the written usage is %j", (usage) =>
+  it.each(["", "12", "12 3", "x y\n", "-1 0\n"])("recounts the usage when the usage file contains %j", (usage) =>
     using({ quotaBytes: 8 }, async (store, directory) => {
       await store.put("me", "text/plain", Buffer.from("1234"));
       writeFileSync(path.join(directory, "v1/usage"), usage);
@@ -203,7 +203,7 @@ describe("diskBlobs", () => {
     }),
   );
 
-  it("corrects a usage that drifted when it sweeps", () =>
+  it("corrects a wrong usage file during a sweep", () =>
     using({}, async (store, directory) => {
       await store.put("me", "text/plain", Buffer.from("1234"));
       writeFileSync(path.join(directory, "v1/usage"), "999 9\n");
@@ -211,7 +211,7 @@ describe("diskBlobs", () => {
       expect(readFileSync(path.join(directory, "v1/usage"), "utf8")).toMatch(/^4 1\n[0-9a-f]{32} 4 1\n$/);
     }));
 
-  it("counts what another store on the same directory keeps", async () => {
+  it("counts blobs of another store on the same directory toward the quota", async () => {
     const directory = newDirectory();
     const [one, two] = [diskBlobs(directory, { quotaBytes: 8 }), diskBlobs(directory, { quotaBytes: 8 })];
     const { id } = await one.put("me", "text/plain", Buffer.from("12345678"));
@@ -222,7 +222,7 @@ describe("diskBlobs", () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  it("spares what another store on the same directory holds, until that one is closed", async () => {
+  it("does not sweep blobs held by another store on the same directory until that store is closed", async () => {
     let now = Date.now();
     const directory = newDirectory();
     const [one, two] = [diskBlobs(directory, { diskNow: () => now }), diskBlobs(directory, { diskNow: () => now })];
@@ -237,7 +237,7 @@ describe("diskBlobs", () => {
     expect(filesIn(directory, "processes")).toEqual([]);
   });
 
-  it.runIf(process.getuid !== undefined)("refuses a directory in which others may write", () => {
+  it.runIf(process.getuid !== undefined)("rejects a directory that other users can write to", () => {
     const directory = newDirectory();
     chmodSync(directory, 0o777);
     return expect(diskBlobs(directory).put("me", "text/plain", Buffer.from("x"))).rejects.toMatchObject({
@@ -247,7 +247,7 @@ describe("diskBlobs", () => {
     });
   });
 
-  it("makes the directory when it is not there, for the user alone", async () => {
+  it("creates a missing directory with access for the user only", async () => {
     const directory = path.join(newDirectory(), "a/b");
     const store = diskBlobs(directory);
     await store.put("me", "text/plain", Buffer.from("x"));
@@ -255,7 +255,7 @@ describe("diskBlobs", () => {
     expect(statSync(directory).mode & 0o777).toBe(0o700);
   });
 
-  it("refuses a file, or a link, where a directory of its own should be", async () => {
+  it("rejects a file or a symlink in place of its directory", async () => {
     const file = path.join(newDirectory(), "file");
     writeFileSync(file, "");
     const put = (directory: string): Promise<unknown> => diskBlobs(directory).put("me", "text/plain", Buffer.from("x"));
@@ -287,7 +287,7 @@ function objectFile(directory: string, content: string): string {
   return path.join(directory, "v1/objects", objectName(content));
 }
 
-/** The contents kept, without the references to them. */
+/** The stored content files, without the references to them. */
 function contents(directory: string): string[] {
   return filesIn(directory, "objects").filter((name) => !name.includes("."));
 }

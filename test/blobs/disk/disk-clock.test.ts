@@ -13,13 +13,13 @@ describe("the age of a blob", () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
-  /** From now on this process believes that it is another time. */
+  /** Shifts `Date.now` of this process. */
   const shiftClock = (ms: number): void => {
     const now = Date.now.bind(Date);
     vi.spyOn(Date, "now").mockImplementation(() => now() + ms);
   };
 
-  it.each([day + 1_000, -day - 1_000])("is not told by the clock of a process that is %d ms ahead", async (shift) => {
+  it.each([day + 1_000, -day - 1_000])("does not depend on a process clock that is %d ms ahead", async (shift) => {
     const directory = newDirectory();
     const one = diskBlobs(directory);
     const early = await one.put("me", "text/plain", Buffer.from("early"));
@@ -34,7 +34,7 @@ describe("the age of a blob", () => {
     await Promise.all([one.close(), sweeper.close()]);
   });
 
-  it("is told by the clock of the disk, and so is how long a process has been silent", () => {
+  it("is measured by the clock of the disk, like the time since the last heartbeat of a process", () => {
     const directory = newDirectory();
     shiftClock(day);
     const registry = openProcessRegistry(directory, "one", { clock: stillClock });
@@ -45,7 +45,7 @@ describe("the age of a blob", () => {
     registry.close();
   });
 
-  it("ends where it always did", async () => {
+  it("expires immediately with a ttlMs of 0", async () => {
     const directory = newDirectory();
     const store = diskBlobs(directory, { ttlMs: 0 });
     await store.put("me", "text/plain", Buffer.from("x"));

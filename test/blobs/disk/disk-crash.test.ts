@@ -15,7 +15,7 @@ const dyingProcess = fileURLToPath(new URL("dying-process.js", import.meta.url))
 const writingProcess = fileURLToPath(new URL("writing-process.js", import.meta.url));
 
 describe("a store whose process is killed", () => {
-  it("shows whole blobs only, keeps its word, and leaves nothing after a sweep, at whichever change it died", async () => {
+  it("lists only complete blobs, keeps confirmed ones and sweeps all leftovers, whichever change the kill interrupts", async () => {
     let deaths = 0;
     let next = 1;
     const dieAtEach = async (): Promise<void> => {
@@ -37,7 +37,7 @@ describe("a store whose process is killed", () => {
     expect(deaths).toBeGreaterThan(40);
   }, 120_000);
 
-  it("survives being killed at any moment by another process", async () => {
+  it("stays consistent when another process kills it at arbitrary moments", async () => {
     const directory = newDirectory();
     const words: string[] = [];
     for (let lines = 1; lines <= 20; lines += 1) {
@@ -55,7 +55,7 @@ describe("a store whose process is killed", () => {
   }, 60_000);
 });
 
-/** @returns what the child said, and how it ended. */
+/** Returns the output of the child and how it exited. */
 async function run(script: string, ...args: string[]): Promise<{ exitCode?: number; signal?: string; stdout: string }> {
   const { exitCode, signal, stdout, stderr } = await execa(process.execPath, [script, ...args], { reject: false });
   expect(stderr).toBe("");
@@ -63,7 +63,7 @@ async function run(script: string, ...args: string[]): Promise<{ exitCode?: numb
 }
 
 async function expectSound(directory: string, said: string, moment: string): Promise<void> {
-  // Later, for a process that died while it introduced itself counts as alive for two minutes.
+  // A process killed while it registered itself counts as alive for two minutes, so the clock is moved past that.
   const store = diskBlobs(directory, { ttlMs: 3_600_000, diskNow: () => Date.now() + 180_000 });
   try {
     for (const blob of await listed(store.list())) {
@@ -71,7 +71,7 @@ async function expectSound(directory: string, said: string, moment: string): Pro
       expect(createHash("sha256").update(bytes).digest("hex"), moment).toBe(blob.sha256);
       expect(bytes.length, moment).toBe(blob.size);
     }
-    // The first put after a crash finds out what is really there; the sweep would anyway.
+    // The first put after a crash must recount the usage by itself, before any sweep.
     await store.put("you", "text/plain", Buffer.from("next"));
     expectUsage(directory, await listed(store.list()), moment);
     await store.sweep();
@@ -111,7 +111,7 @@ function expectUsage(directory: string, blobs: readonly ListedBlob[], moment: st
   expect([total, found.sort()], moment).toEqual([come(blobs), lines.sort()]);
 }
 
-/** What a child was told. What it asked to remove counts as nothing until it was told that it is removed. */
+/** Which puts and removals the store confirmed to a child. A removal that was requested but not confirmed counts as neither. */
 function understand(said: string): { readonly kept: ReadonlySet<string>; readonly removed: ReadonlySet<string> } {
   const kept = new Set<string>();
   const removed = new Set<string>();

@@ -11,13 +11,13 @@ import { blobDirectories, filesIn } from "./blob-directory.ts";
 import { gather } from "../gather.ts";
 
 const newDirectory = blobDirectories();
-/** A file system of our own: in namespaces that an ordinary user may make as well, where the system lets them. */
+/** Mounts a private file system in user and mount namespaces, where the system allows them to ordinary users. */
 const apart = ["--map-root-user", "--mount"];
 const canMount = spawnSync("unshare", [...apart, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
 
 describe("a data directory that cannot be used", () => {
   it.runIf(canMount)(
-    "is told in words when it is full or read-only, can be cleared, and is used again by itself",
+    "reports a full or read-only disk, allows blobs to be removed, and recovers without a restart",
     () => {
       const program = fileURLToPath(new URL("small-disk-process.js", import.meta.url));
       const script = 'mount -t tmpfs -o size=256k,mode=700 none "$1" && exec "$2" "$3" "$1"';
@@ -32,7 +32,9 @@ describe("a data directory that cannot be used", () => {
           limit: "disk",
           hint: expect.stringContaining("acp-skills blobs sweep") as string,
         },
-        loggedWhenFull: [expect.stringMatching(/^Uses of skills cannot be recorded in .*(ENOSPC|only a part of the line)/)],
+        loggedWhenFull: [
+          expect.stringMatching(/^Uses of skills cannot be recorded in .*(ENOSPC|only a part of the line)/),
+        ],
         listWhenFull: 3,
         showWhenFull: 2_000,
         sweepWhenFull: { status: 0, stdout: "0 blobs removed, 0 bytes freed\n", stderr: "" },
@@ -56,7 +58,7 @@ describe("a data directory that cannot be used", () => {
     60_000,
   );
 
-  it("is made again when it has vanished, with blobs and uses of skills from then on", async () => {
+  it("is created again after it was deleted, and stores new blobs and ledger entries", async () => {
     const directory = newDirectory();
     const store = diskBlobs(path.join(directory, "data", "blobs"));
     const ledger = diskLedger(path.join(directory, "data", "ledger"), { log: () => undefined });
@@ -77,7 +79,7 @@ describe("a data directory that cannot be used", () => {
       expect(filesIn(path.join(directory, "data", "blobs"), room)).toEqual([]);
   });
 
-  it("finds its blobs when they are there again", async () => {
+  it("finds its blobs again after the directory was moved away and back", async () => {
     const directory = newDirectory();
     const [data, away] = [path.join(directory, "data"), path.join(directory, "away")];
     const store = diskBlobs(data);
@@ -90,7 +92,7 @@ describe("a data directory that cannot be used", () => {
     await store.close();
   });
 
-  it("is told in words where a file is in its place, and used when that is gone", async () => {
+  it("reports that a file is in its place, and works once the file is removed", async () => {
     const directory = newDirectory();
     const data = path.join(directory, "data");
     writeFileSync(data, "");
@@ -104,7 +106,7 @@ describe("a data directory that cannot be used", () => {
   });
 
   it.runIf(process.platform === "linux" && process.getuid?.() !== 0)(
-    "is told in words where this user has no right to it, and read all the same",
+    "reports missing write permission, and still reads stored blobs",
     async () => {
       const directory = path.join(newDirectory(), "blobs");
       mkdirSync(directory, { mode: 0o700 });
@@ -119,7 +121,7 @@ describe("a data directory that cannot be used", () => {
     },
   );
 
-  it("says nothing of where it is", async () => {
+  it("is not named in error messages", async () => {
     const directory = newDirectory();
     writeFileSync(path.join(directory, "file"), "");
     const store = diskBlobs(path.join(directory, "file", "blobs"));

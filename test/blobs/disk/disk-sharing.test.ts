@@ -15,7 +15,7 @@ const holdingProcess = fileURLToPath(new URL("holding-process.js", import.meta.u
 const day = 24 * 60 * 60 * 1000;
 
 describe("a store that several processes share", () => {
-  it("keeps every blob whole while four of them put, hold, read, remove and sweep", async () => {
+  it("keeps every blob intact while four processes put, hold, read, remove and sweep", async () => {
     const directory = newDirectory();
     const runs = Array.from({ length: 4 }, () => execa(process.execPath, [writingProcess, directory, "30"]));
     const expected = new Set<string>();
@@ -43,7 +43,7 @@ describe("a store that several processes share", () => {
     for (const room of ["staging", "leases", "processes"]) expect(filesIn(directory, room)).toEqual([]);
   }, 60_000);
 
-  it("never passes its quota, whoever fills it", async () => {
+  it("never exceeds its quota when three processes fill it concurrently", async () => {
     const directory = newDirectory();
     const fill = (): Promise<{ stdout: string; stderr: string }> =>
       execa(process.execPath, [fillingProcess, directory, "10000"]);
@@ -54,11 +54,11 @@ describe("a store that several processes share", () => {
     expect(kept.reduce((sum, each) => sum + each)).toBe(10_000);
   }, 60_000);
 
-  it("spares what a living process holds, and no longer when that process has been killed", async () => {
+  it("does not sweep a blob held by a running process until that process is killed", async () => {
     const directory = newDirectory();
     const store = diskBlobs(directory, { diskNow: () => Date.now() + day });
     const child = execa(process.execPath, [holdingProcess, directory], { reject: false });
-    const lines = child[Symbol.asyncIterator](); // A loop that is left early would wait for the child to end.
+    const lines = child[Symbol.asyncIterator](); // Leaving a `for await` loop early would wait for the child to exit.
     const id = String((await lines.next()).value);
     expect(await store.sweep()).toMatchObject({ removed: 0, held: 1 });
     expect((await gather(store.read("me", id))).toString()).toBe("held");

@@ -9,7 +9,7 @@ import { blobDirectories } from "./blob-directory.ts";
 const newDirectory = blobDirectories();
 
 describe("openProcessRegistry", () => {
-  it("touches its file every 15 seconds, brings it back, and takes it away when closed", () => {
+  it("touches its file every 15 seconds, recreates it if missing, and removes it on close", () => {
     const directory = newDirectory();
     let now = 1_000_000_000;
     const timers: { readonly ms: number; readonly callback: () => void }[] = [];
@@ -36,7 +36,7 @@ describe("openProcessRegistry", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("takes a file that is not written to its end for a living process for two minutes", () => {
+  it("treats an incomplete file as a running process for two minutes", () => {
     const directory = newDirectory();
     let now = Date.now();
     const clock: Clock = { now: () => 0, after: () => () => undefined };
@@ -49,12 +49,12 @@ describe("openProcessRegistry", () => {
     expect(registry.livesByToken("three")).toBe(false);
   });
 
-  it("reads back what it wrote about a process", () => {
+  it("round-trips a registered process", () => {
     const registered = { token: "token", ...identifyProcess() };
     expect(parseRegistered(toText(registered))).toEqual(registered);
   });
 
-  it.each(["", "a", "a\nb\n1", "a\nb\nx\nc\n", "a\nb\n1\nc", "\n\n\n\n"])("refuses the incomplete text %j", (text) => {
+  it.each(["", "a", "a\nb\n1", "a\nb\nx\nc\n", "a\nb\n1\nc", "\n\n\n\n"])("rejects the incomplete text %j", (text) => {
     expect(parseRegistered(text)).toBeUndefined();
   });
 });

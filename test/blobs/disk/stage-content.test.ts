@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { stageContent } from "../../../src/blobs/disk/stage-content.ts";
 
-describe("a content that does not get onto the disk", () => {
+describe("content that cannot be synced to disk", () => {
   let directory = "";
   beforeEach(() => {
     directory = mkdtempSync(path.join(tmpdir(), "stage-content-"));
@@ -16,7 +16,7 @@ describe("a content that does not get onto the disk", () => {
     rmSync(directory, { recursive: true });
   });
 
-  test("fails only when its record is done with, which would be left over", async () => {
+  test("rejects only after its record is written, so that the record can be removed", async () => {
     const other = await open(path.join(directory, "other"), "w");
     const handles = Object.getPrototypeOf(other) as typeof other;
     await other.close();

@@ -14,11 +14,11 @@ import { blobDirectories } from "./blob-directory.ts";
 const newDirectory = blobDirectories();
 const stillClock: Clock = { now: () => 0, after: () => () => undefined };
 const now = 1_000_000_000;
-/** Larger than any pid that systems give. */
+/** Larger than any pid that an operating system assigns. */
 const deadPid = 2 ** 30;
 
 describe("openTicketLock", () => {
-  it("serves those who ask in one process in their order", async () => {
+  it("runs requests of one process in order", async () => {
     const { open } = prepare();
     const { lock } = open("one");
     const served: number[] = [];
@@ -26,7 +26,7 @@ describe("openTicketLock", () => {
     expect(served).toEqual([1, 2, 3, 4]);
   });
 
-  it("lets one work at a time, however many instances there are", async () => {
+  it("runs one function at a time across instances", async () => {
     const { open } = prepare();
     const locks = ["one", "two", "three"].map((token) => open(token).lock);
     const asked = locks.flatMap((lock) => Array.from({ length: 20 }, () => lock));
@@ -41,7 +41,7 @@ describe("openTicketLock", () => {
     expect({ most, done }).toEqual({ most: 1, done: 60 });
   });
 
-  it("gives back what the work gives, and is free again after work that fails", async () => {
+  it("returns the result of the function and releases the lock after a failure", async () => {
     const { open } = prepare();
     const [one, two] = [open("one").lock, open("two").lock];
     const failure = new Error("no");
@@ -51,8 +51,8 @@ describe("openTicketLock", () => {
   });
 
   it.each<[string, Partial<ProcessIdentity>, number]>([
-    ["has ended", { pid: deadPid }, now],
-    ["is elsewhere and has been silent for two minutes", { space: "elsewhere" }, now - 120_000],
+    ["has exited", { pid: deadPid }, now],
+    ["runs elsewhere and sent no heartbeat for two minutes", { space: "elsewhere" }, now - 120_000],
   ])("does not wait for a holder that %s", async (_, identity, beatAt) => {
     const { open, held, pauses } = prepare();
     held({ token: "other", ...identifyProcess(), ...identity }, beatAt);
@@ -61,7 +61,7 @@ describe("openTicketLock", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "does not wait for a holder whose pid belongs to another process now",
+    "does not wait for a holder whose pid was reused by another process",
     async () => {
       const { open, held, pauses } = prepare();
       held({ token: "other", ...identifyProcess(), started: "1" }, now);
@@ -71,9 +71,9 @@ describe("openTicketLock", () => {
   );
 
   it.each<[string, Partial<ProcessIdentity>, number]>([
-    ["runs here, however silent", {}, now - 10_000_000],
-    ["runs elsewhere and was heard of lately", { space: "elsewhere", pid: deadPid }, now - 119_000],
-  ])("waits for a holder that %s, and gives up after 30 seconds", async (_, identity, beatAt) => {
+    ["runs on this machine without a recent heartbeat", {}, now - 10_000_000],
+    ["runs elsewhere with a recent heartbeat", { space: "elsewhere", pid: deadPid }, now - 119_000],
+  ])("waits for a holder that %s and times out after 30 seconds", async (_, identity, beatAt) => {
     const { open, held, pauses } = prepare();
     held({ token: "other", ...identifyProcess(), ...identity }, beatAt);
     await expect(open("one").lock.run(() => undefined)).rejects.toMatchObject({ code: "INTERNAL" });
@@ -81,13 +81,13 @@ describe("openTicketLock", () => {
     expect(pauses.reduce((sum, ms) => sum + ms)).toBeGreaterThanOrEqual(30_000);
   });
 
-  it("notices that it came too late when others were here since it looked", async () => {
+  it("takes a newer ticket when others took and released the lock since it listed the tickets", async () => {
     const { open, directory, tickets } = prepare();
     let slow = true;
     const { lock, registry } = open("slow", (own) => {
       if (!slow) return;
       slow = false;
-      // Between its look and its ticket: twelve turns of others, who remove the oldest tickets.
+      // Between listing and linking: twelve turns of other instances, which remove the oldest tickets.
       for (let n = 5; n <= 12; n += 1) linkSync(own, path.join(directory, `${n}.free`));
       for (let n = 5; n <= 12; n += 1) linkSync(own, path.join(directory, String(n)));
     });
@@ -98,7 +98,7 @@ describe("openTicketLock", () => {
     registry.close();
   });
 
-  it("removes tickets that nobody can be looking for any more", async () => {
+  it("removes old tickets and keeps the latest 16", async () => {
     const { open, tickets } = prepare();
     const { lock } = open("one");
     for (let n = 0; n < 30; n += 1) await lock.run(() => undefined);
@@ -106,7 +106,7 @@ describe("openTicketLock", () => {
     expect(tickets()).toContain("30.free");
   });
 
-  it("takes over its own ticket when that could not be marked as free", async () => {
+  it("takes over its own ticket that could not be marked as free", async () => {
     const { open, directory } = prepare();
     const { lock, registry } = open("one");
     linkSync(registry.ownFile(), path.join(directory, "7"));
@@ -121,10 +121,10 @@ interface Opened {
 
 interface Prepared {
   readonly directory: string;
-  /** Everything that anybody waited. */
+  /** All pauses of all instances, in milliseconds. */
   readonly pauses: readonly number[];
   readonly open: (token: string, beforeTicket?: (ownFile: string) => void) => Opened;
-  /** Makes a ticket of another process. */
+  /** Creates a ticket held by another process. */
   readonly held: (identity: RegisteredProcess, beatAt: number) => void;
   readonly tickets: () => string[];
 }
