@@ -13,6 +13,6 @@ test.each([
   ["linux", { ACP_SKILLS_HOME: "/own", XDG_DATA_HOME: "/data" }, "/home/me", "/own"],
   ["linux", { ACP_SKILLS_HOME: "" }, "/home/me", "/home/me/.local/share/acp-skills"],
   ["win32", { ACP_SKILLS_HOME: "D:\\own" }, "C:\\Users\\me", "D:\\own"],
-] as const)("on %s with %j and the home %s, data are kept in %s", (platform, env, home, directory) => {
+] as const)("on %s with environment %j and home %s, the data directory is %s", (platform, env, home, directory) => {
   expect(defaultDataDirectory({ platform, env, home })).toBe(directory);
 });

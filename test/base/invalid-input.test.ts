@@ -8,7 +8,7 @@ test.each([
   ["text", 'got "text".'],
   [1, "got 1."],
   [undefined, "got nothing."],
-])("values are quoted in the message, kinds are not: %j", (value, words) => {
+])("the message quotes short values and names the type of others: %j", (value, words) => {
   const violation = { field: "/name", expected: "a string", actual: shown(value) };
   expect(invalidInput("list_skills", [violation]).message).toContain(`name: expected a string, ${words}`);
 });

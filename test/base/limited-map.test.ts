@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LimitedMap } from "../../src/base/limited-map.ts";
 
-test("beyond its limit the oldest entry is dropped, and setting a key again keeps its place", () => {
+test("evicts the oldest entry beyond the limit, and keeps the position of a key that is set again", () => {
   const map = new LimitedMap<string, number>(2);
   map.set("a", 1).set("b", 2).set("a", 3);
   expect([...map]).toEqual([

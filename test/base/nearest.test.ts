@@ -4,17 +4,17 @@ import { asAvailable, nearest } from "../../src/base/nearest.ts";
 
 const names = ["pdf", "docx-reports", "commit-message", "commit-review"];
 
-test("misspelt names find the ones with the fewest edits, best first", () => {
+test("suggests the names with the fewest edits, best first", () => {
   expect(nearest("comit-mesage", names)).toEqual(["commit-message"]);
   expect(nearest("commit-reveiw", names, { count: 3 })).toEqual(["commit-review"]);
   expect(nearest("PDF", names)).toEqual(["pdf"]);
 });
 
-test("a part of a name finds it", () => {
+test("suggests names that contain the input", () => {
   expect(nearest("commit", names, { count: 3 })).toEqual(["commit-message", "commit-review"]);
 });
 
-test("nothing close means no name", () => {
+test("suggests nothing when no name is close", () => {
   expect(nearest("zebra", names, { count: 3 })).toEqual([]);
   expect(nearest("", names, { count: 3 })).toEqual([]);
 });
@@ -27,25 +27,25 @@ test.each([
   ["raed_blob", "read_blob"],
   ["file", "read_skill_file"],
   ["describe_skil", "describe_skill"],
-])("the name nearest to %s is %s", (word, name) => {
+])("the nearest name to %s is %s", (word, name) => {
   expect(nearest(word, tools, asAvailable)[0]).toBe(name);
 });
 
-test("a swap of neighbours is one edit", () => {
+test("counts a transposition as one edit", () => {
   expect(nearest("abdc", ["abcdxx", "axyd", "abcd"], asAvailable)[0]).toBe("abcd");
 });
 
-test("gives as many as there are, at most the count, and none of none", () => {
+test("returns at most `count` names, and none for an empty list", () => {
   expect(nearest("nothing like it", tools, asAvailable)).toHaveLength(5);
   expect(nearest("list", tools, { ...asAvailable, count: 2 })).toHaveLength(2);
   expect(nearest("list", [], asAvailable)).toEqual([]);
 });
 
-test("equal distances keep the order of the names", () => {
+test("keeps the order of names with equal distances", () => {
   expect(nearest("a", ["c", "b", "d"], asAvailable)).toEqual(["c", "b", "d"]);
 });
 
-test("early ends change nothing: the best of many are the best of all, ranked", () => {
+test("a smaller count returns the first entries of the complete ranking", () => {
   const word = fc.string({ maxLength: 8, unit: fc.constantFrom("a", "b", "c") });
   fc.assert(
     fc.property(
@@ -61,7 +61,7 @@ test("early ends change nothing: the best of many are the best of all, ranked", 
   );
 });
 
-test("among thousands of names the nearest are found, in order", () => {
+test("finds and ranks the nearest of thousands of names", () => {
   const many = Array.from({ length: 10_000 }, (_, index) => `report-${index.toString(36)}-of-the-week`);
   const near = ["wekly-sales-reprt", "weekly-sale-report", "weekly-sales-reporting"];
   expect(nearest("weekly-sales-report", [...many, ...near], { ...asAvailable, count: 3 })).toEqual([
@@ -72,7 +72,7 @@ test("among thousands of names the nearest are found, in order", () => {
   expect(nearest("~".repeat(128), many, { ...asAvailable, count: 2 })).toEqual(many.slice(0, 2));
 });
 
-test("a name that is there comes first, and no text is too long", () => {
+test("ranks an exact match first, for names of any length", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ maxLength: 300 }), { minLength: 1 }), fc.nat(), (all, at) => {
       const wanted = all[at % all.length] ?? "";
@@ -82,7 +82,7 @@ test("a name that is there comes first, and no text is too long", () => {
   );
 });
 
-test("equally distant names keep their order, however promising they looked", () => {
+test("keeps the order of equally distant names whatever their shared prefix", () => {
   expect(nearest("abcd", ["dcba", "xyza"], asAvailable)).toEqual(["dcba", "xyza"]);
   expect(nearest("abcdef", ["abqrsf", "fdabce"], { ...asAvailable, count: 2 })[0]).toBe("abqrsf");
 });

@@ -11,7 +11,7 @@ function* count(steps: number, onStep: (step: number) => void): Steps<string> {
 }
 
 describe("runInSlices", () => {
-  it("lets other work have its turn when a slice is used up", async () => {
+  it("yields to the event loop when a slice is used up", async () => {
     let time = 0;
     let turns = 0;
     let running = true;
@@ -29,7 +29,7 @@ describe("runInSlices", () => {
     expect(turns).toBeGreaterThanOrEqual(2);
   });
 
-  it("runs to the end at once when the slice is endless", () => {
+  it("runs synchronously to the end when the slice is infinite", () => {
     const steps: number[] = [];
     void runInSlices(
       count(3, (step) => steps.push(step)),
@@ -38,7 +38,7 @@ describe("runInSlices", () => {
     expect(steps).toEqual([1, 2, 3]);
   });
 
-  it("waits for what the work waits for, and passes its failure on", async () => {
+  it("awaits yielded promises and rethrows errors", async () => {
     let loaded = false;
     function* load(fails: boolean): Steps<boolean> {
       yield Promise.resolve().then(() => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openToldOnce } from "../../src/base/told-once.ts";
 
-test("a message is told once, and after the limit nothing is", () => {
+test("logs a message once, and logs no new messages beyond the limit", () => {
   const lines: string[] = [];
   const { tellOnce, isNew } = openToldOnce((level, message) => lines.push(`${level} ${message}`), { limit: 2 });
   for (const message of ["a", "a", "b", "c"]) tellOnce("warning", message);
@@ -9,7 +9,7 @@ test("a message is told once, and after the limit nothing is", () => {
   expect(isNew("d")).toBe(false);
 });
 
-test("what is told under a key is told once for that key, whatever it says", () => {
+test("logs once per key, even if the message differs", () => {
   const lines: string[] = [];
   const { tellOnce } = openToldOnce((level, message) => lines.push(`${level} ${message}`));
   tellOnce("error", "a at 1", "a");

@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { urlOf } from "../../src/base/url-of.ts";
 
-test("a module lies where it says; in a bundle that cannot say, where the program does", () => {
+test("returns import.meta.url, or the URL of the main program in a bundle without it", () => {
   expect(urlOf(import.meta)).toBe(import.meta.url);
   expect(urlOf({})).toBe(pathToFileURL(process.argv[1] ?? "").href);
 });

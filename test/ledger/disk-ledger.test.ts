@@ -70,7 +70,7 @@ describe("a ledger on disk", () => {
     expect(await readAll(second)).toEqual([use(1), use(2)]);
   });
 
-  test("starts a new file when one is full, and keeps the one before", () => {
+  test("starts a new file when the current one is full, and keeps the previous file", () => {
     const ledger = open(10 * lineBytes);
     for (let number = 0; number < 35; number++) ledger.record(use(number));
     expect(readdirSync(directory).sort()).toEqual(["000003.jsonl", "000004.jsonl"]);
@@ -133,7 +133,7 @@ describe("a ledger on disk", () => {
     expect(told).toEqual([expect.stringMatching(/^warning Uses of skills cannot be recorded in /)]);
   });
 
-  test.skipIf(process.platform === "win32")("never writes through a link", () => {
+  test.skipIf(process.platform === "win32")("never writes through a symlink", () => {
     mkdirSync(directory);
     const target = path.join(path.dirname(directory), "target");
     writeFileSync(target, "");
@@ -143,11 +143,11 @@ describe("a ledger on disk", () => {
     expect(readFileSync(target, "utf8")).toBe("");
   });
 
-  test("several processes lose no entries, also while files are started", async () => {
+  test("loses no entries when several processes write and rotate files concurrently", async () => {
     const program = fileURLToPath(new URL("recording-process.js", import.meta.url));
     const names = ["a", "b", "c", "d"];
     const count = 300;
-    // Small enough for some dozen new files, all of them begun by whoever comes first.
+    // Small enough for dozens of rotations, each started by whichever process is first.
     const runs = names.map((name) =>
       promisify(execFile)(process.execPath, [program, directory, name, String(count), String(16 * 1024)]),
     );
@@ -159,7 +159,7 @@ describe("a ledger on disk", () => {
     expect(numbers).toHaveLength(2);
     expect(numbers[1]).toBe((numbers[0] ?? 0) + 1);
     for (const name of names) {
-      // Of each process the latest uses are there, each once, in order, and none is missing between them.
+      // The latest entries of each process are present once, in order and without gaps.
       const times = kept.filter(({ tool }) => tool === name).map(({ at }) => at);
       expect(times).toEqual(Array.from({ length: times.length }, (_, index) => count - times.length + index));
     }

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import * as fc from "fast-check";
 import { fromLedgerLine, toLedgerLine } from "../../src/ledger/ledger-line.ts";
 
-test("a line is JSON with the names of the wire, and one line end", () => {
+test("a line is JSON with wire names and one trailing newline", () => {
   expect(toLedgerLine({ at: 0, tool: "read_blob", skill: "a.b", sessionId: "s\n1", door: "acp" })).toBe(
     '{"at":"1970-01-01T00:00:00.000Z","tool":"read_blob","skill":"a.b","session_id":"s\\n1","door":"acp"}\n',
   );
 });
 
-test("outcome, code, version and run id are kept; a line without them, of an earlier version, is read", () => {
+test("round-trips outcome, code, version and run id, and parses older lines without them", () => {
   const before = { at: 0, tool: "execute_skill", skill: "a.b", sessionId: "s1", door: "mcp" };
   const entry = {
     ...before,
@@ -21,7 +21,7 @@ test("outcome, code, version and run id are kept; a line without them, of an ear
   expect(fromLedgerLine(toLedgerLine(before))).toEqual(before);
 });
 
-test("an outcome of a later version is ignored, and the rest is read", () => {
+test("ignores an unknown outcome of a later version and parses the rest", () => {
   const line = toLedgerLine({ at: 0, tool: "x", door: "mcp", outcome: "completed" }).replace("completed", "queued");
   expect(fromLedgerLine(line)).toEqual({ at: 0, tool: "x", door: "mcp" });
 });
@@ -39,7 +39,7 @@ test.each([
   expect(fromLedgerLine(line)).toBeUndefined();
 });
 
-test("any text is read without an error", () => {
+test("parses any text without throwing", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.json()), (line) => {
       const entry = fromLedgerLine(line);

@@ -14,11 +14,11 @@ test.each([
   ["a.b:network,", undefined],
   ["A B:network", undefined],
   ["a.b: network", undefined],
-])("%j grants %j", (text, expected) => {
+])("parses the grant %j as %j", (text, expected) => {
   expect(parseGrant(text)).toEqual(expected);
 });
 
-test("only the named permissions of the named skill are granted", () => {
+test("grants only the named permissions to the named skill", () => {
   const grants = createGrants(["a.b:network", "c:secrets"]);
   expect(grants.missing("a.b", ["network", "secrets"])).toEqual(["secrets"]);
   expect(grants.missing("c", ["network", "secrets"])).toEqual(["network"]);
@@ -26,13 +26,13 @@ test("only the named permissions of the named skill are granted", () => {
   expect(createGrants([]).missing("a.b", ["project-read"])).toEqual(["project-read"]);
 });
 
-test("a slug means the same skill as its dotted name, and project-write includes project-read", () => {
+test("treats a slug and a dotted name as the same skill, and includes project-read in project-write", () => {
   const grants = createGrants(["a-b:project-write"]);
   expect(grants.missing("a.b", ["project-read", "project-write"])).toEqual([]);
   expect(createGrants(["a.b:project-read"]).missing("a-b", ["project-write"])).toEqual(["project-write"]);
 });
 
-test("the first pin holds: what those versions request together, and nothing beyond", () => {
+test("limits a skill to the combined requests of the versions in the first pin", () => {
   const grants = createGrants(["a.b:network,secrets,project-write"]);
   grants.pin("a.b", [
     { network: ["https://one"], secrets: ["ONE"], project: "none" },

@@ -64,7 +64,7 @@ async function mountedText(): Promise<string> {
   return pieces.join(" ");
 }
 
-/** All that the host reads of a skill whose directory somebody else may change. */
+/** Everything that the host reads from a skill directory that another process may change. */
 const readers: Record<string, () => unknown> = {
   "the head of a file": () => Buffer.from(source.bytes.head(file(), 100)?.bytes ?? []).toString(),
   "the digest of a file": async () => await source.bytes.sha256(file(), never),
@@ -77,11 +77,11 @@ const readers: Record<string, () => unknown> = {
   "the instructions of a prompt": async () => await readInstructions(skill()),
   "the names for a prompt": async () => await listSkillContents(skillDirectory, 100),
 };
-/** How each of them would show that it was led elsewhere. */
+/** What the results would contain if a read had followed the symlink. */
 const signs = ["stolen", hash("sha256", stolen), '"size":7919', '"size_bytes":7919'];
 
-describe.skipIf(process.platform !== "linux")("while a skill's directory and a link change places", () => {
-  it.each(Object.entries(readers))("%s stays its own", async (_what, read) => {
+describe.skipIf(process.platform !== "linux")("while a skill directory and a symlink are swapped", () => {
+  it.each(Object.entries(readers))("%s never comes from the target of the symlink", async (_what, read) => {
     const swapping = await startSwapping(skillDirectory, join(root, "link"));
     const seen = new Set<string>();
     let wouldHave = 0;
@@ -100,7 +100,7 @@ describe.skipIf(process.platform !== "linux")("while a skill's directory and a l
     expect([...seen].filter((text) => signs.some((sign) => text.includes(sign)))).toEqual([]);
   });
 
-  it("nothing is written elsewhere", async () => {
+  it("writes nothing to the target of the symlink", async () => {
     const victim = join(victimDirectory, "inner", "file");
     const swapping = await startSwapping(skillDirectory, join(root, "link"));
     let written = 0;
@@ -119,8 +119,8 @@ describe.skipIf(process.platform !== "linux")("while a skill's directory and a l
   });
 });
 
-describe("what lies at a real path", () => {
-  it("is opened and listed there, and refused behind a link on the way", () => {
+describe("listAtRealPath and openAtRealPath", () => {
+  it("list a real path and reject a path that contains a symlink", () => {
     expect(
       listAtRealPath(join(skillDirectory, "inner"))
         .map(({ name }) => name)

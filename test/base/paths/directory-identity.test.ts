@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("a directory that is made again is another one while the first is pinned", () => {
+test("a directory that is removed and created again has another identity while the first is pinned", () => {
   const place = path.join(directory, "place");
   mkdirSync(place);
   const pinned = pinDirectory(place);
@@ -22,7 +22,7 @@ test("a directory that is made again is another one while the first is pinned", 
   pinned.release();
 });
 
-test("what is no directory, or not there, is the same as nothing", () => {
+test("a missing directory or a file has no identity and equals nothing", () => {
   writeFileSync(path.join(directory, "file"), "");
   for (const name of ["file", "absent"]) {
     const pinned = pinDirectory(path.join(directory, name));

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { isWithin, liesIn } from "../../../src/base/paths/is-within.ts";
 
-test("A path is below a directory by whole segments", () => {
+test("isWithin compares whole path segments", () => {
   expect(isWithin("/usr/lib", "/usr")).toBe(true);
   expect(isWithin("/usr", "/usr")).toBe(true);
   expect(isWithin("/usr-local", "/usr")).toBe(false);
   expect(isWithin("/anything", "/")).toBe(true);
 });
 
-describe("what lies in a directory", () => {
+describe("liesIn", () => {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-below-")));
   mkdirSync(join(directory, "there"));
   symlinkSync(join(directory, "there"), join(directory, "link"), "junction");

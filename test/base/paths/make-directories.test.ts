@@ -13,7 +13,7 @@ describe("makeDirectories", () => {
     rmSync(place, { recursive: true, force: true });
   });
 
-  test("makes what is missing, and takes what is there", () => {
+  test("creates missing directories and accepts existing ones", () => {
     const deep = path.join(place, "a", "b", "c");
     makeDirectories(deep, 0o700);
     makeDirectories(deep, 0o700);
@@ -22,7 +22,7 @@ describe("makeDirectories", () => {
     expect(statSync(path.join(place, "a", "d")).mode & 0o777).toBe(0o700);
   });
 
-  test("follows a link to a directory, and says no at one that leads nowhere", () => {
+  test("follows a symlink to a directory and throws EEXIST for a dangling symlink", () => {
     mkdirSync(path.join(place, "there"));
     symlinkSync(path.join(place, "there"), path.join(place, "link"));
     symlinkSync(path.join(place, "gone"), path.join(place, "dangling"));
@@ -33,7 +33,7 @@ describe("makeDirectories", () => {
     }).toThrow("EEXIST");
   });
 
-  test("says no where a file is in the way", () => {
+  test("throws EEXIST or ENOTDIR if a file is in the way", () => {
     writeFileSync(path.join(place, "file"), "");
     expect(() => {
       makeDirectories(path.join(place, "file"), 0o700);
@@ -44,7 +44,7 @@ describe("makeDirectories", () => {
   });
 
   test.runIf(process.platform === "linux")(
-    "ends where a file system lets nothing be made and says ENOENT to it",
+    "terminates with ENOENT on a file system that does not allow directories to be created",
     () => {
       expect(() => {
         makeDirectories("/proc/acp-skills-test/a/b", 0o700);

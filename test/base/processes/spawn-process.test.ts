@@ -7,21 +7,21 @@ import { runProgram, spawnProcess } from "../../../src/base/processes/spawn-proc
 
 const dist = fileURLToPath(new URL("../../../dist/base/processes/spawn-process.js", import.meta.url));
 
-test("a program that is there is started, and one that is not is an error of the caller's", async () => {
+test("spawns an existing program and rejects for a missing program or an invalid argument", async () => {
   const child = await spawnProcess(process.execPath, ["-e", "process.exit(3)"], { stdio: "ignore" });
   expect(await once(child, "exit")).toEqual([3, null]);
   await expect(spawnProcess("/nowhere/at/all", [], {})).rejects.toMatchObject({ code: "ENOENT" });
   await expect(spawnProcess(process.execPath, ["a\0b"], {})).rejects.toThrow();
 });
 
-test("what a program prints is answered, and its failure is an error", async () => {
+test("runProgram returns stdout and rejects with the exit code", async () => {
   expect(await runProgram(process.execPath, ["-p", "1 + 1"])).toBe("2\n");
   await expect(runProgram(process.execPath, ["-e", "process.exit(3)"])).rejects.toMatchObject({ code: 3 });
   await expect(runProgram("/nowhere/at/all", [])).rejects.toMatchObject({ code: "ENOENT" });
 });
 
 test.skipIf(process.platform === "win32")(
-  "without descriptors, a program is an error that says so, and the process goes on",
+  "rejects with RUNTIME_BUSY when no file descriptors are left, and works again afterwards",
   async () => {
     const script = `
     import { openSync, closeSync } from "node:fs";

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { chooseChannel } from "../../../src/base/threads/choose-channel.ts";
 
-test("a file of another package that happens to have the worker's name is not run", async () => {
+test("does not run a file of another package that has the name of the worker", async () => {
   const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-channel-"));
   onTestFinished(() => {
     rmSync(directory, { recursive: true });
