@@ -8,8 +8,8 @@ import { processAttacks } from "../contract/sandbox/process-attacks.ts";
 import { runUnconfined } from "../contract/sandbox/run-unconfined.ts";
 import { attackCode } from "../contract/sandbox/runs.ts";
 
-/** An attack that fails everywhere shows nothing. Those that harm nobody who is not the bait are tried without a sandbox. */
-describe.skipIf(process.platform !== "linux")("without a sandbox, attacks succeed", () => {
+/** Controls: an attack that fails everywhere proves nothing, so the harmless ones also run without a sandbox. */
+describe.skipIf(process.platform !== "linux")("attacks without a sandbox", () => {
   let bait: Bait;
   beforeAll(async () => {
     bait = await openBait();
@@ -19,14 +19,14 @@ describe.skipIf(process.platform !== "linux")("without a sandbox, attacks succee
   const attacks = [...filesystemAttacks, ...processAttacks, ...networkAttacks, ...kernelAttacks].filter(
     ({ control }) => control === "succeeds",
   );
-  it.each(attacks.map((attack) => [attack.tries, attack] as const))("to %s", async (_tries, { code }) => {
+  it.each(attacks.map((attack) => [attack.tries, attack] as const))("succeed: %s", async (_tries, { code }) => {
     const report = await runUnconfined(attackCode(code), bait.facts);
     const { tried } = report as { tried: Record<string, string> };
     expect(Object.values(tried).filter((outcome) => outcome.startsWith("got: "))).not.toEqual([]);
     expect(Object.values(tried).filter((outcome) => outcome.startsWith("broken: "))).toEqual([]);
   });
 
-  it("and the bait sees that it was touched", () => {
+  it("are detected by the bait", () => {
     expect(bait.harm()).toEqual(
       expect.arrayContaining([
         "TCP on 127.0.0.1 was connected to",

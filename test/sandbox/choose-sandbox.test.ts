@@ -6,7 +6,7 @@ import { openSandbox } from "../../src/sandbox/choose-sandbox.ts";
 import { hostDirectoryPrefix } from "../../src/sandbox/directory/host-directory.ts";
 import { removeTree } from "../../src/sandbox/directory/remove-tree.ts";
 
-test("The first tier that works is used, and no further one is tried", async ({ skip }) => {
+test("uses the first available tier and tries no further ones", async ({ skip }) => {
   const { sandbox, tiers } = await openSandbox();
   if (sandbox === undefined) skip("Nothing here can isolate.");
   await sandbox?.close();
@@ -14,9 +14,9 @@ test("The first tier that works is used, and no further one is tried", async ({ 
   expect(tiers.at(-1)?.tier).toBe(sandbox?.tier);
 });
 
-// Their users are others than root, and must get there.
+// Sandboxes run as other users, which need access to the directory.
 test.skipIf(process.getuid?.() !== 0)(
-  "Where only root gets to, sandboxes lie elsewhere, and so do leftovers",
+  "puts sandboxes elsewhere if only root can access the temporary directory, and sweeps that place",
   async () => {
     const closed = mkdtempSync(join(tmpdir(), "closed-"));
     const leftover = mkdtempSync(`/tmp/${hostDirectoryPrefix}`);
@@ -30,7 +30,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test("A tier that was asked for by name and cannot be had is not replaced", async () => {
+test("does not fall back to another tier if the requested one is unavailable", async () => {
   const python = "/absent/python";
   const { sandbox, tiers } = await openSandbox({ isolation: "landlock", python });
   expect(sandbox).toBeUndefined();

@@ -70,7 +70,7 @@ describeSandboxPort("the memory tier", {
 
 const signal = new AbortController().signal;
 
-test("the memory tier lets a run take as long as its clock says", async () => {
+test("the memory tier enforces the timeout by its clock", async () => {
   const clock = manualClock();
   const sandbox = memorySandbox((stage) => stage.forever(), { clock });
   const end = sandbox.run(codeRun("", { limits: { timeoutMs: 1000 } }), recordingHost(), signal);
@@ -81,7 +81,7 @@ test("the memory tier lets a run take as long as its clock says", async () => {
   expect(await end).toEqual({ type: "limit", limit: "timeout" });
 });
 
-test("what a script of the memory tier does after the end has no effect", async () => {
+test("the memory tier ignores what a script does after its run has ended", async () => {
   const clock = manualClock();
   let late: MemoryStage | undefined;
   const sandbox = memorySandbox(
@@ -102,7 +102,7 @@ test("what a script of the memory tier does after the end has no effect", async 
   expect(clock.pending).toBe(0);
 });
 
-test("a script of the memory tier that throws is a crash", async () => {
+test("the memory tier reports a script that throws as a crash", async () => {
   const sandbox = memorySandbox(() => Promise.reject(new Error("out of paper")), { clock: manualClock() });
   const end = await sandbox.run(codeRun(""), recordingHost(), signal);
   expect(end).toEqual({ type: "crashed", detail: "Error: out of paper" });

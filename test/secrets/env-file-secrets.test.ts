@@ -25,7 +25,7 @@ describeSecretSource("a file", (values) =>
   ),
 );
 
-test("reads what such files hold: comments, `export`, quotes, several lines", async () => {
+test("reads comments, `export`, quotes and multi-line values", async () => {
   const source = envFileSecrets(
     write('# comment\nexport A=plain # comment\nB=\'single "x"\'\nC="two\nlines"\n\nD=x=y\n'),
   );
@@ -33,7 +33,7 @@ test("reads what such files hold: comments, `export`, quotes, several lines", as
   expect(values).toEqual(["plain", 'single "x"', "two\nlines", "x=y"]);
 });
 
-test("sees a value that was changed", async () => {
+test("reads the file again for each value", async () => {
   const file = write("A=one\n");
   const source = envFileSecrets(file);
   expect(await source.read("A", context)).toBe("one");
@@ -42,7 +42,7 @@ test("sees a value that was changed", async () => {
 });
 
 describe("refuses", () => {
-  test.each(["SKILL.md", "skill.md", "skill.toml"])("a file below a directory that holds %s", async (marker) => {
+  test.each(["SKILL.md", "skill.md", "skill.toml"])("a file below a directory that contains %s", async (marker) => {
     const directory = temporaryDirectory();
     write("", marker, directory);
     const file = write("A=s3cr3t\n", "config/deep/.env", directory);
@@ -51,7 +51,7 @@ describe("refuses", () => {
     await expect(reading).rejects.toThrow(/inside the skill/);
   });
 
-  test("a link that leads into a skill", async () => {
+  test("a link into a skill", async () => {
     const skill = temporaryDirectory();
     write("", "SKILL.md", skill);
     const link = path.join(temporaryDirectory(), ".env");
@@ -59,7 +59,7 @@ describe("refuses", () => {
     await expect(envFileSecrets(link).read("A", context)).rejects.toThrow(/inside the skill/);
   });
 
-  test("what is absent, a directory, too large, or no text", async () => {
+  test("a missing file, a directory, a file that is too large and one that is not UTF-8", async () => {
     const large = write("A=s3cr3t\n");
     truncateSync(large, 2 * 1024 * 1024);
     const directory = temporaryDirectory();
@@ -68,13 +68,13 @@ describe("refuses", () => {
     }
   });
 
-  test.skipIf(process.platform === "win32")("a FIFO, without waiting for its writer", async () => {
+  test.skipIf(process.platform === "win32")("a FIFO, without blocking", async () => {
     const fifo = path.join(temporaryDirectory(), "fifo");
     execFileSync("mkfifo", [fifo]);
     await expect(envFileSecrets(fifo).read("A", context)).rejects.toThrow(/not a file/);
   });
 
-  test("and tells no value", async () => {
+  test("without disclosing a value in the error", async () => {
     const file = write(Buffer.from([...Buffer.from("A=s3cr3t\n"), 255]));
     const error: unknown = await envFileSecrets(file)
       .read("A", context)
@@ -83,7 +83,7 @@ describe("refuses", () => {
   });
 });
 
-test("a link that leads out of a skill is a person's, and is read", async () => {
+test("reads a link inside a skill that points outside it", async () => {
   const skill = temporaryDirectory();
   write("", "SKILL.md", skill);
   const link = path.join(skill, ".env");

@@ -9,7 +9,7 @@ describeSecretSource("the first of several", (values) =>
 
 const context = { skill: "a.b" };
 
-test("the first source that has a value wins, and later ones are not asked", async () => {
+test("returns the value of the first source that has one, without querying later sources", async () => {
   const asked: string[] = [];
   const later = {
     read: (name: string) => {
@@ -23,11 +23,11 @@ test("the first source that has a value wins, and later ones are not asked", asy
   expect(asked).toEqual(["B"]);
 });
 
-test("a source that fails is not passed over", async () => {
+test("rejects if a source fails, instead of trying the next one", async () => {
   const locked = { read: () => Promise.reject(new Error("locked")) };
   await expect(firstOf([locked, memorySecrets({ A: "x" })]).read("A", context)).rejects.toThrow("locked");
 });
 
-test("of no source there is no value", async () => {
+test("returns undefined without sources", async () => {
   expect(await firstOf([]).read("A", context)).toBeUndefined();
 });

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 
 const context = { skill: "a.b" };
 
-/** A program in the place of the platform's: runs `code`, which sees `name` and writes its arguments down. */
+/** A fake of the platform's keychain program: logs its arguments and runs `code`, which can use `name`. */
 function standIn(code: string): { command: string; asked: () => string[][] } {
   const directory = temporaryDirectory();
   const command = path.join(directory, "keychain");
@@ -46,7 +46,7 @@ describe.skipIf(process.platform === "win32").each(["darwin", "linux"] as const)
 
   describeSecretSource(platform, (values) => keychainSecrets(platform, { command: open(values).command }));
 
-  test("is asked by service and name, and for nothing that is no name", async () => {
+  test("is queried by service and name, and never for an invalid name", async () => {
     const { command, asked } = open({ A: "s3cr3t" });
     const source = keychainSecrets(platform, { command });
     await source.read("A", context);
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === "win32").each(["darwin", "linux"] as const)
     expect(await source.read("A", context)).toBe("two\nlines\n");
   });
 
-  test("that does not answer is an error which names the secret and the skill, and holds nothing that was printed", async () => {
+  test("fails with an error that names the secret and the skill and contains none of the output", async () => {
     const { command } = standIn('process.stdout.write("s3cr3t"); console.error("s3cr3t is locked"); process.exit(51);');
     const error: unknown = await keychainSecrets(platform, { command })
       .read("A", context)
@@ -72,17 +72,17 @@ describe.skipIf(process.platform === "win32").each(["darwin", "linux"] as const)
     expect(JSON.stringify(error) + String(error) + String((error as Error).cause)).not.toContain("s3cr3t");
   });
 
-  test("gives out no value of more than 64 KiB", async () => {
+  test("rejects a value larger than 64 KiB", async () => {
     const { command } = standIn('process.stdout.write("x".repeat(100_000));');
     await expect(keychainSecrets(platform, { command }).read("A", context)).rejects.toThrow(/64 KiB/);
   });
 
-  test("that is not installed has no values", async () => {
+  test("returns undefined if its program is not installed", async () => {
     const command = path.join(temporaryDirectory(), "absent");
     expect(await keychainSecrets(platform, { command }).read("A", context)).toBeUndefined();
   });
 });
 
-test("Windows has none that can be asked", () => {
+test("hasKeychain is true only on macOS and Linux", () => {
   expect((["darwin", "linux", "win32", "freebsd"] as const).filter(hasKeychain)).toEqual(["darwin", "linux"]);
 });

@@ -4,7 +4,7 @@ import { maskSecrets } from "../../src/secrets/mask-secrets.ts";
 
 const key = 's3cr3t/+key?="quoted" ü\'';
 
-/** Pushed in pieces that end at the given offsets. */
+/** Masks the bytes as a stream, in chunks that end at the given offsets. */
 function stream(mask: ReturnType<typeof maskSecrets>, bytes: Uint8Array, ends: readonly number[]): Buffer {
   const masked = mask.openStream();
   const cuts = [0, ...ends.map((end) => Math.min(end, bytes.length)).sort((a, b) => a - b), bytes.length];
@@ -12,7 +12,7 @@ function stream(mask: ReturnType<typeof maskSecrets>, bytes: Uint8Array, ends: r
   return Buffer.concat([...pieces, masked.end()]);
 }
 
-/** The specification, slowly: every byte of every occurrence goes, and what hangs together becomes one mask. */
+/** Reference implementation: hides every byte of every occurrence and replaces each contiguous range with one mask. */
 function maskSlowly(values: readonly string[], text: string): string {
   const bytes = Buffer.from(text);
   const hidden = new Array<boolean>(bytes.length).fill(false);
@@ -28,12 +28,12 @@ function maskSlowly(values: readonly string[], text: string): string {
 }
 
 describe("text", () => {
-  test("without secrets, or without a value in it, is as it was", () => {
+  test("is unchanged without secrets or without a value in it", () => {
     expect(maskSecrets({}).text("anything \ud800")).toBe("anything \ud800");
     expect(maskSecrets({ KEY: key }).text("anything \ud800")).toBe("anything \ud800");
   });
 
-  test("loses every value, also values that touch, overlap or contain one another", () => {
+  test("masks every value, including adjacent, overlapping and nested ones", () => {
     const mask = maskSecrets({ A: "abcdef", B: "defghi", C: "cdef" });
     expect(mask.text("abcdef, defghi")).toBe("***, ***");
     expect(mask.text("xabcdefghix")).toBe("x***x");
@@ -43,26 +43,26 @@ describe("text", () => {
 
   test.each([
     ["JSON", JSON.stringify({ key }), '{"key":"***"}'],
-    ["JSON in JSON's ASCII", '{"key":"s3cr3t/+key?=\\"quoted\\" \\u00fc\'"}', '{"key":"***"}'],
+    ["ASCII-only JSON", '{"key":"s3cr3t/+key?=\\"quoted\\" \\u00fc\'"}', '{"key":"***"}'],
     ["JSON with escaped slashes", '"s3cr3t\\/+key?=\\"quoted\\" ü\'"', '"***"'],
     ["Python's repr", "'s3cr3t/+key?=\"quoted\" ü\\''", "'***'"],
     ["a URL", `https://h/?key=${encodeURIComponent(key)}&x`, "https://h/?key=***&x"],
-    ["a form", `key=${new URLSearchParams({ key }).toString().slice(4)}&x`, "key=***&x"],
-    ["a URL in lower case", encodeURIComponent(key).toLowerCase(), "***"],
-    ["Python's quote", "s3cr3t/%2Bkey%3F%3D%22quoted%22%20%C3%BC%27", "***"],
+    ["form encoding", `key=${new URLSearchParams({ key }).toString().slice(4)}&x`, "key=***&x"],
+    ["a URL with lower-case escapes", encodeURIComponent(key).toLowerCase(), "***"],
+    ["urllib.parse.quote", "s3cr3t/%2Bkey%3F%3D%22quoted%22%20%C3%BC%27", "***"],
     ["base64", `Basic ${Buffer.from(key).toString("base64")}`, "Basic ***"],
     ["hexadecimal", `0x${Buffer.from(key).toString("hex")}00`, "0x***00"],
-    ["hexadecimal in capitals", Buffer.from(key).toString("hex").toUpperCase(), "***"],
+    ["upper-case hexadecimal", Buffer.from(key).toString("hex").toUpperCase(), "***"],
     ["CSV", 'a,"s3cr3t/+key?=""quoted"" ü\'",b', 'a,"***",b'],
     ["SQL", "'s3cr3t/+key?=\"quoted\" ü'''", "'***'"],
-    ["a shell's quotes", `'s3cr3t/+key?="quoted" ü'"'"''`, "'***'"],
-    ["HTML, by Python", "<b>s3cr3t/+key?=&quot;quoted&quot; ü&#x27;</b>", "<b>***</b>"],
-    ["HTML, by others", "<b>s3cr3t/+key?=&#34;quoted&#34; ü&#39;</b>", "<b>***</b>"],
-    ["HTML, quotes as they are", 's3cr3t/+key?="quoted" ü\'', "***"],
+    ["shell quotes", `'s3cr3t/+key?="quoted" ü'"'"''`, "'***'"],
+    ["HTML as Python escapes it", "<b>s3cr3t/+key?=&quot;quoted&quot; ü&#x27;</b>", "<b>***</b>"],
+    ["HTML with decimal references", "<b>s3cr3t/+key?=&#34;quoted&#34; ü&#39;</b>", "<b>***</b>"],
+    ["HTML with unescaped quotes", 's3cr3t/+key?="quoted" ü\'', "***"],
     ["Python's repr of bytes", "b's3cr3t/+key?=\"quoted\" \\xc3\\xbc\\''", "b'***'"],
     ["Python's ascii", "'s3cr3t/+key?=\"quoted\" \\xfc\\''", "'***'"],
     ["URL-safe base64", Buffer.from(key).toString("base64url"), "***"],
-  ])("loses a value in %s", (_what, text, masked) => {
+  ])("masks a value in %s", (_what, text, masked) => {
     expect(maskSecrets({ KEY: key }).text(text)).toBe(masked);
   });
 
@@ -73,15 +73,15 @@ describe("text", () => {
     ["line\nbreak\x1b😀", "'line\\nbreak\\x1b😀'"],
     ["line\nbreak\x1b😀", "'line\\nbreak\\x1b\\U0001f600'"],
     ["a\\b'c", "'a\\\\b\\'c'"],
-  ])("loses %j in %s", (value, text) => {
+  ])("masks %j in %s", (value, text) => {
     expect(maskSecrets({ KEY: value }).text(text)).toMatch(/^[^*]*\*\*\*(\.example\.org\/|')?$/);
   });
 
-  test("a short value is no host name: it would be a word", () => {
+  test("does not match short values case-insensitively as host names, because they may be words", () => {
     expect(maskSecrets({ KEY: "Token" }).text("the token")).toBe("the token");
   });
 
-  test("loses the beginning of a value that was cut off, and no other", () => {
+  test("masks the beginning of a value that was truncated, and no other prefix", () => {
     const mask = maskSecrets({ KEY: "hunter2-hunter2" });
     expect(mask.text("no: hunter2-hunt…\n\nmore")).toBe("no: ***…\n\nmore");
     expect(mask.text("hunt…")).toBe("***…");
@@ -91,14 +91,14 @@ describe("text", () => {
     expect(maskSecrets({ KEY: "ab…cd…efgh" }).text("ab…cd…efgh ab…cd…")).toBe("*** ***…");
   });
 
-  test("loses the same in slices", async () => {
+  test("masks long text in slices with the same result", async () => {
     const mask = maskSecrets({ KEY: "hunter2-😀-hunter2" });
     const text = `${"é😀".repeat(20_000)}hunter2-😀-hunter2`.repeat(4);
     expect(await mask.longText(text)).toBe(mask.text(text));
     expect(await mask.longText(text)).toContain("***");
   });
 
-  test("loses a value in the midst of something that is base64, whatever is around it", () => {
+  test("masks a value inside base64-encoded text at any offset", () => {
     const value = "hunter2-hunter2";
     fc.assert(
       fc.property(fc.string({ maxLength: 8 }), fc.string({ maxLength: 8 }), (before, after) => {
@@ -109,7 +109,7 @@ describe("text", () => {
     );
   });
 
-  test("loses the lines of a value that has several", () => {
+  test("masks single lines of a multi-line value", () => {
     const pem = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nAbCdEf\n-----END KEY-----\n";
     const mask = maskSecrets({ PEM: pem });
     expect(mask.text("line 2 is MIIEvQIBADANBgkqhkiG.")).toBe("line 2 is ***.");
@@ -124,7 +124,7 @@ describe("streams", () => {
   const values = fc.uniqueArray(value, { minLength: 1, maxLength: 4 });
   const ends = fc.array(fc.nat(60), { maxLength: 10 });
 
-  test("lose what the whole text loses, wherever they are cut", () => {
+  test("mask the same as the whole text, at any chunk boundaries", () => {
     const text = fc.array(fc.oneof(value, fc.string({ unit: alphabet, maxLength: 5 })), { maxLength: 8 });
     fc.assert(
       fc.property(values, text, ends, fc.boolean(), (secrets, pieces, cuts, withSecrets) => {
@@ -138,7 +138,7 @@ describe("streams", () => {
     );
   });
 
-  test("lose a value in each of its forms, wherever they are cut", () => {
+  test("mask every encoding of a value, at any chunk boundaries", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 4, unit: "grapheme" }), ends, (secret, cuts) => {
         fc.pre(secret.trim().length >= 4 && !secret.includes("*"));
@@ -159,13 +159,13 @@ describe("streams", () => {
     );
   });
 
-  test("lose a value whole when they are cut after a shorter one in its midst", () => {
+  test("mask a value completely if a chunk ends after a shorter value inside it", () => {
     const mask = maskSecrets({ LONG: "xabcdyy", SHORT: "abcd" });
     expect(stream(mask, Buffer.from("xabcdyy"), [5]).toString()).toBe("***");
     expect(stream(mask, Buffer.from("xabcdzz"), [5]).toString()).toBe("x***zz");
   });
 
-  test("are bytes, not text: what is no UTF-8 stays as it is", () => {
+  test("keep bytes that are not UTF-8 unchanged", () => {
     const mask = maskSecrets({ KEY: "value" });
     const bytes = Buffer.concat([Buffer.from([255, 0, 195]), Buffer.from("value"), Buffer.from([128])]);
     expect(stream(mask, bytes, [4, 6])).toEqual(
@@ -173,7 +173,7 @@ describe("streams", () => {
     );
   });
 
-  test("hold back only what may yet become a value", () => {
+  test("hold back only a possible beginning of a value", () => {
     const masked = maskSecrets({ KEY: "password" }).openStream();
     const pushed = (text: string): string => Buffer.from(masked.push(Buffer.from(text))).toString();
     expect(pushed("line\n")).toBe("line\n");
@@ -185,14 +185,14 @@ describe("streams", () => {
     expect(Buffer.from(masked.end()).toString()).toBe("passwor");
   });
 
-  test("do not grow while a value repeats", () => {
+  test("merge adjacent repetitions of a value into one mask", () => {
     const masked = maskSecrets({ KEY: "aaaa" }).openStream();
     const written = Array.from({ length: 100 }, () => masked.push(Buffer.from("aaa")).length);
     expect(written.slice(2).every((length) => length === 0)).toBe(true);
     expect(written[0] === 0 && written[1] === 3).toBe(true);
   });
 
-  test("do not share what they hold back", () => {
+  test("do not share held-back bytes", () => {
     const mask = maskSecrets({ KEY: "password" });
     const [first, second] = [mask.openStream(), mask.openStream()];
     first.push(Buffer.from("pass"));
@@ -201,13 +201,13 @@ describe("streams", () => {
 });
 
 describe("JSON", () => {
-  test("loses values in texts, keys and numbers, and keeps the rest", async () => {
+  test("is masked in strings, keys and numbers", async () => {
     const mask = maskSecrets({ A: "hunter2", B: "123456" });
     const value = { list: ["is hunter2", 123456, 12345, null, true], hunter2: { deep: "x" } };
     expect(await mask.json(value)).toEqual({ list: ["is ***", "***", 12345, null, true], "***": { deep: "x" } });
   });
 
-  test("of any size and depth is masked in slices, without recursion", async () => {
+  test("of any size and depth is masked in slices without recursion", async () => {
     const mask = maskSecrets({ A: "hunter2" });
     type Nested = readonly (string | Nested)[];
     let deep: Nested = ["hunter2"];
@@ -232,13 +232,13 @@ describe("JSON", () => {
     expect(inner).toBe("***");
   });
 
-  test("a key __proto__ stays a key", async () => {
+  test("keeps a key named __proto__", async () => {
     const value = JSON.parse('{"__proto__": {"x": "hunter2"}}') as Record<string, string>;
     expect(JSON.stringify(await maskSecrets({ A: "hunter2" }).json(value))).toBe('{"__proto__":{"x":"***"}}');
   });
 });
 
-test("a value too short to be masked is no secret to hand out", () => {
+test("rejects values that are too short to mask", () => {
   expect(() => maskSecrets({ SHORT: "abc", LONG: "abcd", BLANK: "     " })).toThrow(
     expect.objectContaining({ code: "INVALID_OPTIONS", facts: { names: ["SHORT", "BLANK"] } }) as Error,
   );

@@ -4,7 +4,7 @@ import { describeSecretSource } from "../contract/secret-source.ts";
 
 describeSecretSource("memory", (values) => memorySecrets(values));
 
-test("the environment of this process is one such source, and is read when asked", async () => {
+test("reads the current value of an environment variable on each call", async () => {
   const source = memorySecrets(process.env);
   process.env["ACP_SKILLS_TEST_SECRET"] = "s3cr3t";
   expect(await source.read("ACP_SKILLS_TEST_SECRET", { skill: "a.b" })).toBe("s3cr3t");

@@ -8,7 +8,7 @@ afterAll(() => {
   for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
 });
 
-/** An empty directory, removed after the tests of a file. */
+/** Creates an empty directory, removed after the tests of the file. */
 export function temporaryDirectory(): string {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-secrets-")));
   made.push(directory);

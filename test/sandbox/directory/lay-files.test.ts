@@ -9,8 +9,8 @@ import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
 import type { MountedBlob, MountedSkill } from "../../../src/sandbox/sandbox.ts";
 import { blobOf, fileOf, skillOf } from "../../contract/sandbox/runs.ts";
 
-// There are neither modes nor links such as these on Windows, and no tier that lays files.
-describe.skipIf(process.platform === "win32")("files that are laid for a run", () => {
+// Windows lacks these modes and links, and no tier copies files there.
+describe.skipIf(process.platform === "win32")("the files of a run", () => {
   const base = mkdtempSync(join(tmpdir(), "lay-files-"));
   afterAll(() => removeTree(base));
   let count = 0;
@@ -23,7 +23,7 @@ describe.skipIf(process.platform === "win32")("files that are laid for a run", (
 
   const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-  test("lie by the name of their skill, and nobody may change them", async () => {
+  test("are stored below the name of their skill, read-only", async () => {
     const { skills, path } = await lay([skillOf("a.b", { "SKILL.md": "text", "x/y/run.sh": "#!/bin/sh\n" })]);
     expect(readFileSync(join(skills, "a.b/SKILL.md"), "utf8")).toBe("text");
     expect(["", "/SKILL.md", "/x/y", "/x/y/run.sh"].map((name) => mode(join(skills, `a.b${name}`)))).toEqual([
@@ -35,8 +35,8 @@ describe.skipIf(process.platform === "win32")("files that are laid for a run", (
     expect([mode(path), mode(join(path, "workspace"))]).toEqual(["700", "700"]);
   });
 
-  // As root we write there again and again, and would follow what another process of that user puts in the way.
-  test.skipIf(process.getuid?.() !== 0)("lie where their user passes, and changes nothing", () => {
+  // Root writes there repeatedly, and would follow links that another process of that user creates.
+  test.skipIf(process.getuid?.() !== 0)("are in directories that their user can traverse but not modify", () => {
     const { path, skills, blobs } = makePrivateDirectory(join(base, String(++count)), 1234, ["workspace"]);
     const rights = (one: string): unknown[] => [statSync(one).uid, statSync(one).gid, mode(one)];
     expect(rights(path)).toEqual([0, 1234, "710"]);
@@ -47,13 +47,13 @@ describe.skipIf(process.platform === "win32")("files that are laid for a run", (
     expect(rights(join(path, "workspace"))).toEqual([1234, 1234, "700"]);
   });
 
-  test("are blobs by id, with and without its beginning", async () => {
+  test("include blobs by id, with and without the prefix blob:", async () => {
     const { blobs } = await lay([], [blobOf("blob:a.b-1", "content")]);
     expect(readFileSync(join(blobs, "blob:a.b-1"), "utf8")).toBe("content");
     expect(readlinkSync(join(blobs, "a.b-1"))).toBe("blob:a.b-1");
   });
 
-  test("are readable whatever the umask", async () => {
+  test("are readable regardless of the umask", async () => {
     const before = process.umask(0o077);
     try {
       const { skills } = await lay([skillOf("a", { "x/f": "" })]);
@@ -63,7 +63,7 @@ describe.skipIf(process.platform === "win32")("files that are laid for a run", (
     }
   });
 
-  test("never lie elsewhere, whatever they are called", async () => {
+  test("are never written outside their directory, whatever their names", async () => {
     const segment = fc.oneof(fc.constantFrom("..", ".", "", "a", "\0", "blob:x"), fc.string());
     const name = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join("/"));
     await fc.assert(
@@ -83,18 +83,18 @@ describe.skipIf(process.platform === "win32")("files that are laid for a run", (
     ["a skill with a path for a name", [skillOf("a/b", {})], []],
     ["a file above its skill", [skillOf("a", { "../b": "" })], []],
     ["a file at the root", [skillOf("a", { "/etc/passwd": "" })], []],
-    ["an id that is a path", [], [blobOf("blob:../x", "")]],
-    ["an id that is no blob's", [], [blobOf("x", "")]],
-    ["a file that is shorter than it says", [{ name: "a", files: [{ ...fileOf("f", "x"), size: 2 }] }], []],
-    ["a file that is longer than it says", [{ name: "a", files: [{ ...fileOf("f", "xy"), size: 1 }] }], []],
+    ["a blob id that is a path", [], [blobOf("blob:../x", "")]],
+    ["a blob id without the prefix blob:", [], [blobOf("x", "")]],
+    ["a file that is shorter than its stated size", [{ name: "a", files: [{ ...fileOf("f", "x"), size: 2 }] }], []],
+    ["a file that is longer than its stated size", [{ name: "a", files: [{ ...fileOf("f", "xy"), size: 1 }] }], []],
   ];
-  test.each(refused)("are refused when there is %s", async (_what, skills, blobs) => {
+  test.each(refused)("are rejected if there is %s", async (_what, skills, blobs) => {
     const error: unknown = await lay(skills, blobs).catch((thrown: unknown) => thrown);
     expect(isSkillsError(error) && error.code).toBe("SANDBOX_UNAVAILABLE");
     expect((error as Error).message).not.toContain(base);
   });
 
-  test("are gone when they are removed", async () => {
+  test("are deleted by remove", async () => {
     const directory = await lay([skillOf("a", { "x/y/z": "1" })]);
     await directory.remove();
     expect(lstatSync(directory.path, { throwIfNoEntry: false })).toBeUndefined();

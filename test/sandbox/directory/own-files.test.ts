@@ -9,7 +9,7 @@ import { missingOwnFiles, ownFiles } from "../../../src/sandbox/directory/own-fi
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-describe("a package whose files were left behind, as bundlers do", () => {
+describe("a bundled package without its own data files", () => {
   let directory = "";
   beforeEach(() => {
     directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-bundled-")));
@@ -25,7 +25,7 @@ describe("a package whose files were left behind, as bundlers do", () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test("is told in one sentence which files belong where, by every run", async () => {
+  test("says once per run which files are missing and where to copy them", async () => {
     const args = ["run", "a", "--script", "scripts/a.py", "--skills", "skills", "--no-default-roots"];
     const running = promisify(execFile)(process.execPath, [path.join(directory, "dist/cli/main.js"), ...args], {
       cwd: directory,
@@ -38,7 +38,7 @@ describe("a package whose files were left behind, as bundlers do", () => {
     expect(stderr.match(/are missing/g)).toHaveLength(1);
   });
 
-  test("is nothing to be told of where everything is", () => {
+  test("missingOwnFiles returns undefined if all files exist", () => {
     expect(missingOwnFiles()).toBeUndefined();
     expect(missingOwnFiles([ownFiles.inside, path.join(directory, "absent.py")])).toContain("absent.py");
   });

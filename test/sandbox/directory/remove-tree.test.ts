@@ -8,7 +8,7 @@ import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
 
 const python = findCommand("python3", ["/usr/bin"]);
 
-describe.skipIf(process.platform === "win32")("a tree is removed", () => {
+describe.skipIf(process.platform === "win32")("removeTree", () => {
   const base = mkdtempSync(join(tmpdir(), "remove-tree-"));
   afterAll(() => removeTree(base));
   let tree = "";
@@ -18,14 +18,14 @@ describe.skipIf(process.platform === "win32")("a tree is removed", () => {
     mkdirSync(tree);
   });
 
-  test("with everything in it", async () => {
+  test("removes a directory with its contents", async () => {
     mkdirSync(join(tree, "a/b/c"), { recursive: true });
     for (const path of ["f", "a/f", "a/b/c/f"]) writeFileSync(join(tree, path), "x");
     await removeTree(tree);
     expect(existsSync(tree)).toBe(false);
   });
 
-  test("without what its links point to", async () => {
+  test("does not follow symbolic links", async () => {
     const kept = join(base, "kept");
     mkdirSync(kept, { recursive: true });
     writeFileSync(join(kept, "file"), "still here");
@@ -37,7 +37,7 @@ describe.skipIf(process.platform === "win32")("a tree is removed", () => {
     expect(readFileSync(join(kept, "file"), "utf8")).toBe("still here");
   });
 
-  test("although it gives nobody any rights", async () => {
+  test("removes directories without permissions", async () => {
     mkdirSync(join(tree, "a/b"), { recursive: true });
     writeFileSync(join(tree, "a/b/f"), "x");
     chmodSync(join(tree, "a/b"), 0);
@@ -47,8 +47,10 @@ describe.skipIf(process.platform === "win32")("a tree is removed", () => {
     expect(existsSync(tree)).toBe(false);
   });
 
-  test.skipIf(python === undefined)("although it is deeper than any path, and its names are no text", async () => {
-    const code = `
+  test.skipIf(python === undefined)(
+    "removes directories deeper than PATH_MAX and names that are not UTF-8",
+    async () => {
+      const code = `
 import os, sys
 os.chdir(sys.argv[1])
 open(b"\\xff\\xfe", "w").close()
@@ -58,12 +60,13 @@ for n in range(3000):
     os.chdir("deep")
 open("bottom", "w").close()
 `;
-    execFileSync(python ?? "", ["-c", code, tree]);
-    await removeTree(tree);
-    expect(existsSync(tree)).toBe(false);
-  });
+      execFileSync(python ?? "", ["-c", code, tree]);
+      await removeTree(tree);
+      expect(existsSync(tree)).toBe(false);
+    },
+  );
 
-  test("when there is none", async () => {
+  test("ignores a missing directory", async () => {
     await removeTree(join(tree, "absent"));
     expect(existsSync(tree)).toBe(true);
   });

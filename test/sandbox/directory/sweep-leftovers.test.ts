@@ -8,7 +8,7 @@ import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
 import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
 import { sweepLeftovers } from "../../../src/sandbox/directory/sweep-leftovers.ts";
 
-describe.skipIf(process.platform !== "linux")("sweeping", () => {
+describe.skipIf(process.platform !== "linux")("sweepLeftovers", () => {
   let directory = "";
   const told: string[] = [];
   beforeEach(() => {
@@ -25,7 +25,7 @@ describe.skipIf(process.platform !== "linux")("sweeping", () => {
   };
   const sweep = (): Promise<void> => sweepLeftovers((_level, message) => told.push(message), directory);
 
-  test("removes what dead processes left, and says so", async () => {
+  test("removes and logs directories of dead processes", async () => {
     leave("acp-skills-run-dead", dead);
     leave("acp-skills-run-reused", { ...own, started: "1" });
     leave("acp-skills-run-probe-dead", dead);
@@ -34,14 +34,14 @@ describe.skipIf(process.platform !== "linux")("sweeping", () => {
     expect(told).toHaveLength(3);
   });
 
-  test("removes what nobody owns once nobody can be making it", async () => {
+  test("removes old directories without an owner", async () => {
     leave("acp-skills-run-forgotten");
     utimesSync(join(directory, "acp-skills-run-forgotten"), 0, 0);
     await sweep();
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("is done by one of several that try at once, without complaint", async () => {
+  test("removes each directory once when several sweeps run concurrently", async () => {
     for (const name of ["a", "b", "c"]) leave(`acp-skills-run-${name}`, dead);
     await Promise.all([sweep(), sweep(), sweep()]);
     expect(readdirSync(directory)).toEqual([]);
@@ -49,7 +49,7 @@ describe.skipIf(process.platform !== "linux")("sweeping", () => {
     expect(told).toHaveLength(3);
   });
 
-  test("leaves what lives, what is of another pid space, and what is not ours", async () => {
+  test("keeps directories of live processes, of other PID namespaces and of other programs", async () => {
     leave("acp-skills-run-alive", own);
     leave("acp-skills-run-container", { ...dead, space: "another boot pid:[1]" });
     leave("acp-skills-run-unknown", { ...dead, space: "" });
@@ -63,7 +63,7 @@ describe.skipIf(process.platform !== "linux")("sweeping", () => {
     expect(told).toEqual([]);
   });
 
-  test("does nothing where there is nothing", async () => {
+  test("ignores a missing directory", async () => {
     await sweepLeftovers((_level, message) => told.push(message), join(directory, "absent"));
     expect(told).toEqual([]);
   });

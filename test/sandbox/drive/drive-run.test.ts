@@ -23,7 +23,7 @@ const surroundings = {
   proxyPort: undefined,
 } as const;
 
-test("a run ends even if the program closed its output before the run was driven", async () => {
+test("ends a run whose program closed its output before the host listened", async () => {
   const [control, report, stdout, stderr] = Array.from({ length: 4 }, () => new PassThrough()) as [
     PassThrough,
     PassThrough,

@@ -23,7 +23,7 @@ const host: RunHost = {
   output: () => Promise.reject(new Error("not here")),
 };
 
-/** Plays a program: what it sends is all there; what it was answered is read afterwards. */
+/** Imitates a program that has sent all these frames; returns the result and the replies. */
 async function play(sent: readonly Buffer[], more: { host?: Partial<RunHost>; over?: AbortSignal } = {}) {
   const toHost = new PassThrough();
   const toProgram = new PassThrough();
@@ -49,7 +49,7 @@ const call = (id: unknown, name: unknown = "a.b", args: unknown = {}) =>
   encodeFrame({ type: "call_skill", id, name, args });
 const returned = encodeFrame({ type: "returned", value: 1 });
 
-test("Calls are answered in order, then the result is taken", async () => {
+test("answers calls in order, then takes the result", async () => {
   const blob = Buffer.concat([encodeFrame({ type: "create_blob", id: 1, kind: "a/b", bytes: 4 }), Buffer.from("four")]);
   const { result, answers } = await play([blob, call(2, "a.b", { n: 1 }), returned]);
   expect(answers).toEqual([
@@ -59,7 +59,7 @@ test("Calls are answered in order, then the result is taken", async () => {
   expect(result).toEqual({ type: "returned", value: 1 });
 });
 
-test("A skill that the run may not call is not called", async () => {
+test("rejects a call of a skill that the run may not call", async () => {
   const { answers } = await play([call(1, "c.d")], { host: { callSkill: () => expect.fail("It was called.") } });
   expect(answers).toEqual([
     { type: "reply", id: 1, error: { type: "PermissionError", message: "This run may not call that skill." } },
@@ -68,20 +68,20 @@ test("A skill that the run may not call is not called", async () => {
 
 test.each<[string, unknown, object]>([
   [
-    "a failure of the skill",
+    "a failed run of the skill",
     { type: "ValueError", message: "no", runId: "run_2" },
     { type: "ValueError", message: "no", run_id: "run_2" },
   ],
-  ["an error of ours", new SkillsError("UNREADABLE", "gone"), { type: "UNREADABLE", message: "gone" }],
-  ["an error", new RangeError("too far"), { type: "Error", message: "too far" }],
-  ["anything", 7, { type: "Error", message: "The call failed." }],
-])("What the host throws becomes an exception inside: %s", async (_what, thrown, error) => {
+  ["a SkillsError", new SkillsError("UNREADABLE", "gone"), { type: "UNREADABLE", message: "gone" }],
+  ["any other error", new RangeError("too far"), { type: "Error", message: "too far" }],
+  ["a value that is not an error", 7, { type: "Error", message: "The call failed." }],
+])("passes what the host throws to the program as an exception: %s", async (_what, thrown, error) => {
   // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
   const { answers } = await play([call(1)], { host: { callSkill: () => Promise.reject(thrown) } });
   expect(answers).toEqual([{ type: "reply", id: 1, error }]);
 });
 
-test("An answer that does not fit becomes an exception inside", async () => {
+test("passes an answer that is too large to the program as an exception", async () => {
   const callSkill = () => Promise.resolve("x".repeat(8 * 1024 * 1024));
   const { answers } = await play([call(1)], { host: { callSkill } });
   expect(answers).toEqual([
@@ -89,12 +89,12 @@ test("An answer that does not fit becomes an exception inside", async () => {
   ]);
 });
 
-test("A result that is too large is told at once", async () => {
+test("reports a result that is too large immediately", async () => {
   const { result, tooMuch } = await play([encodeFrame({ type: "returned", value: "x".repeat(200) })]);
   expect({ result, tooMuch }).toEqual({ result: undefined, tooMuch: 1 });
 });
 
-test("A call in flight is abandoned when the run is over", async () => {
+test("abandons a pending call when the run is over", async () => {
   const over = new AbortController();
   const callSkill = () => {
     over.abort();
@@ -105,16 +105,22 @@ test("A call in flight is abandoned when the run is over", async () => {
 });
 
 test.each<[string, Buffer[]]>([
-  ["sends what nobody knows", [encodeFrame({ type: "reply", id: 1 })]],
-  ["goes on after its result", [returned, returned]],
-  ["numbers a call with text", [call("1")]],
-  ["numbers a call below zero", [call(-1)]],
-  ["calls what is no name", [call(1, 7)]],
-  ["calls with arguments without end", [Buffer.from(deepCall())]],
-  ["keeps a blob of no kind", [encodeFrame({ type: "create_blob", id: 1, bytes: 0 })]],
-  ["keeps a blob of an endless kind", [encodeFrame({ type: "create_blob", id: 1, kind: "k".repeat(128), bytes: 0 })]],
-  ["ends within a blob", [encodeFrame({ type: "create_blob", id: 1, kind: "a/b", bytes: 4 }), Buffer.from("thr")]],
-])("It is a fault when a program %s", async (_what, sent) => {
+  ["sends an unknown frame", [encodeFrame({ type: "reply", id: 1 })]],
+  ["sends a frame after its result", [returned, returned]],
+  ["sends a call id that is a string", [call("1")]],
+  ["sends a negative call id", [call(-1)]],
+  ["calls a skill whose name is not a string", [call(1, 7)]],
+  ["sends arguments that are nested too deeply", [Buffer.from(deepCall())]],
+  ["creates a blob without a kind", [encodeFrame({ type: "create_blob", id: 1, bytes: 0 })]],
+  [
+    "creates a blob whose kind is too long",
+    [encodeFrame({ type: "create_blob", id: 1, kind: "k".repeat(128), bytes: 0 })],
+  ],
+  [
+    "ends in the middle of a blob",
+    [encodeFrame({ type: "create_blob", id: 1, kind: "a/b", bytes: 4 }), Buffer.from("thr")],
+  ],
+])("returns a FrameFault when a program %s", async (_what, sent) => {
   expect((await play(sent)).result).toBeInstanceOf(FrameFault);
 });
 
@@ -125,7 +131,7 @@ function deepCall(): Buffer {
   return Buffer.concat([start, Buffer.from(text)]);
 }
 
-test("A program that sends large calls without end is read no faster than allowed, and no further ahead", async () => {
+test("limits how fast and how far ahead it reads a program that keeps sending large calls", async () => {
   const frame = encodeFrame({ type: "call_skill", id: 1, name: "c.d", args: "x".repeat(4_000_000) });
   let given = 0;
   const flood = new Readable({

@@ -34,12 +34,12 @@ function open(more: Partial<PoolOptions<Item>> = {}) {
   return { pool, clock, made, discarded, failures };
 }
 
-/** Until all that can happen without time has happened. */
+/** Lets every pending promise settle; the clock does not advance. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }
 
-test("Nothing is made before it is asked for", async () => {
+test("creates nothing before the first request", async () => {
   const { pool, made } = open();
   await settle();
   expect(made).toEqual([]);
@@ -48,7 +48,7 @@ test("Nothing is made before it is asked for", async () => {
   expect(made).toHaveLength(1);
 });
 
-test("After a refill the next ones wait already, and each is given out once", async () => {
+test("keeps warm items after a refill and hands out each of them once", async () => {
   const { pool, made } = open();
   await pool.take();
   pool.refill();
@@ -62,7 +62,7 @@ test("After a refill the next ones wait already, and each is given out once", as
   ]);
 });
 
-test("They are made one after the other", async () => {
+test("creates items one at a time", async () => {
   let making = 0;
   let most = 0;
   const { pool } = open({
@@ -79,7 +79,7 @@ test("They are made one after the other", async () => {
   expect(most).toBe(1);
 });
 
-test("One that died while it waited is not given out", async () => {
+test("discards an item that died while it waited", async () => {
   const { pool, made, discarded } = open();
   pool.refill();
   await settle();
@@ -88,7 +88,7 @@ test("One that died while it waited is not given out", async () => {
   expect(discarded).toEqual([1, 2]);
 });
 
-test("When nothing happens for a while, nothing is kept", async () => {
+test("discards warm items after the idle timeout", async () => {
   const { pool, clock, discarded } = open();
   pool.refill();
   await settle();
@@ -100,7 +100,7 @@ test("When nothing happens for a while, nothing is kept", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("Every refill starts the time anew", async () => {
+test("restarts the idle timeout on every refill", async () => {
   const { pool, clock, discarded } = open();
   pool.refill();
   await settle();
@@ -110,7 +110,7 @@ test("Every refill starts the time anew", async () => {
   expect(discarded).toEqual([]);
 });
 
-test("What was being made when the time was over is not kept", async () => {
+test("discards an item whose creation finishes after the idle timeout", async () => {
   let finish: (item: Item) => void = () => undefined;
   const { pool, clock, discarded } = open({ make: () => new Promise((resolve) => (finish = resolve)) });
   pool.refill();
@@ -120,7 +120,7 @@ test("What was being made when the time was over is not kept", async () => {
   expect(discarded).toEqual([9]);
 });
 
-test("A failure is told, and tried again only at the next refill", async () => {
+test("reports a failed creation and retries only on the next refill", async () => {
   let attempts = 0;
   const { pool, failures } = open({
     make() {
@@ -137,7 +137,7 @@ test("A failure is told, and tried again only at the next refill", async () => {
   await expect(pool.take()).rejects.toThrow("no");
 });
 
-test("Closing ends what waits and what is being made, and stops the clock", async () => {
+test("close discards waiting and unfinished items and stops the timer", async () => {
   const { pool, clock, made, discarded } = open();
   pool.refill();
   await pool.close();

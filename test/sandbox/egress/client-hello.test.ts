@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { readClientHello } from "../../../src/sandbox/egress/client-hello.ts";
 import { clientHello, inRecords } from "./client-hello.ts";
 
-/** What a real TLS client sends first. */
+/** The first bytes that a real TLS client sends. */
 async function firstBytes(servername: string): Promise<Buffer> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

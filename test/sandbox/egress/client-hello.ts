@@ -1,4 +1,4 @@
-/** A ClientHello by hand: what no client we have would send. */
+/** Builds a ClientHello by hand, including ones that no real client would send. */
 export function clientHello(wanted: { names: string[]; again?: string; encrypted?: boolean }): Buffer {
   const serverNames = (names: string[]): Buffer =>
     extension(
@@ -21,7 +21,7 @@ export function clientHello(wanted: { names: string[]; again?: string; encrypted
   return Buffer.concat([Buffer.from([1]), sized(3, body)]);
 }
 
-/** A handshake message as TLS records of at most `size` bytes. */
+/** Splits a handshake message into TLS records of at most `size` bytes. */
 export function inRecords(message: Buffer, size = 16_384): Buffer {
   const records: Buffer[] = [];
   for (let at = 0; at < message.length; at += size) {

@@ -7,7 +7,7 @@ import { exchange, get, listen, listenHttp, openProxied, openTunnel, publicAddre
 const names = { "api.example.org": [publicAddress] };
 
 describe("plain requests", () => {
-  test("pass to the checked address, with the Host that was checked", async () => {
+  test("go to the checked address with the checked Host header", async () => {
     const { port: upstream, asked } = await listenHttp();
     const { port, connections } = await openProxied(["http://api.example.org"], { names, upstream });
     expect(await exchange(port, get("http://API.example.org./a?b=c"))).toMatch(/^HTTP\/1\.1 200 OK\r\n.*hello/s);
@@ -16,14 +16,14 @@ describe("plain requests", () => {
     expect(asked[0]?.headersDistinct["host"]).toHaveLength(1);
   });
 
-  test("a literal entry reaches a server on loopback", async () => {
+  test("reach a server on loopback that an entry names by address", async () => {
     const { port: upstream, asked } = await listenHttp();
     const { port } = await openProxied([`http://127.0.0.1:${upstream}`]);
     expect(await exchange(port, get(`http://127.0.0.1:${upstream}/`))).toContain("hello");
     expect(asked[0]?.headers.host).toBe(`127.0.0.1:${upstream}`);
   });
 
-  test("what is not allowed is refused with the entry that would allow it, is not looked up, and is logged once", async () => {
+  test("to other hosts are refused with the entry that would allow them, not resolved, and logged once", async () => {
     const { port, lookups, connections, logged } = await openProxied(["http://api.example.org"], { names });
     for (const url of ["http://other.example:8080/", "http://other.example:8080/again"]) {
       const reply = await exchange(port, get(url));
@@ -37,7 +37,7 @@ describe("plain requests", () => {
     expect(logged[0]).toContain("http://other.example:8080");
   });
 
-  test("a redirect gains nothing: the request that follows it is judged like any other", async () => {
+  test("that follow a redirect are checked like any other", async () => {
     const { port: upstream, asked } = await listenHttp((_request, response) => {
       response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data/" }).end();
     });
@@ -70,14 +70,14 @@ describe("plain requests", () => {
     "http://169.254.169.254/",
     "http://user@api.example.org/",
     "http://\u00a5api.example.org/",
-  ])("%s is refused", async (url) => {
+  ])("are refused for %s", async (url) => {
     const { port, connections, lookups } = await openProxied(["http://api.example.org"], { names });
     expect(await exchange(port, get(url))).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect([...connections, ...lookups]).toEqual([]);
   });
 
   test.each(["/", "*", "api.example.org", "https://api.example.org/", "ftp://api.example.org/"])(
-    "%s is not what one asks a proxy for",
+    "are rejected as bad requests for %s",
     async (url) => {
       const { port, connections } = await openProxied(["http://api.example.org", "https://api.example.org"], { names });
       expect(await exchange(port, get(url))).toMatch(/^HTTP\/1\.1 400 /);
@@ -85,7 +85,7 @@ describe("plain requests", () => {
     },
   );
 
-  test("no text in place of the host ever leads to a connection that no entry names", async () => {
+  test("never cause a connection that no entry allows, whatever the host", async () => {
     const { port, connections } = await openProxied(["http://api.example.org"], {
       names: { localhost: ["127.0.0.1"] },
     });
@@ -121,13 +121,13 @@ describe("names", () => {
     ["loopback", ["127.0.0.1"]],
     ["IPv6 loopback", ["::1"]],
     ["a mapped address", ["::ffff:10.0.0.1"]],
-    ["metadata", ["169.254.169.254"]],
+    ["the cloud metadata address", ["169.254.169.254"]],
     ["a unique local address", ["fd00:ec2::254"]],
     ["NAT64", ["64:ff9b::a9fe:a9fe"]],
     ["a link-local address with a zone", ["fe80::1%eth0"]],
     ["one private address among public ones", [publicAddress, "10.0.0.1"]],
-    ["what is no address", ["evil"]],
-  ])("that lead to %s are refused without a connection", async (_what, addresses) => {
+    ["text that is not an address", ["evil"]],
+  ])("that resolve to %s are refused without a connection", async (_what, addresses) => {
     const { port, connections, logged } = await openProxied(["http://*.example.org", "https://*.example.org"], {
       names: { "x.example.org": addresses },
     });
@@ -139,7 +139,7 @@ describe("names", () => {
     expect(logged[0]).toContain("x.example.org");
   });
 
-  test("that lead to a public address of this very machine are refused", async () => {
+  test("that resolve to a public address of this machine are refused", async () => {
     const { port, connections } = await openProxied(["http://api.example.org"], {
       names,
       ownAddresses: () => [publicAddress],
@@ -148,7 +148,7 @@ describe("names", () => {
     expect(connections).toEqual([]);
   });
 
-  test("that are rebound between lookup and connection gain nothing: they are looked up once, and the address that was checked is connected to", async () => {
+  test("are resolved once per request, so DNS rebinding cannot change the checked address", async () => {
     const { port: upstream } = await listenHttp();
     const answers = [[publicAddress], ["127.0.0.1"], [publicAddress]];
     let lookups = 0;
@@ -162,7 +162,7 @@ describe("names", () => {
     expect(connections).toEqual([`${publicAddress}:80`]);
   });
 
-  test("are tried at each of their addresses", async () => {
+  test("are tried at each resolved address", async () => {
     const { port: upstream } = await listenHttp();
     const tried: string[] = [];
     const { port } = await openProxied(["http://x.example.org"], {
@@ -178,7 +178,7 @@ describe("names", () => {
     expect(tried).toEqual(["2606:4700::1", publicAddress]);
   });
 
-  test("that cannot be resolved or reached are bad gateways", async () => {
+  test("that cannot be resolved or reached give 502", async () => {
     const { port } = await openProxied(
       ["http://gone.example.org", "http://api.example.org", "https://api.example.org"],
       {
@@ -192,8 +192,8 @@ describe("names", () => {
   });
 });
 
-describe("one request stays one request", () => {
-  test("hop-by-hop headers, those that `connection` names, and proxy credentials are not passed on", async () => {
+describe("HTTP framing", () => {
+  test("hop-by-hop headers, headers named by `connection` and proxy credentials are not forwarded", async () => {
     const { port: upstream, asked } = await listenHttp((_request, response) => {
       response
         .writeHead(200, { "keep-alive": "timeout=9", "proxy-authenticate": "Basic", "x-kept": ["1", "2"] })
@@ -216,12 +216,12 @@ describe("one request stays one request", () => {
   const chunk = `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`;
   test.each([
     [
-      "a body whose length `connection` hides",
+      "a body whose length is named by `connection`",
       `GET URL HTTP/1.1\r\nHost: h\r\nConnection: content-length\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`,
       inner,
     ],
     [
-      "chunks that `connection` hides",
+      "chunks that are named by `connection`",
       `GET URL HTTP/1.1\r\nHost: h\r\nConnection: transfer-encoding\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}`,
       inner,
     ],
@@ -258,7 +258,7 @@ describe("one request stays one request", () => {
       `POST URL HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`,
       undefined,
     ],
-  ])("%s: one request arrives, with that very body, or none", async (_what, raw, body) => {
+  ])("%s: either exactly one request with that body arrives, or none", async (_what, raw, body) => {
     const bodies: string[] = [];
     const { port: upstream, asked } = await listenHttp((request, response) => {
       request.setEncoding("latin1").on("data", (part: string) => bodies.push(part));
@@ -270,14 +270,14 @@ describe("one request stays one request", () => {
     socket.write(raw.replace("URL", "http://api.example.org/"));
     const answer = String((await reply)[0]);
     socket.destroy();
-    // Newer versions of Node refuse headers by their number as well.
+    // Newer versions of Node also limit the number of headers.
     const arrives = body !== undefined && !answer.startsWith("HTTP/1.1 431 ");
     expect(answer).toMatch(arrives ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 [45]/);
     expect(asked.map(({ url }) => url)).toEqual(arrives ? ["/"] : []);
     expect(bodies.join("")).toBe(arrives ? body : "");
   });
 
-  test("a second request before the first is answered ends the connection", async () => {
+  test("a pipelined request ends the connection", async () => {
     const { port: upstream, asked } = await listenHttp(() => undefined);
     const { port } = await openProxied(["http://api.example.org"], { names, upstream });
     expect(
@@ -290,7 +290,7 @@ describe("one request stays one request", () => {
     expect(asked.filter(({ url }) => url === "/2")).toEqual([]);
   });
 
-  test("requests in turn share a connection", async () => {
+  test("consecutive requests share a connection", async () => {
     const { port: upstream, asked } = await listenHttp();
     const { port, server } = await openProxied(["http://api.example.org"], { names, upstream });
     let accepted = 0;
@@ -318,7 +318,7 @@ describe("one request stays one request", () => {
     expect(connections).toEqual([]);
   });
 
-  test("bodies pass in both directions, of any size", async () => {
+  test("large bodies are forwarded in both directions", async () => {
     const { port: upstream } = await listenHttp((request, response) => void request.pipe(response));
     const { port } = await openProxied(["http://api.example.org"], { names, upstream });
     const body = "x".repeat(3_000_000);
@@ -328,7 +328,7 @@ describe("one request stays one request", () => {
     expect(reply.replaceAll(/[^x]/g, "").length).toBe(body.length);
   });
 
-  test("what is no HTTP is a bad gateway, and what breaks off breaks off", async () => {
+  test("a response that is not HTTP gives 502, and a truncated response stays truncated", async () => {
     const garbage = await listen(createServer((socket: Socket) => void socket.end("SSH-2.0-x\r\n")));
     const broken = await listen(
       createServer((socket: Socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")),
@@ -357,7 +357,7 @@ describe("limits", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test("a connection is ended when nothing passes for a minute, and not before", async () => {
+  test("a connection is closed after it has been idle for a minute", async () => {
     const { port, clock } = await openProxied(["http://api.example.org"], { names });
     const socket = connect({ host: "127.0.0.1", port }).on("error", () => undefined);
     const reply = once(socket, "data");
@@ -371,7 +371,7 @@ describe("limits", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("a name that is not resolved and an address that does not answer are given up", async () => {
+  test("name resolution and connection attempts time out", async () => {
     const never = new Promise<string[]>(() => undefined);
     const { port, clock } = await openProxied(["http://slow.example.org", "http://api.example.org"], {
       resolve: (name) => (name.startsWith("slow") ? never : Promise.resolve([publicAddress, publicAddress])),
@@ -393,7 +393,7 @@ describe("limits", () => {
     expect(await unanswered).toMatch(/^HTTP\/1\.1 502 .*cannot be reached/s);
   });
 
-  test("close ends every connection and the server, also twice", async () => {
+  test("close ends every connection and the server, and may be called twice", async () => {
     const { port: upstream } = await listenHttp(() => undefined);
     const { port, proxy, server } = await openProxied(["http://api.example.org"], { names, upstream });
     const waiting = exchange(port, get("http://api.example.org/"));
@@ -405,13 +405,13 @@ describe("limits", () => {
   });
 });
 
-test("refusals are not logged without end", async () => {
+test("logs at most 20 refusals", async () => {
   const { port, logged } = await openProxied([]);
   for (let count = 0; count < 25; count += 1) await exchange(port, get(`http://n${count}.example/`));
   expect(logged).toHaveLength(20);
   expect(logged.at(-1)).toContain("not logged");
 });
 
-test("an entry that is none opens no proxy", async () => {
+test("rejects an invalid entry when it is opened", async () => {
   await expect(openProxied(["https://*"])).rejects.toMatchObject({ code: "INVALID_OPTIONS" });
 });

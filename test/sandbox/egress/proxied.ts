@@ -9,7 +9,7 @@ import type { EgressOptions, EgressProxy } from "../../../src/sandbox/egress/egr
 import { manualClock } from "../../manual-clock.ts";
 import type { ManualClock } from "../../manual-clock.ts";
 
-/** A public address, as a name server would tell it. */
+/** A public address, as DNS would return it. */
 export const publicAddress = "93.184.215.14";
 
 export interface Proxied {
@@ -18,7 +18,7 @@ export interface Proxied {
   readonly port: number;
   readonly clock: ManualClock;
   readonly logged: string[];
-  /** What was connected to, as `address:port`. */
+  /** The connections made, as `address:port`. */
   readonly connections: string[];
   readonly lookups: string[];
 }
@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((close) => close()));
 });
 
-/** A server that listens on loopback until the test is over. */
+/** Lets a server listen on loopback until the test ends; returns its port. */
 export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -43,7 +43,7 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** An HTTP server on loopback, and what it was asked. */
+/** Starts an HTTP server on loopback; returns its port and the requests it received. */
 export async function listenHttp(
   answer: RequestListener = (_request, response) => response.end("hello"),
 ): Promise<{ port: number; asked: IncomingMessage[] }> {
@@ -57,7 +57,7 @@ export async function listenHttp(
   return { port, asked };
 }
 
-/** A proxy on loopback. Names have the addresses of `names`; public addresses lead to `upstream` on loopback. */
+/** Opens a proxy on loopback. `names` resolves hosts; connections to public addresses go to port `upstream` on loopback. */
 export async function openProxied(
   network: readonly string[],
   {
@@ -94,7 +94,7 @@ export async function openProxied(
   return { proxy, server, port, clock, logged, connections, lookups };
 }
 
-/** Everything that comes back for raw bytes, until the connection is over. */
+/** Sends raw bytes; returns everything received until the connection closes. */
 export async function exchange(port: number, ...pieces: readonly (string | Buffer)[]): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port });
   socket.on("error", () => undefined);
@@ -105,12 +105,12 @@ export async function exchange(port: number, ...pieces: readonly (string | Buffe
   return Buffer.concat(received).toString("latin1");
 }
 
-/** A plain request in absolute form, on a connection that is not kept. */
+/** A plain request in absolute form with `Connection: close`. */
 export function get(url: string, headers: readonly string[] = []): string {
   return [`GET ${url} HTTP/1.1`, "Host: ignored.example", "Connection: close", ...headers, "", ""].join("\r\n");
 }
 
-/** A tunnel that is open, or the answer that it is not. */
+/** Sends a CONNECT request; returns the head of the response and the socket. */
 export async function openTunnel(port: number, authority: string): Promise<{ head: string; socket: Socket }> {
   const socket = connect({ host: "127.0.0.1", port });
   socket.on("error", () => undefined);

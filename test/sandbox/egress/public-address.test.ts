@@ -80,13 +80,13 @@ describe("isPublicAddress", () => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  test("what is no address is not public", () => {
+  test("text that is not an address is not public", () => {
     for (const text of ["", "localhost", "1.1.1", "0x08080808", "2606:4700::1%eth0", "[2606:4700::1]", "1.1.1.1\0"]) {
       expect(isPublicAddress(text)).toBe(false);
     }
   });
 
-  test("an IPv4 address is never public in an IPv6 disguise", () => {
+  test("an IPv4 address embedded in an IPv6 address is never public", () => {
     fc.assert(
       fc.property(
         fc.ipV4(),
@@ -99,7 +99,7 @@ describe("isPublicAddress", () => {
   });
 });
 
-test("the unspecified address, broadcast and multicast are nobody's", () => {
+test("the unspecified address, broadcast and multicast are not reachable", () => {
   for (const address of ["0.0.0.0", "255.255.255.255", "224.0.0.1", "::", "ff02::1", "::ffff:0.0.0.0"]) {
     expect(isReachableAddress(address)).toBe(false);
   }

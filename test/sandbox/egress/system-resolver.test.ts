@@ -3,7 +3,7 @@ import { systemResolver } from "../../../src/sandbox/egress/system-resolver.ts";
 
 const wanted = new AbortController().signal;
 
-test("no more than two names are looked up at a time, all in turn, whatever becomes of them", async () => {
+test("resolves at most two names at a time, in order, even if some fail", async () => {
   const asked: string[] = [];
   const answers: ((fails: boolean) => void)[] = [];
   const resolve = systemResolver((name) => {
@@ -23,7 +23,7 @@ test("no more than two names are looked up at a time, all in turn, whatever beco
   expect(await Promise.all(results)).toEqual([["a"], ["failed"], ["c"], ["d"]]);
 });
 
-test("a name that nobody waits for any more is not looked up when its turn comes", async () => {
+test("does not resolve a queued name whose request was aborted", async () => {
   const asked: string[] = [];
   const answers: (() => void)[] = [];
   const resolve = systemResolver((name) => {
@@ -43,6 +43,6 @@ test("a name that nobody waits for any more is not looked up when its turn comes
   expect(asked).toEqual(["a", "b", "e"]);
 });
 
-test("the system's own resolution answers with all addresses", async () => {
+test("resolves with the system resolver by default", async () => {
   expect(await systemResolver()("127.0.0.1", wanted)).toEqual(["127.0.0.1"]);
 });

@@ -31,35 +31,35 @@ describe("canonicalHost", () => {
   test.each([
     ["decimal", "2130706433"],
     ["octal", "0177.0.0.1"],
-    ["octal as one", "017700000001"],
+    ["octal as one number", "017700000001"],
     ["hexadecimal", "0x7f000001"],
     ["hexadecimal parts", "0x7f.0x0.0x0.0x1"],
     ["a bare 0x", "127.0.0.0x"],
     ["a short form", "127.1"],
     ["a padded form", "127.0.0.001"],
     ["too many parts", "127.0.0.1.1"],
-    ["a number too big", "256.0.0.1"],
+    ["a part above 255", "256.0.0.1"],
     ["a trailing dot after an address", "127.0.0.1."],
     ["two trailing dots", "example.org.."],
     ["a leading dot", ".example.org"],
-    ["nothing", ""],
+    ["the empty string", ""],
     ["a dot", "."],
     ["percent-encoding", "%31%32%37.0.0.1"],
     ["a percent-encoded letter", "ex%61mple.org"],
     ["full-width digits", "１２７.０.０.１"],
     ["an ideographic full stop", "127。0。0。1"],
     ["circled letters", "ⓔⓧample.org"],
-    ["letters that are not ASCII", "münchen.example"],
-    ["a letter that becomes ASCII in lower case", "\u212Aelvin.example"],
+    ["non-ASCII letters", "münchen.example"],
+    ["a letter whose lower case is ASCII", "\u212Aelvin.example"],
     ["a soft hyphen", "exam\u00adple.org"],
     ["user information", "user@example.org"],
     ["user information that looks like a host", "example.org:80@127.0.0.1"],
-    ["a zone", "[fe80::1%eth0]"],
-    ["an encoded zone", "[fe80::1%25eth0]"],
+    ["a zone id", "[fe80::1%eth0]"],
+    ["an encoded zone id", "[fe80::1%25eth0]"],
     ["IPv6 without brackets", "::1"],
     ["IPv4 in brackets", "[127.0.0.1]"],
-    ["a future address", "[v1.a:b]"],
-    ["one bracket", "[::1"],
+    ["an IPvFuture address", "[v1.a:b]"],
+    ["an unclosed bracket", "[::1"],
     ["a space", "exa mple.org"],
     ["a line break", "example.org\n"],
     ["a NUL", "example.org\0.evil"],
@@ -68,13 +68,13 @@ describe("canonicalHost", () => {
     ["a wildcard", "*.example.org"],
     ["a leading hyphen", "-example.org"],
     ["a trailing hyphen", "example-.org"],
-    ["a label too long", `${"a".repeat(64)}.org`],
-    ["a name too long", `${"a.".repeat(127)}abc`],
-  ])("takes %s for no host: %s", (_what, text) => {
+    ["a label longer than 63 characters", `${"a".repeat(64)}.org`],
+    ["a name longer than 253 characters", `${"a.".repeat(127)}abc`],
+  ])("rejects %s: %s", (_what, text) => {
     expect(canonicalHost(text)).toBeUndefined();
   });
 
-  test("whatever text is read, its canonical spelling is plain, stable, and what a URL makes of it", () => {
+  test("returns only canonical hosts, which agree with the URL standard", () => {
     const part = fc.oneof(
       fc.constantFrom(
         "0x7f",
@@ -105,7 +105,7 @@ describe("canonicalHost", () => {
         if (host === undefined) return;
         expect(host.text).toMatch(/^[a-z0-9._-]+$|^\[[0-9a-f:]+\]$/);
         expect(canonicalHost(host.text)).toEqual(host);
-        // The URL standard refuses some labels that begin with xn--; those are looked up as they are.
+        // The URL standard rejects some labels that begin with xn--; these are resolved unchanged.
         const url = `http://${host.text}/`;
         if (!host.text.includes("xn--")) expect(new URL(url).hostname).toBe(host.text);
       }),
@@ -115,7 +115,7 @@ describe("canonicalHost", () => {
 });
 
 describe("targets", () => {
-  test("the port is the scheme's own unless it is said", () => {
+  test("the port defaults to that of the scheme", () => {
     expect(parseAuthority("https", "example.org")?.port).toBe(443);
     expect(parseAuthority("http", "example.org")?.port).toBe(80);
     expect(parseAuthority("http", "[::1]:8080")).toMatchObject({ host: { address: "::1" }, port: 8080 });
@@ -132,11 +132,11 @@ describe("targets", () => {
     "a.b:８０",
     "::1:80",
     "u:p@a.b:80",
-  ])("%s is no authority", (text) => {
+  ])("rejects the authority %s", (text) => {
     expect(parseAuthority("http", text)).toBeUndefined();
   });
 
-  test("a CONNECT names its port", () => {
+  test("a CONNECT target requires a port", () => {
     expect(parseConnectTarget("example.org")).toBeUndefined();
     expect(parseConnectTarget("[::1]")).toBeUndefined();
     expect(parseConnectTarget("example.org:443")?.port).toBe(443);
@@ -156,11 +156,11 @@ describe("targets", () => {
     ["http://evil.example@example.org/", undefined],
     ["/path", undefined],
     ["*", undefined],
-  ])("the absolute form %s asks for %s", (url, path) => {
+  ])("parses the absolute form %s to the path %s", (url, path) => {
     expect(parseAbsoluteForm(url)?.path).toBe(path);
   });
 
-  test("an entry leaves the usual port out", () => {
+  test("an entry omits the default port", () => {
     const target = parseAuthority("https", "Example.org:443");
     expect(target && toEntry(target)).toBe("https://example.org");
     const other = parseAuthority("http", "[::1]:8080");

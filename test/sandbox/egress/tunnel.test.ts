@@ -9,10 +9,10 @@ const names = { "api.example.org": [publicAddress] };
 
 describe("tunnels", () => {
   const hello = inRecords(clientHello({ names: ["API.example.org"] }));
-  /** Answers every byte it gets. */
+  /** A server that echoes every byte. */
   const echo = (): Promise<number> => listen(createServer((socket: Socket) => void socket.pipe(socket)));
 
-  test("join the client with the checked address once it asks for the very server that is allowed", async () => {
+  test("connect the client to the checked address if the server name of its ClientHello is allowed", async () => {
     const upstream = await echo();
     const { port, connections } = await openProxied(["https://api.example.org"], { names, upstream });
     const { head, socket } = await openTunnel(port, "api.example.org:443");
@@ -26,7 +26,7 @@ describe("tunnels", () => {
     expect(connections).toEqual([`${publicAddress}:443`]);
   });
 
-  test("a ClientHello that comes with the CONNECT is not lost", async () => {
+  test("forward a ClientHello that is sent together with the CONNECT request", async () => {
     const upstream = await listen(createServer((socket: Socket) => socket.once("data", (bytes) => socket.end(bytes))));
     const { port } = await openProxied(["https://api.example.org"], { names, upstream });
     const reply = await exchange(
@@ -36,7 +36,7 @@ describe("tunnels", () => {
     expect(reply).toBe(`HTTP/1.1 200 Connection Established\r\n\r\n${hello.toString("latin1")}`);
   });
 
-  test("everything that a server sends before it closes arrives", async () => {
+  test("deliver everything that a server sends before it closes", async () => {
     const answer = Buffer.alloc(5_000_000, "y");
     const upstream = await listen(createServer((socket: Socket) => void socket.once("data", () => socket.end(answer))));
     const { port } = await openProxied(["https://api.example.org"], { names, upstream });
@@ -49,12 +49,12 @@ describe("tunnels", () => {
   });
 
   test.each([
-    ["another server name", inRecords(clientHello({ names: ["other.example.org"] }))],
+    ["a different server name", inRecords(clientHello({ names: ["other.example.org"] }))],
     ["no server name", inRecords(clientHello({ names: [] }))],
-    ["an encrypted name", inRecords(clientHello({ names: ["api.example.org"], encrypted: true }))],
+    ["Encrypted Client Hello", inRecords(clientHello({ names: ["api.example.org"], encrypted: true }))],
     ["a name with a NUL", inRecords(clientHello({ names: ["api.example.org\0.evil.example"] }))],
-    ["something else than TLS", Buffer.from("GET / HTTP/1.1\r\nHost: other.example.org\r\n\r\n")],
-  ])("%s ends a tunnel before a byte of it has passed", async (_what, bytes) => {
+    ["a protocol other than TLS", Buffer.from("GET / HTTP/1.1\r\nHost: other.example.org\r\n\r\n")],
+  ])("are closed before any byte is forwarded on %s", async (_what, bytes) => {
     const arrived: Buffer[] = [];
     const upstream = await listen(
       createServer((socket: Socket) => void socket.on("data", (part) => arrived.push(part))),
@@ -70,7 +70,7 @@ describe("tunnels", () => {
     expect(logged[0]).toContain("server name");
   });
 
-  test("a client that leaves before it said anything is not accused", async () => {
+  test("log nothing if the client disconnects before it sends anything", async () => {
     const upstream = await echo();
     const { port, logged, clock } = await openProxied(["https://api.example.org"], { names, upstream });
     const { socket } = await openTunnel(port, "api.example.org:443");
@@ -79,7 +79,7 @@ describe("tunnels", () => {
     expect(logged).toEqual([]);
   });
 
-  test("a literal entry is a tunnel to that address, whatever passes through it", async () => {
+  test("to an address that an entry names forward any bytes", async () => {
     const upstream = await echo();
     const { port } = await openProxied([`https://127.0.0.1:${upstream}`]);
     const { socket } = await openTunnel(port, `127.0.0.1:${upstream}`);
@@ -90,17 +90,20 @@ describe("tunnels", () => {
 
   test.each([
     ["another port", "api.example.org:8443", "https://api.example.org:8443"],
-    ["the port of plain requests", "api.example.org:80", "https://api.example.org:80"],
+    ["the port of plain HTTP", "api.example.org:80", "https://api.example.org:80"],
     ["another host", "example.org:443", "https://example.org"],
     ["a private address", "127.0.0.1:443", "https://127.0.0.1"],
     ["IPv6", "[::1]:443", "https://[::1]"],
-  ])("%s is refused with the entry that would allow it, in the reason phrase too", async (_what, authority, entry) => {
-    const { port, connections } = await openProxied(["https://api.example.org", "http://api.example.org"], { names });
-    const { head } = await openTunnel(port, authority);
-    expect(head.split("\r\n")[0]).toMatch(/^HTTP\/1\.1 403 Refused by the sandbox: /);
-    expect(head.split("\r\n")[0]).toContain(`needs the entry ${entry} in`);
-    expect(connections).toEqual([]);
-  });
+  ])(
+    "to %s are refused with the entry that would allow them, also in the reason phrase",
+    async (_what, authority, entry) => {
+      const { port, connections } = await openProxied(["https://api.example.org", "http://api.example.org"], { names });
+      const { head } = await openTunnel(port, authority);
+      expect(head.split("\r\n")[0]).toMatch(/^HTTP\/1\.1 403 Refused by the sandbox: /);
+      expect(head.split("\r\n")[0]).toContain(`needs the entry ${entry} in`);
+      expect(connections).toEqual([]);
+    },
+  );
 
   test.each([
     "api.example.org",
@@ -110,7 +113,7 @@ describe("tunnels", () => {
     "a@api.example.org:443",
     "127.0.0.1%00.example.org:443",
     ":443",
-  ])("CONNECT %s is refused", async (authority) => {
+  ])("are refused for CONNECT %s", async (authority) => {
     const { port, connections, lookups } = await openProxied(["https://api.example.org", "https://*.example.org"], {
       names,
     });
@@ -118,7 +121,7 @@ describe("tunnels", () => {
     expect([...connections, ...lookups]).toEqual([]);
   });
 
-  test("IPv6 that was resolved is connected to as it is", async () => {
+  test("connect to a resolved IPv6 address", async () => {
     const upstream = await echo();
     const { port, connections } = await openProxied(["https://api.example.org:8443"], {
       names: { "api.example.org": ["2606:4700::1"] },

@@ -4,7 +4,7 @@ import { findPython, readAnswer } from "../../../src/sandbox/find/find-python.ts
 const answer = (name: string, version: number[]): string =>
   JSON.stringify([name, version, "/usr/bin/python3.x", "/usr"]);
 
-test("CPython from 3.9 on is taken", () => {
+test("accepts CPython 3.9 and later", () => {
   for (const version of [
     [3, 9, 0],
     [3, 14, 1],
@@ -21,12 +21,12 @@ test.each([
   ["pypy", [3, 11, 0], "python3 is pypy, not CPython."],
   ["cpython", [3, 8, 18], "python3 is Python 3.8.18; 3.9 or later is required."],
   ["cpython", [2, 7, 18], "python3 is Python 2.7.18; 3.9 or later is required."],
-])("%s %j is not", (name, version, reason) => {
+])("rejects %s %j", (name, version, reason) => {
   expect(readAnswer("python3", answer(name, version))).toEqual({ reason });
 });
 
-// A sandbox shows all of the prefix.
-test("One whose prefix holds a home is not, unless it is the system's own", () => {
+// The whole prefix is mounted in the sandbox.
+test("rejects an interpreter whose prefix contains the home directory, unless it is /usr", () => {
   const homes = ["/home/me", "/usr/games"];
   const prefixed = (prefix: string) =>
     homes.map((home) => "reason" in readAnswer("p", JSON.stringify(["cpython", [3, 11, 0], "/p", prefix]), home));
@@ -40,7 +40,7 @@ test("One whose prefix holds a home is not, unless it is the system's own", () =
   ]);
 });
 
-test("One that is asked for and does not run is not replaced", async () => {
+test("does not fall back to another interpreter if the requested one does not run", async () => {
   expect(await findPython("/absent/python")).toEqual({
     reason: "/absent/python does not run, or its standard library is missing.",
   });

@@ -6,7 +6,7 @@ const remedy = (own: string, projects: readonly string[] = [], cwd = "/elsewhere
   installRemedy(packages, own, { cwd: () => cwd, exists: (file) => projects.includes(file) });
 
 test.skipIf(process.platform === "win32")(
-  "the command installs where this package looks, however it was installed",
+  "the command installs into the directory from which this package resolves its peers",
   () => {
     const file = "node_modules/acp-skills/dist/sandbox/a.js";
     expect(remedy(`/usr/lib/${file}`)).toBe("npm install --global deno pyodide");
@@ -23,7 +23,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("a directory that was deleted is no reason not to tell", () => {
+test("returns a command even if the current directory was deleted", () => {
   const told = installRemedy(packages, "/app/node_modules/a.js", {
     cwd: () => {
       throw new Error("gone");

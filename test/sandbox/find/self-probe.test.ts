@@ -10,7 +10,7 @@ import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
 import { probeSandbox } from "../../../src/sandbox/find/self-probe.ts";
 import { manualClock } from "../../manual-clock.ts";
 
-describe("the probe of a tier", () => {
+describe("probeSandbox", () => {
   let temporary = "";
   beforeEach(() => {
     temporary = mkdtempSync(join(tmpdir(), "self-probe-"));
@@ -18,7 +18,7 @@ describe("the probe of a tier", () => {
   afterEach(() => removeTree(temporary));
 
   type Args = { readonly [name: string]: string };
-  /** What it says of a tier in which the program does this. */
+  /** Probes a tier whose program returns `answer`. */
   const probe = (answer: (args: Args) => object): Promise<string | undefined> =>
     probeSandbox(
       memorySandbox(
@@ -31,17 +31,17 @@ describe("the probe of a tier", () => {
       temporary,
     );
 
-  test("takes a tier in which nothing was reached, and leaves nothing", async () => {
+  test("accepts a tier in which nothing was reached, and leaves no files behind", async () => {
     expect(await probe(({ nonce }) => ({ ran: nonce, found: {} }))).toBeUndefined();
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("refuses one that leaks, and one in which something else ran", async () => {
+  test("rejects a tier that leaks, and one that ran other code", async () => {
     expect(await probe(({ nonce }) => ({ ran: nonce, found: { file: "x" } }))).toContain("file");
     expect(await probe(() => ({ ran: "something else", found: {} }))).toContain("not that of the code");
   });
 
-  test("says whose its directory is, so that what a kill leaves is removed at once", async () => {
+  test("records the owner of its directory so that leftovers can be swept", async () => {
     let owner: unknown;
     await probe(({ file = "" }) => {
       owner = JSON.parse(readFileSync(join(dirname(dirname(file)), ownerFile), "utf8"));
@@ -50,13 +50,16 @@ describe("the probe of a tier", () => {
     expect(owner).toEqual(identifyProcess());
   });
 
-  // There, everyone may make links, which we would follow when we tidy up.
-  test.skipIf(process.platform === "win32")("keeps its bait where others on the machine do not find it", async () => {
-    const rights: number[] = [];
-    await probe(({ file = "" }) => {
-      for (let at = dirname(file); at !== temporary; at = dirname(at)) rights.push(statSync(at).mode & 0o777);
-      return {};
-    });
-    expect(rights).toEqual([0o777, 0o711]);
-  });
+  // Other users could create links there, which the cleanup would follow.
+  test.skipIf(process.platform === "win32")(
+    "puts its bait below a directory that other users cannot list",
+    async () => {
+      const rights: number[] = [];
+      await probe(({ file = "" }) => {
+        for (let at = dirname(file); at !== temporary; at = dirname(at)) rights.push(statSync(at).mode & 0o777);
+        return {};
+      });
+      expect(rights).toEqual([0o777, 0o711]);
+    },
+  );
 });

@@ -11,7 +11,7 @@ function frameOf(type: string, headerBytes: number): Frame {
   return { header: { type }, headerBytes, isTooDeep: false, size: 0, payload: (async function* () {})() };
 }
 
-/** Sends the same frame without end; answers how many passed so far. */
+/** Sends the same frame repeatedly; `settled` returns how many have passed so far. */
 function flood(frame: Frame, over = new AbortController().signal) {
   const clock = manualClock();
   const pace = openFramePace(clock);
@@ -35,7 +35,7 @@ function flood(frame: Frame, over = new AbortController().signal) {
   };
 }
 
-test("Headers pass at once up to a burst, and then so many bytes each second", async () => {
+test("lets a burst of headers pass immediately, then limits the bytes per second", async () => {
   const over = new AbortController();
   const { clock, settled } = flood(frameOf("call_skill", 4 * megabyte), over.signal);
   const burst = frameLimits.burstBytes / (4 * megabyte);
@@ -48,7 +48,7 @@ test("Headers pass at once up to a burst, and then so many bytes each second", a
   await settled();
 });
 
-test("Calls pass at once up to a burst, and then so many each second", async () => {
+test("lets a burst of calls pass immediately, then limits the calls per second", async () => {
   const over = new AbortController();
   const { clock, settled } = flood(frameOf("create_blob", 100), over.signal);
   expect(await settled()).toBe(frameLimits.burstCalls);
@@ -61,7 +61,7 @@ test("Calls pass at once up to a burst, and then so many each second", async () 
   await settled();
 });
 
-test("What is printed, and other small frames, are not held up", async () => {
+test("does not delay printed output and other small frames", async () => {
   const over = new AbortController();
   const { settled, clock } = flood(frameOf("print", 40), over.signal);
   for (let turn = 0; turn < 2_000; turn++) await setImmediate();
@@ -70,7 +70,7 @@ test("What is printed, and other small frames, are not held up", async () => {
   expect(await settled()).toBeGreaterThan(1_000);
 });
 
-test("A run that is over is not waited for", async () => {
+test("stops waiting when the run is over", async () => {
   const over = new AbortController();
   const { settled, clock } = flood(frameOf("call_skill", 100 * megabyte), over.signal);
   expect(await settled()).toBe(0);

@@ -8,7 +8,7 @@ import { encodeFrame, FrameFault, readFrames, sendFrame } from "../../../src/san
 import type { Frame } from "../../../src/sandbox/frames/frames.ts";
 import { retainedHeap } from "../../retained-heap.ts";
 
-/** A stream that gives these bytes in pieces of these lengths, over and over. */
+/** A stream of these bytes in chunks of these lengths, repeated cyclically. */
 function inPieces(bytes: Uint8Array, lengths: readonly number[]): Readable {
   function* pieces(): Generator<Buffer> {
     for (let at = 0, turn = 0; at < bytes.length; turn++) {
@@ -39,7 +39,7 @@ async function readAll(stream: Readable): Promise<Frame[]> {
 
 const lengths = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 8 });
 
-test("Frames come out as they went in, however the bytes are cut", async () => {
+test("decodes frames as they were encoded, however the bytes are chunked", async () => {
   const frame = fc.record({ text: fc.string({ unit: "binary" }), payload: fc.uint8Array({ maxLength: 300 }) });
   await fc.assert(
     fc.asyncProperty(fc.array(frame, { maxLength: 6 }), lengths, async (sent, cut) => {
@@ -55,7 +55,7 @@ test("Frames come out as they went in, however the bytes are cut", async () => {
   );
 });
 
-test("A header that comes a byte at a time takes no more room than any other", async () => {
+test("does not retain more memory for a header that arrives byte by byte", async () => {
   const bytes = encodeFrame({ type: "x", text: "a".repeat(300_000) });
   const before = retainedHeap();
   let grown = 0;
@@ -64,7 +64,7 @@ test("A header that comes a byte at a time takes no more room than any other", a
     highWaterMark: 1,
     read() {
       if (at % 50_000 === 0) grown = Math.max(grown, retainedHeap() - before);
-      // As they come from a pipe: each with memory of its own.
+      // Like chunks from a pipe, each has its own memory.
       const crumb = Buffer.from(new Uint8Array([bytes[at++] ?? 0]).buffer);
       void setImmediate().then(() => this.push(crumb));
     },
@@ -74,13 +74,13 @@ test("A header that comes a byte at a time takes no more room than any other", a
   expect(grown).toBeLessThan(10 * 1024 * 1024);
 });
 
-test("A payload that nobody reads is skipped", async () => {
+test("skips a payload that is not read", async () => {
   const bytes = Buffer.concat([withPayload({ type: "a" }, Buffer.alloc(200_000, 1)), encodeFrame({ type: "b" })]);
   const found = await readAll(inPieces(bytes, [65_536]));
   expect(found.map(({ header }) => header.type)).toEqual(["a", "b"]);
 });
 
-test("Whatever arrives is a frame, the end, or a FrameFault", async () => {
+test("throws nothing but a FrameFault for random bytes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), lengths, async (bytes, cut) => {
       try {
@@ -92,7 +92,7 @@ test("Whatever arrives is a frame, the end, or a FrameFault", async () => {
   );
 });
 
-test("A frame with a damaged byte is a frame, the end, or a FrameFault", async () => {
+test("throws nothing but a FrameFault for a frame with a corrupted byte", async () => {
   const whole = withPayload({ type: "returned", value: [1, "two", null] }, Buffer.from("payload"));
   await fc.assert(
     fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 }), async (at, byte) => {
@@ -109,22 +109,22 @@ test("A frame with a damaged byte is a frame, the end, or a FrameFault", async (
 
 test.each([
   ["a header that is too long", Buffer.from([0x7f, 0xff, 0xff, 0xff])],
-  ["a header that is cut short", encodeFrame({ type: "x" }).subarray(0, 9)],
-  ["a length that is cut short", Buffer.from([0, 0])],
-  ["a payload that is cut short", withPayload({ type: "x" }, Buffer.from("1234")).subarray(0, -1)],
-  ["a header that is no object", Buffer.from("\0\0\0\x02[]")],
+  ["a truncated header", encodeFrame({ type: "x" }).subarray(0, 9)],
+  ["a truncated length", Buffer.from([0, 0])],
+  ["a truncated payload", withPayload({ type: "x" }, Buffer.from("1234")).subarray(0, -1)],
+  ["a header that is not an object", Buffer.from("\0\0\0\x02[]")],
   ["a header that is null", Buffer.from("\0\0\0\x04null")],
   ["a header without a type", Buffer.from("\0\0\0\x02{}")],
-  ["a type that is no text", Buffer.from('\0\0\0\x0a{"type":1}')],
-  ["a payload of a negative length", encodeFrame({ type: "x", bytes: -1 })],
-  ["a payload of a broken length", encodeFrame({ type: "x", bytes: 0.5 })],
-  ["a payload whose length is text", encodeFrame({ type: "x", bytes: "1" })],
+  ["a type that is not a string", Buffer.from('\0\0\0\x0a{"type":1}')],
+  ["a negative payload length", encodeFrame({ type: "x", bytes: -1 })],
+  ["a fractional payload length", encodeFrame({ type: "x", bytes: 0.5 })],
+  ["a payload length that is a string", encodeFrame({ type: "x", bytes: "1" })],
   ["NaN", Buffer.from('\0\0\0\x18{"type":"x","value":NaN}')],
-])("The reader refuses %s", async (_what, bytes) => {
+])("rejects %s", async (_what, bytes) => {
   await expect(readAll(inPieces(bytes, [3]))).rejects.toBeInstanceOf(FrameFault);
 });
 
-test("Of a stream without end, no more is taken than is asked for", async () => {
+test("does not read an endless stream ahead of its consumer", async () => {
   let given = 0;
   const stream = new Readable({
     read() {
@@ -137,17 +137,17 @@ test("Of a stream without end, no more is taken than is asked for", async () => 
   expect(given).toBeLessThan(10);
 });
 
-test("A header that is too long for the inside is not sent", () => {
+test("throws a RangeError instead of encoding a header that exceeds the limit", () => {
   expect(() => encodeFrame({ type: "x", text: "x".repeat(8 * 1024 * 1024) })).toThrow(RangeError);
 });
 
-test("A stream that is gone swallows a frame", () => {
+test("ignores a frame sent to a destroyed stream", () => {
   const stream = new PassThrough();
   stream.destroy();
   expect(() => sendFrame(stream, { type: "x" })).not.toThrow();
 });
 
-test("What a child wrote is still there when it has exited, however late it is read", async () => {
+test("reads everything a child wrote, even after it has exited", async () => {
   const program = `const { readSync, writeSync } = require("fs");
     writeSync(3, Buffer.from("${encodeFrame({ type: "a", bytes: 200 }).toString("base64")}", "base64"));
     readSync(0, Buffer.alloc(1));

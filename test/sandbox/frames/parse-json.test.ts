@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parseJson, TooDeep } from "../../../src/sandbox/frames/parse-json.ts";
 import type { ParsedJson } from "../../../src/sandbox/frames/parse-json.ts";
 
-/** The value, and how often it could have paused. */
+/** The parsed value, and how often the parser yielded. */
 function parse(text: string | Buffer, deepest = 201): ParsedJson & { readonly pauses: number } {
   const steps = parseJson(Buffer.from(text), deepest);
   for (let pauses = 0; ; pauses++) {
@@ -14,7 +14,7 @@ function parse(text: string | Buffer, deepest = 201): ParsedJson & { readonly pa
 
 const blanks = fc.constantFrom("", " ", "\n\t", "\r\n ");
 
-test("What is JSON is read as JSON.parse reads it", () => {
+test("parses valid JSON like JSON.parse", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 3, stringUnit: "binary" }), blanks, (text, blank) => {
       expect(parse(blank + text + blank).value).toStrictEqual(JSON.parse(text));
@@ -24,7 +24,7 @@ test("What is JSON is read as JSON.parse reads it", () => {
   );
 });
 
-test("What is almost JSON is refused as JSON.parse refuses it", () => {
+test("rejects invalid JSON exactly where JSON.parse does", () => {
   const token = fc.constantFrom(
     ...'{}[],:"\\'.split(""),
     "1",
@@ -59,13 +59,13 @@ test("What is almost JSON is refused as JSON.parse refuses it", () => {
 });
 
 test.each(['{"a":"\\ud83d\\ude00"}', '"\\ud800"', '{"__proto__":{"x":1}}', '{"a":1,"a":2}', '"\\u0000"', "-0", "1E+2"])(
-  "%s is read as JSON.parse reads it",
+  "parses %s like JSON.parse",
   (text) => {
     expect(parse(text).value).toStrictEqual(JSON.parse(text));
   },
 );
 
-test("A text of any length is read in pieces, whatever lies where they are cut", () => {
+test("parses long strings in chunks, whatever the chunk boundary splits", () => {
   for (const unit of ["a", "é", "😀", '\\"', "\\\\", "\\u00e9", "\\ud83d\\ude00", "\\n"]) {
     for (const before of ["", "x", "xx", "xxx", "xxxxx"]) {
       const text = `"${before}${unit.repeat(40_000)}"`;
@@ -77,12 +77,12 @@ test("A text of any length is read in pieces, whatever lies where they are cut",
   expect(() => parse(`"${"a".repeat(70_000)}\n"`)).toThrow(SyntaxError);
 });
 
-test("Numbers that are none become null, and those that grow are measured", () => {
+test("turns infinite numbers into null and measures numbers that become longer", () => {
   expect(parse("[1e999,-1e999,1]")).toMatchObject({ value: [null, null, 1], growth: 0 });
   expect(parse("[1e20,1.0,100]")).toMatchObject({ value: [1e20, 1, 100], growth: 17 });
 });
 
-test("It is as deep as allowed, and no deeper, and neither needs a stack", () => {
+test("enforces the maximum depth without recursion", () => {
   const nested = (depth: number, open: string, close: string): string => open.repeat(depth) + "1" + close.repeat(depth);
   for (const [open, close] of [
     ["[", "]"],
@@ -105,7 +105,7 @@ test.each([
   ["lists", "[]"],
   ["texts", '"x"'],
   ["objects", '{"a":1}'],
-])("Many %s are read with many pauses between", (_what, item) => {
+])("yields repeatedly while parsing many %s", (_what, item) => {
   const { pauses } = parse(`[${`${item},`.repeat(100_000)}1]`);
   expect(pauses).toBeGreaterThanOrEqual(200);
 });

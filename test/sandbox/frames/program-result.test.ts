@@ -5,7 +5,7 @@ import { FrameFault, readFrames } from "../../../src/sandbox/frames/frames.ts";
 import { readResult } from "../../../src/sandbox/frames/program-result.ts";
 import type { ProgramResult } from "../../../src/sandbox/frames/program-result.ts";
 
-/** As it comes out of the stream. */
+/** Reads `text` through a stream of frames. */
 async function readText(text: string, mostBytes: number): Promise<ProgramResult> {
   const start = Buffer.alloc(4);
   start.writeUInt32BE(Buffer.byteLength(text));
@@ -17,7 +17,7 @@ async function readText(text: string, mostBytes: number): Promise<ProgramResult>
 const read = (header: object, mostBytes = 10_000) => readText(JSON.stringify(header), mostBytes);
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-test("A result is passed on as it is", () => {
+test("returns a result unchanged", () => {
   return fc.assert(
     fc.asyncProperty(fc.jsonValue({ maxDepth: 6 }), async (value) => {
       const text = JSON.stringify({ type: "returned", value });
@@ -26,7 +26,7 @@ test("A result is passed on as it is", () => {
   );
 });
 
-test("A summary and output blobs are passed on", async () => {
+test("returns the summary and output blobs and drops unknown fields", async () => {
   expect(await read({ type: "returned", value: 1, summary: "s", output_blobs: ["blob:a"], more: 1 })).toEqual({
     type: "returned",
     value: 1,
@@ -35,24 +35,24 @@ test("A summary and output blobs are passed on", async () => {
   });
 });
 
-test("An error is passed on with its details", async () => {
+test("returns an error with its details", async () => {
   const error = { type: "ValueError", message: "no", details: { line: 3 } };
   expect(await read({ type: "raised", error: { ...error, more: 1 } })).toEqual({ type: "raised", error });
 });
 
-test("Words without end are cut", async () => {
+test("truncates long error types and messages", async () => {
   const end = await read({ type: "raised", error: { type: "T".repeat(1_000), message: "m".repeat(100_000) } });
   expect(end).toMatchObject({ error: { type: `${"T".repeat(200)}…`, message: `${"m".repeat(65_536)}…` } });
 });
 
-test("Numbers that are none become null", async () => {
+test("turns numbers outside the range of JSON numbers into null", async () => {
   expect(await readText('{"type":"returned","value":[1e999,{"a":-1e999}]}', 100)).toEqual({
     type: "returned",
     value: [null, { a: null }],
   });
 });
 
-test("A result may be 200 deep and no deeper", async () => {
+test("accepts a result nested 200 levels deep and reports a deeper one as an error", async () => {
   expect(await readText(`{"type":"returned","value":${nested(200)}}`, 1_000)).toMatchObject({ type: "returned" });
   const tooDeep = {
     type: "raised",
@@ -63,17 +63,17 @@ test("A result may be 200 deep and no deeper", async () => {
   }
 });
 
-test("A result may be as large as allowed, and no larger", async () => {
+test("accepts a result of exactly the maximum size and rejects a larger one", async () => {
   expect(await read({ type: "returned", value: "x".repeat(98) }, 100)).toMatchObject({ type: "returned" });
   expect(await read({ type: "returned", value: "x".repeat(99) }, 100)).toEqual({ type: "too-large" });
 });
 
-test("A result that becomes larger as it is rewritten is measured as rewritten", async () => {
+test("measures a result after its numbers have been rewritten", async () => {
   const numbers = `[${Array.from({ length: 30 }, () => "1e20").join()}]`;
   expect(await readText(`{"type":"returned","value":${numbers}}`, 300)).toEqual({ type: "too-large" });
 });
 
-test("A key that is a name of every object stays a key", async () => {
+test("keeps __proto__ as an ordinary key", async () => {
   const end = await readText('{"type":"returned","value":{"__proto__":{"polluted":1e999}}}', 100);
   expect(JSON.stringify(end)).toBe('{"type":"returned","value":{"__proto__":{"polluted":null}}}');
   expect({}).not.toHaveProperty("polluted");
@@ -88,6 +88,6 @@ test.each([
   { type: "raised", error: "no" },
   { type: "raised", error: { type: "E" } },
   { type: "raised", error: { type: 1, message: "no" } },
-])("What is no result is a fault: %j", (header) => {
+])("throws a FrameFault for a malformed result: %j", (header) => {
   return expect(read(header)).rejects.toThrow(FrameFault);
 });

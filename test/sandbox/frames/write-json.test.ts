@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { writeJson } from "../../../src/sandbox/frames/write-json.ts";
 
-/** The text, and how often it could have paused. */
+/** The text, and how often the writer yielded. */
 function write(value: unknown): { readonly text: string; readonly pauses: number } {
   const steps = writeJson(value);
   for (let pauses = 0; ; pauses++) {
@@ -11,7 +11,7 @@ function write(value: unknown): { readonly text: string; readonly pauses: number
   }
 }
 
-test("Plain data is written as JSON.stringify writes it", () => {
+test("writes plain data like JSON.stringify", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4, stringUnit: "binary" }), (value) => {
       expect(write(value).text).toBe(JSON.stringify(value));
@@ -19,12 +19,12 @@ test("Plain data is written as JSON.stringify writes it", () => {
   );
 });
 
-test("A field that is undefined is left out, and what is undefined in a list is null", () => {
+test("omits undefined fields and writes undefined list items as null", () => {
   const value = { a: undefined, b: [undefined, { c: undefined }], d: "{" };
   expect(write(value).text).toBe(JSON.stringify(value));
 });
 
-test("Long texts and keys, and many values, are written with pauses between", () => {
+test("yields repeatedly while writing long strings, long keys and many values", () => {
   const long = 'é😀"\\\ud800'.repeat(20_000);
   const value = { [long]: long, many: new Array<number[]>(50_000).fill([1]) };
   const { text, pauses } = write(value);
@@ -32,7 +32,7 @@ test("Long texts and keys, and many values, are written with pauses between", ()
   expect(pauses).toBeGreaterThan(100);
 });
 
-test("Depth needs no stack", () => {
+test("writes deeply nested values without recursion", () => {
   let deep: unknown[] = [];
   for (let level = 0; level < 100_000; level++) deep = [deep];
   expect(write(deep).text).toHaveLength(200_002);

@@ -25,7 +25,7 @@ const plan: BubblewrapPlan = {
   wishes: ["warm"],
 };
 
-/** Operations on the root of the sandbox: the option, and where it does something. */
+/** The mount operations: the option and its target. */
 function mounts(given: readonly string[]): [string, string][] {
   const found: [string, string][] = [];
   const options = new Map([
@@ -44,7 +44,7 @@ function mounts(given: readonly string[]): [string, string][] {
   return found;
 }
 
-test("Every namespace is the sandbox's own, without fallback, and no further ones can be made", () => {
+test("unshares every namespace without fallback and disables further user namespaces", () => {
   const given = bubblewrapArguments(plan);
   for (const option of ["user", "ipc", "pid", "net", "uts"]) expect(given).toContain(`--unshare-${option}`);
   for (const option of ["--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"]) {
@@ -55,7 +55,7 @@ test("Every namespace is the sandbox's own, without fallback, and no further one
   expect(given.slice(given.indexOf("--cap-drop"), given.indexOf("--cap-drop") + 2)).toEqual(["--cap-drop", "ALL"]);
 });
 
-test("The root is made read-only last, and nothing is mounted below what others can write", () => {
+test("remounts the root read-only last and mounts nothing below directories of the host", () => {
   const made = mounts(bubblewrapArguments(plan));
   expect(made.at(-1)).toEqual(["--remount-ro", "/"]);
   const foreign = ["/project", "/packages", "/skills", "/blobs", "/usr/bin", "/usr/lib/python3.11"];
@@ -65,7 +65,7 @@ test("The root is made read-only last, and nothing is mounted below what others 
   }
 });
 
-test("Whatever can be written is of a limited size", () => {
+test("limits the size of every tmpfs", () => {
   const given = bubblewrapArguments(plan);
   given.forEach((option, at) => {
     if (option === "--tmpfs") expect(given.slice(at - 4, at)).toContain("--size");
@@ -73,7 +73,7 @@ test("Whatever can be written is of a limited size", () => {
   expect(mounts(given)).toContainEqual(["--remount-ro", "/dev"]);
 });
 
-test("A project is writable only when that was asked for, and absent otherwise", () => {
+test("mounts the project read-only unless it is writable, and not at all without a project", () => {
   const readable = { ...plan, project: { directory: "/p", writable: false } };
   expect(mounts(bubblewrapArguments(readable))).toContainEqual(["--ro-bind", "/project"]);
   expect(mounts(bubblewrapArguments({ ...plan, project: undefined })).map(([, place]) => place)).not.toContain(
@@ -81,7 +81,7 @@ test("A project is writable only when that was asked for, and absent otherwise",
   );
 });
 
-test("Of the system only the programs and libraries that were chosen are shown", () => {
+test("mounts only the selected programs and libraries of the system", () => {
   const shown = mounts(bubblewrapArguments(plan)).filter(([, place]) => place.startsWith("/usr"));
   expect(shown).toEqual([
     ["--ro-bind", "/usr/bin"],
@@ -91,7 +91,7 @@ test("Of the system only the programs and libraries that were chosen are shown",
   expect(bubblewrapArguments(plan).join(" ")).toContain("--ro-bind /base/python /usr/bin");
 });
 
-test("Neither is the environment passed on nor the device of zeros", () => {
+test("passes no environment variables and replaces /dev/zero", () => {
   const given = bubblewrapArguments(plan);
   expect(given).not.toContain("--setenv");
   expect(given.slice(given.indexOf("/dev/zero") - 2, given.indexOf("/dev/zero"))).toEqual(["--ro-bind", "/base/zeros"]);

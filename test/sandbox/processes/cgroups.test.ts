@@ -27,7 +27,7 @@ const limits = {
   outputFiles: 1,
 };
 
-/** Imitates what the kernel shows: this process is in the cgroup `/user/app/us`. */
+/** Imitates the cgroup file system; this process is in the cgroup `/user/app/us`. */
 let directory = "";
 const at = (...names: string[]): string => path.join(directory, ...names);
 const parent = (): string => at("cgroup/user/app");
@@ -107,7 +107,7 @@ test("moves every process of a sandbox into its cgroup, and sets the limits of t
   put("11 12 ", "proc/10/task/10/children");
   put("13 ", "proc/11/task/11/children");
   const moved: string[] = [];
-  // The kernel takes one number with each write; a file keeps the last.
+  // The kernel accepts one pid per write; a regular file would keep only the last.
   const write = (file: string, value: string): void => {
     if (file.endsWith("cgroup.procs")) moved.push(value);
     writeFileSync(file, value);
@@ -143,7 +143,7 @@ test("removes cgroups of dead processes when it is opened, and no others", () =>
   const dead = ["acp-skills-77-7-100-1", "acp-skills-77-8-100-1"];
   const kept = ["acp-skills-77-8-600-1", "acp-skills-99-7-100-1", ours(1), "another"];
   for (const name of [...dead, ...kept]) mkdirSync(path.join(parent(), name));
-  // As the kernel refuses to remove a cgroup with processes in it.
+  // The kernel refuses to remove a cgroup with processes in it.
   put("4711\n", "cgroup/user/app/acp-skills-77-9-100-1/cgroup.procs");
   new CgroupParent(parent(), system());
   const left = readdirSync(parent());

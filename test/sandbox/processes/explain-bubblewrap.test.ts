@@ -11,18 +11,18 @@ const fine: NamespaceSettings = {
 const said = "bwrap: setting up uid map: Permission denied";
 
 test.each<[string, Partial<NamespaceSettings>, RegExp, RegExp]>([
-  ["AppArmor forbids it", { restrictedByAppArmor: true }, /AppArmor/, /apparmor_parser -r/],
-  ["only root may", { unprivilegedClone: false }, /to root/, /unprivileged_userns_clone=1/],
-  ["nobody may", { mostNamespaces: 0 }, /namespaces are disabled/, /max_user_namespaces=/],
-  ["a container is in the way", { inContainer: true }, /container/, /--security-opt/],
-])("When %s, it says so and how to change it", (_why, settings, reason, fix) => {
+  ["AppArmor restricts user namespaces", { restrictedByAppArmor: true }, /AppArmor/, /apparmor_parser -r/],
+  ["only root may create user namespaces", { unprivilegedClone: false }, /to root/, /unprivileged_userns_clone=1/],
+  ["user namespaces are disabled", { mostNamespaces: 0 }, /namespaces are disabled/, /max_user_namespaces=/],
+  ["it runs in a container", { inContainer: true }, /container/, /--security-opt/],
+])("states the reason and the fix when %s", (_why, settings, reason, fix) => {
   const explained = explainBubblewrap(said, { ...fine, ...settings });
   expect(explained.reason).toMatch(reason);
   expect(explained.reason).toContain(said);
   expect(explained.fix.join("\n")).toMatch(fix);
 });
 
-test("What it cannot explain it passes on", () => {
+test("returns the message of bubblewrap unchanged if the cause is unknown", () => {
   expect(explainBubblewrap(said, fine)).toEqual({ reason: said, fix: [] });
   const unknown = { restrictedByAppArmor: undefined, unprivilegedClone: undefined, mostNamespaces: undefined };
   expect(explainBubblewrap(said, { ...unknown, inContainer: false })).toEqual({ reason: said, fix: [] });

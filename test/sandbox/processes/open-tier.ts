@@ -3,7 +3,7 @@ import { openSandbox } from "../../../src/sandbox/choose-sandbox.ts";
 import { openEgressProxy } from "../../../src/sandbox/egress/egress-proxy.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 
-/** As the product opens it, probe and pool included; else why this machine cannot have it. */
+/** Opens the tier as the product does, with self-test and pool; otherwise returns why it is unavailable. */
 export async function openTier(isolation: "bubblewrap" | "landlock"): Promise<Sandbox | { readonly skip: string }> {
   const { sandbox, tiers } = await openSandbox({
     isolation,

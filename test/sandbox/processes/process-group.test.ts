@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { endGroup } from "../../../src/sandbox/processes/process-group.ts";
 
-/** Starts a process group under a parent that never waits for its children, as some first processes of containers do. */
+/** Starts a process group under a parent that never reaps its children, as the init process of some containers. */
 async function startUnderCareless(command: string): Promise<number> {
-  // Held in a name, for Python looks after a child that nothing refers to any more, and buries it if it is dead by then.
+  // The reference keeps Python from reaping the child, as it does for unreferenced Popen objects.
   const script =
     "import subprocess, sys\nchild = subprocess.Popen(sys.argv[1:], start_new_session=True)\nprint(child.pid, flush=True)\n";
   const parent = spawn("python3", ["-c", `${script}input()`, ...command.split(" ")], {
@@ -18,7 +18,7 @@ async function startUnderCareless(command: string): Promise<number> {
 }
 
 test.runIf(process.platform === "linux").each(["sleep 600", "true"])(
-  "a group whose dead nobody buries has ended: %s",
+  "considers a process group that consists of zombies ended: %s",
   async (command) => {
     const leader = await startUnderCareless(command);
     await endGroup(leader);
@@ -26,13 +26,13 @@ test.runIf(process.platform === "linux").each(["sleep 600", "true"])(
   },
 );
 
-test("whoever comes into a group that is being ended dies too", async () => {
+test("kills a process that joins the group after the first signal", async () => {
   const leader = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
   const died = once(leader, "exit");
   const kill = process.kill.bind(process);
   let calls = 0;
   vi.spyOn(process, "kill").mockImplementation((id, signal) => {
-    // The first signal passes by one who comes after it.
+    // The process joins after the first signal.
     if (++calls === 1) return true;
     return kill(id, signal);
   });

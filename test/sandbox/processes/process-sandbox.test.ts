@@ -37,12 +37,12 @@ describe("a project that contains the directory of the sandboxes", () => {
   const refusal = (name: string, writable: boolean): string | undefined =>
     sandbox?.refuses(codeRun("", { project: { directory: path.join(directory, name), writable } }));
 
-  test.each([".", "temporary", "link", "temporary/host"])("is refused, by whatever path: %s", (name) => {
+  test.each([".", "temporary", "link", "temporary/host"])("is refused by every path that leads to it: %s", (name) => {
     for (const writable of [false, true])
       expect(refusal(name, writable)).toMatch(/cannot be the project: sandboxes are created inside it\.$/);
   });
 
-  test("does not keep a directory beside it from being a project", () => {
+  test("does not affect a project next to the directory of the sandboxes", () => {
     expect(refusal("temporary/project", true)).toBeUndefined();
   });
 });

@@ -15,7 +15,7 @@ def main(args):
         return error.code
 `;
 
-test("a connection that is refused is logged without the secrets of the run", async ({ skip }) => {
+test("masks the secrets of a run when it logs a refused connection", async ({ skip }) => {
   const logged: string[] = [];
   const { sandbox } = await openSandbox({
     isolation: "bubblewrap",

@@ -14,7 +14,7 @@ import { codeRun } from "../../contract/sandbox/runs.ts";
 const abort = new AbortController().signal;
 const mebibyte = 1024 * 1024;
 
-/** A directory that stands for `/sys/fs/cgroup`, with the processes of this machine. */
+/** A directory that imitates `/sys/fs/cgroup`, with the processes of this machine. */
 function fakeCgroups(): CgroupSystem & { readonly directory: string } {
   const directory = mkdtempSync(join(tmpdir(), "run-in-cgroup-"));
   const root = join(directory, "cgroup");
@@ -46,32 +46,35 @@ async function open(cgroups: CgroupSystem): Promise<Sandbox | { readonly reason:
 const cgroupsIn = (parent: string): string[] => readdirSync(parent).filter((name) => name.startsWith("acp-skills-"));
 const run = codeRun("def main(): print('here')", { limits: { memoryBytes: 512 * mebibyte, diskBytes: 16 * mebibyte } });
 
-test.skipIf(process.platform !== "linux")("a run has a cgroup with its limits until it is over", async (context) => {
-  const fake = fakeCgroups();
-  context.onTestFinished(() => rmSync(fake.directory, { recursive: true }));
-  const found = findCgroups();
-  const [system, parent] = "parent" in found ? [systemCgroups, found.parent] : [fake, fake.root];
-  const sandbox = await open(system);
-  if ("reason" in sandbox) return context.skip(sandbox.reason);
-  const seen: { memory: string; processes: string }[] = [];
-  const host = recordingHost({
-    print() {
-      const [name = "none"] = cgroupsIn(parent);
-      const read = (file: string): string => readFileSync(join(parent, name, file), "utf8").trim();
-      seen.push({ memory: read("memory.max"), processes: read("cgroup.procs") });
-    },
-  });
-  expect(await sandbox.run(run, host, abort)).toMatchObject({ type: "returned" });
-  expect(seen[0]).toEqual({
-    memory: String((512 + 3 * 16 + 128) * mebibyte),
-    processes: expect.stringMatching(/^\d+/) as string,
-  });
-  await sandbox.close();
-  expect(cgroupsIn(parent)).toEqual([]);
-});
+test.skipIf(process.platform !== "linux")(
+  "runs in a cgroup with the limits of the run, and removes it afterwards",
+  async (context) => {
+    const fake = fakeCgroups();
+    context.onTestFinished(() => rmSync(fake.directory, { recursive: true }));
+    const found = findCgroups();
+    const [system, parent] = "parent" in found ? [systemCgroups, found.parent] : [fake, fake.root];
+    const sandbox = await open(system);
+    if ("reason" in sandbox) return context.skip(sandbox.reason);
+    const seen: { memory: string; processes: string }[] = [];
+    const host = recordingHost({
+      print() {
+        const [name = "none"] = cgroupsIn(parent);
+        const read = (file: string): string => readFileSync(join(parent, name, file), "utf8").trim();
+        seen.push({ memory: read("memory.max"), processes: read("cgroup.procs") });
+      },
+    });
+    expect(await sandbox.run(run, host, abort)).toMatchObject({ type: "returned" });
+    expect(seen[0]).toEqual({
+      memory: String((512 + 3 * 16 + 128) * mebibyte),
+      processes: expect.stringMatching(/^\d+/) as string,
+    });
+    await sandbox.close();
+    expect(cgroupsIn(parent)).toEqual([]);
+  },
+);
 
 test.skipIf(process.platform !== "linux")(
-  "a run that the kernel killed for memory ends by that limit",
+  "reports the memory limit for a run that the kernel killed out of memory",
   async (context) => {
     const fake = fakeCgroups();
     context.onTestFinished(() => rmSync(fake.directory, { recursive: true }));
@@ -88,7 +91,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test.skipIf(process.platform !== "linux")("a run without a cgroup is not refused", async (context) => {
+test.skipIf(process.platform !== "linux")("runs without a cgroup if none can be created", async (context) => {
   const fake = fakeCgroups();
   context.onTestFinished(() => rmSync(fake.directory, { recursive: true }));
   const write = (file: string): void => {

@@ -7,10 +7,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const program = fileURLToPath(new URL("../../../src/sandbox/processes/show_project.py", import.meta.url));
 const user = "1879050000";
-/** Whatever is mounted ends with the namespace that this is run in. */
+/** All mounts end with the mount namespace. */
 const privately = ["--mount", "--propagation", "private", "sh", "-euc"];
 
-describe.skipIf(process.getuid?.() !== 0)("a project that is lent", () => {
+describe.skipIf(process.getuid?.() !== 0)("a project mounted for another user", () => {
   let directory = "";
   beforeEach(({ skip }) => {
     directory = mkdtempSync(path.join(tmpdir(), "show-project-"));
@@ -23,7 +23,7 @@ describe.skipIf(process.getuid?.() !== 0)("a project that is lent", () => {
     for (const name of ["project/below", "project", "place", "."]) rmdirSync(path.resolve(directory, name));
   });
 
-  /** `show` runs its arguments with the project at `place`. */
+  /** Defines `show`, which runs a command with the project mounted at `place`. */
   const run = (script: string) => {
     const { status, stdout, stderr } = spawnSync(
       "unshare",
@@ -33,7 +33,7 @@ describe.skipIf(process.getuid?.() !== 0)("a project that is lent", () => {
     return { status, stdout, stderr };
   };
 
-  test("has in it what is mounted there", () => {
+  test("includes the file systems mounted inside it", () => {
     const ran = run(`
       mount -t tmpfs none project/below
       echo of root > project/below/text
@@ -43,7 +43,7 @@ describe.skipIf(process.getuid?.() !== 0)("a project that is lent", () => {
     expect(ran).toEqual({ status: 0, stdout: "of root\n0 project/below/new\n0 project/below/text\n", stderr: "" });
   });
 
-  test("is refused with a sentence where what is mounted there cannot be lent", () => {
+  test("is refused if a file system inside it does not support ID mapping", () => {
     const { status, stderr } = run("mount -t proc none project/below\nshow /bin/true");
     expect([status, stderr]).toEqual([
       1,

@@ -4,8 +4,8 @@ import { denoCommand } from "../../../src/sandbox/pyodide/deno-command.ts";
 
 const child = { deno: "/opt/deno", pyodide: "/opt/pyodide", inside: "/opt/inside", nowhere: "/private/nowhere" };
 
-describe("the command of the portable tier", () => {
-  it("allows nothing but reading, and names every other right as denied", () => {
+describe("the command line of the pyodide tier", () => {
+  it("allows only reading and explicitly denies every other permission", () => {
     const { arguments: given } = denoCommand(child, "linux");
     expect(given.filter((one) => one.startsWith("--allow"))).toEqual(["--allow-read=/opt/pyodide,/opt/inside"]);
     expect(given.filter((one) => one.startsWith("--deny"))).toEqual(
@@ -19,13 +19,13 @@ describe("the command of the portable tier", () => {
     );
   });
 
-  it("lets the compiled library be read too, where there is one", () => {
+  it("also allows reading the compiled library if there is one", () => {
     const { arguments: given } = denoCommand({ ...child, library: "/cache/library.zip" }, "linux");
     expect(given).toContain("--allow-read=/opt/pyodide,/opt/inside,/cache/library.zip");
     expect(JSON.parse(given.at(-1) ?? "")).toMatchObject({ library: "/cache/library.zip" });
   });
 
-  it("does not let a comma in a path become a second path", () => {
+  it("escapes commas in paths", () => {
     const path = fc.string({ unit: fc.constantFrom("a", ",", " ", "/"), maxLength: 20 }).map((text) => `/${text}`);
     fc.assert(
       fc.property(path, path, (pyodide, inside) => {
@@ -36,7 +36,7 @@ describe("the command of the portable tier", () => {
     );
   });
 
-  it("has an environment without anything of the host's", () => {
+  it("passes no environment variables of the host", () => {
     for (const platform of ["linux", "darwin", "win32"] as const) {
       const { environment } = denoCommand(child, platform);
       const known = [
@@ -54,7 +54,7 @@ describe("the command of the portable tier", () => {
     }
   });
 
-  it("takes from the kernel's own hands the writing of files, where a shell can say so", () => {
+  it("disables file writes and core dumps with ulimit, except on Windows", () => {
     const { file, arguments: given } = denoCommand(child, "darwin");
     expect([file, ...given.slice(0, 3)]).toEqual([
       "/bin/sh",
@@ -66,7 +66,7 @@ describe("the command of the portable tier", () => {
   });
 });
 
-/** As Deno reads it: from the left, two commas are one of the path's. */
+/** Splits like Deno: from the left, and a doubled comma is an escaped one. */
 function split(value: string): string[] {
   const paths = [""];
   for (let at = 0; at < value.length; at++) {

@@ -12,7 +12,7 @@ import { manualClock } from "../../manual-clock.ts";
 import type { ManualClock } from "../../manual-clock.ts";
 import type { RunEnd, RunHost, SandboxRun } from "../../../src/sandbox/sandbox.ts";
 
-/** A child that says what the test says, and is dead when it is killed. */
+/** A fake child process: sends what the test tells it to, and exits when it is killed. */
 function fakeChild(verdict?: "memory" | "timeout") {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   let die = (): void => undefined;
@@ -45,7 +45,7 @@ interface Driven {
   readonly cancel: AbortController;
 }
 
-/** Drives a run to its end, while `act` plays the child from the moment on in which it is told to run. */
+/** Drives a run to its end; `act` plays the child once it has received the run. */
 async function drive(
   act: (driven: Driven) => void | Promise<void>,
   { run = codeRun(""), answers, verdict }: { run?: SandboxRun; answers?: Partial<RunHost>; verdict?: "memory" } = {},
@@ -65,8 +65,8 @@ const returned = { type: "returned", value: 1 };
 const end = { type: "end", exit_code: 0, skipped: [] };
 const timeout = { type: "limit", limit: "timeout" };
 
-describe("a run in the portable tier", () => {
-  it("prints, leaves files and returns", async () => {
+describe("a run in the pyodide tier", () => {
+  it("passes on its output, files and result", async () => {
     const seen = await drive(({ say }) => {
       say({ type: "print", stream: "stdout" }, "hello");
       say(returned);
@@ -78,7 +78,7 @@ describe("a run in the portable tier", () => {
     expect(seen.record.outputs.get("a/b")?.toString()).toBe("content");
   });
 
-  it("asks and is answered", async () => {
+  it("gets replies to its calls", async () => {
     const seen = await drive(async ({ say, heard }) => {
       say({ type: "create_blob", id: 7, kind: "text/plain" }, "kept");
       expect((await heard.next())?.header).toMatchObject({ type: "reply", id: 7, value: "blob:made-1" });
@@ -88,7 +88,7 @@ describe("a run in the portable tier", () => {
     expect(seen.end).toEqual(returned);
   });
 
-  it("ends a script by its exit", async () => {
+  it("reports the exit code of a script", async () => {
     const run = scriptRun("python", "");
     expect((await drive(({ say }) => say({ ...end, exit_code: 3 }), { run })).end).toEqual({
       type: "exited",
@@ -97,13 +97,13 @@ describe("a run in the portable tier", () => {
   });
 
   it.each([
-    ["a frame that nobody knows", { type: "become_root" }],
+    ["an unknown frame", { type: "become_root" }],
     ["a second result", returned],
     ["a call after its result", { type: "call_skill", id: 1, name: "there", args: {} }],
-    ["a file outside", { type: "file", path: "../x" }],
-    ["a file that is none", { type: "file", path: 7 }],
+    ["a file outside the output directory", { type: "file", path: "../x" }],
+    ["a file whose path is not a string", { type: "file", path: 7 }],
     ["print on a stream of the host", { type: "print", stream: "control" }],
-  ])("is over when it sends %s", async (_what, header) => {
+  ])("crashes when it sends %s", async (_what, header) => {
     const seen = await drive(({ say }) => {
       say(returned);
       say(header);
@@ -113,12 +113,12 @@ describe("a run in the portable tier", () => {
     expect(seen.record.outputs.size).toBe(0);
   });
 
-  it("without a word is a crash, and says how it ended", async () => {
+  it("that exits without a result is a crash that states the signal", async () => {
     const seen = await drive(({ exit }) => exit());
     expect(seen.end).toEqual({ type: "crashed", detail: expect.stringContaining("SIGKILL") as string });
   });
 
-  it("cannot claim to have returned past what the child's own watch saw", async () => {
+  it("that the child's watchdog stopped ends by that limit, even if it sent a result", async () => {
     const seen = await drive(
       ({ say, exit }) => {
         say(returned);
@@ -129,7 +129,7 @@ describe("a run in the portable tier", () => {
     expect(seen.end).toEqual({ type: "limit", limit: "memory" });
   });
 
-  it("that is too slow may still hand over what it left, and is a timeout", async () => {
+  it("that times out may still hand over its files", async () => {
     const run = codeRun("", { limits: { timeoutMs: 1000 } });
     const seen = await drive(
       ({ say, clock }) => {
@@ -143,23 +143,23 @@ describe("a run in the portable tier", () => {
     expect([...seen.record.outputs.keys()]).toEqual(["early"]);
   });
 
-  it("that is too slow and says nothing is killed", async () => {
+  it("that times out and does not respond is killed", async () => {
     const run = codeRun("", { limits: { timeoutMs: 1000 } });
     expect((await drive(({ clock }) => clock.pass(3000), { run })).end).toEqual(timeout);
   });
 
-  it("is ended when nobody wants it any more", async () => {
+  it("ends as cancelled when it is aborted", async () => {
     expect((await drive(({ cancel }) => cancel.abort())).end).toEqual({ type: "cancelled" });
   });
 
-  it("prints no more than it may", async () => {
+  it("ends when it prints more than the limit", async () => {
     const run = codeRun("", { limits: { printedBytes: 3 } });
     const seen = await drive(({ say }) => say({ type: "print", stream: "stderr" }, "hello"), { run });
     expect(seen.end).toEqual({ type: "limit", limit: "output" });
     expect(seen.record.stderr).toBe("hel");
   });
 
-  it("leaves no more files than it may", async () => {
+  it("crashes when it leaves more files than the limit", async () => {
     const run = codeRun("", { limits: { outputFiles: 1 } });
     const seen = await drive(
       ({ say }) => {

@@ -26,8 +26,8 @@ function packageAt(name: string, files: readonly string[] = []): string {
 const platforms: Record<string, string> = { x64: "linux-x64-glibc", arm64: "linux-arm64-glibc" };
 const platform = process.platform === "linux" ? platforms[process.arch] : undefined;
 
-describe.runIf(platform !== undefined)("deno and pyodide", () => {
-  it("are found as npm lays them out where install scripts may not run", () => {
+describe.runIf(platform !== undefined)("findDenoParts", () => {
+  it("finds the platform package of deno if install scripts are disabled", () => {
     packageAt("deno", ["bin.cjs"]);
     const deno = join(packageAt(`@deno/${platform ?? ""}`, ["deno"]), "deno");
     const pyodide = packageAt("pyodide");
@@ -35,19 +35,19 @@ describe.runIf(platform !== undefined)("deno and pyodide", () => {
     expect(findDenoParts([root], "/")).toEqual({ deno, pyodide });
   });
 
-  it("are found where an install script has made a copy", () => {
+  it("finds the copy of deno that its install script makes", () => {
     const deno = join(packageAt("deno", ["bin.cjs", "deno"]), "deno");
     packageAt("pyodide");
     expect(findDenoParts([], root)).toMatchObject({ deno });
   });
 
-  it("are missing by name", () => {
+  it("names the missing packages", () => {
     expect(findDenoParts([], root)).toBe("deno and pyodide not found.");
     packageAt("pyodide");
     expect(findDenoParts([], root)).toBe("deno not found.");
   });
 
-  it("include a deno on PATH, and not the script that npm puts there", () => {
+  it("finds a deno binary on PATH and ignores the script of the npm package", () => {
     const pyodide = packageAt("pyodide");
     const script = join(packageAt("deno", ["bin.cjs"]), "bin.cjs");
     mkdirSync(join(root, "bin"));

@@ -5,10 +5,10 @@ import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 
 const further = process.env["ACP_SKILLS_TEST_PEERS"];
 
-/** Where deno and pyodide may be installed beside our own packages: `ACP_SKILLS_TEST_PEERS` names one. */
+/** An additional directory to find deno and pyodide in: `ACP_SKILLS_TEST_PEERS`. */
 export const peers: readonly string[] = further === undefined ? [] : [further];
 
-/** Opens the tier, where both are installed. */
+/** Opens the tier if both are installed. */
 export async function openPyodideForTests(cacheDirectory?: string): Promise<Sandbox | { readonly skip: string }> {
   const parts = findDenoParts(peers);
   if (typeof parts === "string") return { skip: parts };

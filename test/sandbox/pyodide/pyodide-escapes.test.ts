@@ -9,8 +9,8 @@ import { codeRun, python } from "../../contract/sandbox/runs.ts";
 import type { More } from "../../contract/sandbox/runs.ts";
 import { openPyodideForTests } from "./open-pyodide.ts";
 
-/** Past Python into the JavaScript around it: what the contract's attacks, written in Python, do not reach. */
-describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
+/** Attacks through the JavaScript around Pyodide, which the Python attacks of the contract suite do not cover. */
+describe("code that escapes from Pyodide into Deno", { timeout: 60_000 }, () => {
   let opened: Sandbox | { skip: string } = { skip: "" };
   let bait = "";
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
     return opened.run(codeRun(code, { args, ...more }), recordingHost(), new AbortController().signal);
   }
 
-  /** Each expression of JavaScript is awaited; answers what became of it. */
+  /** Awaits each JavaScript expression and returns its outcome. */
   async function evaluate(expressions: Record<string, string>): Promise<Record<string, string>> {
     const end = await run(
       python`
@@ -61,14 +61,14 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
     "js.self.close()",
     "js.globalThis.close()",
     "js.eval('self.close(); for (;;);')",
-  ])("a run that ends its own thread by %s is over at once, as a crash", async (text) => {
+  ])("a run that terminates its own thread by %s ends immediately as a crash", async (text) => {
     if ("skip" in opened) return;
     const code = `import js, time\ndef main():\n    ${text}\n    while True: time.sleep(1)\n`;
     const end = await run(code, {}, { limits: { timeoutMs: 50_000 } });
     expect(end).toMatchObject({ type: "crashed", detail: expect.stringMatching("without a result") as string });
   });
 
-  it("nothing of the host is read, listed, written, started, reached or asked", async (context) => {
+  it("cannot read, list, write, start, connect to or query anything of the host", async (context) => {
     tell(context);
     const file = JSON.stringify(join(bait, "file"));
     const made = JSON.stringify(join(bait, "made"));
@@ -129,13 +129,13 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
     expect(readFileSync(join(bait, "file"), "utf8")).toBe("never seen");
   });
 
-  it("there is no graphics device", async (context) => {
+  it("gets no graphics device", async (context) => {
     tell(context);
     const { device } = await evaluate({ device: "navigator.gpu?.requestAdapter()" });
     expect(device).toMatch(/^got: (null|undefined)$/);
   });
 
-  it("its own files cannot be read any more either", async (context) => {
+  it("cannot read the files of the tier itself once it runs", async (context) => {
     tell(context);
     const tried = await evaluate({
       own: `Deno.readTextFile(${JSON.stringify(fileURLToPath(new URL("../../../src/sandbox/inside/deno/main.js", import.meta.url)))})`,
@@ -146,7 +146,7 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
   });
 
   it.runIf(process.platform !== "win32")(
-    "nothing fills the disk, not even a database that has no more memory",
+    "cannot fill the disk, not even by a database that spills to it",
     async (context) => {
       tell(context);
       const free = (): number => statfsSync("/var/tmp").bavail;
@@ -173,7 +173,7 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
     ["objects", "const kept = []; for (;;) kept.push({ a: [1, 2, 3] });"],
     ["messages", "const b = new Uint8Array(1 << 20).fill(1); for (;;) postMessage(b);"],
     ["threads", 'const u = URL.createObjectURL(new Blob(["for (;;);"])); for (;;) new Worker(u, { type: "module" });'],
-  ])("memory that is taken as %s is the run's own, and limited", async (what, code) => {
+  ])("memory allocated as %s counts toward the limits of the run", async (what, code) => {
     if ("skip" in opened) return;
     const limits = { memoryBytes: 96 * 1024 * 1024, timeoutMs: what === "threads" ? 4000 : 30_000 };
     const end = await run("import js\ndef main(args): js.eval(args)", `(() => { ${code} })()`, { limits });
@@ -182,10 +182,10 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ["computes for ever", "for (;;);"],
+    ["computes forever", "for (;;);"],
 
-    ["reads what is meant for the program", "const b = new Uint8Array(9); for (;;) Deno.stdin.readSync(b);"],
-  ])("a run that %s is ended in time", async (_what, code) => {
+    ["reads the stdin of the program", "const b = new Uint8Array(9); for (;;) Deno.stdin.readSync(b);"],
+  ])("a run that %s times out", async (_what, code) => {
     if ("skip" in opened) return;
     const end = await run("import js\ndef main(args): js.eval(args)", `(() => { ${code} })()`, {
       limits: { timeoutMs: 1000 },
@@ -193,7 +193,7 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
     expect(end).toEqual({ type: "limit", limit: "timeout" });
   });
 
-  it("the limits of the watch cannot be lifted by the watched", async (context) => {
+  it("cannot disable the watchdog that enforces the limits", async (context) => {
     tell(context);
     const end = await run(
       python`
@@ -211,7 +211,7 @@ describe("from Pyodide into Deno", { timeout: 60_000 }, () => {
     expect(end).toEqual({ type: "limit", limit: "memory" });
   });
 
-  it("a run that kills itself is a crash, and the host goes on", async (context) => {
+  it("a run that kills itself is a crash, and the next run works", async (context) => {
     tell(context);
     const end = await run("import js\ndef main(): js.Deno.kill(js.Deno.pid, 'SIGKILL')");
     expect(end.type).toBe("crashed");

@@ -24,8 +24,8 @@ function collector(): { stream: Writable; written: Buffer[] } {
   return { stream, written };
 }
 
-describe("the files of a run in the portable tier", () => {
-  it("lie where the protocol's documents say, blobs under two names", () => {
+describe("the files of a run in the pyodide tier", () => {
+  it("have the documented paths, and blobs have two names", () => {
     const blob = { id: "blob:b1", kind: "text/plain", size: 0, read: () => pieces() };
     const files = filesOf({ skills: [{ name: "a.b", files: [file("code/main.py")] }], blobs: [blob] });
     expect(files.map(({ path, alias }) => [path, alias])).toEqual([
@@ -34,7 +34,7 @@ describe("the files of a run in the portable tier", () => {
     ]);
   });
 
-  it("never lie elsewhere, whatever they are called", () => {
+  it("never have a path outside their skill, whatever their names", () => {
     const name = fc.string({ unit: fc.constantFrom("a", ".", "/", "\\", "\0", "é"), maxLength: 12 });
     fc.assert(
       fc.property(name, name, (skill, path) => {
@@ -57,13 +57,13 @@ describe("the files of a run in the portable tier", () => {
   it.each([
     ["the same path twice", [file("a"), file("a")]],
     ["a file where another needs a directory", [file("a"), file("a/b")]],
-    ["the same, the other way round", [file("a/b/c"), file("a/b")]],
+    ["a directory where another needs a file", [file("a/b/c"), file("a/b")]],
     ["a path that is too long", [file(Array.from({ length: 30 }, () => "n".repeat(200)).join("/"))]],
-  ])("are refused when there is %s", (_what, files) => {
+  ])("are rejected if there is %s", (_what, files) => {
     expect(() => filesOf({ skills: [{ name: "s", files }], blobs: [] })).toThrow(/./);
   });
 
-  it("are sent as frames, whole, to one who reads slowly", async () => {
+  it("are sent completely, as frames, to a slow reader", async () => {
     const { stream, written } = collector();
     const long = { path: "f", size: 6, read: () => pieces("abc", "def") };
     await sendFiles(stream, filesOf({ skills: [{ name: "s", files: [long] }], blobs: [] }));
@@ -74,7 +74,7 @@ describe("the files of a run in the portable tier", () => {
     expect(bytes.subarray(4 + header.length).toString()).toBe("abcdef");
   });
 
-  it("are no longer sent when nobody reads", async () => {
+  it("are rejected if the process has exited", async () => {
     const { stream } = collector();
     stream.destroy();
     const files = filesOf({ skills: [{ name: "s", files: [file("f", "content")] }], blobs: [] });

@@ -23,7 +23,7 @@ function make(): Promise<Buffer> {
 }
 
 describe("the compiled library", () => {
-  it("is made once, and found again", async () => {
+  it("is compiled once and reused", async () => {
     const first = await ensureLibrary(cache, key, make);
     expect(await ensureLibrary(cache, key, make)).toBe(first);
     expect(made).toBe(1);
@@ -33,12 +33,12 @@ describe("the compiled library", () => {
   it.each([
     ["deno", { ...key, deno: "deno 3" }],
     ["pyodide", { ...key, pyodide: "2" }],
-  ])("is another one for another version of %s", async (_what, other) => {
+  ])("is compiled again for another version of %s", async (_what, other) => {
     const first = await ensureLibrary(cache, key, make);
     expect(await ensureLibrary(cache, other, make)).not.toBe(first);
   });
 
-  it("is made anew when it was changed or cut short", async () => {
+  it("is compiled again if the cached file was modified or truncated", async () => {
     const file = await ensureLibrary(cache, key, make);
     const content = readFileSync(file);
     for (const broken of [
@@ -53,13 +53,13 @@ describe("the compiled library", () => {
     expect(made).toBe(4);
   });
 
-  it.runIf(process.platform !== "win32")("is not taken from where others may write", async () => {
+  it.runIf(process.platform !== "win32")("is compiled again if other users can write to the cached file", async () => {
     chmodSync(await ensureLibrary(cache, key, make), 0o622);
     await ensureLibrary(cache, key, make);
     expect(made).toBe(2);
   });
 
-  it("leaves nothing half made", async () => {
+  it("leaves no partial files behind", async () => {
     await expect(ensureLibrary(cache, key, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     await Promise.all([ensureLibrary(cache, key, make), ensureLibrary(cache, key, make)]);
     expect(readdirSync(cache)).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { describeSandbox } from "../../contract/sandbox-contract.ts";
 import { openPyodideForTests } from "./open-pyodide.ts";
 
-/** Every run is a WebAssembly engine of its own, so that all of them together take minutes. */
+/** Every run starts a WebAssembly engine, so the whole suite takes minutes. */
 const isAsked = process.env["ACP_SKILLS_SLOW_TESTS"] !== undefined;
 
 describeSandbox("pyodide", {

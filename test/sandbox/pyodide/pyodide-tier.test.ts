@@ -14,7 +14,7 @@ import { openPyodideForTests, peers } from "./open-pyodide.ts";
 const parts = findDenoParts(peers);
 
 it.skipIf(typeof parts === "string")(
-  "opens a tier that holds when it is tried from inside",
+  "opens a tier that passes its self-test",
   async () => {
     const pool = { size: 2, idleMs: 1000 };
     const opened = await openPyodideTier({ peersFrom: peers, pool, clock: systemClock, log: silentLog });
@@ -25,7 +25,7 @@ it.skipIf(typeof parts === "string")(
 );
 
 it.skipIf(typeof parts === "string" || process.getuid?.() !== 0)(
-  "runs as somebody else where it is opened by root",
+  "runs as another user if opened by root",
   async () => {
     const sandbox = await openPyodideForTests();
     if ("skip" in sandbox) return;
@@ -40,7 +40,7 @@ it.skipIf(typeof parts === "string" || process.getuid?.() !== 0)(
 );
 
 it.skipIf(typeof parts === "string" || process.getuid?.() !== 0)(
-  "runs what only root can reach, too",
+  "runs a deno and a pyodide that only root can read",
   async ({ onTestFinished }) => {
     if (typeof parts === "string") return;
     const closed = mkdtempSync(join(tmpdir(), "closed-"));
@@ -71,7 +71,7 @@ function usersOfChildren(name: string): string[] {
   });
 }
 
-it.skipIf(typeof parts !== "string")("says what to install where something is missing", async () => {
+it.skipIf(typeof parts !== "string")("says what to install if deno or pyodide is missing", async () => {
   const pool = { size: 2, idleMs: 1000 };
   const opened = await openPyodideTier({ peersFrom: peers, pool, clock: systemClock, log: silentLog });
   expect(opened).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { explainFailure } from "../../../src/sandbox/requirements/explain-failure.ts";
 
-test("pip's errors are told, and nothing else that it says", () => {
+test("quotes only the error lines of pip", () => {
   const output = [
     "Looking in links: /wheels",
     "ERROR: Could not find a version that satisfies the requirement nosuch==1.0 (from versions: none)",
@@ -13,7 +13,7 @@ test("pip's errors are told, and nothing else that it says", () => {
   );
 });
 
-test("so are uv's", () => {
+test("quotes only the error of uv", () => {
   const output =
     "Using Python 3.12\n  × No solution found when resolving dependencies:\n  ╰─▶ Because nosuch was not found, it is unsatisfiable.\n";
   expect(explainFailure(output)).toMatch(
@@ -21,7 +21,7 @@ test("so are uv's", () => {
   );
 });
 
-test("without errors the end is told, without what moves a terminal, and not without end", () => {
+test("falls back to the last lines, strips control characters and truncates long output", () => {
   expect(explainFailure("one\ntwo\n\u001b[31mthree\u001b[0m\u0007\n\u202efour\n")).toMatch(/^two three four\. Only/);
   expect(explainFailure(`ERROR: ${"x".repeat(5000)}`).length).toBeLessThan(1100);
 });

@@ -81,7 +81,7 @@ function script(name: string, lines: string): string {
 }
 
 describe.skipIf(lacksPip)("with pip", () => {
-  test("a place where nothing can be kept is named", async () => {
+  test("names a package cache that is not writable", async () => {
     writeFileSync(cache, "no directory");
     await expect(install("first==1.0\n")).rejects.toMatchObject({
       code: "SKILL_NOT_READY",
@@ -89,7 +89,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     });
   });
 
-  test("installs wheels and what they need, readable for everyone, once", async () => {
+  test("installs wheels and their dependencies once, readable for everyone", async () => {
     writeWheel(wheels, "first", {
       requires: ["second>=1"],
       files: { "first/__init__.py": "from second import name\n" },
@@ -111,7 +111,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect(await findRequirements(cache, installed.key)).toBe(installed.directory);
   });
 
-  test("what was installed from a directory of wheels for one skill is shown to no other", async () => {
+  test("does not share packages installed from a wheel directory with other skills", async () => {
     const evil = path.join(directory, "evil");
     writeWheel(evil, "first", { files: { "first.py": "evil = True\n" } });
     writeWheel(wheels, "first");
@@ -124,7 +124,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect(await packagesOf("/skills/good")).toBe(good.directory);
     expect(readFileSync(path.join(good.directory, "first.py"), "utf8")).not.toContain("evil");
     expect(await packagesOf("/skills/evil")).toBe(poisoned.directory);
-    // The same wheels under another name are the same source; other bytes under the same name are not.
+    // A wheel directory is identified by its content, not by its path.
     const moved = path.join(directory, "moved");
     renameSync(wheels, moved);
     expect(await install("first\n", { wheels: moved })).toEqual(good);
@@ -132,7 +132,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect((await install("first\n", { wheels: moved })).key).not.toBe(good.key);
   });
 
-  test("wheels that are larger than allowed once they are unpacked are refused, and nothing is left", async () => {
+  test("rejects wheels that exceed the size limit when unpacked, and leaves nothing behind", async () => {
     writeWheel(wheels, "first", { files: { "first.py": "", "first.bin": "\0".repeat(3 * 1024 * 1024) } });
     const installing = install("first\n", { maxBytes: 2 * 1024 * 1024 });
     await expect(installing).rejects.toMatchObject({
@@ -143,7 +143,7 @@ describe.skipIf(lacksPip)("with pip", () => {
   });
 
   test.runIf(process.getuid !== undefined)(
-    "a directory that others may write, or that is another's, is not used",
+    "does not use a cache that other users own or can write to, nor one below such a directory",
     async () => {
       const installed = await install("");
       const find = () => findRequirements(cache, installed.key);
@@ -169,7 +169,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     },
   );
 
-  test("what is missing is named, and nothing is left", async () => {
+  test("names a missing package and leaves nothing behind", async () => {
     writeWheel(wheels, "first", { requires: ["nosuch>=3"] });
     const installing = install("first\n");
     await expect(installing).rejects.toMatchObject({ code: "SKILL_NOT_READY" });
@@ -179,14 +179,14 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  test("never runs the code of a package: not of one for which there is only source", async () => {
+  test("never builds a package that is available only as source", async () => {
     const canary = path.join(directory, "canary");
     writeSource(path.join(wheels, "evil-1.0.zip"), "evil", `open(${JSON.stringify(canary)}, "w")`);
     await expect(install("evil\n")).rejects.toThrow(/No matching distribution found for evil/);
     expect(existsSync(canary)).toBe(false);
   });
 
-  test("never runs the code of a package: not even where pip itself is told to", () => {
+  test("never builds a package from source, even when pip is asked to", () => {
     const canary = path.join(directory, "canary");
     const source = path.join(directory, "evil-1.0.zip");
     writeSource(source, "evil", `open(${JSON.stringify(canary)}, "w")`);
@@ -197,7 +197,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect(existsSync(canary)).toBe(false);
   });
 
-  test("never runs another program: not git for a repository that a wheel names", async () => {
+  test("never runs git for a repository that a wheel requires", async () => {
     const canary = path.join(directory, "canary");
     script("bin/git", `touch ${canary}`);
     vi.stubEnv("PATH", `${path.join(directory, "bin")}:${process.env["PATH"] ?? ""}`);
@@ -207,7 +207,7 @@ describe.skipIf(lacksPip)("with pip", () => {
   });
 
   test.each(["other-1.0-py3-none-any.whl", "other-1.0.zip"])(
-    "fetches nothing that a wheel names by its address: %s",
+    "rejects a dependency that a wheel requires by URL: %s",
     async (file) => {
       writeWheel(path.join(directory, "elsewhere"), "other");
       writeSource(path.join(directory, "elsewhere", "other-1.0.zip"), "other", "");
@@ -218,7 +218,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     },
   );
 
-  test("writes no programs, whose names could lead anywhere", async () => {
+  test("does not write the console scripts of a wheel, whose names may contain paths", async () => {
     const names = ["tool", "../tool", path.join(directory, "canary")];
     const entries = `[console_scripts]\n${names.map((name) => `${name} = first:main\n`).join("")}`;
     writeWheel(wheels, "first", { files: { "first.py": "", "first-1.0.dist-info/entry_points.txt": entries } });
@@ -227,7 +227,7 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect(existsSync(path.join(directory, "canary"))).toBe(false);
   });
 
-  test("two that install the same at once both have it, whole", async () => {
+  test("gives two concurrent installations of the same requirements the same complete directory", async () => {
     writeWheel(wheels, "first");
     const [one, other] = await Promise.all([install("first"), install("first")]);
     expect(one).toEqual(other);
@@ -235,14 +235,14 @@ describe.skipIf(lacksPip)("with pip", () => {
     expect(readdirSync(one.directory)).toContain("first.py");
   });
 
-  test("other bytes have another environment", async () => {
+  test("uses another directory when the bytes of the requirements differ", async () => {
     writeWheel(wheels, "first");
     const [one, other] = [await install("first"), await install("first # twice")];
     expect(one.key).not.toBe(other.key);
   });
 
   test.skipIf(python === undefined || !succeeds(python, ["-I", "-c", "import ensurepip"]))(
-    "an interpreter without pip borrows that of an environment made for the moment",
+    "uses pip from a temporary virtual environment if the interpreter has none",
     async () => {
       writeWheel(wheels, "first");
       const without = script("python", `case "$*" in *"import pip"*) exit 1;; esac\nexec ${python ?? ""} "$@"`);
@@ -256,8 +256,8 @@ describe.skipIf(lacksPip)("with pip", () => {
   );
 });
 
-describe.skipIf(python === undefined)("whatever the installer", () => {
-  /** A `uv` that does what is said; `$target` is where to install. */
+describe.skipIf(python === undefined)("with any installer", () => {
+  /** Creates a fake `uv` that runs these lines of shell; `$target` is where to install. */
   function fakeUv(lines: string, version = "0.11.15"): void {
     script(
       "bin/uv",
@@ -266,7 +266,7 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
     vi.stubEnv("PATH", `${path.join(directory, "bin")}:${process.env["PATH"] ?? ""}`);
   }
 
-  test("uv is used where it is there, for wheels only, from a folder only when there is one", async () => {
+  test("prefers uv, restricts it to wheels, and passes the wheel directory", async () => {
     fakeUv(
       'cp "$8" "$target/seen.txt"; ln -s /etc/passwd "$target/link"; touch "$target/set"; chmod 6777 "$target/set"',
     );
@@ -281,7 +281,7 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
     expect(asked).toMatch(/^pip install --python \S+ --target \S+ --requirements \S+ --only-binary :all: /);
     expect(asked).toContain(`--no-config --no-index --find-links ${wheels}\n`);
     expect(readFileSync(path.join(installed.directory, "seen.txt"), "utf8")).toBe("first==1\n");
-    // Links are gone, and so are rights that a wheel has no use for.
+    // Links and unneeded mode bits are removed.
     expect(readdirSync(installed.directory).sort()).toEqual(["seen.txt", "set"]);
     expect(statSync(path.join(installed.directory, "set")).mode & 0o7777).toBe(0o755);
   });
@@ -293,13 +293,13 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
     ["0.11.15", true],
     ["0.12.0", true],
     ["1.0.0", true],
-  ])("uv %s is asked to install: %s, for old ones write programs where a wheel wants them", async (version, asked) => {
+  ])("uses uv %s: %s, because old versions write scripts to any path that a wheel names", async (version, asked) => {
     fakeUv("", version);
     await install("first\n", { tool: "uv" }).catch(() => undefined);
     expect(existsSync(path.join(directory, "arguments"))).toBe(asked);
   });
 
-  test("an installer that fills the disk is ended while it does", async () => {
+  test("kills an installer that exceeds the size limit while it runs", async () => {
     fakeUv("head -c 100000 /dev/zero > filled; exec sleep 600");
     const clock = manualClock();
     const installing = install("first\n", { tool: "uv", maxBytes: 50_000, clock });
@@ -313,7 +313,7 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  test("one that is stopped leaves nothing, and the reason is the caller's", async () => {
+  test("leaves nothing behind when aborted, and rejects with the abort reason", async () => {
     fakeUv(`touch ${path.join(directory, "started")}; exec sleep 60`);
     const stop = new AbortController();
     const installing = install("first\n", { tool: "uv", signal: stop.signal });
@@ -325,13 +325,13 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
     await expect(install("first\n", { signal: stop.signal })).rejects.toThrow("no longer wanted");
   });
 
-  test("one that fails half-way leaves nothing", async () => {
+  test("leaves nothing behind when the installer fails half-way", async () => {
     fakeUv('touch "$target/half.py"; echo "error: no space" >&2; exit 1');
     await expect(install("first\n", { tool: "uv" })).rejects.toThrow(/no space/);
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  test("what a killed process left is removed, what another still builds is not", async () => {
+  test("removes staging directories of dead processes and keeps those of live ones", async () => {
     const dead = path.join(cache, ".staging-4194305-abc");
     const alive = path.join(cache, `.staging-${process.ppid}-abc`);
     for (const staging of [dead, alive]) mkdirSync(path.join(staging, "packages"), { recursive: true });
@@ -339,33 +339,33 @@ describe.skipIf(python === undefined)("whatever the installer", () => {
     expect(readdirSync(cache).sort()).toEqual([path.basename(alive), key].sort());
   });
 
-  test("a file that asks for nothing needs no installer", async () => {
+  test("needs no installer if the file lists no requirements", async () => {
     vi.stubEnv("PATH", "");
     const { directory: empty } = await install("\n# nothing\n", { tool: "uv" });
     expect(readdirSync(empty)).toEqual([]);
   });
 
-  test("a file that asks for more than packages is refused before anything is started", async () => {
+  test("rejects a file with options before it starts a process", async () => {
     const installing = install("good\n--index-url https://evil.example/simple\n-e .\n", { python: "/nowhere" });
     await expect(installing).rejects.toMatchObject({ code: "SKILL_NOT_READY" });
     await expect(installing).rejects.toThrow(/line 2: options are not allowed.*; line 3: options/);
     expect(existsSync(cache)).toBe(false);
   });
 
-  test("without an installer the reader is told what to install", async () => {
+  test("says what to install if no installer is available", async () => {
     vi.stubEnv("PATH", "/nowhere");
     await expect(install("first", { tool: "uv" })).rejects.toThrow(/Install uv, python3-venv or python3-pip/);
     expect(readdirSync(cache)).toEqual([]);
   });
 
-  test("an interpreter that does not run is said to", async () => {
+  test("rejects an interpreter that does not run with SANDBOX_UNAVAILABLE", async () => {
     await expect(install("first", { python: path.join(directory, "absent") })).rejects.toMatchObject({
       code: "SANDBOX_UNAVAILABLE",
     });
   });
 });
 
-test("only keys are looked for", async () => {
+test("findRequirements returns undefined for unknown and malformed keys", async () => {
   mkdirSync(path.join(cache, "x"), { recursive: true });
   for (const key of ["x", "", ".", "..", "../cache/x", "0".repeat(64)])
     expect(await findRequirements(cache, key)).toBeUndefined();

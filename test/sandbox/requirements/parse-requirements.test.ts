@@ -22,7 +22,7 @@ describe("parseRequirements", () => {
     expect(parse(line)).toEqual({ requirements: [line], faults: [] });
   });
 
-  test("leaves comments and empty lines out, and joins what is continued", () => {
+  test("drops comments and empty lines, and joins continued lines", () => {
     const text = `\uFEFF# coding: utf-7\n\nrequests==2.31.0  # why\r\npinned==1.0 \\\n    --hash=sha256:${digest} \\\n\t--hash=sha256:${digest}\n# end \\\nlast\n`;
     expect(parse(text)).toEqual({
       requirements: ["requests==2.31.0", `pinned==1.0 --hash=sha256:${digest} --hash=sha256:${digest}`, "last"],
@@ -79,29 +79,29 @@ describe("parseRequirements", () => {
   });
 
   test.each([
-    ["blanks", `a${" ".repeat(65_000)}b`],
-    ["blanks and a comment", `a${" ".repeat(65_000)}!#`],
+    ["spaces", `a${" ".repeat(65_000)}b`],
+    ["spaces and a comment", `a${" ".repeat(65_000)}!#`],
     ["tabs before an option", `a${"\t ".repeat(32_000)}-x`],
-    ["a name without an end", `${"a-".repeat(32_000)}!`],
-    ["extras without an end", `a[${"b,".repeat(32_000)}!`],
-    ["versions without an end", `a${"==1,".repeat(16_000)}!`],
-    ["lines that are continued", `a${"\\\n".repeat(32_000)}!`],
-  ])("reads %s in time that grows with its size only", (_what, text) => {
+    ["an unterminated name", `${"a-".repeat(32_000)}!`],
+    ["unterminated extras", `a[${"b,".repeat(32_000)}!`],
+    ["unterminated versions", `a${"==1,".repeat(16_000)}!`],
+    ["continued lines", `a${"\\\n".repeat(32_000)}!`],
+  ])("parses %s in linear time", (_what, text) => {
     expect(parseRequirements(Buffer.from(text)).faults).toHaveLength(1);
   });
 
-  test("refuses what is hidden by a continued line, and says where it begins", () => {
+  test("refuses an option in a continued line, and reports the line where it starts", () => {
     expect(parse("good\n\\\n--pre\n").faults).toMatchObject([{ line: 2 }]);
     expect(parse("good \\\n --pre\n").faults).toMatchObject([{ line: 1 }]);
     expect(parse("--pre \\").faults).toMatchObject([{ line: 1 }]);
   });
 
-  test("refuses what is no text, or too much of it", () => {
+  test("refuses files that are not UTF-8 or too large", () => {
     expect(parseRequirements(Uint8Array.of(255, 254, 45, 0)).faults).toHaveLength(1);
     expect(parse("a\n".repeat(40_000)).faults).toHaveLength(1);
   });
 
-  test("whatever is read, what is kept holds no option but hashes, no address, no path and no variable", () => {
+  test("never returns a requirement with an option other than --hash, a URL, a path or a variable", () => {
     const piece = fc.constantFrom(
       "a",
       "requests",

@@ -27,8 +27,8 @@ async function collect(): Promise<{ files: Record<string, string>; end: unknown;
   return { files, end, skipped: (end.skipped ?? []).map(({ path }) => path).sort() };
 }
 
-describe("what a dead program left", () => {
-  it("is handed out file by file, and then the end", async () => {
+describe("collectOutput", () => {
+  it("yields each file, then the end frame", async () => {
     mkdirSync(join(root, "a", "b"), { recursive: true });
     writeFileSync(join(root, "a", "b", "c.txt"), "deep");
     writeFileSync(join(root, "empty"), "");
@@ -37,22 +37,19 @@ describe("what a dead program left", () => {
     expect(end).toMatchObject({ type: "end", exit_code: 0, skipped: [] });
   });
 
-  it.runIf(process.platform !== "win32")(
-    "is never a link, nor a file with two names, nor something that blocks",
-    async () => {
-      writeFileSync(join(root, "real"), "real");
-      symlinkSync("/etc/passwd", join(root, "link"));
-      symlinkSync("/etc", join(root, "directory"));
-      writeFileSync(join(root, "first"), "twice");
-      linkSync(join(root, "first"), join(root, "second"));
-      execFileSync("mkfifo", [join(root, "pipe")]);
-      const { files, skipped } = await collect();
-      expect(files).toEqual({ real: "real" });
-      expect(skipped).toEqual(["directory", "first", "link", "pipe", "second"]);
-    },
-  );
+  it.runIf(process.platform !== "win32")("skips symbolic links, hard links and FIFOs", async () => {
+    writeFileSync(join(root, "real"), "real");
+    symlinkSync("/etc/passwd", join(root, "link"));
+    symlinkSync("/etc", join(root, "directory"));
+    writeFileSync(join(root, "first"), "twice");
+    linkSync(join(root, "first"), join(root, "second"));
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    const { files, skipped } = await collect();
+    expect(files).toEqual({ real: "real" });
+    expect(skipped).toEqual(["directory", "first", "link", "pipe", "second"]);
+  });
 
-  it("is left where its path is too long", async () => {
+  it("skips a path that is too long", async () => {
     let at = root;
     for (let depth = 0; depth < 12; depth++) mkdirSync((at = join(at, "d".repeat(100))));
     writeFileSync(join(root, "real"), "real");
@@ -61,7 +58,7 @@ describe("what a dead program left", () => {
     expect(skipped).toHaveLength(1);
   });
 
-  it("says its size before it is read", async () => {
+  it("states the size of a file before it is read", async () => {
     writeFileSync(join(root, "holes"), "");
     truncateSync(join(root, "holes"), 2 ** 40);
     for await (const { header, size } of collectOutput(root, {})) {

@@ -6,8 +6,8 @@ import { quoted, seatbeltConfiguration } from "../../../src/sandbox/seatbelt/sea
 const places = { readable: ["/opt/python", "/private/run/skills"], writable: ["/private/run/workspace"] };
 const always = ["/dev/stdout", "/tmp/claude", "/Users/somebody/.npm/_logs"];
 
-describe("what Seatbelt is told", () => {
-  it("denies reading everything, and then allows what is listed", () => {
+describe("seatbeltConfiguration", () => {
+  it("denies all reads except those listed", () => {
     const { filesystem } = seatbeltConfiguration(places, always);
     expect(filesystem.denyRead).toEqual(["/"]);
     expect(filesystem.allowRead).toEqual(expect.arrayContaining([...places.readable, ...places.writable]));
@@ -16,13 +16,13 @@ describe("what Seatbelt is told", () => {
     ).toEqual([]);
   });
 
-  it("allows writing only where the run may, and takes back what the runtime gives to everybody", () => {
+  it("allows writes only to the run's directories and denies the runtime's default write paths", () => {
     const { filesystem } = seatbeltConfiguration(places, always);
     expect(filesystem.allowWrite).toEqual(places.writable);
     expect(filesystem.denyWrite).toEqual(["/tmp/claude", "/Users/somebody/.npm/_logs", ...places.readable]);
   });
 
-  it("allows no network, no socket, no terminal and no other application", () => {
+  it("allows no network, sockets, terminals or Apple events", () => {
     const { network, ...rest } = seatbeltConfiguration(places, always);
     expect(network).toEqual({
       allowedDomains: [],
@@ -36,7 +36,7 @@ describe("what Seatbelt is told", () => {
   });
 
   it.each(["relative", "/a*", "/a?", "/a[b]", "/a{b,c}", ""])(
-    "refuses %j, which would be taken for something else",
+    "rejects %j, which is relative or a glob pattern",
     (path) => {
       expect(() => seatbeltConfiguration({ readable: [path], writable: [] }, [])).toThrow(TypeError);
       expect(() => seatbeltConfiguration({ readable: [], writable: [path] }, [])).toThrow(TypeError);
@@ -44,8 +44,8 @@ describe("what Seatbelt is told", () => {
   );
 });
 
-describe.runIf(process.platform !== "win32")("a quoted word", () => {
-  it("is one word to a shell, whatever is in it", () => {
+describe.runIf(process.platform !== "win32")("quoted", () => {
+  it("quotes any text as one shell word", () => {
     const word = fc.string({
       unit: fc.constantFrom("a", "'", '"', "\\", " ", "$", "`", "\n", ";", "*", "é"),
       maxLength: 12,

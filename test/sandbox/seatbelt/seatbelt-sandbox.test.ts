@@ -15,7 +15,7 @@ import { blobOf, codeRun, scriptRun, skillOf } from "../../contract/sandbox/runs
 
 const configured: SeatbeltConfiguration[] = [];
 let resets = 0;
-/** Confines nothing: only how a run is driven is tried here, with code of our own. */
+/** A runtime without confinement: these tests cover only how a run is driven. */
 const pretended: SeatbeltRuntime = {
   getDefaultWritePaths: () => ["/tmp/claude"],
   SandboxManager: {
@@ -32,7 +32,7 @@ const pretended: SeatbeltRuntime = {
 };
 const isUsable = process.platform !== "win32" && process.getuid?.() !== 0;
 
-describe.runIf(isUsable)("the driving of a run under Seatbelt", () => {
+describe.runIf(isUsable)("a run under Seatbelt", () => {
   let root = "";
   let sandbox: Sandbox | undefined;
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe.runIf(isUsable)("the driving of a run under Seatbelt", () => {
     return { end, record: host.record };
   }
 
-  it("returns, prints, and hands out what was left", async () => {
+  it("returns its result, output and files", async () => {
     const code =
       "def main(args):\n    print('hello')\n    open('/output/x', 'w').write(open('/blobs/b1').read())\n    return args\n";
     const seen = await run(codeRun(code, { args: { a: 1 }, blobs: [blobOf("blob:b1", "content")] }));
@@ -63,7 +63,7 @@ describe.runIf(isUsable)("the driving of a run under Seatbelt", () => {
     expect(seen.record.outputs.get("x")?.toString()).toBe("content");
   });
 
-  it("may write to its own directories, and to nothing else", async () => {
+  it("may write only to its own directories", async () => {
     await run(codeRun("def main(): pass", { skills: [skillOf("a", { f: "" })] }));
     const { filesystem } = configured.at(-1) ?? expect.fail("It was not wrapped.");
     expect(filesystem.allowWrite.map((path) => path.split("/").at(-1))).toEqual(["workspace", "output", "temporary"]);
@@ -75,7 +75,7 @@ describe.runIf(isUsable)("the driving of a run under Seatbelt", () => {
     expect(seen.end).toMatchObject({ type: "raised", error: { type: "BlockingIOError" } });
   });
 
-  it("ends in time, at its memory, and by the exit of a script", async () => {
+  it("reports the timeout, the memory limit and the exit code of a script", async () => {
     const timeout = await run(codeRun("def main():\n    while True: pass", { limits: { timeoutMs: 1000 } }));
     expect(timeout.end).toEqual({ type: "limit", limit: "timeout" });
     const memory = "def main():\n    kept = []\n    while True: kept.append(b'x' * (1 << 20))";
@@ -88,7 +88,7 @@ describe.runIf(isUsable)("the driving of a run under Seatbelt", () => {
     ["bash", scriptRun("bash", "")],
     ["a network", codeRun("", { network: ["https://example.org"] })],
     ["the project", codeRun("", { project: { directory: "/usr", writable: false } })],
-  ])("refuses %s with a sentence", (_what, refused) => {
+  ])("refuses %s with a reason", (_what, refused) => {
     expect(sandbox?.refuses(refused)).toMatch(/^[A-Z].*\.$/);
   });
 });
