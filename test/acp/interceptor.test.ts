@@ -13,7 +13,7 @@ import { memorySkillset, offer } from "./memory-skillset.ts";
 const commandNames = (update: Record<string, unknown> | undefined): string[] =>
   ((update?.["availableCommands"] ?? []) as { name: string }[]).map(({ name }) => name);
 
-test("the initialize response says what will be sent, and keeps what it said", async () => {
+test("adds the advertisement to the initialize response and keeps the other fields", async () => {
   const { exchange, atEditor } = converse();
   const agentCapabilities = { loadSession: true, _meta: { other: 1 } };
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities });
@@ -26,7 +26,7 @@ test("the initialize response says what will be sent, and keeps what it said", a
   });
 });
 
-test("nothing is sent before the session's response and the 50 ms after it", async () => {
+test("sends nothing until 50 ms after the session's response", async () => {
   const conversation = await converseInSession();
   expect(conversation.take()).toEqual([]);
   conversation.clock.pass(49);
@@ -36,7 +36,7 @@ test("nothing is sent before the session's response and the 50 ms after it", asy
   expect(conversation.take("available_commands_update").map(commandNames)).toEqual([["pdf", "csv"]]);
 });
 
-test("what is read after the 50 ms is sent as soon as it is read", async () => {
+test("sends skills that are read after the 50 ms as soon as they are read", async () => {
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
   const { settle, take } = await converseInSession({}, { skillset });
   await settle();
@@ -45,7 +45,7 @@ test("what is read after the 50 ms is sent as soon as it is read", async () => {
   expect(take().map(commandNames)).toEqual([["pdf"]]);
 });
 
-test("a change is sent once, and only where it changes what the editor sees", async () => {
+test("sends a change once, and only if it changes what the editor sees", async () => {
   const { settle, take, skillset } = await converseInSession(clients.optedIn);
   await settle();
   take();
@@ -60,7 +60,7 @@ test("a change is sent once, and only where it changes what the editor sees", as
   expect(take()).toMatchObject([{ availableSkills: [] }, { availableCommands: [] }]);
 });
 
-test("commands are sent anew when they change, though what is said of the skills does not", async () => {
+test("sends the commands when only they change, without the list of skills", async () => {
   const facts = { name: "pdf", version: "1.0.0", description: "What pdf does.", kind: "instruction" } as const;
   const input = (name: string): Partial<Skill> => ({ manifest: { ...facts, inputs: { [name]: { type: "string" } } } });
   const skillset = memorySkillset([offer("pdf", input("page"))]);
@@ -71,7 +71,7 @@ test("commands are sent anew when they change, though what is said of the skills
   expect(take()).toMatchObject([{ availableCommands: [{ input: { hint: "[range]" } }] }]);
 });
 
-test("JetBrains is told where a skill lies now, though nothing else of it changed", async () => {
+test("sends JetBrains the new path of a skill even if nothing else changed", async () => {
   const { settle, take, skillset } = await converseInSession(clients.jetbrains);
   await settle();
   take();
@@ -80,7 +80,7 @@ test("JetBrains is told where a skill lies now, though nothing else of it change
   expect(take()).toMatchObject([{ availableCommands: [{ _meta: { jetbrains: { air: { skillPath: file } } } }, {}] }]);
 });
 
-test("with no skills an editor that did not ask is told nothing; one that asked is told that there are none", async () => {
+test("sends an empty list of skills only to an editor that opted in", async () => {
   const plain = await converseInSession({}, { skillset: memorySkillset() });
   await plain.settle();
   await plain.editor(prompt("hello"));
@@ -90,7 +90,7 @@ test("with no skills an editor that did not ask is told nothing; one that asked 
   expect(asked.take()).toEqual([{ sessionUpdate: "available_skills_update", availableSkills: [] }]);
 });
 
-test("an editor that did not opt in is told again at its first prompt, and not at the second", async () => {
+test("repeats the commands at the first prompt for an editor that did not opt in", async () => {
   const { settle, take, editor } = await converseInSession();
   await settle();
   take();
@@ -100,7 +100,7 @@ test("an editor that did not opt in is told again at its first prompt, and not a
   expect(take()).toEqual([]);
 });
 
-test("an editor that opted in is not told twice", async () => {
+test("does not repeat the skills for an editor that opted in", async () => {
   const { settle, take, editor } = await converseInSession(clients.optedIn);
   await settle();
   expect(take()).toHaveLength(2);
@@ -108,7 +108,7 @@ test("an editor that opted in is not told twice", async () => {
   expect(take()).toEqual([]);
 });
 
-test("the agent's own list is merged in place, and again when skills change", async () => {
+test("merges skills into the agent's list of commands, and again when skills change", async () => {
   const { settle, take, agent, skillset } = await converseInSession();
   await settle();
   take();
@@ -120,7 +120,7 @@ test("the agent's own list is merged in place, and again when skills change", as
   expect(take().map(commandNames)).toEqual([["init", "$pdf", "zip"]]);
 });
 
-test("a list that comes before the session's response passes as it is and is merged afterwards", async () => {
+test("forwards a command list that precedes the session's response and sends the merged list later", async () => {
   const { editor, agent, exchange, atEditor, take, settle } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   await editor({ id: 9, method: "session/new", params: { cwd: "/project" } });
@@ -132,7 +132,7 @@ test("a list that comes before the session's response passes as it is and is mer
   expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
 });
 
-test("a list that comes within the 50 ms is merged in place, and sent again only at the first prompt", async () => {
+test("merges a command list that arrives within the 50 ms and repeats it only at the first prompt", async () => {
   const { editor, agent, exchange, take, settle } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   await editor({ id: 9, method: "session/new", params: { cwd: "/project" } });
@@ -146,7 +146,7 @@ test("a list that comes within the 50 ms is merged in place, and sent again only
   expect(take().map(commandNames)).toEqual([["init", "pdf", "csv"]]);
 });
 
-test("an editor that has named the session before its list was sent is not sent it again", async () => {
+test("does not repeat the commands for an editor that used the session before they were sent", async () => {
   const { settle, take, editor } = await converseInSession();
   await editor({ id: 7, method: "session/set_mode", params: { sessionId: "s", modeId: "plan" } });
   await settle();
@@ -155,7 +155,7 @@ test("an editor that has named the session before its list was sent is not sent 
   expect(take()).toEqual([]);
 });
 
-test("the commands of an agent that lists its own wait for that list, so that the editor gets one", async () => {
+test("waits for the command list of an agent that is known to send one, and sends one merged list", async () => {
   const conversation = converse();
   const { exchange, agent, settle, take, clock } = conversation;
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentInfo: { name: "qwen-code" } });
@@ -168,7 +168,7 @@ test("the commands of an agent that lists its own wait for that list, so that th
   expect(take()).toEqual([]);
 });
 
-test("the commands of an agent that lists none after all are sent a little later", async () => {
+test("sends the commands after a delay if such an agent sends no list", async () => {
   const { exchange, settle, take, clock } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentInfo: { name: "qwen-code" } });
   await exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "s" });
@@ -177,7 +177,7 @@ test("the commands of an agent that lists none after all are sent a little later
   expect(take().map(commandNames)).toEqual([["pdf", "csv"]]);
 });
 
-test("while an editor does not read, only the latest list waits for it", async () => {
+test("queues only the latest list while the editor does not read", async () => {
   const conversation = await converseInSession(clients.optedIn);
   const { settle, take, skillset, stopReading } = conversation;
   await settle();
@@ -189,7 +189,7 @@ test("while an editor does not read, only the latest list waits for it", async (
   expect(take("available_commands_update")).toMatchObject([{ availableCommands: [{ description: "Edit 100." }] }]);
 });
 
-test("an editor that asked for changes only gets the first list whole, then what changed", async () => {
+test("sends the full list first and then only changes to an editor that asked for deltas", async () => {
   const deltas = { _meta: { "acp-skills": { notification: true, deltas: true, commands: false } } };
   const { settle, atEditor, skillset } = await converseInSession(deltas);
   const told = (): unknown[] => atEditor.splice(0).filter(({ method }) => method === "_acp-skills/skills_update");
@@ -200,7 +200,7 @@ test("an editor that asked for changes only gets the first list whole, then what
   expect(told()).toMatchObject([{ params: { sessionId: "s", update } }]);
 });
 
-test("an answer of the agent's to a call that it was never asked is dropped", async () => {
+test("drops an agent's response to a call that only we answer", async () => {
   let answer: (value: unknown) => void = () => undefined;
   const asked = new Promise((resolve) => {
     answer = resolve;
@@ -216,7 +216,7 @@ test("an answer of the agent's to a call that it was never asked is dropped", as
   });
 });
 
-test("an agent's list that the service cannot amend in time passes as it came, and is sent again later", async () => {
+test("forwards a command list unchanged if the service times out, and sends it again later", async () => {
   const clock = manualClock();
   const asked: string[] = [];
   const nothing = (): void => undefined;
@@ -238,7 +238,7 @@ test("an agent's list that the service cannot amend in time passes as it came, a
   expect(asked).toEqual(["again"]);
 });
 
-test("the commands in a v2 response are the agent's own list", async () => {
+test("treats the commands in a v2 session response as the agent's list", async () => {
   const { exchange, settle, take } = converse();
   await exchange("initialize", { protocolVersion: 2, info: {} }, { protocolVersion: 2, capabilities: {} });
   const availableCommands = [{ type: "command", name: "init", description: "The agent's." }];
@@ -256,7 +256,7 @@ test("the commands in a v2 response are the agent's own list", async () => {
   ]);
 });
 
-test("cwd and every additional directory decide where skills are looked for", async () => {
+test("searches for skills in cwd and every additional directory", async () => {
   const { exchange, skillset } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   const additionalDirectories = ["/a", 7, "/b"];
@@ -264,7 +264,7 @@ test("cwd and every additional directory decide where skills are looked for", as
   expect(skillset.opened).toEqual([{ cwd: "/project", additionalDirectories: ["/a", "/b"] }]);
 });
 
-test.each(["session/load", "session/resume"])("%s opens the session its request names", async (method) => {
+test.each(["session/load", "session/resume"])("opens the session that the request of %s names", async (method) => {
   const { exchange, settle, atEditor } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   await exchange(method, { cwd: "/project", sessionId: "old" }, {});
@@ -272,7 +272,7 @@ test.each(["session/load", "session/resume"])("%s opens the session its request 
   expect(atEditor.at(-1)?.params).toMatchObject({ sessionId: "old" });
 });
 
-test("session/load answered with null, as some agents do, opens the session too", async () => {
+test("opens the session if session/load is answered with null", async () => {
   const { exchange, settle, atEditor } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   await exchange("session/load", { cwd: "/project", sessionId: "old" }, null);
@@ -280,7 +280,7 @@ test("session/load answered with null, as some agents do, opens the session too"
   expect(atEditor.at(-1)?.params).toMatchObject({ sessionId: "old" });
 });
 
-test("session/fork opens the session its response names, beside the first", async () => {
+test("opens the session that the response to session/fork names, beside the original", async () => {
   const { exchange, settle, atEditor, skillset } = await converseInSession();
   await exchange("session/fork", { cwd: "/project", sessionId: "s" }, { sessionId: "fork" });
   await settle();
@@ -289,7 +289,7 @@ test("session/fork opens the session its response names, beside the first", asyn
   expect(skillset.openCount()).toBe(2);
 });
 
-test.each(["session/close", "session/delete"])("%s releases the session once it succeeded", async (method) => {
+test.each(["session/close", "session/delete"])("releases the session when %s succeeded", async (method) => {
   const { editor, agent, skillset, settle, take } = await converseInSession();
   await editor({ id: 5, method, params: { sessionId: "s" } });
   agent({ id: 5, error: { code: -32603, message: "no" } });
@@ -302,7 +302,7 @@ test.each(["session/close", "session/delete"])("%s releases the session once it 
   expect(take()).toEqual([]);
 });
 
-test("a session that the agent refuses is released and told nothing", async () => {
+test("releases a session that the agent refuses and sends nothing for it", async () => {
   const { exchange, editor, agent, settle, take, skillset } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   await editor({ id: 5, method: "session/new", params: { cwd: "/project" } });
@@ -312,13 +312,13 @@ test("a session that the agent refuses is released and told nothing", async () =
   expect(skillset.openCount()).toBe(0);
 });
 
-test("a session loaded twice is held once", async () => {
+test("keeps one entry for a session that is loaded twice", async () => {
   const { exchange, skillset } = await converseInSession();
   await exchange("session/load", { cwd: "/project", sessionId: "s" }, {});
   expect(skillset.openCount()).toBe(1);
 });
 
-test("requests before initialize pass, no session is opened for them, and that is told once", async () => {
+test("forwards requests before initialize without opening a session, and logs it once", async () => {
   const { exchange, atAgent, atEditor, settle, skillset, logged } = converse();
   await exchange("session/new", { cwd: "/project" }, { sessionId: "r" });
   await exchange("session/new", { cwd: "/project" }, { sessionId: "s" });
@@ -329,7 +329,7 @@ test("requests before initialize pass, no session is opened for them, and that i
   expect(logged).toEqual([expect.stringMatching(/^warning: .*before initialize/)]);
 });
 
-test("initialize and session/new sent without waiting for answers are understood", async () => {
+test("supports initialize and session/new sent without waiting for responses", async () => {
   const { editor, agent, settle, take } = converse();
   await editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   await editor({ id: 1, method: "session/new", params: { cwd: "/project" } });
@@ -339,7 +339,7 @@ test("initialize and session/new sent without waiting for answers are understood
   expect(take().map(commandNames)).toEqual([["pdf", "csv"]]);
 });
 
-test("an agent that never answers costs a bounded number of sessions", async () => {
+test("limits the number of open sessions for an agent that never responds", async () => {
   const { exchange, editor, skillset } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   for (let id = 0; id < 1_000; id++) await editor({ id, method: "session/new", params: { cwd: "/project" } });
@@ -347,7 +347,7 @@ test("an agent that never answers costs a bounded number of sessions", async () 
   expect(skillset.openCount()).toBe(256);
 });
 
-test("two requests with one id are answered in their order", async () => {
+test("matches responses to two requests with the same id in order", async () => {
   const { exchange, editor, agent, settle, atEditor } = converse();
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
   await editor({ id: 7, method: "session/load", params: { cwd: "/a", sessionId: "first" } });
@@ -358,7 +358,7 @@ test("two requests with one id are answered in their order", async () => {
   expect(atEditor.at(-1)?.params).toMatchObject({ sessionId: "second" });
 });
 
-test("problems are told to who opted in, when they change", async () => {
+test("sends the number of problems to an editor that opted in, when it changes", async () => {
   const problem = {
     code: "name-missing",
     severity: "warning",
@@ -384,7 +384,7 @@ test("problems are told to who opted in, when they change", async () => {
   expect(plain.atEditor.every(({ method }) => method !== "_acp-skills/problems")).toBe(true);
 });
 
-test("skills that are left out are told on the log, though other skills are there, once for all sessions", async () => {
+test("logs a skill that cannot be loaded once for all sessions", async () => {
   const problem = {
     code: "description-missing",
     severity: "error",
@@ -404,7 +404,7 @@ test("skills that are left out are told on the log, though other skills are ther
   ]);
 });
 
-test("a relative cwd is told once on the log, and as a notice where those are shown", async () => {
+test("logs a relative cwd once and sends a notice to editors that show notices", async () => {
   const skillset = memorySkillset([offer("pdf")], { problems: ["The directory x is relative."] });
   const { exchange, settle, take, logged } = await converseInSession(clients.notices, { skillset });
   await exchange("session/new", { cwd: "x" }, { sessionId: "t" });
@@ -418,7 +418,7 @@ test("a relative cwd is told once on the log, and as a notice where those are sh
   expect(plain.take("notice")).toEqual([]);
 });
 
-test("when skills cannot be opened at all chat goes on, and it is told once", async () => {
+test("continues without skills if they cannot be opened, and logs it once", async () => {
   const skillset = {
     ...memorySkillset(),
     openSession: () => {
@@ -433,7 +433,7 @@ test("when skills cannot be opened at all chat goes on, and it is told once", as
   expect(logged).toHaveLength(1);
 });
 
-test("a prompt that calls a skill of ours carries its instructions", async () => {
+test("adds the instructions of a skill to a prompt that invokes it", async () => {
   const { editor, atAgent } = await converseInSession({}, {}, { promptCapabilities: { embeddedContext: true } });
   await editor(prompt("/pdf read it", { type: "image", data: "" }));
   expect(atAgent.at(-1)?.params).toMatchObject({
@@ -460,7 +460,7 @@ test.each([
   ["$pdf", "anything"],
   ["skill:pdf", "anything"],
 ])(
-  "a skill that the agent shows itself as %s, %j, is the agent's to run, in its own form",
+  "leaves a skill that the agent lists as %s, %j, to the agent, in the agent's spelling",
   async (name, description) => {
     const { editor, agent, atAgent } = await converseInSession();
     agent(shows(name, description));
@@ -471,7 +471,7 @@ test.each([
   },
 );
 
-test("a command of the agent's that only has a skill's name keeps the slash; the skill has the dollar sign", async () => {
+test("leaves the slash to an unrelated command with a skill's name; the dollar sign invokes the skill", async () => {
   const { editor, agent, atAgent } = await converseInSession();
   agent(shows("pdf", "Prints the page."));
   await editor(prompt("/pdf read it"));
@@ -480,7 +480,7 @@ test("a command of the agent's that only has a skill's name keeps the slash; the
   expect(JSON.stringify(atAgent.at(-1))).toContain("Do it well.");
 });
 
-test("a skill edited since the agent started is brought fresh, though the agent shows it, and so is its description", async () => {
+test("sends the current text and description of a skill that was edited after the agent listed it", async () => {
   const changed = { body: "New text.", truncated: false, files: [], moreFiles: false, changedAt: 2 };
   const { editor, agent, atAgent, skillset, take, settle } = await converseInSession(
     {},
@@ -495,13 +495,13 @@ test("a skill edited since the agent started is brought fresh, though the agent 
   expect(JSON.stringify(atAgent.at(-1))).toContain("New text.");
 });
 
-test("words that steer a turn can call a skill too", async () => {
+test("invokes a skill from _session/steering", async () => {
   const { editor, atAgent } = await converseInSession();
   await editor({ ...prompt("/pdf read it"), method: "_session/steering" });
   expect(JSON.stringify(atAgent.at(-1))).toContain("Do it well.");
 });
 
-test("a call that comes before the skills are read waits for them, but not for ever", async () => {
+test("delays a prompt that invokes a skill until skills are read or a timeout expires", async () => {
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
   const { editor, atAgent, clock } = await converseInSession({}, { skillset });
   const waiting = editor(prompt("/pdf read it"));
@@ -515,7 +515,7 @@ test("a call that comes before the skills are read waits for them, but not for e
   expect(patient.atAgent.at(-1)).toEqual(prompt("/pdf read it"));
 });
 
-test("a skill that cannot be read leaves the prompt as it is", async () => {
+test("forwards the prompt unchanged if the skill cannot be read", async () => {
   const { editor, atAgent, logged } = await converseInSession(
     {},
     { readInstructions: () => Promise.reject(new Error("gone")) },
@@ -525,7 +525,7 @@ test("a skill that cannot be read leaves the prompt as it is", async () => {
   expect(logged).toEqual([expect.stringMatching(/^warning: .*pdf.*gone/)]);
 });
 
-test("an agent that serves skills itself is left alone", async () => {
+test("does nothing for an agent that advertises acp-skills itself", async () => {
   const { exchange, settle, take, interceptor } = converse();
   const agentCapabilities = { _meta: { "acp-skills": { version: "1", tools: [], update: [] } } };
   await exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities });
@@ -535,7 +535,7 @@ test("an agent that serves skills itself is left alone", async () => {
   expect(interceptor.agentInterest()).toEqual([]);
 });
 
-test("with neither news nor tools nothing is looked at", async () => {
+test("inspects no message with emit none and no tools", async () => {
   const { interceptor, atEditor, settle } = await converseInSession(clients.optedIn, { emit: "none" });
   await settle();
   expect(interceptor.editorInterest()).toEqual([]);
@@ -546,7 +546,7 @@ test("with neither news nor tools nothing is looked at", async () => {
   ]);
 });
 
-test("with neither news nor tools no service is connected", () => {
+test("connects no service with emit none and no tools", () => {
   const connect = vi.fn();
   const service = { connect, close: () => Promise.resolve() };
   const settings = readOptions({ emit: "none", tools: "none" });
@@ -556,14 +556,14 @@ test("with neither news nor tools no service is connected", () => {
   expect(connect).not.toHaveBeenCalled();
 });
 
-test("what is searched for in the agent's bytes stands in every list of commands", async () => {
+test("includes a text of each update it handles in agentInterest", async () => {
   const { interceptor } = await converseInSession();
   const interest = interceptor.agentInterest();
   for (const update of ["available_commands_update", "user_message_chunk", "session_info_update"])
     expect((interest as string[]).some((piece) => update.includes(piece))).toBe(true);
 });
 
-test("messages of ours never carry an id", async () => {
+test("sends messages without an id", async () => {
   const { settle, atEditor } = await converseInSession({ ...clients.optedIn, session: { notices: {} } });
   atEditor.splice(0);
   await settle();
@@ -571,7 +571,7 @@ test("messages of ours never carry an id", async () => {
   expect(atEditor.every((message) => !("id" in message))).toBe(true);
 });
 
-test("after close nothing is sent and everything is released", async () => {
+test("releases all sessions and sends nothing after close", async () => {
   const { interceptor, settle, take, skillset, editor } = await converseInSession();
   await editor({ id: 8, method: "session/new", params: { cwd: "/x" } });
   interceptor.close();
@@ -581,7 +581,7 @@ test("after close nothing is sent and everything is released", async () => {
   expect(skillset.openCount()).toBe(0);
 });
 
-test("a fault of ours never stops a message and is told once", async () => {
+test("forwards messages despite an internal error, and logs it once", async () => {
   const conversation = await converseInSession();
   const broken = {
     ...offer("bad"),
@@ -599,7 +599,7 @@ test("a fault of ours never stops a message and is told once", async () => {
   expect(conversation.logged[0]).toContain("broken skill");
 });
 
-test("no JSON value, from either side, is stopped or changed unless it is one of ours", () => {
+test("forwards any unrelated JSON value unchanged in both directions", () => {
   const settings = readOptions({ tools: "none" });
   const interceptor = openInterceptor({
     service: openLocalService(settings, { skillset: memorySkillset() }),
@@ -624,7 +624,7 @@ test("no JSON value, from either side, is stopped or changed unless it is one of
   );
 });
 
-test("replies with a null id, batches and cancellations pass untouched", async () => {
+test("forwards responses with a null id, batches and cancellations unchanged", async () => {
   const conversation = await converseInSession();
   const messages = [
     { id: null, error: { code: -32600, message: "?" } },

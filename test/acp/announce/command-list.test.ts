@@ -12,7 +12,7 @@ const merge = (
 ): readonly unknown[] =>
   toCommandList(commands, mergeCommands(commands, skills, dialect, { isOutdated: () => false, how: () => "as-skill" }));
 
-test("a skill is one command, after the agent's own", () => {
+test("lists each skill as one command after the agent's own commands", () => {
   expect(merge([own("init")])).toEqual([
     own("init"),
     {
@@ -24,26 +24,29 @@ test("a skill is one command, after the agent's own", () => {
   ]);
 });
 
-test("in v2 a command and its input carry a type", () => {
+test("adds a type to a command and its input in ACP v2", () => {
   expect(merge([], [pdf], { protocol: 2, jetbrains: false })).toMatchObject([
     { type: "command", name: "pdf", input: { type: "text", hint: "what to do" } },
   ]);
 });
 
-test.each(["pdf", "$pdf", "skill:pdf"])("a skill that the agent shows as %s is annotated, not listed twice", (name) => {
-  const commands = [own("a"), { ...own(name), _meta: { theirs: 1 } }, own("b")];
-  const facts = { ...(name !== "pdf" && { slug: "pdf" }), description: "What pdf does.", version: "1.0.0" };
-  const annotated = { ...own(name), _meta: { theirs: 1, "acp-skills": { ...facts, source: "/skills" } } };
-  expect(merge(commands)).toEqual([own("a"), annotated, own("b")]);
-});
+test.each(["pdf", "$pdf", "skill:pdf"])(
+  "annotates a skill that the agent lists as %s instead of listing it twice",
+  (name) => {
+    const commands = [own("a"), { ...own(name), _meta: { theirs: 1 } }, own("b")];
+    const facts = { ...(name !== "pdf" && { slug: "pdf" }), description: "What pdf does.", version: "1.0.0" };
+    const annotated = { ...own(name), _meta: { theirs: 1, "acp-skills": { ...facts, source: "/skills" } } };
+    expect(merge(commands)).toEqual([own("a"), annotated, own("b")]);
+  },
+);
 
-test("a dotted skill that the agent shows by its dotted name is annotated too", () => {
+test("annotates a skill that the agent lists by its dotted name", () => {
   expect(merge([own("a.b")], [offer("a.b")])).toMatchObject([
     { name: "a.b", _meta: { "acp-skills": { slug: "a-b", name: "a.b" } } },
   ]);
 });
 
-test("for JetBrains each command says that it is a skill, and where it lies", () => {
+test("adds the kind and the path of the skill to each command for JetBrains", () => {
   const commands = [{ ...own("pdf"), _meta: { jetbrains: { other: 1 } } }];
   const merged = merge(commands, [pdf, offer("csv")], { protocol: 1, jetbrains: true });
   expect(merged).toMatchObject([
@@ -52,14 +55,14 @@ test("for JetBrains each command says that it is a skill, and where it lies", ()
   ]);
 });
 
-test("an agent's own words for JetBrains stay", () => {
+test("keeps the metadata for JetBrains that the agent set itself", () => {
   const commands = [{ ...own("pdf"), _meta: { jetbrains: { air: { version: 3, kind: "skill", icon: "x" } } } }];
   const [command] = merge(commands, [pdf], { protocol: 1, jetbrains: true });
   const air = { version: 3, kind: "skill", icon: "x", skillPath: "/skills/pdf/SKILL.md" };
   expect(command).toMatchObject({ _meta: { jetbrains: { air } } });
 });
 
-test("a skill that was edited since the agent read it is shown as it is now", () => {
+test("lists a skill that was edited after the agent read it with its current description", () => {
   const merged = toCommandList(
     [own("pdf")],
     mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how: () => "as-skill" }),
@@ -67,7 +70,7 @@ test("a skill that was edited since the agent read it is shown as it is now", ()
   expect(merged).toMatchObject([{ name: "pdf", description: "What pdf does." }]);
 });
 
-test("what the agent lists beside commands stays as it is", () => {
+test("keeps entries of the agent's list that are not commands", () => {
   expect(merge([null, 7, "x"], [])).toEqual([null, 7, "x"]);
 });
 
@@ -87,18 +90,18 @@ test.each([
     },
     "<in> [out]",
   ],
-] as const)("the hint comes from what the skill declares: %j", (facts, hint) => {
+] as const)("takes the hint from the skill's declaration: %j", (facts, hint) => {
   expect(merge([], [offer("a", facts)])).toMatchObject([{ input: { hint } }]);
 });
 
-test("a command of the agent's that only has a skill's name stays as it is, and the skill is not listed beside it", () => {
+test("keeps an unrelated command that has a skill's name and does not list the skill", () => {
   const how = () => "as-other" as const;
   expect(toCommandList([own("pdf")], mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how }))).toEqual([
     own("pdf"),
   ]);
 });
 
-test("of a skill that the agent read elsewhere, what is shown is what we run", () => {
+test("shows our description of a skill of which the agent lists another copy", () => {
   const how = () => "as-copy" as const;
   const merged = mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => false, how });
   expect(toCommandList([own("pdf")], merged)).toMatchObject([

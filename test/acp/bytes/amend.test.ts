@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Amendment, amendValue } from "../../../src/acp/bytes/amend.ts";
 import { amendText } from "../../../src/acp/bytes/amend-text.ts";
 
-/** A message with something at every place that is ever amended, and anything else around it. */
+/** A message with a value at every path that is amended, and arbitrary other fields. */
 const message = fc.record({
   id: fc.oneof(fc.nat(), fc.string()),
   extra: fc.jsonValue(),
@@ -18,7 +18,7 @@ const amendment = fc.oneof(
   fc.record({ path: fc.constant(["extra"]), value: fc.jsonValue() }),
 );
 
-test("a value and its text are amended alike, whatever the message", () => {
+test("amends a value and its JSON text with the same result for any message", () => {
   fc.assert(
     fc.property(
       message,
@@ -41,7 +41,7 @@ test("a value and its text are amended alike, whatever the message", () => {
   );
 });
 
-test("what is not amended keeps its exact spelling", () => {
+test("keeps the exact text of everything that is not amended", () => {
   const text = '{"id": 9007199254740993, "b":1.0,\t"params":{ "a":"\\u00e9\\/" , "list":[ 1e2,3 ]}}\r\n';
   const amended = amendText(text, [
     { path: ["params", "list"], at: 1, remove: 1, insert: [4, 5] },
@@ -52,7 +52,7 @@ test("what is not amended keeps its exact spelling", () => {
   );
 });
 
-test("items are appended to an empty list, and a property to an empty object", () => {
+test("appends items to an empty list and a property to an empty object", () => {
   const amendments: Amendment[] = [
     { path: ["list"], at: 0, remove: 0, insert: [1, 2] },
     { path: ["object", "key"], value: true },
@@ -60,22 +60,22 @@ test("items are appended to an empty list, and a property to an empty object", (
   expect(amendText('{"list":[],"object":{}}', amendments)).toBe('{"list":[1,2],"object":{"key":true}}');
 });
 
-test("of a key that stands twice the last counts, as JSON.parse has it", () => {
+test("uses the last of duplicate keys, like JSON.parse", () => {
   expect(amendText('{"a":1,"a":2}', [{ path: ["a"], value: 3 }])).toBe('{"a":1,"a":3}');
 });
 
-test("what is nested deeper than any stack is passed by", () => {
+test("skips values that are nested too deeply for recursion", () => {
   const deep = `${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}`;
   const text = `{"before":${deep},"params":{"list":[{"deep":${deep}}]}}`;
   const amended = amendText(text, [{ path: ["params", "list"], at: 1, remove: 0, insert: [7] }]);
   expect(amended === `{"before":${deep},"params":{"list":[{"deep":${deep}},7]}}`).toBe(true);
 });
 
-test.each(['{"a', '{"a":1', "[1,", "", " "])("what is not JSON after all is refused: %j", (text) => {
+test.each(['{"a', '{"a":1', "[1,", "", " "])("throws a SyntaxError for invalid JSON: %j", (text) => {
   expect(() => amendText(text, [{ path: ["b"], value: 1 }])).toThrow(SyntaxError);
 });
 
-test("the original value is not changed", () => {
+test("does not mutate the original value", () => {
   const value = Object.freeze({ params: Object.freeze({ list: Object.freeze([1]) }) });
   amendValue(value, [{ path: ["params", "list"], at: 0, remove: 1, insert: [2] }]);
   expect(value).toEqual({ params: { list: [1] } });
@@ -87,7 +87,7 @@ test.each([
   [{ path: ["missing"], at: 0, remove: 0, insert: [1] }],
   [{ path: ["text"], at: 0, remove: 0, insert: [1] }],
   [{ path: ["text", "x"], value: 1 }],
-])("a path that leads nowhere is refused: %j", (amendment: Amendment) => {
+])("throws a RangeError for a path that does not exist: %j", (amendment: Amendment) => {
   const value = { list: [1], text: "x" };
   expect(() => amendValue(value, [amendment])).toThrow(RangeError);
   expect(() => amendText(JSON.stringify(value), [amendment])).toThrow(RangeError);

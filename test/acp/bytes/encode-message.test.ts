@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeMessage } from "../../../src/acp/bytes/encode-message.ts";
 
-test("a message is the line that JSON.stringify gives, the first time and again", () => {
+test("encodes a message like JSON.stringify, with and without the cache", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (message) => {
       const line = `${JSON.stringify(message)}\n`;
@@ -12,7 +12,7 @@ test("a message is the line that JSON.stringify gives, the first time and again"
   );
 });
 
-test("what is undefined is left out, as JSON.stringify does", () => {
+test("handles undefined values like JSON.stringify", () => {
   const message = { a: undefined, b: [undefined, { c: undefined }] };
   expect(encodeMessage(message).toString()).toBe(`${JSON.stringify(message)}\n`);
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { openFindTexts } from "../../../src/acp/bytes/find-texts.ts";
 
-test("it finds the first of all texts, as searching for each would", () => {
+test("finds a match exactly when a separate search for each text does", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "_"), maxLength: 40 });
   const text = fc
     .string({ unit: fc.constantFrom("a", "b", "_"), minLength: 1, maxLength: 4 })
@@ -10,7 +10,7 @@ test("it finds the first of all texts, as searching for each would", () => {
   fc.assert(
     fc.property(letters, fc.array(text, { maxLength: 5 }), fc.nat(40), (block, texts, start) => {
       const places = texts.map((one) => block.indexOf(one, start)).filter((place) => place !== -1);
-      // Any place of a line does, and the line of the first: the first underscore decides between texts that overlap.
+      // The match may be any of several that overlap: the first underscore decides between them.
       const found = openFindTexts(texts)(Buffer.from(block), Math.min(start, block.length));
       expect(found === -1).toBe(places.length === 0);
       if (found !== -1) expect(texts.some((one) => block.startsWith(one, found))).toBe(true);
@@ -18,7 +18,7 @@ test("it finds the first of all texts, as searching for each would", () => {
   );
 });
 
-test("texts in separate lines are found in the order of the lines", () => {
+test("finds texts on separate lines in line order", () => {
   const find = openFindTexts(["user_m", "_info_", "plain"]);
   const block = Buffer.from("x\n_infx\nan _info_ here\nplain\nuser_m\n");
   expect(find(block, 0)).toBe(block.indexOf("_info_"));

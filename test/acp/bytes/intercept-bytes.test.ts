@@ -12,10 +12,10 @@ import { fakeTools } from "../fake-tools.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
 interface Wire {
-  /** Bytes from one end, cut as given; the bytes that reach the other. */
+  /** Sends text in chunks of the given sizes and returns what reaches the other end. */
   readonly fromEditor: (text: string, sizes?: Iterator<number>) => Promise<string>;
   readonly fromAgent: (text: string, sizes?: Iterator<number>) => Promise<string>;
-  /** Lines of ours to the editor, and to the agent. */
+  /** Lines that the interceptor itself sends to the editor and to the agent. */
   readonly sent: string[];
   readonly answered: string[];
   readonly logged: string[];
@@ -61,7 +61,7 @@ const newSession =
   '{"jsonrpc":"2.0","id":9007199254740993,"method":"session/new","params":{"cwd":"/p","mcpServers":[]}}\n';
 const session = '{"jsonrpc":"2.0","id":9007199254740993,"result":{"sessionId":"s"}}\n';
 
-/** Lines an agent or an editor may write that do not concern us. */
+/** Lines from an agent or an editor that must be forwarded unchanged. */
 const strangeLines = [
   '{"jsonrpc":"2.0","id":9007199254740993,"method":"fs/read_text_file","params":{"line":1.0,"n":12345678901234567890}}',
   '{"jsonrpc":"2.0","method":"_vendor/whatever","params":[1e400,-0,"\\ud800","\\u00e9é🦀"]}',
@@ -80,8 +80,8 @@ const strangeLines = [
 
 test.each([
   ["before initialize", false],
-  ["after it", true],
-])("a wrapper with nothing to do changes no byte, split anywhere, %s", async (_when, isInitialized) => {
+  ["after initialize", true],
+])("forwards unrelated lines byte for byte, however they are chunked, %s", async (_when, isInitialized) => {
   const lines = fc.array(fc.oneof(fc.constantFrom(...strangeLines), fc.json(), fc.string()), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(lines, fc.infiniteStream(fc.nat(40)), fc.boolean(), async (texts, sizes, endsWithBreak) => {
@@ -98,7 +98,7 @@ test.each([
   );
 });
 
-test("bytes that are not UTF-8 pass as they are", async () => {
+test("forwards bytes that are not valid UTF-8 unchanged", async () => {
   const settings = readOptions({ tools: "none" });
   const service = openLocalService(settings, { skillset: memorySkillset() });
   const { passFromAgent } = interceptBytes(service, settings, {
@@ -109,7 +109,7 @@ test("bytes that are not UTF-8 pass as they are", async () => {
   expect(Buffer.concat(await passFromAgent(line, () => undefined))).toEqual(line);
 });
 
-test("messages of 20 MB pass, both ways, in time linear in their length", async () => {
+test("forwards messages of 20 MB in both directions in linear time", async () => {
   const { fromEditor, fromAgent } = wire(memorySkillset());
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -121,7 +121,7 @@ test("messages of 20 MB pass, both ways, in time linear in their length", async 
   expect((await fromAgent(big, chunks())) === big).toBe(true);
 });
 
-test("only what is amended changes; the rest of the line keeps its bytes", async () => {
+test("keeps the bytes of a line outside of the amended part", async () => {
   const { fromEditor, fromAgent } = wire();
   await fromEditor(initialize);
   const answer = '{"id": 0,"x":9007199254740993, "result":{"protocolVersion":1 ,"agentCapabilities":{"a":1.0}}}\r\n';
@@ -134,7 +134,7 @@ test("only what is amended changes; the rest of the line keeps its bytes", async
   expect(amended.endsWith("}}}}}\r\n")).toBe(true);
 });
 
-test("an id above 2^53 is matched and keeps its digits", async () => {
+test("matches an id above 2^53 and keeps its digits", async () => {
   const { fromEditor, fromAgent, sent, clock } = wire();
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -145,7 +145,7 @@ test("an id above 2^53 is matched and keeps its digits", async () => {
   expect(sent.map((line) => (JSON.parse(line) as { method: string }).method)).toEqual(["session/update"]);
 });
 
-test("an amended line stays in its place among the lines around it", async () => {
+test("keeps an amended line in order", async () => {
   const { fromEditor, fromAgent, clock } = wire();
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -162,7 +162,7 @@ test("an amended line stays in its place among the lines around it", async () =>
   expect(lines[1]).toContain('"availableCommands":[{"name":"init","n":9007199254740993},{"name":"pdf"');
 });
 
-test("a prompt that waits for a skill keeps its place too", async () => {
+test("keeps a prompt that waits for a skill in order", async () => {
   const { fromEditor, fromAgent } = wire();
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -174,7 +174,7 @@ test("a prompt that waits for a skill keeps its place too", async () => {
   expect(through).toBe(`{"a":1}\n${call}\n{"b":2}\n`);
 });
 
-test("a method whose slash is escaped is recognised", async () => {
+test("recognises a method whose slash is escaped", async () => {
   const { fromEditor, fromAgent, sent, clock } = wire();
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -185,7 +185,7 @@ test("a method whose slash is escaped is recognised", async () => {
   expect(sent).toHaveLength(1);
 });
 
-test("garbage is told once for each end, while lines are read anyway", async () => {
+test("logs invalid JSON once per direction while every line is parsed", async () => {
   const { fromEditor, fromAgent, logged } = wire();
   expect(await fromAgent("Welcome!\nagain\n")).toBe("Welcome!\nagain\n");
   await fromEditor("nonsense\n");
@@ -195,7 +195,7 @@ test("garbage is told once for each end, while lines are read anyway", async () 
   ]);
 });
 
-test("steady traffic is not parsed", async () => {
+test("does not parse messages during a turn", async () => {
   const { fromEditor, fromAgent, logged } = wire();
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -203,14 +203,14 @@ test("steady traffic is not parsed", async () => {
   expect(logged).toEqual([]);
 });
 
-test("with emit none nothing is parsed at all", async () => {
+test("parses nothing with emit none", async () => {
   const { fromEditor, fromAgent, logged } = wire(memorySkillset([offer("pdf")]), "none");
   expect(await fromEditor(initialize)).toBe(initialize);
   expect(await fromAgent(`x\n${initialized}`)).toBe(`x\n${initialized}`);
   expect(logged).toEqual([]);
 });
 
-test("with tools, a session's request keeps every byte but those of the server that joins it", async () => {
+test("adds our MCP server to a session request and keeps all other bytes", async () => {
   const { fromEditor, fromAgent } = wire(undefined, undefined, fakeTools());
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -220,7 +220,7 @@ test("with tools, a session's request keeps every byte but those of the server t
   expect(line.replace(entry, "")).toBe(newSession);
 });
 
-test("calls of our tools are taken out from between other lines, cut anywhere, and answered", async () => {
+test("answers calls of our tools and does not forward them, however they are chunked", async () => {
   const { fromEditor, fromAgent, sent, answered } = wire(undefined, undefined, fakeTools());
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -242,7 +242,7 @@ test("calls of our tools are taken out from between other lines, cut anywhere, a
   expect(answered).toEqual([]);
 });
 
-test("a request for permission that is ours to answer is taken out; of others only the words change", async () => {
+test("answers permission requests for our read-only tools and only changes texts of others", async () => {
   const { fromEditor, fromAgent, answered, sent } = wire(undefined, undefined, fakeTools());
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -259,7 +259,7 @@ test("a request for permission that is ours to answer is taken out; of others on
   expect(sent).toEqual([]);
 });
 
-test("a session that could not be loaded is forgotten", async () => {
+test("forgets a session that could not be loaded", async () => {
   const { fromEditor, fromAgent } = wire(undefined, undefined, fakeTools());
   await fromEditor(initialize);
   await fromAgent(initialized);
@@ -273,7 +273,7 @@ test("a session that could not be loaded is forgotten", async () => {
 
 const answers = ["at once", "late", "never", "rejects", "throws"] as const;
 
-test("whatever is asked of a service that answers late, never or with a fault, bytes pass unchanged and in order", async () => {
+test("forwards bytes unchanged and in order while the service is slow, silent or failing", async () => {
   const fromEither = {
     editor: [
       newSession,
@@ -334,7 +334,7 @@ test("whatever is asked of a service that answers late, never or with a fault, b
         out.editor = out.agent = "";
         const of = (from: "editor" | "agent"): string =>
           steps.flatMap((one) => (one.from === from ? [one.line] : [])).join("");
-        // Each direction waits for itself only.
+        // The two directions do not wait for each other.
         const passing = Promise.all([pass("editor", of("editor")), pass("agent", of("agent"))]);
         const state = { isOver: false };
         void passing.finally(() => (state.isOver = true));

@@ -26,7 +26,7 @@ function mount(): Ends {
 
 const message = (fields: object): AnyMessage => ({ jsonrpc: "2.0", ...fields }) as AnyMessage;
 
-/** Writes to one end and reads it at the other. */
+/** Writes messages to one end and returns what arrives at the other. */
 async function carry(from: Stream, to: Stream, ...messages: AnyMessage[]): Promise<AnyMessage[]> {
   const writer = from.writable.getWriter();
   const reader = to.readable.getReader();
@@ -47,14 +47,14 @@ async function openSession({ editor, agent }: Pick<Ends, "editor" | "agent">): P
   await carry(agent, editor, message({ id: 1, result: { sessionId: "s" } }));
 }
 
-test("messages that are not ours pass as the very same objects", async () => {
+test("forwards unrelated messages as the same objects", async () => {
   const { editor, agent } = mount();
   const odd = [message({ method: "_x" }), [1, 2] as unknown as AnyMessage, 7 as unknown as AnyMessage];
   expect((await carry(editor, agent, ...odd)).every((one, index) => one === odd[index])).toBe(true);
   expect((await carry(agent, editor, ...odd)).every((one, index) => one === odd[index])).toBe(true);
 });
 
-test("skills are sent behind the response, and released when the editor closes", async () => {
+test("sends skills after the session's response and releases them when the editor closes", async () => {
   const ends = mount();
   await openSession(ends);
   const reader = ends.editor.readable.getReader();
@@ -68,7 +68,7 @@ test("skills are sent behind the response, and released when the editor closes",
   expect(ends.skillset.openCount()).toBe(0);
 });
 
-test("the agent's closing reaches the editor and releases its sessions", async () => {
+test("closes the editor's stream and releases sessions when the agent closes", async () => {
   const ends = mount();
   await openSession(ends);
   await ends.agent.writable.close();
@@ -77,7 +77,7 @@ test("the agent's closing reaches the editor and releases its sessions", async (
   expect(ends.skillset.openCount()).toBe(0);
 });
 
-test("an abort by the editor reaches the agent, and one by the agent the editor", async () => {
+test("propagates an abort in both directions", async () => {
   const one = mount();
   await one.editor.writable.abort(new Error("editor gone"));
   await expect(one.agent.readable.getReader().read()).rejects.toThrow("editor gone");
@@ -86,7 +86,7 @@ test("an abort by the editor reaches the agent, and one by the agent the editor"
   await expect(other.editor.readable.getReader().read()).rejects.toThrow("agent gone");
 });
 
-test("an agent that stops reading stops the editor, and releases its sessions", async () => {
+test("errors the editor's stream and releases sessions when the agent cancels its readable", async () => {
   const ends = mount();
   await openSession(ends);
   await ends.agent.readable.cancel(new Error("enough"));
@@ -96,7 +96,7 @@ test("an agent that stops reading stops the editor, and releases its sessions", 
   expect(ends.skillset.openCount()).toBe(0);
 });
 
-test("an agent that writes faster than the editor reads is held back", async () => {
+test("applies backpressure to an agent that writes faster than the editor reads", async () => {
   const { agent } = mount();
   const writer = agent.writable.getWriter();
   let written = 0;
@@ -107,7 +107,7 @@ test("an agent that writes faster than the editor reads is held back", async () 
   expect(writer.desiredSize).toBeLessThan(0);
 });
 
-test("a change after everything was closed is not sent and throws nothing", async () => {
+test("ignores a change of skills after the stream was closed", async () => {
   const ends = mount();
   await openSession(ends);
   await ends.agent.writable.close();
@@ -116,13 +116,13 @@ test("a change after everything was closed is not sent and throws nothing", asyn
   expect((await ends.editor.readable.getReader().read()).done).toBe(true);
 });
 
-test("over streams, a call of our tools and a request for permission are answered at once, and go no further", async () => {
+test("answers a call of our tools and a permission request without forwarding them", async () => {
   const [editor, inner] = streamPair();
   const settings = readOptions({}, { clock: manualClock() });
   const service = openLocalService(settings, { skillset: memorySkillset([offer("pdf")]), tools: fakeTools() });
   const agent = interceptStream(inner, service, settings);
   await openSession({ editor, agent });
-  // As ends do, both read all the time.
+  // Real editors and agents always have a pending read.
   const [atEditor, atAgent] = [editor.readable.getReader().read(), agent.readable.getReader().read()];
   void editor.writable.getWriter().write(message({ id: 8, method: "_acp-skills/list_skills" }));
   expect((await atEditor).value).toEqual({ jsonrpc: "2.0", id: 8, result: { name: "list_skills" } });

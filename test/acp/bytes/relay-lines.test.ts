@@ -7,7 +7,7 @@ import { cut } from "../cut.ts";
 
 const same = (block: Buffer): Buffer[] => [block];
 
-test("bytes pass in order, also those after the last line break", async () => {
+test("forwards bytes in order, including those after the last line break", async () => {
   const source = new PassThrough();
   const sink = new PassThrough();
   const relay = relayLines(source, sink, same);
@@ -17,7 +17,7 @@ test("bytes pass in order, also those after the last line break", async () => {
   expect(await text(sink)).toBe("a\nb\nc");
 });
 
-test("nothing overtakes a block that is waited for", async () => {
+test("holds back later blocks while one is pending", async () => {
   const source = new PassThrough();
   const sink = new PassThrough();
   let release: (value: Buffer[]) => void = () => undefined;
@@ -43,7 +43,7 @@ test("nothing overtakes a block that is waited for", async () => {
   expect(await text(sink)).toBe("late\nb\nc");
 });
 
-test("the source is read no faster than the sink takes", async () => {
+test("reads the source no faster than the sink accepts data", async () => {
   const source = new PassThrough();
   let take: () => void = () => undefined;
   const taken: string[] = [];
@@ -66,7 +66,7 @@ test("the source is read no faster than the sink takes", async () => {
   expect(taken).toEqual(["a\n", "b\n"]);
 });
 
-test("when the sink is gone the source is read to its end", async () => {
+test("drains the source after the sink failed", async () => {
   const source = new PassThrough();
   const sink = new PassThrough();
   const relay = relayLines(source, sink, same);
@@ -77,7 +77,7 @@ test("when the sink is gone the source is read to its end", async () => {
   expect(source.readableLength).toBe(0);
 });
 
-test("the bytes after the last line break pass also where the source fails while a block is waited for", async () => {
+test("forwards the bytes after the last line break if the source fails while a block is pending", async () => {
   const source = new PassThrough();
   const sink = new PassThrough();
   let release: (value: Buffer[]) => void = () => undefined;
@@ -97,7 +97,7 @@ test("the bytes after the last line break pass also where the source fails while
   expect(await text(sink)).toBe("late\ntail");
 });
 
-test("the end of the source is noticed while a block is waited for", async () => {
+test("detects the end of the source while a block is pending", async () => {
   const source = new PassThrough();
   const relay = relayLines(source, new PassThrough(), () => new Promise<Buffer[]>(() => undefined));
   source.end("slow\nmore\n");
@@ -105,7 +105,7 @@ test("the end of the source is noticed while a block is waited for", async () =>
   expect(relay.isActive()).toBe(true);
 });
 
-test("behind a block that is waited for, 1 MiB is read and no more", async () => {
+test("buffers at most 1 MiB behind a pending block", async () => {
   const source = new PassThrough();
   relayLines(source, new PassThrough(), () => new Promise<Buffer[]>(() => undefined));
   for (let line = 0; line < 40; line++) source.write(`${"x".repeat(64 * 1024 - 1)}\n`);
@@ -114,7 +114,7 @@ test("behind a block that is waited for, 1 MiB is read and no more", async () =>
   expect(source.readableLength + source.writableLength).toBeGreaterThan(20 * 64 * 1024);
 });
 
-test("an error of the source ends the relay and is not thrown", async () => {
+test("ends without throwing when the source fails", async () => {
   const source = new PassThrough();
   const relay = relayLines(source, new PassThrough(), same);
   source.destroy(new Error("gone"));
@@ -122,7 +122,7 @@ test("an error of the source ends the relay and is not thrown", async () => {
   expect(source.destroyed).toBe(true);
 });
 
-test("a stopped relay leaves the source alone", async () => {
+test("stops reading the source after stop()", async () => {
   const source = new PassThrough();
   const sink = new PassThrough();
   relayLines(source, sink, same).stop();
@@ -132,7 +132,7 @@ test("a stopped relay leaves the source alone", async () => {
   expect(source.readableLength).toBe(2);
 });
 
-test("blocks hold whole lines, and nothing is lost or moved, wherever the chunks begin", () => {
+test("splits any chunking into blocks of whole lines without losing or reordering bytes", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom("a", "é", "\n", "\r\n", "🦀") }),
@@ -149,12 +149,12 @@ test("blocks hold whole lines, and nothing is lost or moved, wherever the chunks
   );
 });
 
-test("a chunk that starts and ends between lines is one block, and is not copied", () => {
+test("returns a chunk of whole lines as one block without copying it", () => {
   const chunk = Buffer.from("a\nb\n");
   expect(openLineBlocks().push(chunk)[0]?.buffer).toBe(chunk.buffer);
 });
 
-test("the bytes after the last line break are returned once", () => {
+test("returns the bytes after the last line break only once", () => {
   const lines = openLineBlocks();
   lines.push(Buffer.from("a\nb"));
   expect(lines.rest()?.toString()).toBe("b");
