@@ -17,7 +17,7 @@ let root = "";
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "acp-skills-launch-"));
-  // Says who it is, then neither reads its input nor minds being told to go.
+  // Prints its process id, then reads no input and ignores SIGTERM and SIGINT.
   writeFileSync(
     join(root, "agent.cjs"),
     'process.on("SIGTERM", () => {}); process.on("SIGINT", () => {}); console.log(JSON.stringify({ pid: process.pid })); setInterval(() => {}, 1e6);',
@@ -33,7 +33,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** The dead whom nobody has waited for yet can be signalled still; the first process of a container may never wait. */
+/** A zombie can still be signalled, and the init process of a container may never reap it: checks the process state too. */
 function isAlive(id: number): boolean {
   try {
     process.kill(id, 0);
@@ -45,16 +45,16 @@ function isAlive(id: number): boolean {
 
 const node = process.execPath;
 const launchers = [
-  ["that waits for it in spawnSync", () => [node, join(root, "waiting.cjs")]],
-  ["of a shell", () => ["sh", "-c", `"${node}" "${join(root, "agent.cjs")}"; true`]],
-  ["that gave it a session of its own", () => [node, join(root, "apart.cjs")]],
+  ["that blocks in spawnSync", () => [node, join(root, "waiting.cjs")]],
+  ["written in shell", () => ["sh", "-c", `"${node}" "${join(root, "agent.cjs")}"; true`]],
+  ["that starts it detached", () => [node, join(root, "apart.cjs")]],
 ] as const;
 
-describe.runIf(onPosix).each(launchers)("an agent behind a launcher %s", (_what, launcher) => {
-  test("ends with the editor, whatever it ignores", async () => {
+describe.runIf(onPosix).each(launchers)("an agent started by a launcher %s", (_what, launcher) => {
+  test("is terminated after the editor leaves even if it ignores signals", async () => {
     const [command = "", ...args] = launcher();
     const [input, output] = [new PassThrough(), new PassThrough()];
-    // Of the longer times, none passes by itself.
+    // Times of 5 s and more pass only when the test says so.
     const clock = manualClock();
     const impatient = {
       ...clock,
@@ -67,12 +67,12 @@ describe.runIf(onPosix).each(launchers)("an agent behind a launcher %s", (_what,
     input.end();
     while (clock.pending === 0) await new Promise(setImmediate);
     clock.pass(5_000);
-    // SIGTERM ends the launcher, and what it leaves is not told twice.
+    // SIGTERM ends the launcher; the remaining processes do not get it a second time.
     await ended;
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
-  test.each(["SIGTERM", "SIGHUP"] as const)("ends when the wrapper is ended by %s", async (signal) => {
+  test.each(["SIGTERM", "SIGHUP"] as const)("is terminated when the wrapper gets %s", async (signal) => {
     const wrapper = spawn(node, [binary, "--no-default-roots", "--", ...launcher()], {
       cwd: root,
       env: { PATH: process.env.PATH, HOME: root },
@@ -86,10 +86,10 @@ describe.runIf(onPosix).each(launchers)("an agent behind a launcher %s", (_what,
   });
 });
 
-describe("the processes below one", () => {
+describe("the descendants of a process", () => {
   const process_ = (id: number, parent: number, started = `at ${id}`): ListedProcess => ({ id, parent, started });
 
-  test("are those of its children too, and those whose parents have ended", () => {
+  test("include grandchildren and orphans", () => {
     const before = [process_(10, 1), process_(11, 10), process_(12, 11), process_(20, 1)];
     const known = descendants(10, [], before);
     expect(known.map(({ id }) => id)).toEqual([11, 12]);
@@ -97,12 +97,12 @@ describe("the processes below one", () => {
     expect(descendants(10, known, after).map(({ id }) => id)).toEqual([12, 13]);
   });
 
-  test("are not those who have the number of one that ended", () => {
+  test("exclude a process that reuses the id of an ended descendant", () => {
     const known = [process_(12, 11)];
     expect(descendants(10, known, [process_(12, 1, "later"), process_(13, 12)])).toEqual([]);
   });
 
-  test("are told to go, and made to when they do not in time, or when there is none", async () => {
+  test("get SIGTERM, then SIGKILL after a grace period or on request", async () => {
     for (const isHurried of [false, true]) {
       const told: string[] = [];
       const list = () => Promise.resolve([process_(10, 1), process_(11, 10)]);
@@ -124,7 +124,7 @@ describe("the processes below one", () => {
     }
   });
 
-  test("stay known where nobody can be listed", async () => {
+  test("are kept when processes cannot be listed", async () => {
     const told: string[] = [];
     const lists = [Promise.resolve([process_(10, 1), process_(11, 10)]), Promise.reject(new Error("EMFILE"))];
     const tree = openProcessTree(

@@ -19,13 +19,13 @@ interface Params {
   readonly _meta?: unknown;
 }
 
-/** A real client, reduced to what all of them do. */
+/** The common interface of the real clients. */
 interface Editor {
   readonly open: () => Promise<void>;
   readonly prompt: () => Promise<unknown>;
 }
 
-/** What a client puts into its `_meta`, which may be nothing. */
+/** A client's `_meta`, if it has one. */
 type Meta = Readonly<Record<string, unknown>>;
 type OpenEditor = (stream: stable.Stream, _meta: Meta | undefined, received: (params: Params) => void) => Editor;
 
@@ -35,7 +35,7 @@ const skillsUpdate = "_acp-skills/skills_update";
 const asTheyCome = { parse: (params: unknown) => params as Params };
 const words = { type: "text", text: "hello" } as const;
 
-/** The two entry points have types of their own, but one and the same client. */
+/** The two entry points have different types for the same client. */
 function appOf({ client }: Pick<typeof stable, "client">): OpenEditor {
   return (stream, _meta, received) => {
     const { agent } = client({ name: "editor" })
@@ -85,7 +85,7 @@ const openOld: OpenEditor = (stream, _meta, received) => {
         return Promise.resolve();
       },
       extNotification(method, params) {
-        // This generation takes the underscore off.
+        // This version of the SDK strips the underscore.
         if (`_${method}` === skillsUpdate) received(params as unknown as Params);
         return Promise.resolve();
       },
@@ -110,7 +110,7 @@ const editors = {
   "0.4.5": { open: openOld, protocol: 1, delivers: [] },
 } as const;
 
-/** An agent of raw messages that speaks one version of the protocol and says one thing. */
+/** An agent of raw messages for one version of the protocol that sends one list of commands. */
 async function serve(stream: stable.Stream, protocol: 1 | 2): Promise<void> {
   const writer = stream.writable.getWriter();
   const send = (message: object): Promise<void> => writer.write({ jsonrpc: "2.0", ...message } as stable.AnyMessage);
@@ -143,7 +143,7 @@ const problem: Problem = {
   ...{ code: "name-missing", severity: "warning", file: "/a", line: 1, column: 1, message: "m", fix: "f" },
 };
 
-/** Opens a session, lets its skills arrive, changes them, and has a turn; returns all updates the client delivered. */
+/** Opens a session, waits for its skills, changes them and runs a turn; returns all updates that the client delivered. */
 async function talk(name: keyof typeof editors, _meta: Meta | undefined, emit: EmitForm): Promise<Params[]> {
   const { open, protocol } = editors[name];
   const [editorSide, agentSide] = streamPair();
@@ -173,7 +173,7 @@ const cases = (Object.keys(editors) as (keyof typeof editors)[]).flatMap((name) 
 );
 
 test.each(cases)(
-  "a client of $name is whole after every form: opt-in $optsIn, emit $emit",
+  "delivers every supported form to a client of $name: opt-in $optsIn, emit $emit",
   async ({ name, optsIn, emit }) => {
     const received = await talk(name, optsIn ? skillsMeta : undefined, emit);
     const { protocol, delivers } = editors[name];
@@ -182,7 +182,7 @@ test.each(cases)(
     const isDelivered = (delivers as readonly string[]).includes(bare);
 
     expect(kinds(received)).toEqual(new Set([...(isSent && isDelivered ? [bare] : []), "available_commands_update"]));
-    // A client that does not know the kind says so on its console, once for each, and goes on.
+    // A client logs an error for each update of an unknown kind and continues.
     expect(errors.mock.calls.length > 0).toBe(isSent && !isDelivered);
     const last = received.findLast(({ update }) => update.sessionUpdate === "available_commands_update");
     expect(last && names(last)).toEqual(emit === "auto" || emit === "commands" ? ["init", "pdf", "csv"] : ["init"]);
@@ -190,7 +190,7 @@ test.each(cases)(
 );
 
 test.each(Object.keys(editors) as (keyof typeof editors)[])(
-  "a client of %s finds the whole list in a command list",
+  "lets a client of %s read the list of skills from the commands",
   async (name) => {
     const [first] = await talk(name, undefined, "commands");
     const found = readSkillsUpdate(first && { sessionId: "s", ...first });
@@ -199,7 +199,7 @@ test.each(Object.keys(editors) as (keyof typeof editors)[])(
 );
 
 test.each(Object.keys(editors) as (keyof typeof editors)[])(
-  "a client of %s that opts in as the README says is told of skills, and logs no error",
+  "delivers skills to a client of %s that opts in as documented, without errors",
   async (name) => {
     const received = await talk(name, skillsOptIn, "auto");
     const lists = received.filter(({ update }) => update.sessionUpdate === "available_skills_update");

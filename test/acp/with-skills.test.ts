@@ -44,16 +44,16 @@ async function firstCommands(connector: AgentConnector): Promise<unknown> {
 
 const pdf = { sessionUpdate: "available_commands_update", availableCommands: [{ name: "pdf" }] };
 
-test("an app of SDK 2.x has skills", async () => {
+test("adds skills to an app of SDK 2.x", async () => {
   expect(await firstCommands(withSkills(app, { skills: [root], defaultRoots: false }))).toMatchObject(pdf);
 });
 
-test("so has a router", async () => {
+test("adds skills to a router of SDK 2.x", async () => {
   const router = v2.agentProtocolRouter().withV1(app);
   expect(await firstCommands(withSkills(router, { skills: [root], defaultRoots: false }))).toMatchObject(pdf);
 });
 
-test("connect options reach the agent, and its lifecycle comes back", () => {
+test("passes connect options to the agent and returns its lifecycle", () => {
   const lifecycle = { closed: Promise.resolve() };
   const calls: unknown[][] = [];
   const inner: AgentConnector = {
@@ -67,7 +67,7 @@ test("connect options reach the agent, and its lifecycle comes back", () => {
   expect(calls[0]?.[1]).toBe(options);
 });
 
-test("options that are wrong are refused at once", () => {
+test("throws for invalid options", () => {
   const isRefused = (error: unknown): boolean => isSkillsError(error) && error.code === "INVALID_OPTIONS";
   expect(() => withSkills(app, { emit: "loud" } as never)).toThrow(expect.toSatisfy(isRefused) as Error);
   expect(() => wrapStream(streamPair()[0], { skil: [] } as never)).toThrow(expect.toSatisfy(isRefused) as Error);

@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-/** A taskkill of our own, which is a program of Windows otherwise. */
+/** Installs a fake taskkill. */
 function install(script: string): void {
   mkdirSync(join(root, "System32"));
   const file = join(root, "System32", "taskkill.exe");
@@ -29,11 +29,14 @@ function end(): Promise<unknown> {
   });
 }
 
-test("where taskkill is not there or fails, the process is killed", async () => {
+test("signals the process itself if taskkill does not exist", async () => {
   expect(await end()).toBe("SIGTERM");
 });
 
-test.skipIf(process.platform === "win32")("the whole tree is asked for, and only a failure leads to more", async () => {
-  install(`[ "$*" = "/pid 7 /T /F" ] && exit 1; sleep 60`);
-  expect(await end()).toBe("SIGTERM");
-});
+test.skipIf(process.platform === "win32")(
+  "runs taskkill for the whole tree and signals the process only if it fails",
+  async () => {
+    install(`[ "$*" = "/pid 7 /T /F" ] && exit 1; sleep 60`);
+    expect(await end()).toBe("SIGTERM");
+  },
+);

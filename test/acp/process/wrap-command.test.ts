@@ -98,7 +98,7 @@ function say(words: string, id = 2): object {
   return { id, method: "session/prompt", params: { sessionId: "session-1", prompt: [{ type: "text", text: words }] } };
 }
 
-test("skills arrive as commands, and a call brings its instructions to the agent", async () => {
+test("lists skills as commands and sends a skill's instructions to the agent", async () => {
   const wrapped = wrap(["embedded", "commands=init"]);
   await inSession(wrapped);
   await wrapped.until('"name":"pdf"');
@@ -110,7 +110,7 @@ test("skills arrive as commands, and a call brings its instructions to the agent
   expect(wrapped.logged).toEqual([]);
 });
 
-test("no update is overtaken by the response that follows it", async () => {
+test("delivers every update before the response that follows it", async () => {
   const wrapped = wrap();
   await inSession(wrapped);
   wrapped.write(say("update 2000; commands a; update 2000"));
@@ -125,7 +125,7 @@ test("no update is overtaken by the response that follows it", async () => {
   );
 });
 
-test("a message of 20 MB passes", async () => {
+test("forwards a message of 20 MB", async () => {
   const wrapped = wrap();
   await inSession(wrapped);
   wrapped.write(say("huge 20000000"));
@@ -135,7 +135,7 @@ test("a message of 20 MB passes", async () => {
   expect(wrapped.received()).toContain("x".repeat(20_000_000));
 });
 
-test("the agent's exit code is passed on, also while stdin is open", async () => {
+test("returns the agent's exit code even while stdin is open", async () => {
   const wrapped = wrap();
   await inSession(wrapped);
   wrapped.write(say("die 7"));
@@ -143,7 +143,7 @@ test("the agent's exit code is passed on, also while stdin is open", async () =>
   expect(wrapped.logged).toEqual(["error: The agent exited with code 7."]);
 });
 
-test("death by signal is passed on", async () => {
+test("returns the signal that killed the agent", async () => {
   const wrapped = wrap();
   await inSession(wrapped);
   wrapped.write(say("kill SIGKILL"));
@@ -151,7 +151,7 @@ test("death by signal is passed on", async () => {
 });
 
 test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"] as const)(
-  "%s is forwarded to the agent",
+  "forwards %s to the agent",
   async (signal) => {
     const wrapped = wrap();
     await inSession(wrapped);
@@ -161,7 +161,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"] as const)(
   },
 );
 
-test("garbage passes and is told once", async () => {
+test("forwards output that is not JSON and logs it once", async () => {
   const wrapped = wrap(["banner"]);
   await inSession(wrapped);
   wrapped.input.end();
@@ -170,7 +170,7 @@ test("garbage passes and is told once", async () => {
   expect(wrapped.logged).toEqual([expect.stringContaining("not JSON")]);
 });
 
-test("an agent that ignores the end of stdin is told to go, then made to", async () => {
+test("sends SIGTERM, then SIGKILL, to an agent that ignores the end of stdin", async () => {
   const clock = manualClock();
   const wrapped = wrap(["stubborn"], { clock });
   await inSession(wrapped);
@@ -182,29 +182,35 @@ test("an agent that ignores the end of stdin is told to go, then made to", async
   expect(await wrapped.ended).toMatchObject({ signal: "SIGKILL" });
 });
 
-test("when the editor is gone the agent ends too", async () => {
+test("ends the agent when the editor's stream fails", async () => {
   const wrapped = wrap();
   await inSession(wrapped);
   wrapped.output.destroy(new Error("EPIPE"));
   expect(await wrapped.ended).toEqual({ exitCode: 0 });
 });
 
-test.each(["linux", "win32"] as const)("a command that is not found is a sentence and 127 (%s)", async (platform) => {
-  const wrapped = wrap([], { command: "no-such-agent", platform });
-  expect(await wrapped.ended).toEqual({ exitCode: 127 });
-  expect(wrapped.logged).toEqual([expect.stringMatching(/^error: The agent command "no-such-agent" was not found/)]);
-});
+test.each(["linux", "win32"] as const)(
+  "logs an error and returns 127 for a command that is not found (%s)",
+  async (platform) => {
+    const wrapped = wrap([], { command: "no-such-agent", platform });
+    expect(await wrapped.ended).toEqual({ exitCode: 127 });
+    expect(wrapped.logged).toEqual([expect.stringMatching(/^error: The agent command "no-such-agent" was not found/)]);
+  },
+);
 
-test.skipIf(process.platform === "win32")("a file that is not executable is a sentence and 126", async () => {
-  const file = join(root, "agent");
-  writeFileSync(file, "");
-  chmodSync(file, 0o644);
-  const wrapped = wrap([], { command: file });
-  expect(await wrapped.ended).toEqual({ exitCode: 126 });
-  expect(wrapped.logged).toEqual([expect.stringContaining("not an executable file")]);
-});
+test.skipIf(process.platform === "win32")(
+  "logs an error and returns 126 for a file that is not executable",
+  async () => {
+    const file = join(root, "agent");
+    writeFileSync(file, "");
+    chmodSync(file, 0o644);
+    const wrapped = wrap([], { command: file });
+    expect(await wrapped.ended).toEqual({ exitCode: 126 });
+    expect(wrapped.logged).toEqual([expect.stringContaining("not an executable file")]);
+  },
+);
 
-test("the way of Windows, through execa, passes messages and exit codes alike", async () => {
+test("forwards messages and the exit code when the agent is started through execa, as on Windows", async () => {
   const wrapped = wrap([], { platform: "win32" });
   await inSession(wrapped);
   await wrapped.until('"name":"pdf"');
@@ -212,21 +218,21 @@ test("the way of Windows, through execa, passes messages and exit codes alike", 
   expect(await wrapped.ended).toEqual({ exitCode: 3 });
 });
 
-test("the way of Windows ends an agent when it is told to", async () => {
+test("forwards a signal to an agent that was started through execa", async () => {
   const wrapped = wrap([], { platform: "win32" });
   await inSession(wrapped);
   wrapped.signals.emit("SIGTERM", "SIGTERM");
   expect(await wrapped.ended).toMatchObject(process.platform === "win32" ? {} : { signal: "SIGTERM" });
 });
 
-test("an agent that answers nothing ends with the editor", async () => {
+test("ends an agent that answers nothing when stdin ends", async () => {
   const wrapped = wrap(["mute"]);
   wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   wrapped.input.end();
   expect(await wrapped.ended).toEqual({ exitCode: 0 });
 });
 
-test("an agent that never answers initialize ends with the editor, though a session waits for that answer", async () => {
+test("ends an agent that never answers initialize when stdin ends, even if a session waits for that response", async () => {
   const wrapped = wrap(["mute"]);
   wrapped.write({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   wrapped.write({ id: 1, method: "session/new", params: { cwd: root, mcpServers: [] } });
@@ -234,7 +240,7 @@ test("an agent that never answers initialize ends with the editor, though a sess
   expect(await wrapped.ended).toEqual({ exitCode: 0 });
 });
 
-test("with neither news nor tools, bytes pass and no service is opened", async () => {
+test("opens no service with emit none and no tools", async () => {
   const wrapped = wrap([], { options: { emit: "none", tools: "none" } });
   await inSession(wrapped);
   wrapped.write(say("/pdf echo"));
@@ -244,7 +250,7 @@ test("with neither news nor tools, bytes pass and no service is opened", async (
   expect(await wrapped.ended).toEqual({ exitCode: 0 });
 });
 
-/** A clock on which silence after an agent's end passes at once, and longer times never do. */
+/** A clock on which the grace period for output of an exited agent passes immediately and longer times never pass. */
 function impatientClock(): Clock {
   return {
     now: () => 0,
@@ -259,7 +265,7 @@ function impatientClock(): Clock {
 }
 
 test.skipIf(process.platform === "win32")(
-  "a child of the agent that holds its stdout open is not waited for",
+  "does not wait for a silent child that keeps the agent's stdout open",
   async () => {
     const wrapped = wrap([], { command: "sh", args: ["-c", "echo '{}'; sleep 5 & exit 4"], clock: impatientClock() });
     expect(await wrapped.ended).toEqual({ exitCode: 4 });
@@ -267,7 +273,7 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("an editor that reads slowly gets everything, also after the agent's end", async () => {
+test("delivers all output to a slow editor after the agent exited", async () => {
   const marker = join(root, "ended");
   const words = "process.stdout.write('x'.repeat(60_000) + '\\n' + 'y'.repeat(60_000));";
   const output = new PassThrough();
@@ -294,12 +300,12 @@ test("an editor that reads slowly gets everything, also after the agent's end", 
 });
 
 test.skipIf(process.platform === "win32")(
-  "a child of the agent that goes on talking is not heard for ever, and not at all after a signal",
+  "stops forwarding output of a remaining child after a time limit or a signal",
   async () => {
     const chatter = ["-c", "(while :; do echo '{}' || exit; sleep 0.01; done) & exit 4"];
     const clock = manualClock();
     const limited = wrap([], { command: "sh", args: chatter, clock });
-    // Only after the agent's end is there a timer.
+    // The first timer is started when the agent has exited.
     while (clock.pending === 0) await new Promise(setImmediate);
     for (let second = 0; second < 5; second++) {
       const heard = limited.received().length;
@@ -315,21 +321,18 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test.skipIf(process.platform === "win32")(
-  "the end of stdin shortens the wait for a silent child of the agent",
-  async () => {
-    const clock = manualClock();
-    const wrapped = wrap([], { command: "sh", args: ["-c", "sleep 5 & exit 4"], clock });
-    while (clock.pending === 0) await new Promise(setImmediate);
-    wrapped.input.end();
-    await new Promise((resolve) => wrapped.input.once("close", resolve));
-    await new Promise(setImmediate);
-    clock.pass(100);
-    expect(await wrapped.ended).toEqual({ exitCode: 4 });
-  },
-);
+test.skipIf(process.platform === "win32")("waits less for a silent child of the agent after stdin ended", async () => {
+  const clock = manualClock();
+  const wrapped = wrap([], { command: "sh", args: ["-c", "sleep 5 & exit 4"], clock });
+  while (clock.pending === 0) await new Promise(setImmediate);
+  wrapped.input.end();
+  await new Promise((resolve) => wrapped.input.once("close", resolve));
+  await new Promise(setImmediate);
+  clock.pass(100);
+  expect(await wrapped.ended).toEqual({ exitCode: 4 });
+});
 
-test.each(["limit", "signal"] as const)("an editor that reads nothing is not waited for: %s", async (end) => {
+test.each(["limit", "signal"] as const)("stops waiting for an editor that reads nothing: %s", async (end) => {
   const clock = manualClock();
   const signals = new EventEmitter();
   const ended = wrapCommand(
@@ -337,7 +340,7 @@ test.each(["limit", "signal"] as const)("an editor that reads nothing is not wai
       command: process.execPath,
       args: ["-e", "process.stdout.write('x'.repeat(60_000)); process.exitCode = 3"],
       input: new PassThrough(),
-      // Less than the agent writes, whatever the default of this Node is.
+      // Less than the agent writes; the default depends on the version of Node.
       output: new PassThrough({ highWaterMark: 16_384 }),
       signals,
       options: { skills: [root], defaultRoots: false },
@@ -345,7 +348,7 @@ test.each(["limit", "signal"] as const)("an editor that reads nothing is not wai
     { clock },
   );
   while (clock.pending === 0) await new Promise(setImmediate);
-  // The agent's stdout has ended as well: its grace period is a timer too, until its end is known.
+  // The agent's stdout has ended too, which starts a second timer until the exit is known.
   while (signals.listenerCount("SIGTERM") > 0) {
     await new Promise(setImmediate);
     if (end === "signal") signals.emit("SIGTERM", "SIGTERM");
@@ -355,7 +358,7 @@ test.each(["limit", "signal"] as const)("an editor that reads nothing is not wai
 });
 
 test.skipIf(process.platform === "win32")(
-  "an agent that closes its stdout says so to the editor, and is then told to go",
+  "ends the output when the agent closes its stdout, then sends SIGTERM",
   async () => {
     const clock = manualClock();
     let hasEnded = (): void => undefined;
@@ -375,12 +378,12 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
-test("an option that is not one, beside the command, is refused with the names there are", async () => {
+test("rejects an unknown option beside the command and suggests a name", async () => {
   const refused = wrapCommand({ command: "a", input: new PassThrough(), output: new PassThrough(), arg: [] } as never);
   await expect(refused).rejects.toThrow(/Unknown option "arg".*Did you mean "args"/);
 });
 
-test("options that are wrong are refused before anything is started", async () => {
+test("rejects invalid options before anything is started", async () => {
   const refused = wrapCommand({
     command: "no-such-agent",
     input: new PassThrough(),
@@ -393,25 +396,28 @@ test("options that are wrong are refused before anything is started", async () =
 test.each([
   ["v1", []],
   ["v2", ["v2"]],
-])("over HTTP, the model of a wrapped agent of %s calls a tool, and may do so unasked", async (_protocol, manner) => {
-  const wrapped = wrap(["http", ...manner]);
-  await inSession(wrapped);
-  wrapped.write(say('tool list_skills {"detail":"summary"}; permit list_skills; permit create_blob'));
-  await wrapped.until('"method":"session/request_permission"');
-  const asked = wrapped.received().match(/.*"session\/request_permission".*/g) ?? [];
-  expect(asked).toHaveLength(1);
-  expect(asked[0]).toContain("mcp__skills__create_blob");
-  const { id } = JSON.parse(asked[0] ?? "{}") as { id: string };
-  wrapped.write({ id, result: { outcome: { outcome: "cancelled" } } });
-  await wrapped.until("cancelled");
-  wrapped.input.end();
-  await wrapped.ended;
-  expect(wrapped.received()).toContain("Reads PDF files.");
-  expect(wrapped.received()).toContain('{\\"outcome\\":\\"selected\\",\\"optionId\\":\\"once\\"}');
-  expect(wrapped.logged).toEqual([expect.stringMatching(/^info: Allowed .*list_skills/)]);
-});
+])(
+  "serves tools to the model over HTTP in %s and allows read-only tools without asking the user",
+  async (_protocol, manner) => {
+    const wrapped = wrap(["http", ...manner]);
+    await inSession(wrapped);
+    wrapped.write(say('tool list_skills {"detail":"summary"}; permit list_skills; permit create_blob'));
+    await wrapped.until('"method":"session/request_permission"');
+    const asked = wrapped.received().match(/.*"session\/request_permission".*/g) ?? [];
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain("mcp__skills__create_blob");
+    const { id } = JSON.parse(asked[0] ?? "{}") as { id: string };
+    wrapped.write({ id, result: { outcome: { outcome: "cancelled" } } });
+    await wrapped.until("cancelled");
+    wrapped.input.end();
+    await wrapped.ended;
+    expect(wrapped.received()).toContain("Reads PDF files.");
+    expect(wrapped.received()).toContain('{\\"outcome\\":\\"selected\\",\\"optionId\\":\\"once\\"}');
+    expect(wrapped.logged).toEqual([expect.stringMatching(/^info: Allowed .*list_skills/)]);
+  },
+);
 
-test("a session asked for in one breath with initialize has its server too", async () => {
+test("adds the MCP server to a session that is requested together with initialize", async () => {
   const wrapped = wrap(["http"]);
   const begin = { id: 0, method: "initialize", params: { protocolVersion: 1 } };
   const open = { id: 1, method: "session/new", params: { cwd: root, mcpServers: [] } };
@@ -422,7 +428,7 @@ test("a session asked for in one breath with initialize has its server too", asy
   expect(wrapped.received()).toContain('\\"name\\":\\"pdf\\"');
 });
 
-test("the editor's own calls are answered while the agent works", async () => {
+test("answers the editor's own calls during a turn", async () => {
   const wrapped = wrap();
   await inSession(wrapped);
   wrapped.write(say("silent"));

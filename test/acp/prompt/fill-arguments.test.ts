@@ -21,7 +21,7 @@ describe("placeholders", () => {
   });
 });
 
-describe("words are split as a shell splits them", () => {
+describe("arguments are split like in a shell", () => {
   test.each([
     ['"search bar" React', ["search bar", "React"]],
     ["'a \"b\" c' d", ['a "b" c', "d"]],
@@ -39,7 +39,7 @@ describe("words are split as a shell splits them", () => {
   });
 });
 
-test("instructions without a dollar sign stay as they are, whatever was written", () => {
+test("returns instructions without a dollar sign unchanged", () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (instructions, words) => {
       fc.pre(!instructions.includes("$"));
@@ -48,7 +48,7 @@ test("instructions without a dollar sign stay as they are, whatever was written"
   );
 });
 
-test("$ARGUMENTS is exactly what was written", () => {
+test("replaces $ARGUMENTS by the exact text of the user", () => {
   fc.assert(
     fc.property(fc.string(), (words) => {
       expect(fillArguments("<$ARGUMENTS>", words)).toBe(`<${words}>`);
@@ -56,13 +56,13 @@ test("$ARGUMENTS is exactly what was written", () => {
   );
 });
 
-test("many placeholders and a long text add a bounded amount of text", () => {
+test("limits the text that many placeholders and a long argument can add", () => {
   const words = "x".repeat(300_000);
   const filled = fillArguments("$ARGUMENTS ".repeat(20_000), words);
   expect(filled.length).toBeLessThan(20_000 * 11 + 1024 * 1024);
   expect(filled).toContain(words);
 });
 
-test.each(['"', "'", "\\", '"a ', "a\"'", 'x\\"'])("a very long text of %j is filled in", (part) => {
+test.each(['"', "'", "\\", '"a ', "a\"'", 'x\\"'])("fills in a very long text of %j", (part) => {
   expect(fillArguments("$0", part.repeat(2_000_000))).not.toBe("$0");
 });

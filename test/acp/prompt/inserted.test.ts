@@ -15,16 +15,16 @@ const lesson = toInserted("lesson", "1a2b3c", "Skills are folders of instruction
 const uri = insertedUri("outside");
 const said = toSentence("outside", "about parsers");
 
-/** How agents tell a prompt again: text parts and resources as each of them spells and joins them. */
+/** How agents replay a prompt: each formats and joins text and resources differently. */
 const retold: readonly [string, readonly string[], string][] = [
   [
-    "Claude: a chunk a block",
+    "Claude: one chunk per block",
     [`${said}\n\n`, uri, `\n<context ref="${uri}">\n${skill}\n</context>`],
     "/outside about parsers",
   ],
-  ["opencode: a chunk a block", [`${said}\n\n`, `[${uri}]\n${skill}`], "/outside about parsers"],
+  ["opencode: one chunk per block", [`${said}\n\n`, `[${uri}]\n${skill}`], "/outside about parsers"],
   [
-    "Codex: a link, and the text behind it",
+    "Codex: a link followed by the text",
     [`${said}\n\n`, `[@outside](${uri})\n<context ref="${uri}">\n${skill}\n</context>`],
     "/outside about parsers",
   ],
@@ -35,14 +35,14 @@ const retold: readonly [string, readonly string[], string][] = [
     ],
     "/outside about parsers",
   ],
-  ["qwen-code and Copilot: the words", [`${said}\n\n`], "/outside about parsers"],
-  ["qwen-code: the reference in the words", [`${said}\n\n@${uri}`], "/outside about parsers"],
+  ["qwen-code and Copilot: the user's text only", [`${said}\n\n`], "/outside about parsers"],
+  ["qwen-code: a reference within the text", [`${said}\n\n@${uri}`], "/outside about parsers"],
   ["pi: everything in one text", [`${said}\n\n${skill}`], "/outside about parsers"],
   ["pi: a lesson", [`hello there\n\n${lesson}`], "hello there"],
   ["opencode: a lesson", ["hello there", `\n\n${lesson}`], "hello there"],
-  ["a call and a lesson", [`${said}\n\n${skill}\n\n${lesson}`], "/outside about parsers"],
-  ["a call without words", [`${toSentence("outside", "")}\n\n${skill}`], "/outside"],
-  ["what has nothing of ours", ["Use the skills, <acp>\n\n[a](b) @file  "], "Use the skills, <acp>\n\n[a](b) @file  "],
+  ["an invocation and a lesson", [`${said}\n\n${skill}\n\n${lesson}`], "/outside about parsers"],
+  ["an invocation without arguments", [`${toSentence("outside", "")}\n\n${skill}`], "/outside"],
+  ["a text without insertions", ["Use the skills, <acp>\n\n[a](b) @file  "], "Use the skills, <acp>\n\n[a](b) @file  "],
 ];
 
 function retell(chunks: readonly string[]): string {
@@ -50,14 +50,14 @@ function retell(chunks: readonly string[]): string {
   return chunks.map((chunk) => retelling.read(chunk)).join("") + retelling.end();
 }
 
-test.each(retold)("of a prompt told again only what the person typed is shown: %s", (_who, chunks, typed) => {
+test.each(retold)("restores what the user typed from a replayed prompt: %s", (_who, chunks, typed) => {
   expect(retell(chunks).trimEnd()).toBe(typed.trimEnd());
 });
 
-test.each(retold)("however it is cut into chunks: %s", (_who, chunks, typed) => {
+test.each(retold)("removes insertions for any chunking: %s", (_who, chunks, typed) => {
   const whole = chunks.join("");
   const cuts = fc.uniqueArray(fc.integer({ min: 0, max: whole.length }), { maxLength: 12 });
-  // An address that stands alone is told in one chunk by every agent that does so.
+  // Agents that replay a bare URI send it in one chunk.
   fc.assert(
     fc.property(cuts, (places) => {
       const ends = [...places, whole.length].sort((a, b) => a - b);
@@ -70,7 +70,7 @@ test.each(retold)("however it is cut into chunks: %s", (_who, chunks, typed) => 
   );
 });
 
-test("a text without anything of ours is told as it came, whatever its chunks", () => {
+test("returns a text without insertions unchanged for any chunking", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary" })), (chunks) => {
       fc.pre(!/acp-skills|Use the skill/.test(chunks.join("")));
@@ -93,11 +93,11 @@ test.each([
   ['Use the skill "outside".', "/outside"],
   ["A title of the agent's own", "A title of the agent's own"],
   ["a < b", "a < b"],
-])("the title %j is shown as %j", (title, shown) => {
+])("restores the title %j as %j", (title, shown) => {
   expect(restoreTitle(title)).toBe(shown);
 });
 
-test("no text that we insert ends its own marks", () => {
+test("restores what the user typed if inserted text contains marks", () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -110,7 +110,7 @@ test("no text that we insert ends its own marks", () => {
   );
 });
 
-test("the lessons that a prompt holds are heard", () => {
+test("reports the label of each lesson in a replayed prompt", () => {
   const labels: string[] = [];
   const retelling = openRetelling((label) => labels.push(label));
   for (const character of `hello\n\n${lesson}\n\n${skill}`) retelling.read(character);
@@ -126,7 +126,7 @@ test.each([
   ["<acp-skills".repeat(20_000)],
   ["</context>".repeat(20_000)],
   [`${"\n".repeat(200_000)}x`],
-])("however long a text that is told again, reading it takes no more than its length", (long) => {
+])("restores a long text in linear time", (long) => {
   const before = process.cpuUsage().user;
   restoreTitle(`hello${long}<acp-skills acp-skills:skill/x${long}`);
   restoreTitle(`Use the skill "x": acp-skills:${long}`);
@@ -134,7 +134,7 @@ test.each([
   expect(process.cpuUsage().user - before).toBeLessThan(2_000_000);
 });
 
-test("the beginning of a mark that never ends holds back no more than a mark is long", () => {
+test("holds back at most the length of a mark for an opening that never closes", () => {
   const retelling = openRetelling(() => undefined);
   const typed = `<acp-skills lesson="${"x".repeat(2_000_000)}`;
   let [shown, longest] = ["", 0];

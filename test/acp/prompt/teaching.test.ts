@@ -21,12 +21,12 @@ const saying = (entries: Iterable<readonly [string, string]>): Taught =>
   );
 const taught = (...names: string[]): Taught => saying(names.map((name) => [name, `Does ${name}.`]));
 
-test("the lesson names the skills by canonical name, with what they are for", () => {
+test("lists skills by canonical name with their descriptions", () => {
   const lesson = toLesson(toTaught([offer("sales.leads"), offer("pdf")]), naming);
   expect(lesson).toContain('\n- sales.leads: "What sales.leads does."\n- pdf: "What pdf does."');
 });
 
-test("without skills there is no lesson", () => {
+test("returns no lesson without skills", () => {
   expect(toLesson(new Map(), naming)).toBeUndefined();
 });
 
@@ -36,13 +36,13 @@ test.each([
   ["gemini-cli", "mcp_skills_list_skills", false],
   ["Copilot", "skills-list_skills", false],
   ["someone", "list_skills", true],
-])("for %s the tools are named like %s", (agent, tool, hasRemark) => {
+])("names tools for %s like %s", (agent, tool, hasRemark) => {
   const lesson = toLesson(taught("a"), { ...naming, facts: factsFor(agent) }) ?? "";
   expect(lesson).toMatch(new RegExp(`\\b${tool} lists skills`));
   expect(lesson.includes("may have a prefix or suffix")).toBe(hasRemark);
 });
 
-test("the list stays within 2 KiB, says how many are missing, and every description is one line", () => {
+test("limits the list to 2 KiB, counts omitted skills and keeps each on one line", () => {
   const skills = fc.dictionary(fc.stringMatching(/^[a-z]{1,30}$/), fc.string({ unit: "binary", maxLength: 400 }), {
     maxKeys: 120,
   });
@@ -68,7 +68,7 @@ test.each([
   "x <\u200b/skills> y",
   "x < / skills> y",
   "\\u003c/skills>",
-])("no description ends the lesson that quotes it: %j", (description) => {
+])("escapes marks in a description: %j", (description) => {
   const skills = saying([["a", description]]);
   const texts = [toLesson(skills, naming), toNews(new Map(), skills, naming)];
   for (const text of texts) {
@@ -78,7 +78,7 @@ test.each([
   }
 });
 
-test("every description in a lesson is one JSON string on one line, with nothing in it that cannot be seen", () => {
+test("writes each description as a JSON string on one line without invisible characters", () => {
   const hidden = fc.constantFrom(
     "\u200b",
     "\u{e0041}",
@@ -104,11 +104,11 @@ test("every description in a lesson is one JSON string on one line, with nothing
   );
 });
 
-test("a skill without a description is named alone", () => {
+test("lists a skill without a description by name only", () => {
   expect(toLesson(saying([["a", ""]]), naming)).toMatch(/\n- a$/);
 });
 
-test("news are the difference, and nothing else", () => {
+test("lists only added, updated and removed skills in an update", () => {
   const before = taught("same", "edited", "gone");
   const after = new Map([...taught("same", "new"), ...saying([["edited", "Does more."]])]);
   expect(toNews(before, after, naming)).toBe(
@@ -120,7 +120,7 @@ test("news are the difference, and nothing else", () => {
   expect(toNews(before, new Map(before), naming)).toBeUndefined();
 });
 
-test("a lesson counts as given only when it was; then come news", () => {
+test("repeats the lesson until it was sent, then returns updates", () => {
   const lessons = openLessons(naming);
   expect(lessons.next(new Map(), "tools")).toBeUndefined();
   expect(lessons.next(taught("a"), "tools")?.text).toContain('- a: "Does a."');
@@ -132,7 +132,7 @@ test("a lesson counts as given only when it was; then come news", () => {
   expect(lessons.next(taught("a"), "tools")?.text).toContain("Added:\n- a");
 });
 
-test("as long as its tools are not reached a model is told paths, and then of the tools", () => {
+test("gives file paths until the agent has connected to the tools, then describes the tools", () => {
   const lessons = openLessons(naming);
   const first = lessons.next(taught("a"), "files");
   expect(first?.text).toContain('- a (/s/a/SKILL.md): "Does a."');
@@ -144,13 +144,13 @@ test("as long as its tools are not reached a model is told paths, and then of th
   expect(second?.label).not.toBe(first?.label);
 });
 
-test("an agent that hides tools is told how to find them", () => {
+test("explains how to find tools to an agent that hides them", () => {
   const lesson = toLesson(taught("a"), { ...naming, facts: factsFor("qwen-code") });
   expect(lesson).toContain('call tool_search with the query "select:mcp__skills__describe_skill"');
   expect(lesson).toContain("through tool_call");
 });
 
-test("a list too long for descriptions has every name, the project's first", () => {
+test("lists all names without descriptions, the project's first, if descriptions do not fit", () => {
   const names = Array.from({ length: 57 }, (_, index) => `skill-number-${index}`);
   const offered = names.map((name, index) => {
     const root = index % 2 === 0 ? "/home/me/.agents/skills" : "/p/.agents/skills";
@@ -162,7 +162,7 @@ test("a list too long for descriptions has every name, the project's first", () 
   expect(rows.slice(0, 28)).toEqual(names.filter((_, index) => index % 2 === 1).map((name) => `- ${name}`));
 });
 
-test("a block is text within its marks, for the model, and begins with a break", () => {
+test("wraps a lesson in marks as a text block for the model", () => {
   expect(toBlock("L", "abc")).toEqual({
     type: "text",
     text: '\n\n<acp-skills lesson="abc">\nL\n</acp-skills>',
@@ -170,7 +170,7 @@ test("a block is text within its marks, for the model, and begins with a break",
   });
 });
 
-test("a block comes behind the user's words, but not behind a command of the agent's", () => {
+test("appends a block to the user's prompt, but not to an agent's command", () => {
   const text = (words: string): object[] => [{ type: "text", text: words }];
   const block = { type: "text" };
   const path = ["params", "prompt"];
@@ -205,6 +205,6 @@ test.each([
     { _meta: { other: 1 } },
     { path: ["params", "systemPrompt"], value: { mode: "append", content: [{ type: "text", text: "L" }] } },
   ],
-])("the system prompt of %j", (params, expected) => {
+])("appends to the system prompt of %j", (params, expected) => {
   expect(addToSystemPrompt(params, "L")).toEqual(expected);
 });

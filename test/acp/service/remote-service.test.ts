@@ -40,7 +40,7 @@ function write(project: string, name: string): void {
 }
 
 const channels: Record<string, (settings: Settings) => OpenChannel<ToService, FromService>> = {
-  "a thread of its own": (settings) =>
+  "a worker thread": (settings) =>
     workerChannel(new URL("../../../dist/acp/service/worker.js", import.meta.url), toSettingsData(settings)),
   "the same thread": (settings) =>
     sameThreadChannel(async (port) => {
@@ -50,7 +50,7 @@ const channels: Record<string, (settings: Settings) => OpenChannel<ToService, Fr
 };
 
 test.each(Object.keys(channels))(
-  "over %s, an editor is told of skills and edits, calls a tool, and uses a skill",
+  "serves skills, edits, tool calls and invocations on %s",
   async (name) => {
     const { project, settings, logged } = temporaryProject();
     const service = openRemoteService(settings, channels[name]?.(settings) ?? fail());
@@ -101,7 +101,7 @@ test.each(Object.keys(channels))(
   30_000,
 );
 
-test("a service that is busy holds no message beyond its time, and none that does not concern it", async () => {
+test("delays messages that need a busy service only until the timeout, and no others", async () => {
   const clock = manualClock();
   const settings = readOptions({}, { clock });
   const service = openRemoteService(
@@ -128,7 +128,7 @@ test("a service that is busy holds no message beyond its time, and none that doe
   await closing;
 });
 
-test("a thread that dies is told once; chat goes on, and the next session gets another", async () => {
+test("logs a crash of the thread once, keeps forwarding, and starts another for the next session", async () => {
   const clock = manualClock();
   const logged: string[] = [];
   const settings = readOptions({ log: (level: string, text: string) => logged.push(`${level}: ${text}`) }, { clock });
@@ -160,7 +160,7 @@ test("a thread that dies is told once; chat goes on, and the next session gets a
   await closing;
 });
 
-test("the memory of a long line goes back to the other end once the line was written, and not before", () => {
+test("transfers the buffer of a long line back only after the line was written", () => {
   const { settings } = temporaryProject();
   const posted: { message: ToService; transferred: ArrayBuffer[] }[] = [];
   let receive: (message: FromService) => void = () => undefined;
@@ -215,7 +215,7 @@ function keepLines(): Lines {
 
 const nothing = (): void => undefined;
 
-test("where no thread can be started, chat goes on, and calls are answered", async () => {
+test("reports the connection as ended if no thread can be started", async () => {
   const { settings, logged } = temporaryProject();
   const service = openRemoteService(settings, () => {
     throw new Error("too many open files");
@@ -231,7 +231,7 @@ test("where no thread can be started, chat goes on, and calls are answered", asy
   await service.close();
 });
 
-test("what cannot cross to another thread crosses as a wire would carry it", () => {
+test("removes values that cannot be cloned before posting to the thread", () => {
   const { settings } = temporaryProject();
   const posted: unknown[] = [];
   const service = openRemoteService(settings, () => ({
@@ -257,7 +257,7 @@ async function openSession(
   await interceptor.fromEditor({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
   await interceptor.fromAgent({ id: 1, result: { protocolVersion: 1 } });
   const opening = interceptor.fromEditor({ id: 2, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
-  // Whatever the service is asked while the session opens, it has this long to answer.
+  // Lets the time limit of every request to the service expire.
   for (let round = 0; round < 10; round++) await Promise.resolve();
   clock.pass(60_000);
   expect(await opening).toEqual({ forward: true });

@@ -11,18 +11,18 @@ const names = [
   "pi-acp",
 ];
 
-test("seven agents are known by the names they give themselves", () => {
+test("knows seven agents by the names in their initialize responses", () => {
   const labels = ["Claude", "opencode", "Codex", "Gemini CLI", "qwen-code", "Copilot", "pi"];
   expect(names.map((name) => factsOf(name).label)).toEqual(labels);
   expect(knownAgents.map(({ label }) => label)).toEqual(labels);
 });
 
-test("a list of commands is waited for from the seven only", () => {
+test("expects a list of commands from known agents only", () => {
   for (const name of names) expect(factsOf(name).listsCommands).toBe(true);
   for (const name of ["", "someone"]) expect(factsOf(name).listsCommands).toBe(false);
 });
 
-test.each(["", "someone", "not-gemini-cli", "constructor"])("of %j nothing is assumed", (name) => {
+test.each(["", "someone", "not-gemini-cli", "constructor"])("assumes nothing about %j", (name) => {
   expect(factsOf(name)).toMatchObject({ label: "", tools: undefined, reads: undefined });
 });
 
@@ -33,7 +33,7 @@ test.each([
   ["gemini-cli", "mcp_my_skills_run_code"],
   ["qwen-code", "mcp__my_skills__run_code"],
   ["Copilot", "my_skills-run_code"],
-])("%s shows its model a tool as %s", (name, tool) => {
+])("spells a tool name of %s as %s", (name, tool) => {
   expect(spell(factsOf(name).tools?.forModel ?? "", "my skills", "run_code")).toBe(tool);
 });
 
@@ -48,6 +48,6 @@ test.each([
   ["gemini-cli", "C:\\p\\.agents\\skills", true],
   ["gemini-cli", "/shared/skills", false],
   ["someone", "/p/.agents/skills", undefined],
-])("whether %s reads %s itself: %s", (name, root, expected) => {
+])("determines whether %s reads %s itself: %s", (name, root, expected) => {
   expect(readsItself(factsOf(name), [root], "/home/me")).toBe(expected);
 });

@@ -22,7 +22,7 @@ async function said({ editor, atAgent }: Conversation, words: string): Promise<s
 }
 
 describe("user-invocable: false", () => {
-  test("keeps a skill from the editor's commands, and shows it in the list of skills", async () => {
+  test("omits a skill from the editor's commands, but not from the list of skills", async () => {
     const conversation = await converseInSession(clients.optedIn, { skillset: skillset() });
     await conversation.settle();
     const updates = conversation.take();
@@ -34,7 +34,7 @@ describe("user-invocable: false", () => {
     expect(commandsOf(updates.slice(1)).map(({ name }) => name)).toEqual(["both", "for-people"]);
   });
 
-  test("keeps it from a list that the agent sends", async () => {
+  test("omits it when merging into the agent's list", async () => {
     const conversation = await converseInSession({}, { skillset: skillset() });
     await conversation.settle();
     conversation.take();
@@ -42,7 +42,7 @@ describe("user-invocable: false", () => {
     expect(commandsOf(conversation.take()).map(({ name }) => name)).toEqual(["init", "both", "for-people"]);
   });
 
-  test("passes /name on as it was written", async () => {
+  test("forwards /name unchanged", async () => {
     const conversation = await converseInSession({}, { skillset: skillset(), teach: false });
     expect(await said(conversation, "/for-models x")).toContain('"text":"/for-models x"');
     expect(await said(conversation, "/both x")).toContain('Use the skill \\"both\\": x');
@@ -50,7 +50,7 @@ describe("user-invocable: false", () => {
 });
 
 describe("disable-model-invocation: true", () => {
-  test("keeps a skill from what the model is taught, and leaves its command", async () => {
+  test("omits a skill from the lesson, but not from the commands", async () => {
     const conversation = await converseInSession({}, { skillset: skillset(), tools: fakeTools() });
     await conversation.settle();
     expect(commandsOf(conversation.take()).map(({ name }) => name)).toEqual(["both", "for-people"]);
@@ -60,7 +60,7 @@ describe("disable-model-invocation: true", () => {
     expect(taught).not.toContain("for-people");
   });
 
-  test("keeps changes of it from the model as well", async () => {
+  test("omits changes of it from updates to the model", async () => {
     const skills = skillset();
     const conversation = await converseInSession({}, { skillset: skills, tools: fakeTools() });
     await conversation.settle();
@@ -69,7 +69,7 @@ describe("disable-model-invocation: true", () => {
     expect(await said(conversation, "again")).not.toContain("<acp-skills");
   });
 
-  test("a person's /name uses it", async () => {
+  test("lets the user invoke it by /name", async () => {
     const conversation = await converseInSession({}, { skillset: skillset(), teach: false });
     const sent = await said(conversation, "/for-people 1.2");
     expect(sent).toContain('Use the skill \\"for-people\\": 1.2');
@@ -77,7 +77,7 @@ describe("disable-model-invocation: true", () => {
   });
 });
 
-test("argument-hint is the hint of a skill's command", async () => {
+test("uses argument-hint as the hint of a skill's command", async () => {
   const conversation = await converseInSession({}, { skillset: skillset() });
   await conversation.settle();
   expect(commandsOf(conversation.take()).map(({ input }) => input?.hint)).toEqual(["what to do", "[version]"]);

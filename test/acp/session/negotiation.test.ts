@@ -8,14 +8,14 @@ const asked = { notification: false, deltas: false, commands: true };
 const v1 = { protocolVersion: 1, agentCapabilities: {} };
 const v2 = { protocolVersion: 2, capabilities: {} };
 
-test("an agent that keeps resources from its model takes none, whatever it says", () => {
+test("ignores the embeddedContext capability of an agent that hides resources from its model", () => {
   const agentCapabilities = { promptCapabilities: { embeddedContext: true } };
   const agentInfo = { name: "Copilot", version: "1.0.102" };
   expect(negotiate({}, { protocolVersion: 1, agentCapabilities, agentInfo }).takesResources).toBe(false);
 });
 
 test.each([
-  ["the version in the response counts", { protocolVersion: 2 }, v1, { protocol: 1 }],
+  ["uses the version of the response", { protocolVersion: 2 }, v1, { protocol: 1 }],
   ["a v2 response", { protocolVersion: 2 }, v2, { protocol: 2, notices: true }],
   ["no version at all", {}, {}, { protocol: 1 }],
   ["no params", undefined, null, { protocol: 1, optIn: undefined, notices: false, takesResources: false }],
@@ -23,8 +23,13 @@ test.each([
   ["opt-in by an object", { clientCapabilities: { _meta: { "acp-skills": {} } } }, v1, { optIn: asked }],
   ["refusal by false", { clientCapabilities: { _meta: { "acp-skills": false } } }, v1, { optIn: undefined }],
   ["opt-in in v2", { capabilities: { _meta: { "acp-skills": true } } }, v2, { optIn: asked }],
-  ["the capability of the future", { clientCapabilities: { session: { skills: {} } } }, v1, { optIn: asked }],
-  ["AIR", { clientCapabilities: { _meta: { jetbrains: { air: {} } } } }, v1, { jetbrains: true, optIn: undefined }],
+  ["the proposed session.skills capability", { clientCapabilities: { session: { skills: {} } } }, v1, { optIn: asked }],
+  [
+    "JetBrains AIR",
+    { clientCapabilities: { _meta: { jetbrains: { air: {} } } } },
+    v1,
+    { jetbrains: true, optIn: undefined },
+  ],
   ["notices", { clientCapabilities: { session: { notices: {} } } }, v1, { notices: true }],
   ["no notices", { clientCapabilities: { session: { notices: null } } }, v1, { notices: false }],
   [
@@ -40,16 +45,16 @@ test.each([
     { takesResources: true },
   ],
   [
-    "an agent that has us already",
+    "an agent that uses acp-skills itself",
     {},
     { protocolVersion: 1, agentCapabilities: { _meta: { "acp-skills": { version: "1" } } } },
     { alreadyServed: true },
   ],
-])("negotiation: %s", (_case, params, result, expected) => {
+])("negotiates: %s", (_case, params, result, expected) => {
   expect(negotiate(params, result)).toMatchObject(expected);
 });
 
-test("a client that asks by an object says how it wants its skills", () => {
+test("reads a client's preferences from an opt-in object", () => {
   const wish = { notification: true, deltas: true, commands: false };
   const params = { clientCapabilities: { _meta: { "acp-skills": wish } } };
   expect(negotiate(params, v1).optIn).toEqual(wish);
@@ -64,7 +69,7 @@ test.each(
   emitForms.flatMap((emit) =>
     ([1, 2] as const).flatMap((protocol) => [true, false].map((optedIn) => ({ emit, protocol, optedIn }))),
   ),
-)("forms of %j", ({ emit, protocol, optedIn }) => {
+)("chooses the forms for %j", ({ emit, protocol, optedIn }) => {
   const forms = chooseForms({ ...negotiate({}, {}), protocol, optIn: optedIn ? asked : undefined }, emit);
   const auto = optedIn ? "available_skills_update" : protocol === 2 ? "_available_skills_update" : undefined;
   const kind = { auto, rfd: "available_skills_update", commands: undefined, none: undefined }[emit];
@@ -85,7 +90,7 @@ test.each([
   [undefined, [], "an-agent", "auto", true],
   [undefined, ["http", "stdio"], "an-agent", "none", true],
 ] as const)(
-  "%s of %j for %s with --tools %s, where users can be told apart: %s",
+  "chooses %s of %j for %s with --tools %s and peer users known: %s",
   (expected, transports, agent, tools, canTell) => {
     expect(chooseTransport({ transports, facts: factsOf(agent) }, tools, canTell)).toBe(expected);
   },
@@ -111,7 +116,7 @@ test.each([
     { protocolVersion: 1, agentCapabilities: "odd" },
     { protocolVersion: 1, agentCapabilities: "odd" },
   ],
-])("the advertisement joins %j", (result, expected) => {
+])("adds the advertisement to %j", (result, expected) => {
   const negotiation = negotiate({ clientCapabilities: { _meta: { "acp-skills": true } } }, result);
   const response = { id: 1, result };
   const amendments = advertise(response, negotiation, chooseForms(negotiation, "auto"), {
