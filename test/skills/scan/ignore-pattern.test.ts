@@ -25,7 +25,7 @@ afterAll(() => {
   rmSync(repository, { recursive: true });
 });
 
-/** The paths of which git says that this pattern is about them, or about a directory above. */
+/** The paths for which git reports that this pattern matches them or a parent directory. */
 function asGitSays(pattern: string): string[] {
   writeFileSync(path.join(repository, ".gitignore"), `${pattern}\n`);
   const args = ["-C", repository, "check-ignore", "--no-index", "-v", "-n", "-z", "--stdin"];
@@ -39,13 +39,13 @@ function asWeSay(line: string): string[] {
   if (pattern === undefined || pattern === "excessive") return [];
   return paths.filter((directory) => {
     const parts = directory.split("/");
-    // What is taken back above is asked about again below.
+    // git checks paths below a re-included directory again.
     if (pattern.negated) return matchesIgnorePattern(pattern, parts);
     return parts.some((_, index) => matchesIgnorePattern(pattern, parts.slice(0, index + 1)));
   });
 }
 
-test("a pattern is about the directories that git says it is about", () => {
+test("a pattern matches the same directories as in git", () => {
   const pattern = fc
     .tuple(
       fc.constantFrom("", "", "", "/", "!"),
@@ -61,12 +61,12 @@ test("a pattern is about the directories that git says it is about", () => {
   );
 });
 
-test.each(["[", "[a", "a\\", "[[:nothing:]]"])("%s is about nothing, as git has it", (line) => {
+test.each(["[", "[a", "a\\", "[[:nothing:]]"])("%s matches nothing, like in git", (line) => {
   expect(asWeSay(line)).toEqual([]);
   expect(asGitSays(line)).toEqual([]);
 });
 
-test("a wildcard stands for a character, where git has it stand for a byte", () => {
+test("a wildcard matches a character, unlike in git, where it matches a byte", () => {
   const pattern = parseIgnorePattern("?[!a]");
   expect(typeof pattern === "object" && matchesIgnorePattern(pattern, ["é😀"])).toBe(true);
 });
@@ -74,7 +74,7 @@ test("a wildcard stands for a character, where git has it stand for a byte", () 
 test.each([
   ["repeated **", `a/${"**/".repeat(400)}aa`],
   ["stars in a row", `${"*".repeat(5000)}b`],
-])("%s collapse, and the pattern applies", (_name, line) => {
+])("collapses %s and applies the pattern", (_name, line) => {
   const pattern = parseIgnorePattern(line);
   if (typeof pattern !== "object") throw new Error("expected a pattern");
   expect(matchesIgnorePattern(pattern, [...Array<string>(400).fill("a"), "ab"])).toBe(!line.includes("/"));
@@ -86,15 +86,15 @@ test.each([
   ["33 ** between names", `a${"/**/a".repeat(33)}`],
   ["513 characters", "a".repeat(513)],
   ["sets", "[ab]".repeat(33)],
-])("a pattern of %s is not applied", (_name, line) => {
+])("does not apply a pattern of %s", (_name, line) => {
   expect(parseIgnorePattern(line)).toBe("excessive");
 });
 
-test("the hardest patterns that are applied cost no more than their length times that of the path", () => {
+test("matching takes at most time proportional to the pattern length times the path length", () => {
   const stars = parseIgnorePattern(`${"*a".repeat(32)}b`);
   const anyNames = parseIgnorePattern(`${"**/a/".repeat(32)}b`);
   if (typeof stars !== "object" || typeof anyNames !== "object") throw new Error("expected patterns");
-  // With backtracking, one of these alone would outlive the test.
+  // With backtracking, a single one of these matches would exceed the timeout of the test.
   for (let count = 0; count < 100; count++) {
     expect(matchesIgnorePattern(stars, ["a".repeat(255)])).toBe(false);
     expect(matchesIgnorePattern(anyNames, Array<string>(2000).fill("a"))).toBe(false);

@@ -27,12 +27,12 @@ describe("sessionRoots", () => {
     ]);
   });
 
-  it("leaves only explicit roots without the defaults", () => {
+  it("uses only explicit roots if the defaults are disabled", () => {
     const { roots } = sessionRoots({ explicit: ["/x"], cwd: "/work", home: "/h", useDefaults: false, paths: posix });
     expect(roots).toEqual([{ path: "/x", origin: "explicit" }]);
   });
 
-  it("does not use a relative directory, says so, and keeps the others", () => {
+  it("reports and skips relative directories", () => {
     const { roots, problems } = sessionRoots({
       explicit: ["rel"],
       cwd: "./here",
@@ -53,7 +53,7 @@ describe("sessionRoots", () => {
     ]);
   });
 
-  it("names a root once; one of the home directory is the person's own, also where that is the project", () => {
+  it("lists each root once, and roots of the home directory as user roots even if it is the project", () => {
     const { roots } = sessionRoots({
       explicit: ["/h/.claude/skills/"],
       cwd: "/h",
@@ -67,7 +67,7 @@ describe("sessionRoots", () => {
     ]);
   });
 
-  it("keeps Windows-shaped paths as they are", () => {
+  it("normalises Windows paths", () => {
     const { roots, problems } = sessionRoots({
       explicit: ["D:\\skills\\", "\\\\server\\share\\skills"],
       cwd: "C:/Users/me/project",
@@ -85,12 +85,12 @@ describe("sessionRoots", () => {
     ]);
   });
 
-  it("keeps a file system root and a name that ends in a backslash", () => {
+  it("keeps a file system root and a name that ends with a backslash", () => {
     const { roots } = sessionRoots({ explicit: ["/", "/odd\\"], useDefaults: false, paths: posix });
     expect(roots.map((root) => root.path)).toEqual(["/", "/odd\\"]);
   });
 
-  it("gives absolute, distinct paths for any absolute directories", () => {
+  it("returns absolute, unique paths for any absolute directories", () => {
     const directory = fc.string().map((text) => `/${text}`);
     fc.assert(
       fc.property(fc.array(directory), fc.array(directory), directory, (explicit, additionalDirectories, cwd) => {

@@ -18,7 +18,7 @@ function run(scan: Scan): Promise<Found> {
 async function find(files: MemorySkillFiles, options: Partial<ScanOptions> = {}): Promise<Found> {
   return run(new Scan({ roots: [{ path: "/s", origin: "explicit" }], files, ...options }));
 }
-/** Path of each skill's directory, with its roots. */
+/** The path of each skill directory, with its roots. */
 function places(found: Found): string[] {
   return found.skills.map(({ record, roots }) => `${record.path} ${roots.map((root) => root.path).join(",")}`);
 }
@@ -31,20 +31,20 @@ function tree(...skills: string[]): MemorySkillFiles {
     Object.fromEntries(skills.map((file) => [file, skillText(nameOf(file), "It does a thing.")])),
   );
 }
-/** What the skill of a file should be called. */
+/** The expected name of the skill in a file. */
 function nameOf(file: string): string {
   return file.split("/").at(-2) ?? "";
 }
 
 describe("scan", () => {
-  it("finds skills in directories and inside skills, ordered by path", async () => {
+  it("finds skills in directories and inside other skills, sorted by path", async () => {
     const files = tree("/s/b/SKILL.md", "/s/a/SKILL.md", "/s/a/inner/SKILL.md", "/s/1/2/3/4/5/six/SKILL.md");
     const found = await find(files);
     expect(places(found)).toEqual(["/s/1/2/3/4/5/six /s", "/s/a /s", "/s/a/inner /s", "/s/b /s"]);
     expect(codes(found)).toEqual([]);
   });
 
-  it("reports an entrypoint that is not there, and offers the skill; one beside a foreign skill.toml is read from SKILL.md", async () => {
+  it("offers a skill with a missing entrypoint or a foreign skill.toml, and reports both", async () => {
     const action = 'version = "1.0.0"\ndescription = "Runs."\nkind = "action"\n\n[runtime]\nlanguage = "python"\n';
     const files = memorySkillFiles({
       "/s/a/SKILL.md": skillText("a", "Runs."),
@@ -62,11 +62,11 @@ describe("scan", () => {
     expect(finding).toMatchObject({ line: 8, column: 14 });
   });
 
-  it("takes a root that is itself a skill", async () => {
+  it("accepts a root that is itself a skill", async () => {
     expect(places(await find(tree("/s/SKILL.md")))).toEqual(["/s /s"]);
   });
 
-  it("reports how many skills lie too deep, also below each other, and nothing where there is none", async () => {
+  it("reports the number of skills below the depth limit, including nested ones", async () => {
     const deep = "/s/1/2/3/4/5/6/7/8/9/10/11";
     const files = tree(`${deep}/12/SKILL.md`, `${deep}/a/13/SKILL.md`, `${deep}/a/13/14/15/SKILL.md`);
     files.write("/s/1/.gitignore", "*.toml\n");
@@ -77,7 +77,7 @@ describe("scan", () => {
     expect(found.findings[0]).toMatchObject({ leftOut: 2 });
   });
 
-  it("reports the skills in what .gitignore ignores, but not in what .ignore names, nor in other repositories", async () => {
+  it("reports skills ignored by .gitignore, but not by .ignore, and not in other repositories", async () => {
     const files = tree("/s/a/SKILL.md", "/s/out/b/SKILL.md", "/s/out/c/c/SKILL.md", "/s/mine/SKILL.md");
     files.write("/s/.gitignore", "out\n/worktrees\nnothing\n");
     files.write("/s/.ignore", "mine\n");
@@ -90,7 +90,7 @@ describe("scan", () => {
     expect(found.findings).toMatchObject([{ code: "skill-ignored", file: "/s/out/b/SKILL.md", leftOut: 2 }]);
   });
 
-  it("does not report as ignored what another root holds", async () => {
+  it("does not report ignored skills that another root contains", async () => {
     const files = tree("/p/.claude/skills/a/SKILL.md", "/p/.claude/commands/b/SKILL.md");
     files.write("/p/.gitignore", ".claude\n");
     const roots = ["/p", "/p/.claude/skills"].map((path) => ({ path, origin: "explicit" }) as const);
@@ -98,7 +98,7 @@ describe("scan", () => {
     expect(found.findings).toMatchObject([{ file: "/p/.claude/commands/b/SKILL.md", leftOut: 1 }]);
   });
 
-  it("reports ignored skills again as they come and go with the file that ignores them", async () => {
+  it("updates the ignored skills when .gitignore is created and removed", async () => {
     const files = tree("/s/a/SKILL.md");
     const scan = new Scan({ roots: [{ path: "/s", origin: "explicit" }], files });
     expect(codes(await run(scan))).toEqual([]);
@@ -110,7 +110,7 @@ describe("scan", () => {
     expect(codes(await run(scan))).toEqual([]);
   });
 
-  it("looks into so many ignored directories for left out skills, and says where it stopped", async () => {
+  it("searches a limited number of ignored directories and reports where it stopped", async () => {
     const files = tree("/s/a/SKILL.md");
     files.write("/s/.gitignore", "x\n");
     for (const name of ["b", "c", "d"]) files.makeDirectory(`/s/x/${name}`);
@@ -118,7 +118,7 @@ describe("scan", () => {
     expect(codes(await find(files, { limits }))).toEqual(["ignored-unsearched /s/x"]);
   });
 
-  it("prefers SKILL.md to other spellings, reports what lies beside it, and takes any spelling that is alone", async () => {
+  it("prefers SKILL.md to other spellings, reports the unused ones, and accepts a lone other spelling", async () => {
     const files = tree(
       "/s/a/SKILL.md",
       "/s/a/skill.md",
@@ -143,7 +143,7 @@ describe("scan", () => {
     ]);
   });
 
-  it("reports a file whose name is nearly SKILL.md if it starts as a skill does, and a skill.toml that is alone", async () => {
+  it("reports a misnamed skill file if it starts with frontmatter, and a skill.toml without SKILL.md", async () => {
     const files = tree("/s/a/SKILLS.md", "/s/b/skill.txt", "/s/c/SKILL.md", "/s/c/skills.md");
     files.write("/s/SKILLS.md", "# Our skills\n\n---\nname: prose\n");
     files.write("/s/d/skill.toml", "");
@@ -156,7 +156,7 @@ describe("scan", () => {
     ]);
   });
 
-  it("tells which skills of one slug are copies: equal in all they hold, below one root", async () => {
+  it("gives skills with the same slug, root and files the same content digest", async () => {
     const files = tree("/s/x/a/SKILL.md", "/s/y/a/SKILL.md", "/s/z/a/SKILL.md", "/s/b/SKILL.md", "/t/a/SKILL.md");
     for (const place of ["x", "y", "z"]) files.write(`/s/${place}/a/scripts/run.py`, "print()\n");
     files.write("/s/z/a/scripts/run.py", "import os\n");
@@ -178,11 +178,11 @@ describe("scan", () => {
     files.write("/s/x/a/large", Buffer.alloc(2 ** 20));
     files.write("/s/y/a/large", Buffer.alloc(2 ** 20));
     scan.markAllStale();
-    // What is too large to compare is no copy.
+    // Skills too large to compare are not treated as copies.
     expect((await contents()).get("/s/x/a")).toBeUndefined();
   });
 
-  it("does not look into node_modules, .git and their like, but into other directories with a dot", async () => {
+  it("skips node_modules, .git and .venv, but not other dot directories", async () => {
     const files = tree(
       "/s/node_modules/a/SKILL.md",
       "/s/.git/b/SKILL.md",
@@ -192,7 +192,7 @@ describe("scan", () => {
     expect(places(await find(files))).toEqual(["/s/.system/d /s"]);
   });
 
-  it("skips what ignore files name, a deeper file and .ignore deciding last", async () => {
+  it("applies ignore files, with precedence for deeper files and for .ignore", async () => {
     const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md", "/s/c/d/SKILL.md", "/s/c/e/SKILL.md", "/s/f/SKILL.md");
     files.write("/s/.gitignore", "/a/\nd\nf\n*.md\n");
     files.write("/s/.ignore", "!f/\n");
@@ -200,7 +200,7 @@ describe("scan", () => {
     expect(places(await find(files))).toEqual(["/s/b /s", "/s/c/d /s", "/s/f /s"]);
   });
 
-  it("tells of patterns that are not applied, and applies the others", async () => {
+  it("reports ignore patterns that are not applied, and applies the others", async () => {
     const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md");
     files.write("/s/.gitignore", `a\n# two that are too long\n${"*x".repeat(50)}\n${"x/**/".repeat(50)}y\n`);
     files.write("/s/b/.gitignore", "x\n".repeat(2100));
@@ -217,7 +217,7 @@ describe("scan", () => {
     expect(found.findings[0]).toMatchObject({ line: 3 });
   });
 
-  it("reads a root for its time at most, says so, and reads the others", async () => {
+  it("stops reading a root after its time limit, reports it, and reads the other roots", async () => {
     const many = Array.from({ length: 200 }, (_, index) => `/hostile/${index}/SKILL.md`);
     const files = tree(...many, "/s/a/SKILL.md");
     let time = 0;
@@ -232,13 +232,13 @@ describe("scan", () => {
     expect(codes(found)).toEqual(["not-read-in-time /hostile"]);
   });
 
-  it("is not held by an ignore file made to be tried in every way", async () => {
+  it("handles an ignore pattern designed for exponential backtracking", async () => {
     const files = tree(`/s/${"a/".repeat(5)}SKILL.md`, `/s/${"a/".repeat(5)}aa/SKILL.md`);
     files.write("/s/.gitignore", `a/${"**/".repeat(400)}aa\n`);
     expect(places(await find(files))).toEqual([`/s/${"a/".repeat(5)}`.replace(/\/$/, " /s")]);
   });
 
-  it("pauses between patterns, so that no number of them holds whoever waits", async () => {
+  it("yields between ignore patterns, so that many patterns do not block the event loop", async () => {
     const files = tree("/s/a/SKILL.md");
     files.write("/s/.gitignore", `${"*a".repeat(30)}b\n`.repeat(900));
     const scan = new Scan({ roots: [{ path: "/s", origin: "explicit" }], files });
@@ -248,7 +248,7 @@ describe("scan", () => {
     expect(places(await run(scan))).toEqual(["/s/a /s"]);
   });
 
-  it("follows links to directories and files, and names a skill found twice once, with both roots", async () => {
+  it("follows symlinks to directories and files, and lists a skill found twice once, with both roots", async () => {
     const files = tree("/s/a/SKILL.md", "/far/b/SKILL.md");
     files.link("/s/b", "/far/b");
     files.link("/s/again", "/s/a");
@@ -260,13 +260,13 @@ describe("scan", () => {
     expect(codes(found)).toEqual([]);
   });
 
-  it("takes the name by which a linked skill was found as the one it should have", async () => {
+  it("expects the name of the symlink for a symlinked skill", async () => {
     const files = memorySkillFiles({ "/far/checkout/SKILL.md": skillText("pdf", "Reads.") });
     files.link("/s/pdf", "/far/checkout");
     expect(codes(await find(files))).toEqual([]);
   });
 
-  it("reads two roots of the same real path once", async () => {
+  it("reads two roots with the same real path once", async () => {
     const files = tree("/real/a/SKILL.md");
     files.link("/s", "/real");
     files.link("/t", "/real");
@@ -274,7 +274,7 @@ describe("scan", () => {
     expect(places(await find(files, { roots }))).toEqual(["/real/a /s,/t"]);
   });
 
-  it("is never caught in a loop of links, and reports the link that leads up", async () => {
+  it("terminates on symlink loops and reports symlinks to a parent directory", async () => {
     const files = tree("/s/a/SKILL.md", "/s/x/y/SKILL.md");
     files.link("/s/a/up", "/s");
     files.link("/s/x/self", "/s/x");
@@ -288,7 +288,7 @@ describe("scan", () => {
     ]);
   });
 
-  it("reports each thing that is no readable skill, and loses nothing else", async () => {
+  it("reports each unreadable or invalid skill and keeps the others", async () => {
     const files = tree("/s/good/SKILL.md");
     files.makeDirectory("/s/directory/SKILL.md");
     files.makeOther("/s/fifo/SKILL.md");
@@ -310,7 +310,7 @@ describe("scan", () => {
     ]);
   });
 
-  it("loses one skill, and no other, to a file that it fails at", async () => {
+  it("drops only the skill whose file causes an unexpected error", async () => {
     const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md");
     const head: typeof files.head = (file, limit) => {
       if (file === "/s/b/SKILL.md") throw new RangeError("a bug");
@@ -321,7 +321,7 @@ describe("scan", () => {
     expect(found.skills.map(({ record }) => record.skill?.slug)).toEqual(["a", undefined]);
   });
 
-  it("loses nothing else to what lies behind a directory that may not be entered", async () => {
+  it("keeps other skills when symlink targets are inaccessible", async () => {
     const files = tree("/s/good/SKILL.md");
     files.link("/s/hidden", "/secret/x");
     files.link("/s/linked/SKILL.md", "/secret/x/SKILL.md");
@@ -340,7 +340,7 @@ describe("scan", () => {
     ]);
   });
 
-  it("reports an explicit root that is missing, and a root that is a file; a missing default root is nothing", async () => {
+  it("reports a missing explicit root and a root that is a file, but not a missing default root", async () => {
     const files = memorySkillFiles({ "/file": "x" });
     const found = await find(files, {
       roots: [
@@ -352,7 +352,7 @@ describe("scan", () => {
     expect(codes(found)).toEqual(["unreadable /missing", "unreadable /file"]);
   });
 
-  it("takes the version from the directory <skill>/<version>/, and the name from the one above", async () => {
+  it("reads the version from <skill>/<version>/ and the name from the parent directory", async () => {
     const files = memorySkillFiles({
       "/s/pdf/1.2.0/SKILL.md": skillText("pdf", "Reads."),
       "/s/pdf/2.0.0-beta.1/SKILL.md": skillText("pdf", "Reads more."),
@@ -362,7 +362,7 @@ describe("scan", () => {
     expect(codes(found)).toEqual([]);
   });
 
-  it("counts directories without a skill, not skills, and says where it stopped", async () => {
+  it("limits the number of directories without a skill and reports where it stopped", async () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const files = tree(...names.map((name) => `/s/${name}/SKILL.md`));
     for (const name of names) files.makeDirectory(`/s/x/${name}`);
@@ -373,7 +373,7 @@ describe("scan", () => {
     expect(codes(found).sort()).toEqual(["too-many-directories /s", "too-many-directories /s/a"]);
   });
 
-  it("reads more of a file only while its frontmatter is incomplete", async () => {
+  it("reads further into a file only while its frontmatter is incomplete", async () => {
     const long = `---\nname: long\ndescription: Long.\nmetadata:\n${"  key: value\n".repeat(1)}${"# x\n".repeat(5000)}---\n`;
     const files = memorySkillFiles({
       "/s/long/SKILL.md": long,
@@ -408,7 +408,7 @@ describe("scan", () => {
     });
   });
 
-  it("offers a skill whose manifest is not UTF-8, and says so", async () => {
+  it("offers a skill whose manifest is not valid UTF-8, and reports it", async () => {
     const files = memorySkillFiles({
       "/s/sync/SKILL.md": skillText("Sync", "Shown."),
       "/s/sync/skill.toml": Buffer.from(
@@ -421,7 +421,7 @@ describe("scan", () => {
     expect(record?.findings).toMatchObject([{ code: "invalid-utf8", file: "/s/sync/skill.toml", line: 3, column: 27 }]);
   });
 
-  it("reads only what is stale again, and watches each directory before it reads it", async () => {
+  it("rescans only stale directories and watches each directory before reading it", async () => {
     const files = tree("/s/a/SKILL.md", "/s/b/SKILL.md", "/s/b/inner/SKILL.md");
     const log: string[] = [];
     const list: MemorySkillFiles["list"] = (directory) => {
@@ -457,7 +457,7 @@ describe("scan", () => {
     expect(log.filter((line) => line.startsWith("list"))).toEqual(["list /s", "list /s/a"]);
   });
 
-  it("reads a FIFO, a device and an odd name on a real disk without waiting", async () => {
+  it("reports a FIFO and a device on a real disk without blocking", async () => {
     const disk = diskTree(() => ({ add: () => undefined, remove: () => undefined, close: () => Promise.resolve() }));
     disk.write("good/SKILL.md", skillText("good", "Good."));
     disk.makeDirectory("fifo");

@@ -18,9 +18,9 @@ describe("hold", () => {
 
   it.each([
     ["a skill that became empty", good, empty],
-    ["a directory that has gone", good, undefined],
-    ["a directory that lost a directory", parent, childless],
-  ])("doubts %s for 40 ms, looks again, and believes it then", (_what, before, now) => {
+    ["a directory that was removed", good, undefined],
+    ["a directory that lost a subdirectory", parent, childless],
+  ])("holds back %s for 40 ms, requests a rescan, and then accepts it", (_what, before, now) => {
     const { clock, hold, again } = start();
     expect(hold.isHeld("/d", before, now)).toBe(true);
     clock.pass(20);
@@ -31,7 +31,7 @@ describe("hold", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("believes at once what is no loss, and forgets its doubt", () => {
+  it("accepts a change that is no loss immediately and cancels the pending hold", () => {
     const { clock, hold, again } = start();
     expect(hold.isHeld("/d", empty, good)).toBe(false);
     expect(hold.isHeld("/d", childless, parent)).toBe(false);
@@ -42,7 +42,7 @@ describe("hold", () => {
     expect(hold.isHeld("/d", good, empty)).toBe(true);
   });
 
-  it("believes at once where nothing has happened for those 40 ms, and forgets its doubt", () => {
+  it("accepts a loss immediately after 40 ms without events and cancels the pending hold", () => {
     const { clock, hold, again } = start();
     expect(hold.isHeld("/d", good, undefined)).toBe(true);
     expect(hold.isHeld("/d", good, undefined, 39)).toBe(true);
@@ -52,7 +52,7 @@ describe("hold", () => {
     expect(hold.isHeld("/d", good, undefined)).toBe(true);
   });
 
-  it("believes when its timer fires, also where that is earlier than it said", () => {
+  it("accepts a loss when the timer fires, even if it fires early", () => {
     let fire = (): void => undefined;
     const early = { now: () => 0, after: (_ms: number, callback: () => void) => ((fire = callback), () => undefined) };
     const again: string[] = [];
@@ -63,14 +63,14 @@ describe("hold", () => {
     expect(hold.isHeld("/d", good, undefined)).toBe(false);
   });
 
-  it("doubts a lost manifest, not a new one", () => {
+  it("holds back a lost manifest, but not a new one", () => {
     const { hold } = start();
     const skill = good.skill && { ...good.skill, dialect: "skills-protocol" as const };
     expect(hold.isHeld("/d", good, { ...good, skill })).toBe(false);
     expect(hold.isHeld("/d", { ...good, skill }, good)).toBe(true);
   });
 
-  it("leaves no timer when it is closed", () => {
+  it("cancels its timers on close", () => {
     const { clock, hold } = start();
     hold.isHeld("/d", good, undefined);
     hold.close();

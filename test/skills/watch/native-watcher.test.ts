@@ -14,7 +14,7 @@ describe("a native watcher without system watches", () => {
     throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
   };
 
-  it("says so once, hands the directories to the fallback, and takes them back from it", async () => {
+  it("reports it once and watches the directories with the fallback until they are removed", async () => {
     const tree = diskTree(openNativeWatcher);
     const fallback = memoryWatcher();
     const messages: string[] = [];
@@ -39,7 +39,7 @@ describe("a native watcher without system watches", () => {
     await tree.close();
   });
 
-  it("never throws for a directory that is a file or has no readable name", async () => {
+  it("does not throw for a directory that is a file or has an invalid name", async () => {
     const tree = diskTree(openNativeWatcher);
     tree.write("file", "x");
     const watcher = openNativeWatcher(
@@ -74,10 +74,10 @@ describe("a native watcher", () => {
     );
     return { tree, handles, hints, watcher };
   }
-  /** A handle tells that it is closed a little later. */
+  /** A handle emits `close` asynchronously. */
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it("takes one watch for each directory, and one for each above them all", async () => {
+  it("opens one watch for each directory and for each of their ancestors", async () => {
     const { tree, handles, watcher } = open();
     const skills = Array.from({ length: 50 }, (_, index) => `${tree.root}/project/skills/s${index}`);
     for (const skill of skills) tree.makeDirectory(skill.slice(tree.root.length));
@@ -94,7 +94,7 @@ describe("a native watcher", () => {
     await tree.close();
   });
 
-  it("watches a directory that may be read again, and tells nothing of one that still may not", async () => {
+  it("watches a directory that becomes readable again and reports it, but not one that stays unreadable", async () => {
     const refused = new Set(["skills", "a"]);
     const { tree, handles, hints, watcher } = open({ refused });
     tree.makeDirectory("skills/a");
@@ -112,7 +112,7 @@ describe("a native watcher", () => {
     await tree.close();
   });
 
-  it("leaves a directory that may be read again to the fallback where no watch is left for it", async () => {
+  it("watches a directory that becomes readable again with the fallback if no watches are left", async () => {
     const tree = diskTree(openNativeWatcher);
     const skills = `${tree.root}/skills`;
     const fallback = memoryWatcher();
@@ -133,7 +133,7 @@ describe("a native watcher", () => {
     await tree.close();
   });
 
-  it("watches the way to a path again once it may be looked at", async () => {
+  it("watches an ancestor of a path once it becomes accessible", async () => {
     const refused = new Set(["project"]);
     const { tree, handles, hints, watcher } = open({ refused });
     const project = `${tree.root}/project`;
@@ -151,7 +151,7 @@ describe("a native watcher", () => {
     await tree.close();
   });
 
-  it("goes on telling of a directory when the one above it is wanted no more", async () => {
+  it("keeps reporting a directory after its parent was removed from the watcher", async () => {
     const { tree, handles, hints, watcher } = open();
     tree.makeDirectory("skills/a");
     watcher.add(`${tree.root}/skills`);

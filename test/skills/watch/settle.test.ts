@@ -9,7 +9,7 @@ describe("settle", () => {
     return { clock, looks, settle: openSettle(clock, () => looks.push(clock.now())) };
   }
 
-  it("looks 6 ms after the last hint of an edit", () => {
+  it("fires 6 ms after the last hint of an edit", () => {
     const { clock, settle, looks } = start();
     settle.hint("/a");
     clock.pass(5);
@@ -21,7 +21,7 @@ describe("settle", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("looks once for a checkout of hundreds of directories, when it has been quiet for 60 ms", () => {
+  it("fires once for hints in hundreds of directories, after 60 ms without hints", () => {
     const { clock, settle, looks } = start();
     for (let directory = 0; directory < 300; directory++) {
       settle.hint(`/${directory}`);
@@ -33,7 +33,7 @@ describe("settle", () => {
     expect(looks).toEqual([last + 60]);
   });
 
-  it("does not wait for ever while hints go on", () => {
+  it("fires after 1 second at the latest while hints continue", () => {
     const { clock, settle, looks } = start();
     for (let hint = 0; hint < 500; hint++) {
       settle.hint(`/${hint % 50}`);
@@ -43,7 +43,7 @@ describe("settle", () => {
     expect(looks[0]).toBe(1000);
   });
 
-  it("tells how long it was to be quiet, however late the clock wakes it", () => {
+  it("passes the debounce time, even if the timer fires late", () => {
     const clock = manualClock();
     const late = { ...clock, after: (wait: number, wake: () => void) => clock.after(wait + 50, wake) };
     const told: number[] = [];
@@ -59,7 +59,7 @@ describe("settle", () => {
     expect(told).toEqual([6, 60, 0]);
   });
 
-  it("does not look after it was closed", () => {
+  it("does not fire after close", () => {
     const { clock, settle, looks } = start();
     settle.hint("/a");
     settle.close();

@@ -24,7 +24,7 @@ function open(): {
   return { below, opened: () => opened, hints, openUser };
 }
 
-test("each watcher is told of what it wants, and only of that", async () => {
+test("each watcher receives only the hints for its own directories", async () => {
   const { below, opened, hints, openUser } = open();
   const [one, two] = [openUser("one"), openUser("two")];
   expect(opened()).toBe(1);
@@ -37,7 +37,7 @@ test("each watcher is told of what it wants, and only of that", async () => {
   await Promise.all([one.close(), two.close()]);
 });
 
-test("a path is watched until nobody wants it, and the watcher is open until nobody uses it", async () => {
+test("watches a path until its last user removes it, and closes with the last user", async () => {
   const { below, opened, hints, openUser } = open();
   const [one, two] = [openUser("one"), openUser("two")];
   for (const user of [one, two]) user.add("/a");
