@@ -141,7 +141,7 @@ const entry = fc.oneof(
   fc.constantFrom("\n", "# comment\n", "  # comment\n", "   \n"),
 );
 
-/** The text between two fences: mostly nearly right, sometimes not at all. */
+/** Arbitrary frontmatter: mostly almost valid, sometimes entirely invalid. */
 export const arbitraryFrontmatter = fc.oneof(
   { weight: 4, arbitrary: fc.array(entry, { maxLength: 5 }).map((entries) => entries.join("")) },
   {
@@ -152,7 +152,7 @@ export const arbitraryFrontmatter = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
 );
 
-/** A whole SKILL.md around it. */
+/** A complete SKILL.md with arbitrary frontmatter. */
 export const arbitrarySkillText = fc
   .tuple(
     fc.constantFrom(

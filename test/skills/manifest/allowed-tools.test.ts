@@ -20,6 +20,6 @@ test.each([
   [[["Read"]], undefined],
   [{ Read: "true" }, undefined],
   [null, undefined],
-])("%j names the tools %j", (value, tools) => {
+])("reads the allowed tools %j as %j", (value, tools) => {
   expect(readAllowedTools(value)).toEqual(tools);
 });

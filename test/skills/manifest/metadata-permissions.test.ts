@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ValueFault } from "../../../src/skills/rules/check-frontmatter.ts";
 import { readMetadataPermissions } from "../../../src/skills/manifest/metadata-permissions.ts";
 
-test("an invalid port is reported, and the entry ignored", () => {
+test("reports an invalid port and ignores the entry", () => {
   const faults: ValueFault[] = [];
   const metadata = { "acp-skills-network": "https://a.example:0 https://b.example:65536 https://c.example:443" };
   expect(readMetadataPermissions(metadata, (fault) => faults.push(fault)).network).toEqual(["https://c.example:443"]);

@@ -19,7 +19,7 @@ const parse = (text: string | Uint8Array, name = "pdf", whole = true) =>
 
 const codes = (text: string | Uint8Array, name?: string) => parse(text, name).findings.map(({ code }) => code);
 
-test("whatever a file says, what is offered goes over the wire, and what is not is explained", () => {
+test("every parsed skill matches the wire schema, and every rejected one has an error", () => {
   let offered = 0;
   const directory = fc.oneof(fc.constantFrom("pdf", "名前", "--", "PDF Tools", "a.b"), fc.string());
   fc.assert(
@@ -54,7 +54,7 @@ test("arbitrary bytes never throw", () => {
   );
 });
 
-test("a skill is read with every field it has", () => {
+test("reads every field of a skill", () => {
   const { skill, findings } = parse(
     [
       "---",
@@ -101,7 +101,7 @@ test.each([
   ['argument-hint: "two\\n lines\\e[2J"', { argumentHint: "two lines[2J" }],
   [`argument-hint: ${"x".repeat(300)}`, { argumentHint: "x".repeat(256) }],
   ["argument-hint:\n  a: b", {}],
-])("who may invoke a skill, and its argument hint, are fields of the skill: %j", (lines, fields) => {
+])("reads the invocation fields and the argument hint: %j", (lines, fields) => {
   const text = `---\nname: pdf\ndescription: x\n${lines}\n---\n`;
   const manifest = { name: "a.b", version: "1.0.0", description: "x", kind: "instruction" } as const;
   const file = {
@@ -117,7 +117,7 @@ test.each([
   }
 });
 
-test("with a manifest, the manifest decides and the frontmatter adds", () => {
+test("manifest fields take precedence over frontmatter fields", () => {
   const manifest = {
     name: "salesforce.leads.sync",
     version: "1.2.0",
@@ -149,7 +149,7 @@ test("with a manifest, the manifest decides and the frontmatter adds", () => {
   expect(parseSkill(input, { findings: [] }).skill).toBeUndefined();
 });
 
-test("a head without the closing fence asks for more, and only where there is more", () => {
+test("reports incomplete frontmatter until the head contains the closing fence", () => {
   const text = "---\nname: pdf\ndescription: x\n---\nbody";
   for (let length = 0; length <= text.length; length++) {
     const head = Buffer.from(text.slice(0, length));
@@ -160,7 +160,7 @@ test("a head without the closing fence asks for more, and only where there is mo
   }
 });
 
-test("findings are in the order of the file", () => {
+test("returns findings in file order", () => {
   const { findings } = parse("---\nextra: 1\nname: PDF\nother: x: y\n---\n");
   expect(findings.map(({ code, line, column }) => `${code} ${line}:${column}`)).toEqual([
     "field-unexpected 2:1",
@@ -171,7 +171,7 @@ test("findings are in the order of the file", () => {
   ]);
 });
 
-test("columns count characters, not UTF-16 units", () => {
+test("columns count characters, not UTF-16 code units", () => {
   const { findings } = parse("---\nname: pdf\ndescription: 😀😀 a: b\n---\n");
   expect(findings).toMatchObject([{ code: "yaml-unquoted-colon", line: 3, column: 18 }]);
 });
@@ -182,12 +182,12 @@ test.each([
   ["ﬁle", "file", []],
   ["a".repeat(65), "a".repeat(65), ["name-too-long"]],
   ["😀".repeat(65), "x", ["name-too-long", "name-invalid-characters", "name-directory-mismatch"]],
-])("names are judged as the reference validator does: %s in %s", (name, directory, expected) => {
+])("validates names like the reference validator: %s in %s", (name, directory, expected) => {
   const found = codes(`---\nname: ${name}\ndescription: x\n---\n`, directory);
   expect(found).toEqual(name === "a" ? ["name-directory-mismatch"] : expected);
 });
 
-test("an alias bomb is named, costs only the keys that use it, and is never written out", () => {
+test("reports an alias bomb, drops only the keys that use it, and never expands it", () => {
   const bomb = Array.from({ length: 9 }, (_, level) =>
     level === 0
       ? "a0: &a0 [x, x]"
@@ -200,7 +200,7 @@ test("an alias bomb is named, costs only the keys that use it, and is never writ
 });
 
 test.each(["metadata:\n  - &x\n    name: *x", "metadata: &x [*x]", "metadata: &x\n  a: &y\n    b: [*x, *y]"])(
-  "an alias that goes in a circle costs its key: %j",
+  "drops a key with a circular alias: %j",
   (circle) => {
     const { skill, findings } = parse(`---\nname: pdf\n${circle}\ndescription: x\n---\n`);
     expect(skill).toMatchObject({ slug: "pdf", description: "x", metadata: {} });
@@ -208,7 +208,7 @@ test.each(["metadata:\n  - &x\n    name: *x", "metadata: &x [*x]", "metadata: &x
   },
 );
 
-test("a tag constructs nothing", () => {
+test("reports a tag and does not construct its object", () => {
   const { skill, findings } = parse(
     "---\nname: pdf\ndescription: x\nrun: !!js/function 'function () { throw 1 }'\n---\n",
   );
@@ -216,7 +216,7 @@ test("a tag constructs nothing", () => {
   expect(findings).toMatchObject([{ code: "yaml-tag", line: 4, column: 6 }]);
 });
 
-test("keys called __proto__ and constructor are keys", () => {
+test("treats __proto__ and constructor as ordinary keys", () => {
   const { skill } = parse(
     "---\nname: pdf\ndescription: x\n__proto__: y\nmetadata:\n  __proto__: p\n  constructor: c\n---\n",
   );
@@ -230,7 +230,7 @@ test("keys called __proto__ and constructor are keys", () => {
 const fixesOf = (text: string, directory: string) =>
   Object.fromEntries(parse(text, directory).findings.map(({ code, fix }) => [code, fix]));
 
-test("the fix of a name is a name that is valid", () => {
+test("the fix for a name suggests a valid name", () => {
   expect(fixesOf("---\nname: My Bad Skill\ndescription: d\n---\n", "MyBad")).toEqual({
     "name-not-lowercase": "Rename it to `my-bad-skill`.",
     "name-directory-mismatch": "Rename the directory to `my-bad-skill`, or the name to `mybad`.",
@@ -245,11 +245,11 @@ test.each([
   ["descr: d", "Did you mean `description`? Otherwise move it under `metadata:`."],
   ["description: d\ndescr: d", "Move it under `metadata:`, or remove it."],
   ["description: d\nversion: 1", "Move it under `metadata:`, or remove it."],
-])("the fix of an unknown field names a known one that is close and not there: %j", (fields, fix) => {
+])("the fix for an unknown field suggests a similar field that is not set: %j", (fields, fix) => {
   expect(fixesOf(`---\nname: pdf\n${fields}\n---\n`, "pdf")["field-unexpected"]).toBe(fix);
 });
 
-test("escape sequences, bidirectional marks and NUL are taken out of all that is sent, and reported", () => {
+test("removes and reports escape sequences, bidirectional marks and NUL in all fields", () => {
   const { skill, findings } = parse(
     [
       "---",
@@ -276,20 +276,20 @@ test("escape sequences, bidirectional marks and NUL are taken out of all that is
   expect(lines).toEqual([3, 4, 5, 6, 7]);
 });
 
-test("bidirectional formatting characters are found in plain frontmatter too", () => {
+test("reports bidirectional formatting characters in plain frontmatter", () => {
   const { skill, findings } = parse("---\nname: pdf\ndescription: a \u202etxt.exe\n---\n");
   expect(skill?.description).toBe("a txt.exe");
   expect(findings.map(({ code }) => code)).toEqual(["control-characters"]);
 });
 
-test("a description of nothing but control characters is none, and no finding repeats them", () => {
+test("treats a description of only control characters as missing, and omits them from findings", () => {
   const { skill, findings } = parse('---\nname: "p\\e[2Jdf"\ndescription: "\\e\\0"\n"k\\e": x\n---\n');
   expect(skill).toBeUndefined();
   expect(findings.map(({ code }) => code)).toContain("description-missing");
   expect(JSON.stringify(findings)).not.toMatch(/\\u001b/);
 });
 
-test("whatever a file says, nothing that is sent holds a control character", () => {
+test("no field or finding contains a control character", () => {
   const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
   const strings = (value: unknown): string[] =>
     typeof value === "string"
@@ -331,7 +331,7 @@ test("whatever a file says, nothing that is sent holds a control character", () 
   );
 });
 
-test("long text is cut; long tools and metadata are ignored", () => {
+test("truncates long text and ignores overlong tools and metadata", () => {
   const text = [
     "---",
     "name: pdf",
@@ -360,14 +360,14 @@ test("long text is cut; long tools and metadata are ignored", () => {
   ]);
 });
 
-test("an error about a value has its range, an error about a key that of the key", () => {
+test("findings have the range of the value or of the key", () => {
   const { findings } = parse("---\nname: PDF  \nauthor: me\ndescription: x\nmetadata:\n  a:\n    b: c\n---\n");
   expect(
     findings.map(({ code, line, column, endLine, endColumn }) => `${code} ${line}:${column}-${endLine}:${endColumn}`),
   ).toEqual(["name-not-lowercase 2:7-2:10", "field-unexpected 3:1-3:7", "metadata-nested-value 6:3-6:4"]);
 });
 
-test("one mistake is one problem: unknown and ignored values need not be strict YAML, one rename mends a name", () => {
+test("reports one problem per mistake, also for unknown and ignored fields and for names", () => {
   const text = (rest: string): string => `---\nname: pdf\ndescription: x\n${rest}---\n`;
   expect(codes(text("tags: [a, b]\n"))).toEqual(["field-unexpected"]);
   expect(codes(text("metadata:\n  tags: [a, b]\n"))).toEqual(["metadata-nested-value"]);
@@ -375,7 +375,7 @@ test("one mistake is one problem: unknown and ignored values need not be strict 
   expect(codes(text("").replace("pdf", "PDF_Tools"), "pdf-tools")).toEqual(["name-not-lowercase"]);
 });
 
-test("fields of Claude Code are allowed at its level, those that we honour also where skills are loaded", () => {
+test("allows Claude Code fields at level claude, and the supported ones also at level lenient", () => {
   const { findings } = parse(
     "---\nname: pdf\ndescription: x\nmodel: opus\nargument-hint: <file>\nauthor: me\nuser-invocable: no way\n---\n",
   );

@@ -10,7 +10,7 @@ const instruction = `${head}kind = "instruction"\n`;
 const found = (text: string) =>
   readManifest(text, file).findings.map(({ code, line, column }) => `${code} ${line}:${column}`);
 
-test("a manifest is read whole and frozen through", () => {
+test("reads a complete manifest and freezes it deeply", () => {
   const { manifest, findings } = readManifest(
     `${action}[inputs.sheet]\ntype = "blob"\nrequired = true\n[permissions]\nproject = "read"\n`,
     file,
@@ -28,7 +28,7 @@ test("a manifest is read whole and frozen through", () => {
   expect(Object.isFrozen(manifest?.inputs?.sheet)).toBe(true);
 });
 
-test("unknown keys are kept, and warned about", () => {
+test("keeps unknown keys and warns about them", () => {
   const { manifest, findings } = readManifest(`homepage = "x"\n${action}[runtime.extra]\na = 1\n`, file);
   expect(manifest).toMatchObject({ homepage: "x", runtime: { extra: { a: 1 } } });
   expect(findings.map(({ code, line }) => `${code} ${line}`)).toEqual([
@@ -85,7 +85,7 @@ test.each([
   ["a\\\\main.py", false],
   ["a\\u0000.py", false],
   ["..", false],
-])("the entrypoint %s stays inside: %s", (entrypoint, inside) => {
+])("the entrypoint %s is inside the skill directory: %s", (entrypoint, inside) => {
   expect(found(action.replace("main.py", entrypoint))).toEqual(inside ? [] : ["manifest-entrypoint-outside 7:14"]);
 });
 
@@ -96,7 +96,7 @@ test.each([
   ["sale", false],
   ["leads", false],
   ["sales.leads.sync.more", false],
-])("the namespace %s fits sales.leads.sync: %s", (namespace, fits) => {
+])("the namespace %s matches sales.leads.sync: %s", (namespace, fits) => {
   expect(found(`${instruction}namespace = "${namespace}"\n`)).toEqual(fits ? [] : ["manifest-namespace-mismatch 5:13"]);
 });
 
@@ -114,7 +114,7 @@ test.each([
   expect(found(text)).toEqual(accepted ? [] : ["manifest-dependency-invalid 6:11"]);
 });
 
-test("invalid TOML is reported with its place", () => {
+test("reports invalid TOML with its position", () => {
   expect(found(`${head}kind = action\n`)).toEqual(["manifest-syntax 4:8"]);
   expect(found(`${head}name = "again"\n`)).toEqual(["manifest-syntax 4:1"]);
   expect(found(`\ufeff${instruction}`)).toEqual([]);
@@ -135,13 +135,13 @@ test.each([
   ],
   ["inputs = 1", "inputs is 1, not a table"],
   ["permissions = []", "permissions is [], not a table"],
-])("%s is refused in plain words", (line, message) => {
+])("rejects %s with a readable message", (line, message) => {
   const key = line.split(/[ .]/, 1)[0] ?? "";
   const rest = instruction.split("\n").filter((other) => !other.startsWith(`${key} =`));
   expect(readManifest([line, ...rest].join("\n"), file).findings).toMatchObject([{ message }]);
 });
 
-test("places are those of the very item", () => {
+test("reports the position of the individual item", () => {
   expect(found(`${instruction}[permissions]\nnetwork = [\n  "https://a.org", # "x"\n  "b.org",\n]\n`)).toEqual([
     "manifest-network-invalid 8:3",
   ]);
@@ -153,7 +153,7 @@ test("places are those of the very item", () => {
   ]);
 });
 
-test("control characters are taken out of what is sent, and reported", () => {
+test("removes control characters and reports them", () => {
   const text = instruction.replace("Syncs leads.", "Syncs \\u001b[2J leads \\u202e\\tnow.");
   const { manifest, findings } = readManifest(`${text}tags = ["a\\u0000", "b"]\n`, file);
   expect(manifest).toMatchObject({ description: "Syncs [2J leads \tnow.", tags: ["a", "b"] });
@@ -163,32 +163,32 @@ test("control characters are taken out of what is sent, and reported", () => {
   ]);
 });
 
-test("keys of very many segments are refused, not followed until the stack ends", () => {
+test("rejects keys with very many segments instead of overflowing the stack", () => {
   const { manifest, findings } = readManifest(`${instruction}${"a.".repeat(10_000)}b = 1\n`, file);
   expect(manifest).toBeUndefined();
   expect(findings).toMatchObject([{ code: "manifest-syntax", message: "invalid TOML: tables are nested too deeply" }]);
 });
 
-test("a document of very many values is refused before anything checks them", () => {
+test("rejects a document with more than 2,000 values", () => {
   const { manifest, findings } = readManifest(`${instruction}tags = [${"1, ".repeat(2000)}]\n`, file);
   expect(manifest).toBeUndefined();
   expect(findings).toMatchObject([{ code: "manifest-syntax", message: "invalid TOML: more than 2,000 values" }]);
 });
 
-test("many faults are few findings", () => {
+test("limits the findings per rule to 20", () => {
   const keys = Array.from({ length: 1000 }, (_, index) => `k${index} = 1\n`).join("");
   const { findings } = readManifest(`${keys}${instruction}`, file);
   expect(findings).toHaveLength(20);
   expect(findings.at(-1)?.message).toBe("unknown key `k19` in skill.toml; and 980 more of this kind");
 });
 
-test("a manifest whose description is only too long still counts", () => {
+test("accepts a manifest with an overlong description and truncates it", () => {
   const { manifest, findings } = readManifest(instruction.replace("Syncs leads.", "😀".repeat(1025)), file);
   expect(manifest?.description).toBe("😀".repeat(1024));
   expect(findings.map(({ code }) => code)).toEqual(["description-too-long"]);
 });
 
-test("whatever the text, there is a manifest or a reason why not", () => {
+test("returns a manifest or an error for any text", () => {
   const lines = [
     ...instruction.split("\n"),
     ...action.split("\n"),
@@ -227,7 +227,7 @@ test("whatever the text, there is a manifest or a reason why not", () => {
   expect(read).toBeGreaterThan(20);
 });
 
-test.each(["__proto__", "constructor", "toString"])("%s is a name like any other", (name) => {
+test.each(["__proto__", "constructor", "toString"])("treats %s as an ordinary name", (name) => {
   const { manifest, findings } = readManifest(
     `${name} = 1\n${action}[inputs.${name}]\ntype = "string"\n${name} = [{ ${name} = 2 }]\n[outputs.a]\ntype = "${name}"\n`,
     file,

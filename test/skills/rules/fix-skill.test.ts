@@ -21,7 +21,7 @@ const body = (text: string) => {
   return place.kind === "found" ? bytes.toString("utf8", place.end) : undefined;
 };
 
-test("a fix takes problems away, adds none, leaves the body alone, and is done at once", () => {
+test("a fix removes problems, adds none, keeps the body and is idempotent", () => {
   let fixedOnes = 0;
   fc.assert(
     fc.property(arbitrarySkillText, (text) => {
@@ -74,7 +74,7 @@ const words = fc
   )
   .map((parts) => parts.join(" "));
 
-/** A value as people write it, whatever YAML says to that. */
+/** A value as people write it, valid YAML or not. */
 const written = fc
   .tuple(words, words, fc.constantFrom("plain", '"', "'", "| ", "|- ", "> ", "below", "column 0"))
   .map(([first, second, style]) => {
@@ -109,12 +109,12 @@ const document = fc
       .replaceAll("\n", lineBreak),
   );
 
-/** What a person reads beside the keys of a text: letters and digits, not how they are quoted or folded. */
+/** The letters and digits of a text, regardless of quoting and folding. */
 const lettersOf = (text: string) => text.match(/[\p{L}\p{N}]/gu)?.join("") ?? "";
-/** Plain text without the lines below it that are comments, whatever else is wrong with it. */
+/** Plain text without the comment lines after it. */
 const uncommented = (text: string) => (/^["'|>]/.test(text) ? text : text.replace(/\n *#.*/g, ""));
 
-/** What a strict parser says of the text between two fences; undefined where it refuses. */
+/** The frontmatter as a strict parser reads it; undefined if it is invalid. */
 function strictly(text: string): Record<string, unknown> | undefined {
   try {
     return load(text, { schema: FAILSAFE_SCHEMA }) as Record<string, unknown>;
@@ -123,7 +123,7 @@ function strictly(text: string): Record<string, unknown> | undefined {
   }
 }
 
-test("what people write keeps its words through a fix, and what parsed before says the same after it", () => {
+test("a fix keeps the words of invalid values and the values of valid YAML", () => {
   let readable = 0;
   fc.assert(
     fc.property(document, (source) => {
@@ -137,7 +137,7 @@ test("what people write keeps its words through a fix, and what parsed before sa
       readable++;
       const [, description = "", license = ""] = /description: ([^]*?)\r?\n(?:license: ([^]*))?$/.exec(source) ?? [];
       expect(after["name"]).toBe("pdf");
-      // A line that parses by itself says that; another says what stands on it.
+      // A line that is valid on its own keeps its value; any other keeps its letters.
       for (const [key, text] of Object.entries({ description, license })) {
         const alone = text === "" ? undefined : strictly(`${key}: ${text}`);
         if (alone !== undefined) expect(after[key]).toEqual(alone[key]);
@@ -149,7 +149,7 @@ test("what people write keeps its words through a fix, and what parsed before sa
   expect(readable).toBeGreaterThan(40);
 });
 
-test("keys that were indented by mistake are not drawn into the name above them", () => {
+test("mistakenly indented keys do not become part of the name above them", () => {
   const text = "---\nname: indent\n description: Does it.\n license: MIT\n---\n";
   expect(parse(text, "indent").skill).toMatchObject({ name: "indent", description: "Does it.", license: "MIT" });
   expect(fixSkill(text, { expectedName: "indent" }).text).toBe(text.replaceAll("\n ", "\n"));
@@ -179,7 +179,7 @@ test.each([
   ['description: "open', "description: 'open'"],
   ["description: x\nmetadata:\n\tauthor: me", "description: x\nmetadata:\n  author: me"],
   ["description: x\ndescription: x", "description: x"],
-])("%j becomes %j", (broken, repaired) => {
+])("fixes %j as %j", (broken, repaired) => {
   expect(fixSkill(skill(broken), { expectedName: "pdf" }).text).toBe(skill(repaired));
 });
 
@@ -191,7 +191,7 @@ test.each([
   "description: Issue #5 fixer # use it",
   "description: x\nstray",
   "description: fine",
-])("what could be meant in two ways is left: %j", (line) => {
+])("leaves an ambiguous or valid line unchanged: %j", (line) => {
   const text = skill(line);
   expect(fixSkill(text, { expectedName: "pdf" })).toEqual({ text, fixed: [] });
 });
@@ -202,27 +202,30 @@ test.each([
   ["other", "pdf-tools", "other", []],
   ["PDF", "PDF", "PDF", []],
   ["PDF Tools", undefined, "PDF Tools", []],
-])("the name %j in the directory %j is written %j", (name, expectedName, repaired, fixed) => {
+])("fixes the name %j in the directory %j as %j", (name, expectedName, repaired, fixed) => {
   const text = (value: string) => `---\r\nname: "${value}"\r\ndescription: x\r\n---\r\nbody`;
   const options = expectedName === undefined ? {} : { expectedName };
   expect(fixSkill(text(name), options)).toEqual({ text: text(repaired), fixed });
 });
 
-test("a name lets lines be repaired that nothing could be made of before", () => {
+test("adding the missing name makes other lines fixable", () => {
   expect(fixSkill("---\n&x \r\nname{a: b}:\n: |+\n---\n", { expectedName: "pdf" })).toEqual({
     text: "---\nname: pdf\n&x \r\nname{a: 'b}:'\n: |+\n---\n",
     fixed: ["name-missing", "yaml-unquoted-colon"],
   });
 });
 
-test.each(["\ufeff---\n", "---\n\ufeff", "\ufeff---\n\ufeff\ufeff"])("byte order marks of %j go", (opening) => {
-  expect(fixSkill(`${opening}x: a\ny: b: c\n---\n\ufeffbody`, { expectedName: "pdf" })).toEqual({
-    text: "---\nname: pdf\nx: a\ny: 'b: c'\n---\n\ufeffbody",
-    fixed: ["byte-order-mark", "yaml-unquoted-colon", "name-missing"],
-  });
-});
+test.each(["\ufeff---\n", "---\n\ufeff", "\ufeff---\n\ufeff\ufeff"])(
+  "removes the byte order marks of %j",
+  (opening) => {
+    expect(fixSkill(`${opening}x: a\ny: b: c\n---\n\ufeffbody`, { expectedName: "pdf" })).toEqual({
+      text: "---\nname: pdf\nx: a\ny: 'b: c'\n---\n\ufeffbody",
+      fixed: ["byte-order-mark", "yaml-unquoted-colon", "name-missing"],
+    });
+  },
+);
 
-test("a missing name is that of the directory, and a byte order mark goes", () => {
+test("adds a missing name from the directory and removes a byte order mark", () => {
   expect(fixSkill("\ufeff---\r\ndescription: x\r\n---\r\n", { expectedName: "pdf" })).toEqual({
     text: "---\r\nname: pdf\r\ndescription: x\r\n---\r\n",
     fixed: ["byte-order-mark", "name-missing"],

@@ -11,7 +11,7 @@ function open() {
   return { lines, tell: openProblemLog((level, message) => lines.push(`${level} ${message}`)) };
 }
 
-test("what is not offered is a warning, the rest is information, unreadable directories come first", () => {
+test("logs errors as warnings, the rest as info, and unreadable directories first", () => {
   const { lines, tell } = open();
   tell([problem("warning", "/a"), problem("error", "/b"), problem("error", "/c", "unreadable")]);
   expect(lines).toEqual([
@@ -21,7 +21,7 @@ test("what is not offered is a warning, the rest is information, unreadable dire
   ]);
 });
 
-test("a problem is told once, wherever in its file it moves; a new one is told", () => {
+test("logs a problem once, even if it moves in its file, and logs new problems", () => {
   const { lines, tell } = open();
   tell([problem("error", "/a")]);
   tell([{ ...problem("error", "/a"), line: 7 }, problem("error", "/b")]);
@@ -29,7 +29,7 @@ test("a problem is told once, wherever in its file it moves; a new one is told",
   expect(lines[1]).toContain("/b:1:1");
 });
 
-test("of many, twenty are told and the others counted, once", () => {
+test("logs 20 problems and the number of others, once", () => {
   const { lines, tell } = open();
   const many = Array.from({ length: 25 }, (_, index) => problem("error", `/${index}`));
   tell(many);

@@ -6,7 +6,7 @@ import type { RuleCode } from "../../../src/skills/rules/rules.ts";
 const codes = Object.keys(rules) as RuleCode[];
 const finding = (code: RuleCode) => ({ code, file: "/s/SKILL.md", line: 1, column: 1, message: "m", fix: "f" });
 
-test.each(levels)("at level %s every finding that counts becomes a valid problem", (level) => {
+test.each(levels)("at level %s every finding that is not off becomes a valid problem", (level) => {
   const problems = toProblems(codes.map(finding), level);
   expect(problems.map(({ code }) => code)).toEqual(codes.filter((code) => severityAt(code, level) !== "off"));
   for (const problem of problems) {
@@ -15,20 +15,20 @@ test.each(levels)("at level %s every finding that counts becomes a valid problem
   }
 });
 
-test("loading is never stricter than the specification and the wire together", () => {
+test("the lenient level is never stricter than the spec and wire levels combined", () => {
   for (const code of codes) {
     const { spec, wire, lenient } = rules[code];
     if (lenient === "error") expect([spec, wire]).toContain("error");
   }
 });
 
-test("a broken style rule does not keep a skill from being offered", () => {
+test("a violated style rule does not prevent a skill from being offered", () => {
   const style = codes.filter((code) => /^name-(?!unusable)|too-long$|^field-|^metadata-|^yaml-/.test(code));
   const refused = style.filter((code) => rules[code].lenient === "error");
   expect(refused).toEqual(["frontmatter-too-long", "manifest-name-too-long"]);
 });
 
-test("settings replace the severities of a level, except where a finding is allowed", () => {
+test("settings override the severities of a level, except for allowed findings", () => {
   const found = [
     finding("name-missing"),
     finding("yaml-not-strict"),

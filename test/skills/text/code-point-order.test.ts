@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { byCodePoint } from "../../../src/skills/text/code-point-order.ts";
 
-it("orders text as its UTF-8 bytes are ordered", () => {
+it("sorts text in the order of its UTF-8 bytes", () => {
   const text = fc.string({ unit: "grapheme" });
   fc.assert(
     fc.property(text, text, (a, b) => {
@@ -11,6 +11,6 @@ it("orders text as its UTF-8 bytes are ordered", () => {
   );
 });
 
-it("puts characters beyond U+FFFF after all others, where UTF-16 does not", () => {
+it("sorts characters above U+FFFF after all others, unlike UTF-16 order", () => {
   expect(["\u{1f600}", "\uffee", "a", "aa", ""].sort(byCodePoint)).toEqual(["", "a", "aa", "\uffee", "\u{1f600}"]);
 });

@@ -30,7 +30,7 @@ test.each([
   ["---\na: b\n", "unclosed"],
   ["---\na: b\n ---\n", "unclosed"],
   ["---\na: b\n...\n", "unclosed"],
-])("between the fences of %j stands %j", (text, expected) => {
+])("the frontmatter of %j is %j", (text, expected) => {
   expect(inner(text)).toBe(expected);
 });
 
@@ -43,20 +43,20 @@ test.each([
   expect(find(text)).toMatchObject({ kind: "found", language });
 });
 
-test("a closing fence that may go on in the next bytes is not taken for one", () => {
+test("does not accept a closing fence that may continue in the next bytes", () => {
   expect(find("---\na: b\n---", false)).toEqual({ kind: "incomplete" });
   expect(find("---\na: b\n---", true)).toMatchObject({ kind: "found" });
   expect(find("--", false)).toEqual({ kind: "incomplete" });
 });
 
-test("a byte order mark may go on in the next bytes too", () => {
+test("waits for more bytes if a byte order mark may continue", () => {
   const bytes = Buffer.from("\ufeff---\na: b\n---\n");
   for (const length of [0, 1, 2, 3]) {
     expect(findFrontmatter(bytes.subarray(0, length), false)).toEqual({ kind: "incomplete" });
   }
 });
 
-test("the first bytes of a file are judged like the file, or not yet", () => {
+test("a head gives the same result as the whole file, or is incomplete", () => {
   const piece = fc.constantFrom("---", "\n", "\r\n", "a: b", " ", "-", "\ufeff", "js", "é", "----", "\n---\n");
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), fc.nat(40), (pieces, length) => {
@@ -67,7 +67,7 @@ test("the first bytes of a file are judged like the file, or not yet", () => {
   );
 });
 
-test("offsets cut a file into fences and what is between and below them", () => {
+test("offsets split a file into fences, frontmatter and body", () => {
   const text = "\ufeff---\r\na: é\r\n--- \r\nbody\r\n";
   const bytes = Buffer.from(text);
   const found = findFrontmatter(bytes, true);
@@ -78,7 +78,7 @@ test("offsets cut a file into fences and what is between and below them", () => 
   expect(bytes.toString("utf8", found.bodyStart)).toBe("body\r\n");
 });
 
-test("bytes that are no UTF-8 are replaced and told, a replacement character in the text is not", () => {
+test("replaces and reports invalid UTF-8, but not a literal replacement character", () => {
   const bad = Buffer.from([0x61, 0xe9, 0x62]);
   expect(decodeFrontmatter(bad, 0, 3)).toEqual({ text: "a\ufffdb", valid: false });
   expect(decodeFrontmatter(new Uint8Array(bad), 0, 3)).toEqual({ text: "a\ufffdb", valid: false });

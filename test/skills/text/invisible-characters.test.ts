@@ -6,7 +6,7 @@ import { readManifest } from "../../../src/skills/manifest/read-manifest.ts";
 
 const directional = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-test("whatever Unicode says is ignorable by default is in the table, but for marks of direction, which are controls", () => {
+test("the table contains all default-ignorable code points, except directional marks, which are control characters", () => {
   const missing: string[] = [];
   for (let code = 0; code <= 0x10ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue;
@@ -22,8 +22,8 @@ test.each([
   ["a technologist with a skin tone", "👩🏽‍💻 writes"],
   ["a flag", "🏳️‍🌈"],
   ["a heart on fire", "❤️‍🔥"],
-  ["a sign shown as emoji", "⚠️ careful"],
-  ["a sign shown as text", "☎︎ call"],
+  ["a symbol in emoji presentation", "⚠️ careful"],
+  ["a symbol in text presentation", "☎︎ call"],
   ["a keycap", "1️⃣ first"],
   ["Persian", "می‌خواهم گزارش‌ها را بنویسم"],
   ["a Persian abbreviation", "۱۴۰۲ ه‍.ش"],
@@ -34,29 +34,29 @@ test.each([
   ["Khmer", "សួស្តី\u200bពិភពលោក"],
   ["Thai", "สวัสดี\u200bชาวโลก"],
   ["Mongolian", "ᠮᠣᠩᠭᠣᠯ\u180eᠠ"],
-  ["a name's variant of an ideograph", "葛\u{e0100}城市"],
+  ["an ideographic variant in a name", "葛\u{e0100}城市"],
   ["braille", "⠁⠀⠃"],
-])("invisible characters are allowed in %s", (_what, text) => {
+])("allows invisible characters in %s", (_what, text) => {
   expect(findInvisible(text)).toBeUndefined();
 });
 
 test.each([
   ["a zero width space between Latin letters", "pass\u200bword"],
   ["a joiner between Latin letters", "a\u200db"],
-  ["two joiners behind one letter", "می\u200c\u200cخواهم"],
-  ["a selector behind a letter", "a\ufe0f"],
-  ["a second selector behind an emoji", "😀\ufe0f\ufe01"],
-  ["a selector of the supplement behind an emoji", "😀\u{e0154}"],
+  ["two joiners after one letter", "می\u200c\u200cخواهم"],
+  ["a variation selector after a letter", "a\ufe0f"],
+  ["a second variation selector after an emoji", "😀\ufe0f\ufe01"],
+  ["a supplementary variation selector after an emoji", "😀\u{e0154}"],
   ["a word joiner", "a\u2060b"],
   ["a byte order mark", "a\ufeffb"],
   ["a soft hyphen", "soft\u00adware"],
   ["a Hangul filler", "\u3164"],
-  ["tags behind a flag", "🏴\u{e0067}\u{e007f}"],
-])("%s is found", (_what, text) => {
+  ["tags after a flag", "🏴\u{e0067}\u{e007f}"],
+])("finds %s", (_what, text) => {
   expect(findInvisible(text)).toBeDefined();
 });
 
-test("a hidden message is found wherever it stands, and goes", () => {
+test("finds and removes a hidden message anywhere in a text", () => {
   const hidden = fc
     .array(fc.integer({ min: 0xe0000, max: 0xe007f }), { minLength: 1, maxLength: 20 })
     .map((codes) => String.fromCodePoint(...codes));
@@ -86,7 +86,7 @@ test.each([
   ["description: x\nmetadata:\n  author: m\u00ade", "5:12", "U+00AD (soft hyphen)"],
   ["description: x\ntags: [a, \u3164]", "4:11", "U+3164 (Hangul filler)"],
   ['description: "escaped \\u200b"', "3:14", "U+200B (zero width space)"],
-])("%j has an invisible character at %s", (frontmatter, place, name) => {
+])("reports the invisible character of %j at %s", (frontmatter, place, name) => {
   const { skill, findings } = parse(frontmatter);
   expect(skill).toBeDefined();
   const found = findings.filter(({ code }) => code === "invisible-characters");
@@ -95,19 +95,22 @@ test.each([
   expect(found[0]?.fix).toContain("Remove it");
 });
 
-test.each([`Fine.\u{e0041}\u{e0042}`, `"Fine.\\U000E0041\\U000E0042"`])("tags never get into a skill: %j", (value) => {
-  const { skill, findings } = parse(`description: ${value}\nmetadata:\n  author: ${value}`);
-  expect(skill?.description).toBe("Fine.");
-  expect(skill?.metadata).toEqual({ author: "Fine." });
-  expect(findings.map(({ code }) => code)).toEqual(["invisible-characters", "invisible-characters"]);
-  expect(findings[0]?.message).toContain("2 invisible characters, the first U+E0041 (tag); Unicode tags are removed");
-});
+test.each([`Fine.\u{e0041}\u{e0042}`, `"Fine.\\U000E0041\\U000E0042"`])(
+  "removes Unicode tags from a skill: %j",
+  (value) => {
+    const { skill, findings } = parse(`description: ${value}\nmetadata:\n  author: ${value}`);
+    expect(skill?.description).toBe("Fine.");
+    expect(skill?.metadata).toEqual({ author: "Fine." });
+    expect(findings.map(({ code }) => code)).toEqual(["invisible-characters", "invisible-characters"]);
+    expect(findings[0]?.message).toContain("2 invisible characters, the first U+E0041 (tag); Unicode tags are removed");
+  },
+);
 
-test("a description that is nothing but tags is none", () => {
+test("treats a description of only tags as missing", () => {
   expect(parse(`description: \u{e0041}`).skill).toBeUndefined();
 });
 
-test("tags never get into a manifest, wherever they stand", () => {
+test("removes Unicode tags from all fields of a manifest", () => {
   const text = `name = "a.b"
 version = "1.0.0"
 description = "Fine.\u{e0041}"

@@ -18,7 +18,7 @@ test.each([
   ["# name: y\r\nname: x\r\n", "name", undefined, 17],
   ["name", "name", undefined, 0],
   ["a.b*: x\n", "a.b*", undefined, 6],
-])("in %j the key %s (%s) is found at %d", (text, key, child, offset) => {
+])("in %j the value of key %s (%s) is at offset %d", (text, key, child, offset) => {
   expect(openKeyRanges(text)(key, "value", child).offset).toBe(offset);
 });
 

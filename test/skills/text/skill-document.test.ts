@@ -16,7 +16,7 @@ afterEach(() => {
   expect("documentRan" in globalThis).toBe(false);
 });
 
-test("the whole-file reader and the reader of heads agree on frontmatter and body", () => {
+test("readSkillDocument returns the same frontmatter and body as the head reader", () => {
   let found = 0;
   fc.assert(
     fc.property(arbitrarySkillText, (text) => {
@@ -46,20 +46,20 @@ test.each([
   ["---\nname: a\n---", ""],
   ["---\n---\nbody", "body"],
   ["---\nname: a\n----\n---\nbody\n---\nmore", "body\n---\nmore"],
-])("the body is everything below the closing fence: %j", (text, body) => {
+])("returns everything after the closing fence as the body: %j", (text, body) => {
   expect(readSkillDocument(text).body).toBe(body);
 });
 
-test("a line that only gray-matter takes for a comment is a key", () => {
+test("reads a line as a key where only gray-matter sees a comment", () => {
   expect(readSkillDocument("---\n\u00a0# :\n---\n")).toEqual({ frontmatter: { "\u00a0#": "" }, body: "" });
 });
 
-test("frontmatter that is long runs of blanks is read without gray-matter, which goes through each again and again", () => {
+test("reads frontmatter with long runs of whitespace without gray-matter, which takes quadratic time", () => {
   const text = `---\nname: a\n${"\n".repeat(160_000)}---\nbody`;
   expect(readSkillDocument(text)).toEqual({ frontmatter: { name: "a" }, body: "body" });
 });
 
-test("gray-matter is never given a run of blanks that makes its work grow faster than the text", () => {
+test("passes no text to gray-matter that would take more than linear time", () => {
   const blank = fc.constantFrom("\n", "\r\n", " ", "\t", "\u2028", "\u00a0", "\ufeff");
   const run = fc.tuple(blank, fc.integer({ min: 1, max: 200 })).map(([text, count]) => text.repeat(count));
   const source = fc.array(fc.oneof(run, fc.constantFrom("a: b\n", "# c\n", "x")), { maxLength: 12 });
@@ -74,28 +74,25 @@ test("gray-matter is never given a run of blanks that makes its work grow faster
   expect(given.length).toBeGreaterThan(10);
 });
 
-/** How often a character is looked at by an expression that tries each run of blanks from each line start in it. */
+/** The steps of a regular expression that tries each run of whitespace from every line start in it. */
 function steps(text: string): number {
   let sum = 0;
   for (const [run] of text.matchAll(/\s+/g)) sum += run.length * run.split(/[\n\r\u2028\u2029]/).length;
   return sum;
 }
 
-test("Unicode tags are no part of a body", () => {
+test("removes Unicode tags from the body", () => {
   expect(readSkillDocument("---\nname: a\n---\nhid\u{e0041}den").body).toBe("hidden");
   expect(readSkillDocument("hid\u{e0041}den").body).toBe("hidden");
 });
 
-test.each(["js", "yaml js", "\u00a0js"])(
-  "a language that stands far behind the opening fence is seen: %j",
-  (language) => {
-    const text = `---${" ".repeat(100)}${language}\n(globalThis.documentRan = true, {})\n---\nbody`;
-    expect(readSkillDocument(text)).toEqual({ frontmatter: {}, body: text });
-  },
-);
+test.each(["js", "yaml js", "\u00a0js"])("detects a language far after the opening fence: %j", (language) => {
+  const text = `---${" ".repeat(100)}${language}\n(globalThis.documentRan = true, {})\n---\nbody`;
+  expect(readSkillDocument(text)).toEqual({ frontmatter: {}, body: text });
+});
 
 test.each(["js", "javascript", "JavaScript", "json", "coffee", "cson", "toml", "constructor", "__proto__", "toString"])(
-  "frontmatter in %s is never run and never read",
+  "neither runs nor reads frontmatter in %s",
   (language) => {
     const text = `---${language}\n(globalThis.documentRan = true, { name: "x" })\n---\nbody`;
     expect(readSkillDocument(text)).toEqual({ frontmatter: {}, body: text });

@@ -15,7 +15,7 @@ test.each([
   expect(openTextPositions(text)(offset)).toEqual({ line, column });
 });
 
-test("offsets are told their places in whatever order they come", () => {
+test("returns the same positions for offsets in any order", () => {
   const piece = fc.constantFrom("a", "\n", "\r", "\r\n", "😀", " ");
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(30)), (pieces, counts) => {

@@ -49,7 +49,7 @@ test.each([
   expect(openTomlPositions(text)(path)).toMatchObject({ line, column });
 });
 
-test("every value of accepted TOML is found where it is written", () => {
+test("finds the position of every value in valid TOML", () => {
   const scalar = fc.oneof(
     fc.string().map((text) => JSON.stringify(text).replaceAll("\u007f", "")),
     fc.constantFrom("1", "true", "''", "'''\n'\n'''", '"""x"""""'),
@@ -103,7 +103,7 @@ test("every value of accepted TOML is found where it is written", () => {
   expect(found).toBeGreaterThan(300);
 });
 
-test("values and keys have ranges", () => {
+test("returns the ranges of values and keys", () => {
   const text = '[inputs.sheet] # why\nmy.type = "blob" # x\n';
   const positionOf = openTomlPositions(text);
   const shown = (path: string[], part?: "key" | "value"): string => {

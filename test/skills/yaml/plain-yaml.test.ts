@@ -23,7 +23,7 @@ test.each([
   "",
   "empty:\nname: x\n",
   "empty: ''\nother: \"\"\nlist: []\n",
-])("plain frontmatter is read without the parser, as the parser reads it: %j", (text) => {
+])("reads plain frontmatter like the parser: %j", (text) => {
   const values = readPlainYaml(text);
   expect(values).toBeDefined();
   expect(values).toEqual(text === "" ? {} : byParser(text));
@@ -50,11 +50,11 @@ test.each([
   "a:\n  - b: c\n",
   "a:\n  b: c\n   d: e\n",
   "a: x\n---\nb: y\n",
-])("what is not plain is declined: %j", (text) => {
+])("returns undefined for frontmatter that is not plain: %j", (text) => {
   expect(readPlainYaml(text)).toBeUndefined();
 });
 
-test("where the fast reader answers, it answers as the parser does", () => {
+test("returns the same values as the parser, or undefined", () => {
   let answered = 0;
   fc.assert(
     fc.property(arbitraryFrontmatter, (text) => {

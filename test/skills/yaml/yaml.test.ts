@@ -6,7 +6,7 @@ import { arbitraryFrontmatter } from "../arbitrary-frontmatter.ts";
 
 const at = (text: string) => readYaml(text).faults.map(({ code, offset }) => `${code} ${offset}`);
 
-test("valid YAML is read as the parser reads it; everything else is a fault, never an exception", () => {
+test("reads valid YAML like the parser, and returns faults for anything else without throwing", () => {
   fc.assert(
     fc.property(arbitraryFrontmatter, (text) => {
       const { values, faults } = readYaml(text);
@@ -76,16 +76,16 @@ test.each([
   ["a: [x, y]\n", { a: ["x", "y"] }, ["yaml-not-strict 3"]],
   ["# only a comment\n", {}, []],
   ["\n", {}, []],
-])("broken YAML costs as little as it can: %j", (text, values, faults) => {
+])("recovers as much as possible from invalid YAML: %j", (text, values, faults) => {
   expect(readYaml(text).values).toEqual(values);
   expect(at(text)).toEqual(faults);
 });
 
-test("the first of two keys counts, also where the second could not be read", () => {
+test("keeps the first of two duplicate keys, even if the second is invalid", () => {
   expect(readYaml("name: a\nname: [\n").values).toEqual({ name: "a" });
 });
 
-test("every key around a broken one is kept", () => {
+test("keeps every key around an invalid one", () => {
   const key = fc.constantFrom("a: [", "a: 'x", "a: b: c", "a: @x", "a:\n  - - [", "a: !x y", "stray");
   fc.assert(
     fc.property(fc.nat(3), key, (index, broken) => {
@@ -97,7 +97,7 @@ test("every key around a broken one is kept", () => {
   );
 });
 
-test("an unknown escape sequence is named", () => {
+test("reports an unknown escape sequence", () => {
   expect(readYaml('a: "a\\q"\n').faults).toMatchObject([
     {
       message: "unknown escape sequence in double quotes; the backslash is kept",
@@ -106,7 +106,7 @@ test("an unknown escape sequence is named", () => {
   ]);
 });
 
-test("what is too long for a parser is read key by key, and as much as is sensible is parsed", () => {
+test("reads long frontmatter key by key and limits the bytes given to the parser", () => {
   const list = `[${"[x], ".repeat(8000)}]`;
   const { values, faults } = readYaml(`name: pdf\nlong: ${list}\nanchor: &x y\ndescription: Use when: needed\n`);
   expect(values).toEqual({ name: "pdf", anchor: "y", description: "Use when: needed" });
@@ -118,7 +118,7 @@ test("what is too long for a parser is read key by key, and as much as is sensib
   ]);
 });
 
-test("a thousand keys are read, and no more", () => {
+test("reads at most 1,000 keys", () => {
   const keys = (count: number): string => Array.from({ length: count }, (_, index) => `k${index}: x\n`).join("");
   expect(readYaml(keys(1000)).faults).toEqual([]);
   const { values, faults } = readYaml(`${keys(3000)}last: x\n`);
