@@ -29,11 +29,11 @@ function open(options: Partial<CatalogOptions> & Pick<CatalogOptions, "files">) 
 const skill = (name: string, description = "Does."): Record<string, string> => ({
   [`/s/${name}/SKILL.md`]: skillText(name, description),
 });
-/** Lets a look that has begun come to its end. */
+/** Lets a scan that has started finish. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("catalog", () => {
-  it("is empty first and then ready, and tells nobody of its first snapshot", async () => {
+  it("does not notify listeners of the first snapshot", async () => {
     const { catalog, changes } = open({ files: memorySkillFiles(skill("a")) });
     const first = await catalog.ready;
     expect(listed(first)).toEqual({ a: "Does." });
@@ -41,7 +41,7 @@ describe("catalog", () => {
     expect(changes).toEqual([]);
   });
 
-  it("names the roots of the person, even those without a skill, but not those of a project", async () => {
+  it("lists explicit and user roots in ownRoots, even without skills, but no project roots", async () => {
     const roots = [
       { path: "/empty", origin: "explicit" },
       { path: "/work/.agents/skills", origin: "project" },
@@ -55,7 +55,7 @@ describe("catalog", () => {
     expect((await catalog.reload()).ownRoots).toEqual(["/empty", "/home/.agents/skills"]);
   });
 
-  it("reads again, ever more rarely, what could not be read for want of file descriptors", async () => {
+  it("retries with backoff after running out of file descriptors", async () => {
     const disk = memorySkillFiles(skill("a"));
     let refusal: string | undefined = "EMFILE";
     let lists = 0;
@@ -98,7 +98,7 @@ describe("catalog", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("finds by slug and by canonical name", async () => {
+  it("finds a skill by its slug and its canonical name", async () => {
     const { catalog } = open({
       files: memorySkillFiles({
         ...skill("sync"),
@@ -112,7 +112,7 @@ describe("catalog", () => {
     expect(catalog.find("constructor")).toBeUndefined();
   });
 
-  it("forgets that an entrypoint is missing when it comes, though its directory was there", async () => {
+  it("clears the missing entrypoint problem when the file is created in an existing directory", async () => {
     const manifest = 'name = "a"\nversion = "1.0.0"\ndescription = "Runs."\nkind = "action"\n';
     const files = memorySkillFiles({
       ...skill("a"),
@@ -129,7 +129,7 @@ describe("catalog", () => {
     expect(catalog.snapshot.problems).toEqual([]);
   });
 
-  it("reloads everything, tells a change once, and keeps the very snapshot when nothing changed", async () => {
+  it("reload notifies once of a change and returns the identical snapshot when nothing changed", async () => {
     const files = memorySkillFiles({ ...skill("a"), ...skill("b") });
     const { catalog, changes } = open({ files });
     const first = await catalog.ready;
@@ -144,7 +144,7 @@ describe("catalog", () => {
     expect(changes[0]?.removed.map(({ skill: { slug } }) => slug)).toEqual(["b"]);
   });
 
-  it("tells of a difference in problems alone", async () => {
+  it("notifies listeners when only the problems changed", async () => {
     const files = memorySkillFiles(skill("a"));
     const { catalog, changes } = open({ files });
     await catalog.ready;
@@ -153,7 +153,7 @@ describe("catalog", () => {
     expect(changes).toEqual([{ added: [], removed: [], changed: [] }]);
   });
 
-  it("keeps serving the old snapshot when reading fails, says so once, and recovers", async () => {
+  it("keeps the previous snapshot while scanning fails, logs the failure once, and recovers", async () => {
     const files = memorySkillFiles(skill("a"));
     let broken = false;
     const list: typeof files.list = (directory) => {
@@ -172,7 +172,7 @@ describe("catalog", () => {
     expect(changes).toHaveLength(1);
   });
 
-  it("is ready with a problem even when nothing can be read at all", async () => {
+  it("becomes ready with a problem when nothing can be read", async () => {
     const list = (): never => {
       throw new TypeError("a bug");
     };
@@ -182,7 +182,7 @@ describe("catalog", () => {
     expect(await missing.catalog.ready).toMatchObject({ skills: [], problems: [{ code: "unreadable", file: "/s" }] });
   });
 
-  it("makes one update of a burst, and passes on that watches ran out", async () => {
+  it("debounces a burst of edits into one update, and logs that watches ran out", async () => {
     const files = memorySkillFiles();
     for (let index = 0; index < 200; index++) files.write(`/s/s${index}/SKILL.md`, skillText(`s${index}`, "Does."));
     const watcher = memoryWatcher();
@@ -202,7 +202,7 @@ describe("catalog", () => {
     expect(logged).toEqual(["no watches left"]);
   });
 
-  it("makes one update of a burst in which skills come, change and go", async () => {
+  it("debounces a burst of added, changed and removed skills into one update", async () => {
     const files = memorySkillFiles(skill("gone"));
     for (let index = 0; index < 20; index++) files.write(`/s/s${index}/SKILL.md`, skillText(`s${index}`, "Does."));
     const watcher = memoryWatcher();
@@ -228,7 +228,7 @@ describe("catalog", () => {
     expect(catalog.find("come")).toBeUndefined();
   });
 
-  it("believes that a skill is gone only after 40 ms", async () => {
+  it("removes a skill only after it was missing for 40 ms", async () => {
     const files = memorySkillFiles({ ...skill("a"), ...skill("b") });
     const watcher = memoryWatcher();
     files.onTouch((directory, name) => watcher.touch(directory, name));
@@ -252,7 +252,7 @@ describe("catalog", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("tells nobody after it was closed, and keeps the last snapshot readable", async () => {
+  it("does not notify listeners after close, and keeps the last snapshot readable", async () => {
     const files = memorySkillFiles(skill("a"));
     const watcher = memoryWatcher();
     files.onTouch((directory, name) => watcher.touch(directory, name));
@@ -269,7 +269,7 @@ describe("catalog", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("tells no listener that left", async () => {
+  it("does not notify a listener that unsubscribed", async () => {
     const files = memorySkillFiles(skill("a"));
     const { catalog } = open({ files });
     let told = 0;
@@ -281,7 +281,7 @@ describe("catalog", () => {
     expect(told).toBe(0);
   });
 
-  it("follows git from one branch to another", async () => {
+  it("follows git checkouts with few updates", async () => {
     const tree = diskTree(openNativeWatcher);
     const git = (...words: string[]): void => {
       const identity = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];

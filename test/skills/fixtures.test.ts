@@ -9,7 +9,7 @@ import { rules } from "../../src/skills/rules/rules.ts";
 const root = fileURLToPath(new URL("../fixtures/skills/", import.meta.url));
 const headLength = 4096;
 
-/** Rules of the scanner, which finds them in directories and not in texts. */
+/** Rules that the scanner checks on directories, so that no single file can break them. */
 const scannerRules = [
   ..."unreadable not-a-regular-file dangling-symlink directory-loop skill-shadowed slug-collision".split(" "),
   ..."slug-qualified skill-copy skill-file-unused skill-file-misnamed manifest-alone skill-ignored ignored-unsearched".split(
@@ -39,7 +39,7 @@ function read(folder: string) {
   );
 }
 
-/** Per folder: what is found, as code and place, and whether the skill is offered all the same. */
+/** For each folder: the findings as code and position, and whether the skill is still offered. */
 const expected: Record<string, [findings: string[], offered: boolean]> = {
   "allowed-tools-invalid": [["allowed-tools-invalid SKILL.md:4:1"], true],
   "allowed-tools-too-long": [["allowed-tools-too-long SKILL.md:4:16"], true],
@@ -131,7 +131,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "yaml-unquoted-colon": [["yaml-unquoted-colon SKILL.md:3:38"], true],
 };
 
-test("the table below and the folders of fixtures name each other", () => {
+test("the table lists exactly the fixture folders", () => {
   expect(readdirSync(root).sort()).toEqual(Object.keys(expected).sort());
 });
 
@@ -145,7 +145,7 @@ test.each(Object.entries(expected))("%s", (folder, [findings, offered]) => {
   expect(named).toBe(!folder.startsWith("valid-"));
 });
 
-test("every rule has a fixture, but for those of the scanner", () => {
+test("every rule has a fixture, except scanner rules", () => {
   const shown = new Set(
     Object.values(expected).flatMap(([findings]) => findings.map((finding) => finding.split(" ")[0])),
   );
@@ -156,7 +156,7 @@ test("every rule has a fixture, but for those of the scanner", () => {
   ).toEqual(scannerRules.sort());
 });
 
-test("no fixture ran code", () => {
+test("reading the fixtures runs no code from them", () => {
   for (const folder of readdirSync(root)) read(folder);
   expect("frontmatterRan" in globalThis).toBe(false);
 });

@@ -4,7 +4,7 @@ import type { DirectoryRecord } from "../../src/skills/scan/read-directory.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";
 import { skillText } from "../contract/skill-watcher.ts";
 
-/** The record of a directory with this SKILL.md. */
+/** The record of a directory that contains this SKILL.md. */
 export function record(path: string, text = skillText(path.split("/").at(-1) ?? "", "Does.")): DirectoryRecord {
   const [expectedName, file] = [path.split("/").at(-1) ?? "", `${path}/SKILL.md`];
   const parsed = parseSkill({ directory: path, expectedName, file, head: Buffer.from(text), whole: true });
@@ -22,7 +22,7 @@ export function record(path: string, text = skillText(path.split("/").at(-1) ?? 
   };
 }
 
-/** A skill called `name` of this version, found in `path`. */
+/** A skill with this name and version, found at `path`. */
 export function foundSkill(path: string, roots: readonly Root[], name: string, version?: string): FoundSkill {
   const metadata = version === undefined ? "" : `metadata:\n  version: ${version}\n`;
   return { record: record(path, `---\nname: ${name}\ndescription: Does.\n${metadata}---\n`), roots };

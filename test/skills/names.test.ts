@@ -22,7 +22,7 @@ test.each([
   expect(toSlug(name)).toBe(slug);
 });
 
-test("a slug is a slug, and its own slug", () => {
+test("toSlug returns a valid slug and is idempotent", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 90 }), (name) => {
       const slug = toSlug(name);

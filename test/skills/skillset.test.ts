@@ -11,7 +11,7 @@ const nothing: Snapshot = { skills: [], problems: [] };
 
 interface Opened {
   readonly skillset: Skillset;
-  /** The roots of every catalog that was opened. */
+  /** The roots of each opened catalog. */
   readonly opened: (readonly string[])[];
   readonly closed: () => number;
   readonly logged: string[];
@@ -39,7 +39,7 @@ function open(closing: () => Promise<void> = () => Promise.resolve()): Opened {
   return { skillset: openSkillset(settings, openRoots), opened, closed: () => closed, logged };
 }
 
-test("a session's roots are its directories and the home", () => {
+test("searches the directories of the session and the home directory", () => {
   const { skillset, opened } = open();
   skillset.openSession({ cwd: "/project", additionalDirectories: ["/more"] });
   expect(opened).toEqual([
@@ -54,7 +54,7 @@ test("a session's roots are its directories and the home", () => {
   ]);
 });
 
-test("sessions with equal roots share a catalog, closed when the last of them closes", () => {
+test("sessions with equal roots share a catalog that closes with the last of them", () => {
   const { skillset, opened, closed } = open();
   const first = skillset.openSession({ cwd: "/project" });
   const second = skillset.openSession({ cwd: "/project" });
@@ -69,14 +69,14 @@ test("sessions with equal roots share a catalog, closed when the last of them cl
   expect(opened).toHaveLength(2);
 });
 
-test("sessions with other roots have their own", () => {
+test("sessions with different roots have separate catalogs", () => {
   const { skillset, opened } = open();
   skillset.openSession({ cwd: "/a" });
   skillset.openSession({ cwd: "/b" });
   expect(opened).toHaveLength(2);
 });
 
-test("a relative directory is a sentence for people; the others still serve", () => {
+test("reports a relative directory and searches the others", () => {
   const { skillset, opened } = open();
   const { problems } = skillset.openSession({ cwd: "project" });
   expect(problems).toEqual([expect.stringContaining('"project" is not an absolute path')]);
@@ -91,14 +91,14 @@ test("closing the skillset closes every catalog", async () => {
   expect(closed()).toBe(2);
 });
 
-test("a catalog that cannot be closed is told on the log", async () => {
+test("logs an error from closing a catalog", async () => {
   const { skillset, logged } = open(() => Promise.reject(new Error("stuck")));
   skillset.openSession({ cwd: "/a" }).close();
   await new Promise(setImmediate);
   expect(logged).toEqual([expect.stringContaining("stuck")]);
 });
 
-test("however many sessions run out of watches, it is said once, and one watcher polls for all of them", async () => {
+test("when watches run out, logs it once and polls for all sessions with one watcher", async () => {
   const tree = diskTree(openNativeWatcher);
   const fallback = memoryWatcher();
   const logged: string[] = [];

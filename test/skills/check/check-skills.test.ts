@@ -19,7 +19,7 @@ function write(name: string, frontmatter: string): string {
   return file;
 }
 
-test("problems are values with a range, and those that can be fixed are counted and left alone", async () => {
+test("reports problems with ranges and counts fixable ones without changing files", async () => {
   const file = write("pdf", "name: pdf\ndescription: Use when: needed\nauthor: me\n");
   const before = readFileSync(file, "utf8");
   const { problems, checked, fixed, fixable, complaints } = await checkSkills(["skills"], { cwd });
@@ -32,7 +32,7 @@ test("problems are values with a range, and those that can be fixed are counted 
   expect(readFileSync(file, "utf8")).toBe(before);
 });
 
-test("with fix, files are repaired first, and the rest is reported", async () => {
+test("with fix, repairs files and reports the remaining problems", async () => {
   const file = write("pdf", "name: pdf\ndescription: Use when: needed\nauthor: me\n");
   const { problems, fixed, fixable } = await checkSkills(["skills"], { cwd, fix: true });
   expect({ fixed, fixable }).toEqual({ fixed: [{ file, codes: ["yaml-unquoted-colon"] }], fixable: 0 });
@@ -40,7 +40,7 @@ test("with fix, files are repaired first, and the rest is reported", async () =>
   expect(readFileSync(file, "utf8")).toContain("description: 'Use when: needed'\n");
 });
 
-test("a path without skills is a complaint", async () => {
+test("complains about a path without skills", async () => {
   mkdirSync(path.join(cwd, "empty"));
   expect(await checkSkills(["empty"], { cwd })).toMatchObject({
     problems: [],

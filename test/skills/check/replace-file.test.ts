@@ -23,7 +23,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test("the text is replaced, the mode kept, and nothing left beside it", () => {
+test("replaces the text, keeps the mode and leaves no temporary file", () => {
   const file = path.join(directory, "SKILL.md");
   writeFileSync(file, "old");
   chmodSync(file, 0o640);
@@ -33,7 +33,7 @@ test("the text is replaced, the mode kept, and nothing left beside it", () => {
   expect(readdirSync(directory)).toEqual(["SKILL.md"]);
 });
 
-test("a link is not followed, and not replaced", () => {
+test("rejects a symlink without following or replacing it", () => {
   const target = path.join(directory, "target.md");
   const link = path.join(directory, "SKILL.md");
   writeFileSync(target, "old");
@@ -45,7 +45,7 @@ test("a link is not followed, and not replaced", () => {
   expect(readlinkSync(link)).toBe("target.md");
 });
 
-test("a file that is not there is not made", () => {
+test("does not create a missing file", () => {
   expect(() => {
     replaceFile(path.join(directory, "SKILL.md"), "new");
   }).toThrow(/ENOENT/);

@@ -24,14 +24,14 @@ function openTree(): ByteTree {
 
 describeSkillBytes("disk", openTree);
 
-test("a file just written has no version: a second write within the disk's tick would not show", () => {
+test("omits the version of a file written just now, because a second write might not change its timestamp", () => {
   const tree = openTree();
   tree.write("f", "x");
   expect(tree.bytes.stamp(join(tree.root, "f"))).toEqual({ size: 1, version: undefined });
   tree.close();
 });
 
-test("an abort ends the hashing of a large file", async () => {
+test("an abort stops hashing a large file", async () => {
   const tree = openTree();
   tree.write("f", Buffer.alloc(4 * 1024 * 1024));
   const controller = new AbortController();

@@ -40,7 +40,7 @@ describeSkillFiles("disk", () => {
 });
 
 it.skipIf(process.platform !== "linux")(
-  "holds at most two directories while it lists, and none afterwards",
+  "keeps at most two directories open while listing, and none afterwards",
   async () => {
     const root = makeRoot();
     writeFileSync(path.join(root, "SKILL.md"), "");
@@ -63,7 +63,7 @@ describe("disk skill files", () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  it("lists siblings one after another, and refuses a link that took the place of one", () => {
+  it("lists siblings one after another, and rejects a symlink that replaced one of them", () => {
     const names = ["a", "b", "c", "d"].map((name) => path.join(root, "siblings", name));
     for (const directory of names) {
       mkdirSync(directory, { recursive: true });
@@ -78,7 +78,7 @@ describe("disk skill files", () => {
     expect(list(names[0] ?? "")).toEqual(["in-a"]);
   });
 
-  it.skipIf(process.getuid?.() === 0)("lists what lies in a directory that may be entered but not read", () => {
+  it.skipIf(process.getuid?.() === 0)("lists subdirectories of a directory that is searchable but not readable", () => {
     const hidden = path.join(root, "hidden");
     const inside = ["a", "b", "c"].map((name) => path.join(hidden, name));
     for (const directory of inside) mkdirSync(directory, { recursive: true });
@@ -98,7 +98,7 @@ describe("disk skill files", () => {
     expect(Buffer.from(bytes.subarray(0, 13)).toString()).toBe("---\nname: big");
   });
 
-  it("refuses a device and a socket without waiting for either", async () => {
+  it("rejects a device and a socket without blocking", async () => {
     const files = diskSkillFiles();
     expect(() => files.head("/dev/zero", 4096)).toThrow("not a regular file");
     const socket = path.join(root, "socket");
@@ -109,14 +109,14 @@ describe("disk skill files", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it.skipIf(process.getuid?.() === 0)("says that permission is denied", () => {
+  it.skipIf(process.getuid?.() === 0)("reports that permission is denied", () => {
     const directory = path.join(root, "closed");
     mkdirSync(directory, { mode: 0 });
     expect(() => diskSkillFiles().list(directory)).toThrow(`${directory} cannot be read: permission is denied.`);
     chmodSync(directory, 0o700);
   });
 
-  it("gives the file system's own reason, and keeps the original error", () => {
+  it("reports other file system errors with their code as reason", () => {
     expect(() => diskSkillFiles().list(path.join(root, "x".repeat(300)))).toThrow(
       expect.objectContaining({
         code: "UNREADABLE",
@@ -125,7 +125,7 @@ describe("disk skill files", () => {
     );
   });
 
-  it("reads one file after another through the same buffer, whatever their sizes", () => {
+  it("reads files of different sizes through the same buffer", () => {
     const files = diskSkillFiles();
     writeFileSync(path.join(root, "long"), "l".repeat(20_000));
     writeFileSync(path.join(root, "short"), "s");

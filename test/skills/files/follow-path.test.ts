@@ -6,7 +6,7 @@ import { followLast, followPath } from "../../../src/skills/files/follow-path.ts
 import { openNativeWatcher } from "../../../src/skills/watch/native-watcher.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
 
-test("a way tells its links and its end, or the first name that is missing", async () => {
+test("returns the symlinks and the target of a path, or the first missing name", async () => {
   const tree = diskTree(openNativeWatcher);
   const at = (target: string): string => path.join(tree.root, target);
   tree.write("store/one/file", "x");
@@ -34,7 +34,7 @@ test("a way tells its links and its end, or the first name that is missing", asy
   await tree.close();
 });
 
-test("of a file, nothing is a name but its own", async () => {
+test("does not resolve a path that continues after a file", async () => {
   const tree = diskTree(openNativeWatcher);
   tree.write("file", "x");
   for (const [name, to] of [
@@ -50,7 +50,7 @@ test("of a file, nothing is a name but its own", async () => {
   await tree.close();
 });
 
-test("a way leads where the system says, and nowhere where it refuses", async () => {
+test("resolves to the same path as realpath, or to undefined where realpath fails", async () => {
   const tree = diskTree(openNativeWatcher);
   const name = fc.constantFrom("a", "b", "c");
   const place = fc.array(name, { minLength: 1, maxLength: 3 });
@@ -64,7 +64,7 @@ test("a way leads where the system says, and nowhere where it refuses", async ()
         try {
           make();
         } catch {
-          // A file or a loop is in the way: then there is less in the tree.
+          // A file or a loop is in the way: the tree has fewer entries.
         }
       };
       for (const { at, to, isAbsolute } of links) {

@@ -15,7 +15,7 @@ describeSkillFiles("memory", () => {
   };
 });
 
-it("tells of each change as a watch would, once, in the real directory", () => {
+it("reports each change once, in the real directory, as a file watch does", () => {
   const files = memorySkillFiles({ "/s/a/SKILL.md": "x" });
   files.link("/t", "/s");
   const touched: string[] = [];
@@ -28,7 +28,7 @@ it("tells of each change as a watch would, once, in the real directory", () => {
   expect(files.resolve("/s/a")).toBeUndefined();
 });
 
-it("keeps what a removed link led to", () => {
+it("removing a symlink keeps its target", () => {
   const files = memorySkillFiles({ "/real/SKILL.md": "x" });
   files.link("/s/a", "/real");
   files.remove("/s/a");

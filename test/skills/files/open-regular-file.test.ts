@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test("a regular file is opened", async () => {
+test("opens a regular file", async () => {
   const file = path.join(directory, "file");
   writeFileSync(file, "text");
   const handle = await openRegularFile(file);
@@ -25,7 +25,7 @@ test("a regular file is opened", async () => {
   expect(descriptor).toBeGreaterThan(2);
 });
 
-test.skipIf(process.platform === "win32")("a directory and a FIFO are refused at once", async () => {
+test.skipIf(process.platform === "win32")("rejects a directory and a FIFO without blocking", async () => {
   const inner = path.join(directory, "inner");
   const pipe = path.join(directory, "pipe");
   mkdirSync(inner);

@@ -19,7 +19,7 @@ function write(...files: readonly string[]): void {
   }
 }
 
-test("files near the top come first; hidden ones, caches, links and the skills inside are left out", async () => {
+test("lists files near the top first, without hidden files, caches, symlinks and nested skills", async () => {
   write("a/b/deep.py", "a/x.py", "z.md", "SKILL.md", "B.md", ".env", ".git/HEAD", "node_modules/m/i.js");
   write("a/__pycache__/x.pyc", "inner/SKILL.md", "inner/secret.md", "lower/skill.md", "lower/deeper/more.md");
   symlinkSync("/etc", path.join(directory, "etc"));
@@ -29,12 +29,12 @@ test("files near the top come first; hidden ones, caches, links and the skills i
   });
 });
 
-test("no more than the limit are listed, and it is said whether there are more", async () => {
+test("lists at most the limit and reports whether there are more", async () => {
   write("a", "b", "c");
   expect(await listSkillContents(directory, 2)).toEqual({ paths: ["a", "b"], more: true });
   expect(await listSkillContents(directory, 3)).toEqual({ paths: ["a", "b", "c"], more: false });
 });
 
-test("a directory that is not there has no files", async () => {
+test("lists no files for a missing directory", async () => {
   expect(await listSkillContents(path.join(directory, "gone"), 9)).toEqual({ paths: [], more: false });
 });

@@ -13,13 +13,13 @@ function codes({ problems }: Snapshot): string[] {
   return problems.map(({ code, severity, file }) => `${severity} ${code} ${file}`);
 }
 
-/** Directory and slug of each, by slug. */
+/** The directory and the slug of each skill, sorted by slug. */
 function slugs({ skills }: Snapshot): string[] {
   return skills.map(({ skill }) => `${skill.directory} ${skill.slug}`);
 }
 
 describe("assemble", () => {
-  it("orders skills by code point and gives each its sources", () => {
+  it("sorts skills by code point and lists the sources of each", () => {
     const snapshot = assemble(
       found(
         foundSkill("/one/b", [first, second], "b"),
@@ -35,13 +35,13 @@ describe("assemble", () => {
     expect(snapshot.problems).toEqual([]);
   });
 
-  it("tells the skills of the person's own roots from those that came with a project", () => {
+  it("distinguishes skills from user and explicit roots from project skills", () => {
     const linked = { ...record("/one/linked"), identity: "/two/linked" };
     const snapshot = assemble(
       found(
         foundSkill("/one/a", [first], "a"),
         foundSkill("/one/both", [first, second], "both"),
-        // Its SKILL.md is a link to that of the other one; what else is in its directory is the project's.
+        // Its SKILL.md is a symlink to one in a user root, but the other files of its directory belong to the project.
         { record: linked, roots: [first, second] },
         foundSkill("/two/own", [second], "own"),
       ),
@@ -54,13 +54,13 @@ describe("assemble", () => {
     ]);
   });
 
-  it("lets the first root win, and reports the skill it shadows", () => {
+  it("prefers the skill of the first root and reports the shadowed one", () => {
     const snapshot = assemble(found(foundSkill("/one/a", [first], "a"), foundSkill("/two/a", [second], "a")));
     expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/a"]);
     expect(codes(snapshot)).toEqual(["warning skill-shadowed /two/a/SKILL.md"]);
   });
 
-  it("keeps the slug for the skill whose name it is as it stands, and offers the others under qualified ones", () => {
+  it("keeps the slug for the skill with exactly that name and qualifies the slugs of the others", () => {
     const snapshot = assemble(
       found(
         foundSkill("/one/A", [first], "A"),
@@ -83,13 +83,13 @@ describe("assemble", () => {
     ]);
   });
 
-  it("keeps the slug for the shallowest, then the first by path, and qualifies by the nearest directory that tells apart", () => {
+  it("keeps the slug for the shallowest path, then the first, and qualifies others by the nearest distinguishing directory", () => {
     const places = ["/one/z/a", "/one/plugins/p/skills/a", "/one/plugins/q/skills/a", "/one/q/y/a", "/one/q/x/a"];
     const snapshot = assemble(found(...places.map((path, index) => foundSkill(path, [first], "a", `1.0.${index}`))));
     expect(slugs(snapshot)).toEqual([
       "/one/z/a a",
       "/one/plugins/p/skills/a p-a",
-      // Others lie below a directory q, too.
+      // Other skills are below a directory named q, too.
       "/one/plugins/q/skills/a q-skills-a",
       "/one/q/x/a x-a",
       "/one/q/y/a y-a",
@@ -99,7 +99,7 @@ describe("assemble", () => {
     expect(offer?.problems).toMatchObject([{ code: "slug-qualified", severity: "warning" }]);
   });
 
-  it("takes copies for one skill in several places, and tells of them in notes", () => {
+  it("offers identical copies once and reports the others in notes", () => {
     const content = "same";
     const copies = ["/one/x/y/a", "/one/b/a", "/one/c/a"].map((path) => ({
       ...foundSkill(path, [first], "a"),
@@ -114,7 +114,7 @@ describe("assemble", () => {
     ]);
   });
 
-  it("gives every different skill a slug of its own, the same whatever the order", () => {
+  it("gives each skill a unique slug that does not depend on the order", () => {
     const name = fc.constantFrom("a", "b", "a-b", "skills", "plugin", "x".repeat(70));
     const place = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/one/${names.join("/")}`);
     const tree = fc.uniqueArray(fc.tuple(place, fc.constantFrom("a", "b", "a-b", "A", "x".repeat(64))), {
@@ -133,13 +133,13 @@ describe("assemble", () => {
     );
   });
 
-  it("lets a malformed name of the first root win over a good one of the next", () => {
+  it("prefers a malformed name in the first root to a valid name in the next", () => {
     const snapshot = assemble(found(foundSkill("/one/A", [first], "A"), foundSkill("/two/a", [second], "a")));
     expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/one/A"]);
     expect(codes(snapshot)).toContain("warning skill-shadowed /two/a/SKILL.md");
   });
 
-  it("lets the versions of a skill keep a slug, or get another, together", () => {
+  it("gives all versions of a skill the same slug", () => {
     const snapshot = assemble(
       found(
         foundSkill("/one/A/1.0.0", [first], "A", "1.0.0"),
@@ -157,14 +157,14 @@ describe("assemble", () => {
     expect(codes(snapshot).filter((line) => line.includes("qualified"))).toHaveLength(2);
   });
 
-  it("keeps skills whose names differ, and does not let a broken one hide another", () => {
+  it("does not let an invalid skill shadow a valid one", () => {
     const broken = { record: record("/one/a", "no frontmatter"), roots: [first] };
     const snapshot = assemble(found(broken, foundSkill("/two/a", [second], "a")));
     expect(snapshot.skills.map(({ skill }) => skill.directory)).toEqual(["/two/a"]);
     expect(codes(snapshot)).toEqual(["error frontmatter-missing /one/a/SKILL.md"]);
   });
 
-  it("offers the newest version, prereleases only when there is nothing else", () => {
+  it("offers the newest release, or the newest prerelease if there are no releases", () => {
     const versions = (...all: string[]): Snapshot =>
       assemble(found(...all.map((version) => foundSkill(`/one/a/${version}`, [first], "a", version))));
     const released = versions("1.0.0", "1.10.0", "1.9.0", "2.0.0-rc.1");
@@ -179,7 +179,7 @@ describe("assemble", () => {
     expect(released.problems.filter(({ code }) => code === "slug-collision")).toEqual([]);
   });
 
-  it("reports a version that is there twice", () => {
+  it("reports a duplicate version", () => {
     const twice = [
       foundSkill("/one/a/1.0.0", [first], "a", "1.0.0"),
       foundSkill("/one/a/1.0.1", [first], "a", "1.0.0"),
@@ -189,7 +189,7 @@ describe("assemble", () => {
     expect(codes(snapshot)).toContain("error slug-collision /one/a/1.0.1/SKILL.md");
   });
 
-  it("attaches a skill's problems to it and lists them with all others", () => {
+  it("attaches the problems of a skill to it and lists them among all problems", () => {
     const snapshot = assemble({
       skills: [foundSkill("/one/x", [first], "a")],
       findings: [{ code: "unreadable", file: "/one/y", line: 1, column: 1, message: "m", fix: "f" }],
@@ -198,7 +198,7 @@ describe("assemble", () => {
     expect(snapshot.problems.map(({ code }) => code)).toEqual(["unreadable", "name-directory-mismatch"]);
   });
 
-  it("keeps the very offers that did not change", () => {
+  it("reuses the offer objects of unchanged skills", () => {
     const before = assemble(found(foundSkill("/one/a", [first], "a"), foundSkill("/one/b", [first], "b")));
     const after = assemble(
       found(foundSkill("/one/a", [first], "a"), foundSkill("/one/b", [first], "b", "2.0.0")),
@@ -208,7 +208,7 @@ describe("assemble", () => {
     expect(after.skills[1]).not.toBe(before.skills[1]);
   });
 
-  it("offers or reports every skill, and no slug twice", () => {
+  it("offers or reports every skill, with unique slugs", () => {
     const name = fc.constantFrom("a", "b", "B", "a--b", "a-b");
     const place = fc.tuple(fc.constantFrom(first, second), name, fc.constantFrom("", "/1.0.0", "/2.0.0"));
     fc.assert(

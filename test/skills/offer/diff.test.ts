@@ -7,7 +7,7 @@ import { found, foundSkill } from "../found-skills.ts";
 
 const root = { path: "/s", origin: "user" } as const;
 
-/** A snapshot of skills with these versions. */
+/** A snapshot of skills with the given versions. */
 function snapshot(versions: Readonly<Record<string, string>>): Snapshot {
   return assemble(
     found(...Object.entries(versions).map(([name, version]) => foundSkill(`/s/${name}`, [root], name, version))),
@@ -22,14 +22,14 @@ function slugs({ added, removed, changed }: Change): Record<string, string[]> {
 }
 
 describe("diffSnapshots", () => {
-  it("tells what was added, removed and changed", () => {
+  it("returns added, removed and changed skills", () => {
     const change = diffSnapshots(snapshot({ a: "1", b: "1", c: "1" }), snapshot({ b: "1", c: "2", d: "1" }));
     expect(slugs(change)).toEqual({ added: ["d"], removed: ["a"], changed: ["c"] });
     expect(change.changed[0]?.before.skill.version).toBe("1");
     expect(change.changed[0]?.after.skill.version).toBe("2");
   });
 
-  it("sees a difference in sources and in problems", () => {
+  it("reports a skill as changed if its sources or problems differ", () => {
     const one = assemble(found(foundSkill("/s/a", [root], "a")));
     const other = assemble(found(foundSkill("/s/a", [root, { path: "/t", origin: "user" }], "a")));
     expect(slugs(diffSnapshots(one, other)).changed).toEqual(["a"]);
@@ -38,7 +38,7 @@ describe("diffSnapshots", () => {
     expect(slugs(diffSnapshots(one, worse)).changed).toEqual(["a"]);
   });
 
-  it("is empty exactly when the snapshots say the same, and turns the first into the second", () => {
+  it("is empty only for equal snapshots, and turns the first snapshot into the second", () => {
     const versions = fc.dictionary(fc.constantFrom("a", "b", "c", "d"), fc.constantFrom("1", "2"));
     fc.assert(
       fc.property(versions, versions, (left, right) => {
