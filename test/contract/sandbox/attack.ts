@@ -5,20 +5,20 @@ import { attackCode, codeRun } from "./runs.ts";
 import type { More } from "./runs.ts";
 import type { Outcome, Trial } from "./tier.ts";
 
-/** Something that hostile code may try, and that must come to nothing. */
+/** An attack by hostile code, which every tier must resist. */
 export interface Attack {
-  /** Completes "It holds against an attempt to …". */
+  /** Completes the test name "resists an attempt to …". */
   readonly tries: string;
-  /** Python: a function `attack(bait)` that calls what `prelude.py` offers. Each `attempt` must fail. */
+  /** Python: a function `attack(bait)` that uses `prelude.py`. Each `attempt` must fail. */
   readonly code: string;
   readonly more?: More;
   /** How the run may end; by default it returns. */
   readonly ends?: readonly RunEnd["type"][];
-  /** What else must hold; `found` is what `attack` returned. */
+  /** Additional assertions; `found` is what `attack` returned. */
   readonly check?: (found: Json, outcome: Outcome, trial: Trial) => void;
-  /** Against kernels and descriptors: nothing to be tried where programs are no processes. */
+  /** Uses the kernel or file descriptors; skipped in tiers whose programs are not processes. */
   readonly ofProcesses?: boolean;
-  /** Succeeds without a sandbox and does no harm there: the suite tries it to see that the attack is one. */
+  /** Succeeds without a sandbox and is harmless there; the suite runs it as a control. */
   readonly control?: "succeeds";
 }
 
@@ -28,7 +28,7 @@ interface Report {
   readonly found: Json;
 }
 
-/** One test an attack. Those that use up what there is to be used are tried `oneByOne`, and only where processes are held. */
+/** One test per attack. Those that exhaust resources run `oneByOne`, and only if no earlier process has escaped. */
 export function describeAttacks(
   trial: Trial,
   on: string,
@@ -60,7 +60,7 @@ export function describeAttacks(
   });
 }
 
-/** Attempts that were not refused. On a kernel an attempt that is "absent" was never made, unless it has no number there. */
+/** Attempts that were not refused. "absent" counts as refused only for system calls that the architecture does not have. */
 function succeeded({ tried, harmless }: Report, { tier }: Trial): Record<string, string> {
   const refused = tier.processes ? /^(refused: |absent: not on )/ : /^(refused|absent): /;
   const fine = tier.processes ? /^(got|refused): |^absent: not on / : /^(got|refused|absent): /;

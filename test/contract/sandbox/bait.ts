@@ -19,24 +19,24 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { processesNamedAfter } from "./host-state.ts";
 
-/** Things of the host that an attacker would like to read, write, reach or end, all of them watched. */
+/** Monitored resources of the host that an attacker would read, write, connect to or kill. */
 export interface Bait {
-  /** Found in the name of everything that belongs to this bait. */
+  /** Part of the name of everything that belongs to this bait. */
   readonly token: string;
-  /** Must never be seen in anything that a run hands out. */
+  /** Must never occur in the output of a run. */
   readonly contents: readonly string[];
-  /** Where everything is: attackers are told. */
+  /** The location of everything, which attacks are given. */
   readonly facts: BaitFacts;
-  /** What was touched since it was asked last. */
+  /** What was touched since the last call. */
   harm(): string[];
   close(): Promise<void>;
 }
 
 interface BaitFacts {
   readonly [fact: string]: string | number | readonly string[];
-  /** Files with contents: in the home directory, in one of somebody else, readable by all, in the temporary directory. */
+  /** Files in the home directory, in another user's home, world-readable, and in the temporary directory. */
   readonly files: readonly string[];
-  /** A directory of the host into which everybody may write, with a file that everybody may write. */
+  /** A world-writable directory of the host with a world-writable file. */
   readonly writable: string;
   readonly variable: string;
   readonly tcp: number;
@@ -46,10 +46,10 @@ interface BaitFacts {
   readonly abstract: string;
   /** A process of the host. */
   readonly process: number;
-  /** The process of the suite. */
+  /** The process of the test suite. */
   readonly host: number;
   readonly temporary: string;
-  /** For directories that a test hands to a run. */
+  /** The parent of directories that a test mounts into a run. */
   readonly given: string;
 }
 
@@ -90,7 +90,7 @@ export async function openBait(): Promise<Bait> {
   chmodSync(writable, 0o777);
   const temporary = path.join(root, "temporary");
   mkdirSync(temporary);
-  // As /tmp: everybody may pass, nobody removes what is of others.
+  // Like /tmp: world-writable with the sticky bit.
   chmodSync(temporary, 0o1777);
   process.env["TMPDIR"] = temporary;
   const given = path.join(root, "given");
@@ -154,7 +154,7 @@ export async function openBait(): Promise<Bait> {
       restore(variable, before.variable);
       restore("TMPDIR", before.temporary);
       sleeper.kill("SIGKILL");
-      // The tests have failed by now; the machine need not suffer for it.
+      // The tests have failed already; limit the damage to the machine.
       for (const pid of processesNamedAfter(token)) endProcess(pid);
       datagrams.close();
       await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));

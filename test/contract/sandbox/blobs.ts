@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { blobOf, codeRun, python } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
-/** Bytes that go in as blobs and come out as blobs and as files of `/output`. */
+/** Blobs as input, and blobs and files in `/output` as output. */
 export function describeBlobs(trial: Trial): void {
   const digest = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
   const big = randomBytes(8 * 1024 * 1024);

@@ -5,10 +5,10 @@ import { python } from "./runs.ts";
 
 const megabyte = 1024 * 1024;
 
-/** Against what there is a finite amount of. */
+/** Attacks that exhaust resources. */
 export const bombs: readonly Attack[] = [
   {
-    tries: "fork without end",
+    tries: "fork forever",
     ofProcesses: true,
     ends: ["limit", "raised", "crashed"],
     more: { limits: { timeoutMs: 4000 } },
@@ -26,7 +26,7 @@ export const bombs: readonly Attack[] = [
     },
   },
   {
-    tries: "fork without end, from new sessions and threads",
+    tries: "fork forever, from new sessions and threads",
     ofProcesses: true,
     ends: ["limit", "raised", "crashed"],
     more: { limits: { timeoutMs: 4000 } },
@@ -173,7 +173,7 @@ export const bombs: readonly Attack[] = [
     check: (found) => expect(found ?? 0).toBeLessThanOrEqual(2 * 96 * megabyte),
   },
   {
-    tries: "open descriptors without end",
+    tries: "open file descriptors forever",
     ofProcesses: true,
     code: python`
       def many():
@@ -202,7 +202,7 @@ export const bombs: readonly Attack[] = [
     `,
   },
   {
-    tries: "print without end from many processes",
+    tries: "print forever from many processes",
     ofProcesses: true,
     ends: ["limit"],
     code: python`

@@ -45,7 +45,7 @@ export function describeBrokered(trial: Trial): void {
     });
 
     it.each(["mail.read", "../mail.send", "mail.send\0", "", "constructor", "__proto__"])(
-      "cannot be called as %j, which is not one of them",
+      "cannot be called by the unknown name %j",
       (name) => {
         const code = python`
         import runtime

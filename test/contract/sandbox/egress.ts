@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { attackCode, codeRun, python } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-1.4 `network`: what is allowed is reached, and nothing beside it. The bait's listener stands for everything else. */
+/** C-1.4 `network`: only allowed hosts can be reached. The bait's listener represents all other hosts. */
 export function describeEgress(trial: Trial): void {
   describe("an allowed network", () => {
     let server: Server;
@@ -100,7 +100,7 @@ export function describeEgress(trial: Trial): void {
       );
     });
 
-    it("cannot be reached without the proxy or by deceiving it", () => {
+    it("cannot be reached by bypassing or deceiving the proxy", () => {
       const attack = python`
         import os, socket, urllib.parse
 

@@ -7,7 +7,7 @@ import type { Trial } from "./tier.ts";
 
 const megabyte = 1024 * 1024;
 
-/** C-5.7: how runs end that do not end well. One at a time: they use all that they can get. */
+/** C-5.7: how runs fail. Tests that exhaust resources run one at a time. */
 export function describeEnds(trial: Trial): void {
   const timeout: RunEnd = { type: "limit", limit: "timeout" };
   const ends = (name: string, code: string, allowed: readonly RunEnd[], more: More = {}): void => {
@@ -29,7 +29,7 @@ export function describeEnds(trial: Trial): void {
     ends("when it is busy in a single call", "def main(): return len(str(7 ** (10 ** 9)))", [timeout], more);
     ends("when loading takes forever", "while True: pass\ndef main(): pass\n", [timeout], more);
     ends(
-      "when it catches everything that can be caught",
+      "when it catches every exception",
       python`
         def main():
             while True:
@@ -183,11 +183,11 @@ export function describeEnds(trial: Trial): void {
 
   if (trial.tier.processes)
     describe("a run without a result is a crash", trial.together, () => {
-      ends("when it exits at once", "import os\ndef main(): os._exit(0)", [crashed]);
+      ends("when it exits immediately", "import os\ndef main(): os._exit(0)", [crashed]);
       ends("when it exits while it loads", "import os\nos._exit(0)\ndef main(): pass", [crashed]);
       ends("when it exits with a number", "import os\ndef main(): os._exit(7)", [crashed]);
       ends("when it kills itself", "import os\ndef main(): os.kill(os.getpid(), 9)", [crashed]);
-      ends("when it reads where nothing is", "import ctypes\ndef main(): ctypes.string_at(0)", [crashed]);
+      ends("when it reads an invalid address", "import ctypes\ndef main(): ctypes.string_at(0)", [crashed]);
       ends(
         "when it executes another program",
         "import os, sys\ndef main(): os.execv(sys.executable, [sys.executable, '-I', '-S', '-c', 'pass'])",

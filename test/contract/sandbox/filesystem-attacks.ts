@@ -5,7 +5,7 @@ import { blobOf, python, skillOf } from "./runs.ts";
 const skills = [skillOf("victim", { "SKILL.md": "unchanged", "main.py": "def main(): return 1\n" }, "main.py")];
 const blobs = [blobOf("blob:victim", "unchanged")];
 
-/** Against the files of the host, and those that are mounted. */
+/** Attacks on files of the host and on mounted files. */
 export const filesystemAttacks: readonly Attack[] = [
   {
     tries: "read files of the host: in the home directory, of other users, world-readable, temporary",

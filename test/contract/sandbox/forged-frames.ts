@@ -1,7 +1,7 @@
 import type { RunEnd } from "../../../src/sandbox/sandbox.ts";
 import { python } from "./runs.ts";
 
-/** Finds the private channel as an attacker would, and writes to it what it likes. */
+/** Finds the private channel like an attacker and writes arbitrary bytes to it. */
 export const channel = python`
   import json, stat, struct, time
 
@@ -46,7 +46,7 @@ export const channel = python`
       hang()
 `;
 
-/** Frames that no program of ours sends. By default they end the run. */
+/** Forged frames. By default they end the run. */
 interface Forgery {
   readonly sends: string;
   readonly code: string;
@@ -55,10 +55,10 @@ interface Forgery {
 
 export const forgeries: readonly Forgery[] = [
   { sends: "a header of 4 GiB", code: python`send(b"\xff\xff\xff\xff")` },
-  { sends: "a header beyond what is allowed", code: python`send(struct.pack(">I", 6 << 20) + b"[" * (6 << 20))` },
+  { sends: "a header larger than the limit", code: python`send(struct.pack(">I", 6 << 20) + b"[" * (6 << 20))` },
   { sends: "an empty header", code: python`send(bytes(4))` },
   { sends: "a header that is not JSON", code: python`send(frame(b"\xff{not json"))` },
-  { sends: "a header that is no object", code: python`send(frame(b"[1]")); send(frame(b"null"))` },
+  { sends: "a header that is not an object", code: python`send(frame(b"[1]")); send(frame(b"null"))` },
   {
     sends: "a header nested deeper than the stack",
     code: python`
@@ -85,11 +85,11 @@ export const forgeries: readonly Forgery[] = [
     `,
   },
   ...["-1", "1.5", "1e300", '"6"', "1 << 62", "True", "[6]"].map((bytes) => ({
-    sends: `a number of bytes that is none: ${bytes}`,
+    sends: `an invalid payload length: ${bytes}`,
     code: python`send(frame({"type": "create_blob", "id": 1, "kind": "a/b", "bytes": ${bytes}}, b"123456"))`,
   })),
   ...["1.5", '"x"', "None", "1 << 70", "[]", "{}"].map((id) => ({
-    sends: `an id that is none: ${id}`,
+    sends: `an invalid call id: ${id}`,
     code: python`send(frame({"type": "call_skill", "id": ${id}, "name": "there", "args": {}}))`,
   })),
   {
@@ -114,7 +114,7 @@ export const forgeries: readonly Forgery[] = [
   {
     sends: "a call of a skill that is not brokered",
     code: python`send(frame({"type": "call_skill", "id": 1, "name": "not.there", "args": {}}))`,
-    // It may be told so.
+    // The call may be refused without ending the run.
     ends: ["crashed", "limit"],
   },
   { sends: "a result that is not JSON: NaN", code: python`send(frame(b'{"type": "returned", "value": NaN}'))` },
@@ -126,7 +126,7 @@ export const forgeries: readonly Forgery[] = [
   {
     sends: "a result nested deeper than 200",
     code: python`send(frame(b'{"type": "returned", "value": ' + b"[" * 5000 + b"]" * 5000 + b"}"))`,
-    // Told as what it is.
+    // Reported as an error of the program.
     ends: ["raised", "limit"],
   },
   {

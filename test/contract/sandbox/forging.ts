@@ -4,7 +4,7 @@ import { attackCode, codeRun, python } from "./runs.ts";
 import type { More } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-5.4: nothing that is printed forges a result, and nothing that is sent breaks the host. */
+/** C-5.4: printed output cannot forge a result, and forged frames cannot break the host. */
 export function describeForging(trial: Trial): void {
   const forging = (body: string, more: More = {}) =>
     codeRun(attackCode(`${channel}\ndef forge():\n${body.replace(/^/gm, "    ")}\n`), {
@@ -17,7 +17,7 @@ export function describeForging(trial: Trial): void {
     it.each(forgeries.map((forgery) => [forgery.sends, forgery] as const))(
       "is ended without harm when it sends %s",
       (_sends, { code, ends }) =>
-        // What breaks the rules ends at once; what could be a result may leave the program running.
+        // Protocol violations end the run immediately; a valid result may leave the program running.
         trial.run(forging(code, { limits: { timeoutMs: ends === undefined ? 300_000 : 1500 } }), ({ end, host }) => {
           expect(ends ?? ["crashed", "limit"]).toContain(end.type);
           expect(host.outputs.size).toBe(0);
@@ -26,7 +26,7 @@ export function describeForging(trial: Trial): void {
         }),
     );
 
-    it("has only its first result", () =>
+    it("cannot replace its first result", () =>
       trial.run(
         forging(
           python`
@@ -50,7 +50,7 @@ export function describeForging(trial: Trial): void {
         ),
         ({ end, host }) => {
           expect(["crashed", "limit"]).toContain(end.type);
-          // Whoever reads no replies is not served for ever.
+          // A program that reads no replies is eventually not served.
           expect(host.blobs.length).toBeLessThan(100_000);
         },
       ));
@@ -85,7 +85,7 @@ export function describeForging(trial: Trial): void {
         { answers: { callSkill: () => new Promise(() => undefined) } },
       ));
 
-    it("is ended when it closes the channel", () => {
+    it("is terminated when it closes the channel", () => {
       if (!trial.tier.processes) return undefined;
       return trial.run(forging("[os.close(number) for number in sockets()]"), ({ end }) =>
         expect(["crashed", "limit"]).toContain(end.type),
@@ -155,7 +155,7 @@ export function describeForging(trial: Trial): void {
       `;
       const run = codeRun(code);
       if (!trial.tier.processes) return undefined;
-      // The channel is not handed on to programs that the program starts.
+      // Child processes do not inherit the channel.
       return trial.run(run, ({ end }) => expect(end).toMatchObject({ type: "returned", value: "" }));
     });
   });

@@ -30,7 +30,7 @@ const there: Readonly<Record<string, string>> = {
   "modules/two/text": "text",
 };
 
-/** What a run may change of a project that it may write, and what it may not: the names that programs outside obey. */
+/** What a run may change in a writable project: not the names that programs outside the sandbox trust. */
 export function describeGuardedProject(trial: Trial): void {
   const project = (): string => {
     const directory = mkdtempSync(path.join(trial.bait.facts.given, "guarded-"));
@@ -38,7 +38,7 @@ export function describeGuardedProject(trial: Trial): void {
       mkdirSync(path.join(directory, path.dirname(name)), { recursive: true });
       writeFileSync(path.join(directory, name), text);
     }
-    // Of a person, not of the superuser.
+    // Owned by an ordinary user, not by root.
     if (process.getuid?.() === 0) {
       for (const name of ["", ...readdirSync(directory, { recursive: true, encoding: "utf8" })])
         chownSync(path.join(directory, name), 65_534, 65_534);

@@ -1,12 +1,12 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 
-/** What of the host a run must leave as it was. */
+/** The state of the host that a run must not change. */
 export interface HostState {
   readonly mounts: string;
   readonly temporary: readonly string[];
   readonly descriptors: number;
-  /** Processes that this one started, and theirs. */
+  /** Descendants of this process. */
   readonly descendants: number;
 }
 
@@ -19,27 +19,27 @@ export function hostState(): HostState {
   };
 }
 
-/** Processes that took a name with this token in it, such as attacks give to what they leave. */
+/** Processes with this token in their name, which attacks give to the processes they leave behind. */
 export function processesNamedAfter(token: string): number[] {
-  // One letter before it, and names are cut after 15.
+  // The token is preceded by one letter, and names are limited to 15 characters.
   return processes().filter((pid) => text(`/proc/${pid}/comm`).includes(token.slice(0, 14)));
 }
 
-/** Processes of the host whose name or command line holds `name` (its first 15 characters as a name). */
+/** Processes of the host whose command line contains `name`, or whose name contains its first 15 characters. */
 export function processesCalled(name: string): number[] {
   return processes().filter(
     (pid) => text(`/proc/${pid}/cmdline`).includes(name) || text(`/proc/${pid}/comm`).startsWith(name.slice(0, 15)),
   );
 }
 
-/** As whom the host sees what is in sandboxes, but for those that are being started. */
+/** The users of processes in sandboxes as the host sees them, except those that are still starting. */
 export function usersOfSandboxes(): number[] {
   return processesCalled("supervisor.main()")
     .filter((pid) => !text(`/proc/${pid}/cmdline`).includes("show_project"))
     .flatMap((pid) => (/^Uid:\s+(\d+)/m.exec(text(`/proc/${pid}/status`)) ?? []).slice(1).map(Number));
 }
 
-/** Command line and environment of every process that can be seen. */
+/** Command line and environment of every visible process. */
 export function allEnvironments(): string[] {
   return processes().map((pid) => `${text(`/proc/${pid}/cmdline`)} ${text(`/proc/${pid}/environ`)}`);
 }
@@ -72,7 +72,7 @@ function text(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    // Not on this platform, or over in the meantime.
+    // Not available on this platform, or the process has exited.
     return "";
   }
 }

@@ -25,7 +25,7 @@ import type { More, Script } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-5.4: what a program finds around it. */
+/** C-5.4: the environment of a program. */
 export function describeInside(trial: Trial): void {
   const returns = (name: string, code: string, value: Json, more: More & { args?: Json } = {}): void => {
     it(name, () => trial.run(codeRun(code, more), ({ end }) => expect(end).toMatchObject({ type: "returned", value })));
@@ -202,7 +202,7 @@ export function describeInside(trial: Trial): void {
       symlinkSync(trial.bait.facts.files[2] ?? "", path.join(directory, "link"));
       for (const made of [directory, path.join(directory, "below")]) {
         chmodSync(made, 0o755);
-        // Of a person, not of the superuser.
+        // Owned by an ordinary user, not by root.
         if (process.getuid?.() === 0) chownSync(made, 65_534, 65_534);
       }
       return directory;
@@ -238,7 +238,7 @@ export function describeInside(trial: Trial): void {
       });
     });
 
-    it("with write permission is writable, and its links lead nowhere", () => {
+    it("with write permission is writable, and links in it do not lead outside", () => {
       const directory = project();
       return trial.run(codeRun(code, { project: { directory, writable: true } }), ({ end }) => {
         expect(end).toMatchObject({ type: "returned", value: ["of the project", "written", "refused", "refused"] });
@@ -251,7 +251,7 @@ export function describeInside(trial: Trial): void {
       const directory = project();
       const file = path.join(directory, "below", "text");
       utimesSync(file, 1000, 1000);
-      // So that it is run by whom it belongs to.
+      // The sandbox runs as the owner of the directory.
       chmodSync(directory, 0o700);
       if (process.getuid?.() === 0) chownSync(file, 65_534, 65_534);
       const touch = python`
@@ -354,7 +354,7 @@ export function describeInside(trial: Trial): void {
       const directory = project();
       const pipe = path.join(directory, "pipe");
       execFileSync("mkfifo", ["-m", "666", pipe]);
-      // Somebody reads, so that whoever may write could begin.
+      // With a reader, opening the pipe for writing would succeed if it were permitted.
       const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
       const useAll = python`
         import os, subprocess, sys
@@ -389,7 +389,7 @@ export function describeInside(trial: Trial): void {
         });
     });
 
-    // Nothing is written: what can be opened could be.
+    // Only opens the files; a file that can be opened for writing could be changed.
     const openSettings = python`
       import os
 
@@ -414,7 +414,7 @@ export function describeInside(trial: Trial): void {
       ),
     );
 
-    // Many of those settings are files of root's.
+    // Many of these settings are files owned by root.
     describe.skipIf(process.getuid?.() !== 0)("that belongs to root", () => {
       const ofRoot = (): string => {
         const directory = mkdtempSync(path.join(trial.bait.facts.given, "of-root-"));
@@ -437,7 +437,7 @@ export function describeInside(trial: Trial): void {
         });
       });
 
-      it("does not give root to anyone", () =>
+      it("does not give access to kernel settings", () =>
         trial.run(codeRun(openSettings, more(true)), ({ end }) =>
           expect(end).toMatchObject({ type: "returned", value: [] }),
         ));

@@ -4,7 +4,7 @@ import type { Attack } from "./attack.ts";
 import { processesCalled } from "./host-state.ts";
 import { python } from "./runs.ts";
 
-/** Against the kernel: calls that have no place in a sandbox. */
+/** Attacks on the kernel by system calls that a sandbox must not allow. */
 export const kernelAttacks: readonly Attack[] = [
   {
     tries: "create namespaces",
@@ -125,7 +125,7 @@ export const kernelAttacks: readonly Attack[] = [
   {
     tries: "use other system call ABIs: 32 bits, x32",
     ofProcesses: true,
-    // Refused for the door, not for the page that holds the code.
+    // The system call must be refused, not the executable page.
     check: (_found, { end }) => {
       const { harmless } = (end as unknown as { value: { harmless: Record<string, string> } }).value;
       for (const outcome of Object.values(harmless)) expect(outcome).toMatch(/^got: '\d+'$/);

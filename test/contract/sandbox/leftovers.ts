@@ -6,10 +6,10 @@ import { codeRun, skillOf } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 
-/** Polls with this much patience for what the system hands back in its own time. */
+/** Polling for resources that the system releases asynchronously. */
 const patience = { timeout: 10_000, interval: 20 };
 
-/** Many runs with every kind of end leave nothing behind. */
+/** Runs leave nothing behind, however they end. */
 export function describeLeftovers(trial: Trial): void {
   describe("many runs", () => {
     it("leave no process, mount, file or descriptor", async () => {
@@ -30,7 +30,7 @@ export function describeLeftovers(trial: Trial): void {
         }
       };
       await several(2);
-      // What waits in a pool is made after the reply: only what settles can be compared.
+      // The pool is refilled after the reply: wait until the state has settled.
       const before = await settled();
       await several(5);
       await expect.poll(hostState, patience).toEqual(before);
@@ -50,7 +50,7 @@ export function describeLeftovers(trial: Trial): void {
   });
 }
 
-/** After the sandbox was closed. */
+/** The state after the sandbox was closed. */
 export function describeAfterwards(trial: Trial): void {
   describe("afterwards", () => {
     it("the host is as it was before", async () => {
@@ -79,7 +79,7 @@ function difference(before: HostState, after: HostState): Partial<Record<keyof H
   return {
     ...(after.mounts === before.mounts ? {} : { mounts: after.mounts }),
     ...(after.temporary.length === before.temporary.length ? {} : { temporary: after.temporary }),
-    // Whoever watches from inside may have opened some of its own.
+    // The test runner may have opened descriptors of its own.
     ...(after.descriptors <= before.descriptors + 2 ? {} : { descriptors: [before.descriptors, after.descriptors] }),
     ...(after.descendants === before.descendants ? {} : { descendants: [before.descendants, after.descendants] }),
   };

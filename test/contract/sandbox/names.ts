@@ -6,7 +6,7 @@ import { samples } from "./samples.ts";
 import { featuresOf } from "./tier.ts";
 import type { Trial } from "./tier.ts";
 
-/** Names that are paths. Whoever calls has checked them; the sandbox does not rely on it. */
+/** Names that are paths. Callers check them, but the sandbox does not rely on that. */
 export function describeNames(trial: Trial): void {
   const climbing = (): string => `../../../../../../..${trial.bait.facts.writable}/climbed`;
   const paths: readonly (readonly [string, () => string])[] = [
@@ -19,7 +19,7 @@ export function describeNames(trial: Trial): void {
     ["is too long", () => "n".repeat(5000)],
   ];
 
-  /** Rejected before anything starts, or failed, but neither silent nor harmful. */
+  /** Either rejected before anything starts, or the run fails without effect on the host. */
   async function expectRefused(run: SandboxRun): Promise<void> {
     const host = recordingHost();
     const end: RunEnd | undefined = await trial.sandbox

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Attack } from "./attack.ts";
 import { python } from "./runs.ts";
 
-/** Against the network, where a run has none. */
+/** Attacks on the network by a run without network permission. */
 export const networkAttacks: readonly Attack[] = [
   {
     tries: "connect to the host by TCP and UDP on all its addresses",

@@ -13,7 +13,7 @@ function expectOutputs(expected: Record<string, string>): (found: Json, outcome:
     );
 }
 
-/** Against what collects `/output`: nothing but regular files of the program's own ever comes out. */
+/** Attacks on the collection of `/output`, which returns only regular files of the program. */
 export const outputAttacks: readonly Attack[] = [
   {
     tries: "output links: to files, to directories, out of the tree, in cycles",
@@ -29,7 +29,7 @@ export const outputAttacks: readonly Attack[] = [
     check: expectOutputs({ real: "real" }),
   },
   {
-    tries: "replace /output by a link, or rename it",
+    tries: "replace /output with a link, or rename it",
     code: python`
       def attack(bait):
           write("/output/real", "real")
@@ -83,7 +83,7 @@ export const outputAttacks: readonly Attack[] = [
     },
   },
   {
-    tries: "replace files by pipes and links while they are collected",
+    tries: "replace files with pipes and links while they are collected",
     ofProcesses: true,
     code: python`
       def swap():

@@ -67,7 +67,7 @@ const poison = python`
           return [found, victim(), file.read()]
 `;
 
-/** Nothing passes from one run to another, whoever waits in a pool. */
+/** No state passes from one run to another, also with prepared sandboxes. */
 export function describePoisoning(trial: Trial): void {
   describe("a later run", () => {
     it("has no files, modules or interpreter state of earlier runs", async () => {

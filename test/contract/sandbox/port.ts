@@ -8,7 +8,7 @@ import type { Trial } from "./tier.ts";
 
 const timeout = { type: "limit", limit: "timeout" } satisfies RunEnd;
 
-/** What holds whatever the tier, and whatever runs programs in it. Ends by closing the sandbox. */
+/** The contract of the port, for every tier including the memory one. Closes the sandbox at the end. */
 export function describePort(trial: Trial): void {
   describe("as a port", trial.together, () => {
     it.each<[string, SandboxRun]>([
@@ -163,10 +163,10 @@ export function describePort(trial: Trial): void {
   });
 }
 
-/** Last of all: nothing can be run after it. */
+/** Must be last: nothing can run afterwards. */
 export function describeClosing(trial: Trial): void {
   describe("when it is closed", () => {
-    it("ends running runs, then refuses", async () => {
+    it("ends active runs, then refuses new ones", async () => {
       const closing: Promise<void>[] = [];
       const host = recordingHost({ print: () => void closing.push(trial.sandbox.close()) });
       const end = await trial.sandbox.run(codeRun(samples.printsAndWaits), host, new AbortController().signal);

@@ -3,7 +3,7 @@ import type { Attack } from "./attack.ts";
 import { processesCalled } from "./host-state.ts";
 import { python } from "./runs.ts";
 
-/** Against other processes, those of the host and our own. */
+/** Attacks on other processes, of the host and of the sandbox itself. */
 export const processAttacks: readonly Attack[] = [
   {
     tries: "read the environment of the host and of every process it can see",

@@ -1,6 +1,6 @@
 import type { Json, RunHost } from "../../../src/sandbox/sandbox.ts";
 
-/** Everything that a run asked of its host or handed to it. */
+/** Everything that a run requested from or passed to its host. */
 export interface HostRecord {
   readonly stdout: string;
   readonly stderr: string;
@@ -8,7 +8,7 @@ export interface HostRecord {
   readonly blobs: readonly { readonly kind: string; readonly content: Buffer }[];
   readonly calls: readonly { readonly name: string; readonly args: Json; readonly signal: AbortSignal }[];
   readonly outputs: ReadonlyMap<string, Buffer>;
-  /** In the order in which things happened. */
+  /** In order of occurrence. */
   readonly events: readonly string[];
 }
 
@@ -16,10 +16,10 @@ export interface RecordingHost extends RunHost {
   readonly record: HostRecord;
 }
 
-/** A run that hands over more than this has no limits. */
+/** More than any limit allows. */
 const mostBytes = 128 * 1024 * 1024;
 
-/** Remembers all, answers blobs with `blob:made-<n>`; `answers` replaces what it does. */
+/** A host that records everything and returns `blob:made-<n>` for blobs; `answers` overrides its methods. */
 export function recordingHost(answers: Partial<RunHost> = {}): RecordingHost {
   const printed: { stream: "stdout" | "stderr"; bytes: Buffer }[] = [];
   const blobs: { kind: string; content: Buffer }[] = [];

@@ -4,8 +4,8 @@ const variable = "ACP_SKILLS_REQUIRED_TIERS";
 const known: readonly Tier[] = ["bubblewrap", "landlock", "pyodide", "seatbelt"];
 
 /**
- * Why skipping this tier's contract is a failure, or `undefined` where it may be skipped. `ACP_SKILLS_REQUIRED_TIERS` lists, with commas,
- * the tiers that this machine has; a name in it that is not a tier is an error.
+ * Why skipping this tier's contract is a failure, or `undefined` if it may be skipped. `ACP_SKILLS_REQUIRED_TIERS` is a comma-separated
+ * list of the tiers that this machine must have; an unknown tier in it is an error.
  */
 export function missingTier(tier: Tier, reason: string, required = process.env[variable] ?? ""): string | undefined {
   const names = required.split(",").filter((name) => name !== "");

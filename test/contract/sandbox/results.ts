@@ -5,7 +5,7 @@ import { codeRun, python } from "./runs.ts";
 import { samples } from "./samples.ts";
 import type { Trial } from "./tier.ts";
 
-/** C-5.3 and C-5.4: what a program returns or raises, and how it arrives. */
+/** C-5.3 and C-5.4: results and exceptions of a program. */
 export function describeResults(trial: Trial): void {
   const returns = (name: string, code: string, value: Json, more: { args?: Json; entrypoint?: string } = {}): void => {
     it(name, () => trial.run(codeRun(code, more), ({ end }) => expect(end).toMatchObject({ type: "returned", value })));
@@ -35,9 +35,13 @@ export function describeResults(trial: Trial): void {
       });
     });
 
-    returns("give an entrypoint without parameters nothing", "def main(): return 1", 1, { args: { a: 1 } });
-    returns("await an entrypoint that is async", "async def main(args): return args['a']", 1, { args: { a: 1 } });
-    returns("come from the entrypoint that was named", "def other(): return 2\ndef main(): return 1", 2, {
+    returns("come from an entrypoint without parameters, which gets no arguments", "def main(): return 1", 1, {
+      args: { a: 1 },
+    });
+    returns("come from an async entrypoint, which is awaited", "async def main(args): return args['a']", 1, {
+      args: { a: 1 },
+    });
+    returns("come from the named entrypoint", "def other(): return 2\ndef main(): return 1", 2, {
       entrypoint: "other",
     });
     returns("turn NaN and Infinity into null", 'def main(): return [float("nan"), float("inf"), -float("inf"), 1.5]', [
@@ -50,7 +54,7 @@ export function describeResults(trial: Trial): void {
       "2": [1, 2],
       true: null,
     });
-    returns("are null where nothing is returned", "def main(): pass", null);
+    returns("are null if nothing is returned", "def main(): pass", null);
     returns("may be as large as half the limit", "def main(): return 'x' * 2_000_000", "x".repeat(2_000_000));
 
     it("can be an envelope", () =>

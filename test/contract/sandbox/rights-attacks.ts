@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { Attack } from "./attack.ts";
 import { python } from "./runs.ts";
 
-/** Against what only the superuser may do: devices, the switches of the kernel, other identities. */
+/** Attacks that need root: devices, kernel settings, other users. */
 export const rightsAttacks: readonly Attack[] = [
   {
     tries: "create devices and use those of the host",

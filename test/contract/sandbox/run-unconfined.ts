@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Json } from "../../../src/sandbox/sandbox.ts";
 
-/** Runs `main(args)` of Python without any sandbox; as a user without rights where we have them. What it returns is undefined when it fails. */
+/** Runs `main(args)` of Python without a sandbox, as an unprivileged user if started by root. Returns undefined if it fails. */
 export async function runUnconfined(code: string, args: Json): Promise<Json | undefined> {
   const driver = `${code}\n\nimport json\nwith open(3, "w") as results:\n    json.dump(main(json.load(sys.stdin)), results)\n`;
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -19,7 +19,7 @@ const ordinaryLimits: RunLimits = {
   outputFiles: 100,
 };
 
-/** What a run is given besides its program. */
+/** The inputs of a run besides its program. */
 export type More = Partial<Omit<SandboxRun, "limits" | "program">> & { readonly limits?: Partial<RunLimits> };
 
 function runOf(program: SandboxRun["program"], { limits, ...more }: More): SandboxRun {
@@ -94,7 +94,7 @@ export function attackCode(attack: string): string {
   return `${prelude}\n\n${attack}`;
 }
 
-/** Python in a template: the margin is taken away, backslashes stay as they are. */
+/** Python in a template literal: removes the indentation and keeps backslashes. */
 export function python(text: TemplateStringsArray, ...values: readonly (string | number)[]): string {
   const lines = String.raw(text, ...values).split("\n");
   const margins = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length);

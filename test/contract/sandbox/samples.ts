@@ -1,6 +1,6 @@
 import { python } from "./runs.ts";
 
-/** Programs that every tier can play, in Python; a tier without Python maps each text to what it means. */
+/** Programs in Python for every tier; a tier without Python maps each text to an equivalent. */
 export const samples = {
   echoes: python`
     def main(args):

@@ -8,7 +8,7 @@ export function describeScripts(trial: Trial): void {
   const stdin = "from outside\n".repeat(10_000);
 
   describe("scripts", trial.together, () => {
-    it("in bash find the usual tools, and no others", () => {
+    it("in bash have the usual tools, and no others", () => {
       const text = python`
         set -e
         printf 'b 2\na 1\n' > list

@@ -6,7 +6,7 @@ import { allEnvironments } from "./host-state.ts";
 import { codeRun, python } from "./runs.ts";
 import type { Trial } from "./tier.ts";
 
-/** Secrets are where they were declared, and nowhere else. */
+/** Secrets are available only to the run that declared them. */
 export function describeSecrets(trial: Trial): void {
   const secret = `secret-${randomBytes(12).toString("hex")}`;
   const secrets = { API_KEY: secret };
@@ -103,7 +103,7 @@ function filesWith(text: string, directory: string): string[] {
       else if (readFileSync(file, "latin1").includes(text)) found.push(file);
     }
   } catch {
-    // Gone in the meantime, or not for our eyes: then not for those of others either.
+    // The process has exited, or its files are not readable for us, and so not for other users either.
   }
   return found;
 }

@@ -14,7 +14,7 @@ const readAll = python`
       return open("/project/text").read()
 `;
 
-/** What a run is given when somebody else may write in the directory that its project lies in. */
+/** Projects whose parent directory is writable for other users. */
 export function describeSwappedProject(trial: Trial): void {
   const make = (): { project: string; link: string } => {
     const directory = mkdtempSync(path.join(trial.bait.facts.given, "swapped-"));
@@ -52,7 +52,7 @@ export function describeSwappedProject(trial: Trial): void {
       });
     });
 
-    it("is never another one while it is constantly replaced by a link", async () => {
+    it("is never a different directory while it is constantly replaced by a link", async () => {
       const { project, link } = make();
       const identity = identityOf(project);
       const run = (): Promise<RunEnd> =>

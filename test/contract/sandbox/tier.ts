@@ -10,7 +10,7 @@ import { recordingHost } from "./recording-host.ts";
 import type { HostRecord } from "./recording-host.ts";
 import { missingTier } from "./required-tiers.ts";
 
-/** What a run may need of a tier. */
+/** Features of a tier that a run may need. */
 export type Feature =
   | "code"
   | "skill"
@@ -24,37 +24,37 @@ export type Feature =
   | "secrets"
   | "brokered";
 
-/** A tier, as the contract suite meets it. */
+/** A tier under test. */
 export interface Tier {
   readonly tier: SandboxTier;
-  /** `skip` says why this machine cannot have the tier. Called once; the suite closes what was opened. */
+  /** `skip` states why the tier is unavailable on this machine. Called once; the suite closes the sandbox. */
   open(): Promise<Sandbox | { readonly skip: string }>;
-  /** All that it offers; the suite expects everything else to be refused. */
+  /** The supported features; the suite expects everything else to be refused. */
   readonly offers: readonly Feature[];
-  /** Programs are processes of this machine's kernel: they can fork, call it, and be given a limit by it. */
+  /** Programs are processes of this machine's kernel: they can fork, make system calls and have resource limits. */
   readonly processes: boolean;
-  /** Process ids, network and System V objects are the run's own. Elsewhere the rules of the kernel must do. */
+  /** The run has its own PID, network and IPC namespaces. */
   readonly namespaces: boolean;
 }
 
-/** What came of a run that was not refused. */
+/** The outcome of a run that was not refused. */
 export interface Outcome {
   readonly end: RunEnd;
   readonly host: HostRecord;
 }
 
-/** A tier that is open, in the hands of a test. */
+/** An open tier for a test. */
 export interface Trial {
   readonly tier: Tier;
   readonly sandbox: Sandbox;
   readonly bait: Bait;
-  /** For tests that do not mind others beside them: at once where a run costs little, else one by one. */
+  /** Options for tests that may run concurrently: they do in tiers whose runs are cheap. */
   readonly together: { readonly concurrent: boolean };
-  /** How the host was before the tier was opened. */
+  /** The state of the host before the tier was opened. */
   readonly before: HostState;
   /**
-   * Runs, then lets `check` look at what came of it, then makes sure that nothing was touched or leaked.
-   * Where the tier does not offer what the run needs, it is expected to refuse instead, and `check` is not called.
+   * Runs, passes the outcome to `check`, then asserts that the bait was not touched and nothing leaked.
+   * If the tier lacks a feature that the run needs, asserts that it refuses the run, and does not call `check`.
    */
   run(run: SandboxRun, check: (outcome: Outcome) => void, options?: TrialOptions): Promise<void>;
 }
@@ -64,7 +64,7 @@ interface TrialOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Opens the tier for the tests that `tests` declares; skips them, with the tier's reason, where there is none. */
+/** Opens the tier for the tests that `tests` declares; skips them with the tier's reason if it is unavailable. */
 export function describeTier(name: string, tier: Tier, tests: (trial: Trial) => void): void {
   describe(name, { timeout: tier.processes ? 30_000 : 120_000 }, () => {
     let opened: Sandbox | { readonly skip: string } | undefined;
@@ -132,13 +132,13 @@ export function featuresOf(run: SandboxRun): Feature[] {
   return needed;
 }
 
-/** As root: one that somebody else could not use so. */
+/** Whether it belongs to root and no other user could use it in this way. */
 function isOfRoot({ directory, writable }: NonNullable<SandboxRun["project"]>): boolean {
   const { uid, mode } = statSync(directory);
   return process.getuid?.() === 0 && uid === 0 && (writable || (mode & 0o005) !== 0o005);
 }
 
-/** Refused with a sentence, and then nothing is started. */
+/** Asserts that the run is refused with a reason and nothing is started. */
 async function expectRefusal(
   sandbox: Sandbox,
   run: SandboxRun,
@@ -150,7 +150,7 @@ async function expectRefusal(
   expect(host.record.events).toEqual([]);
 }
 
-/** Waits for a run that is refused because nothing can be started. */
+/** Asserts that the run is rejected because nothing can be started. */
 export async function expectUnavailable(refused: Promise<RunEnd>): Promise<void> {
   const thrown: unknown = await refused.then(
     (end) => new Error(`It ran, and ended as ${end.type}.`),
@@ -160,7 +160,7 @@ export async function expectUnavailable(refused: Promise<RunEnd>): Promise<void>
   expect(thrown.code).toBe("SANDBOX_UNAVAILABLE");
 }
 
-/** Whatever was sent from inside, the shape of what comes out is ours. */
+/** Asserts that a result is well-formed, whatever the program sent. */
 function expectWellFormed(end: RunEnd): void {
   const text = expect.any(String) as string;
   switch (end.type) {
@@ -186,7 +186,7 @@ function expectWellFormed(end: RunEnd): void {
   }
 }
 
-/** Without recursion: hostile values are deeper than stacks. */
+/** Without recursion: hostile values are nested deeper than the stack. */
 function depthOf(value: Json): number {
   let depth = 0;
   let level: unknown[] = [value];
