@@ -102,5 +102,9 @@ export default defineConfig(
       "@typescript-eslint/explicit-module-boundary-types": "off",
     },
   },
+  {
+    files: ["src/**/*.ts"],
+    rules: { "max-lines-per-function": ["error", { max: 120, skipComments: true }] },
+  },
   { files: ["**/*.js"], rules: { "@typescript-eslint/explicit-module-boundary-types": "off" } },
 );

@@ -7,7 +7,6 @@ import { invalidInput } from "../base/invalid-input.ts";
 
 export const createBlob = defineTool({
   name: "create_blob",
-  title: "Create a blob",
   description: "Store large content as a blob and return its ID.",
   input: z.strictObject({
     content: z.string().optional().describe("Content to store"),

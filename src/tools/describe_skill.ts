@@ -25,7 +25,6 @@ const hashedFile = z.strictObject({ path: z.string(), size_bytes: z.number(), sh
 
 export const describeSkill = defineTool({
   name: "describe_skill",
-  title: "Describe a skill",
   description: "Retrieve a skill's manifest and documentation frontmatter.",
   input: z.strictObject({
     name: z.string().describe("Skill name (e.g., 'salesforce.leads.sync')"),

@@ -9,7 +9,6 @@ import { wholeNumber } from "./input/whole-number.ts";
 
 export const executeSkill = defineTool({
   name: "execute_skill",
-  title: "Execute a skill",
   description: "Execute a skill's entrypoint in an ephemeral sandbox.",
   input: z.strictObject({
     name: z.string().describe("Skill name"),

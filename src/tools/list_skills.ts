@@ -19,7 +19,6 @@ type Row = z.infer<typeof nameRow> | z.infer<typeof summaryRow>;
 
 export const listSkills = defineTool({
   name: "list_skills",
-  title: "List skills",
   description:
     "Enumerate available skills, optionally filtering by namespace. Results are deterministically sorted. " +
     "With query, only skills that match its words, best first.",

@@ -4,7 +4,6 @@ import { defineTool, readOnly } from "./tool.ts";
 
 export const loadSkillsProtocolGuide = defineTool({
   name: "load_skills_protocol_guide",
-  title: "Load the Skills Protocol guide",
   description:
     "Load the Skills Protocol Guide to learn how to use these tools. Call this first if you haven't read the guide yet.",
   input: z.strictObject({}),

@@ -7,7 +7,6 @@ import { wholeNumber } from "./input/whole-number.ts";
 
 export const readBlob = defineTool({
   name: "read_blob",
-  title: "Read a blob",
   description: "Retrieve a preview of blob content. Full reads discouraged for large blobs.",
   input: z.strictObject({
     blob_id: z.string().describe("Blob identifier"),

@@ -14,7 +14,6 @@ import { walkSkill } from "../skills/hash/walk-skill.ts";
 
 export const readSkillFile = defineTool({
   name: "read_skill_file",
-  title: "Read a skill's file",
   description: "Read any file in a skill's directory (e.g., SKILL.md, extra docs, schemas).",
   input: z.strictObject({
     name: z.string().describe("Skill name"),

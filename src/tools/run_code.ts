@@ -8,7 +8,6 @@ import { wholeNumber } from "./input/whole-number.ts";
 
 export const runCode = defineTool({
   name: "run_code",
-  title: "Run code",
   description: `Execute LLM-written code in a sandbox with specified skills and blobs mounted. Define main(args); it is called with args, and what it returns is the output:
 def main(args):
     return {"total": args["a"] + args["b"]}`,

@@ -43,5 +43,7 @@ export type ToolName = keyof typeof tools;
 
 export const toolNames = Object.keys(tools) as readonly ToolName[];
 
-/** The facts by name; also for names that are no tool's. */
+export const toolFacts: Readonly<Record<ToolName, ToolFacts>> = tools;
+
+/** The facts by name, also for names that are not a tool's. */
 export const servedTools: ReadonlyMap<string, ToolFacts> = new Map(Object.entries(tools));

@@ -70,7 +70,6 @@ interface ToolOutcome<Output> {
 
 interface ToolFacts<Input, Output, Given> {
   readonly name: ToolName;
-  readonly title: string;
   /** For the model. */
   readonly description: string;
   /** Validates what is given, and fills in defaults. */

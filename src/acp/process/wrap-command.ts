@@ -34,6 +34,10 @@ export interface WrapCommandOptions extends AgentCommand {
   /** Called when the agent has closed its stdout but still runs; all its output has been written. Must not throw. */
   readonly endOutput?: () => void;
   readonly options?: SkillsOptions;
+}
+
+/** Replaceable parts, for tests. */
+interface WrapSurroundings extends Surroundings {
   readonly signals?: SignalSource;
   readonly platform?: NodeJS.Platform;
 }
@@ -47,8 +51,6 @@ const optionNames = Object.keys({
   output: true,
   endOutput: true,
   options: true,
-  signals: true,
-  platform: true,
 } satisfies Record<keyof WrapCommandOptions, true>);
 
 /**
@@ -57,15 +59,18 @@ const optionNames = Object.keys({
  * Throws SkillsError INVALID_OPTIONS.
  * @param surroundings For tests only.
  */
-export async function wrapCommand(options: WrapCommandOptions, surroundings: Surroundings = {}): Promise<ExitStatus> {
+export async function wrapCommand(
+  options: WrapCommandOptions,
+  surroundings: WrapSurroundings = {},
+): Promise<ExitStatus> {
   refuseUnknown(options, optionNames);
   const settings = readOptions(options.options, surroundings);
   // The agent first: our modules are loaded while it starts.
-  const starting = startAgent(options, options.platform);
+  const starting = startAgent(options, surroundings.platform);
   const loading = loadInterceptor(settings);
   loading.catch(() => undefined);
   try {
-    return await connect(await starting, loading, settings, options);
+    return await connect(await starting, loading, settings, options, surroundings.signals ?? process);
   } catch (error) {
     if (!isSkillsError(error)) throw error;
     settings.log("error", error.message);
@@ -113,7 +118,8 @@ async function connect(
   agent: AgentProcess,
   loading: ReturnType<typeof loadInterceptor>,
   { clock, log }: Settings,
-  { input, output, signals = process, endOutput }: WrapCommandOptions,
+  { input, output, endOutput }: WrapCommandOptions,
+  signals: SignalSource,
 ): Promise<ExitStatus> {
   const { promise: toldToGo, resolve: tellToGo } = createDeferred();
   const ended = { agent: false, output: false };

@@ -16,8 +16,9 @@ const reasons: Partial<Record<RuleCode, string>> = {
 
 /** The last line of every list and check: how many skills were found and checked, and why the others were not. */
 export function sayCounts({ found, checked, notChecked, complete, reasons: why }: SkillCounts): string {
-  const counts = `found ${found}, checked ${checked}, not checked ${notChecked}${complete ? "" : " or more"}`;
+  const left = complete ? `${notChecked}` : notChecked === 0 ? "some" : `at least ${notChecked}`;
+  const counts = `found ${found}, checked ${checked}, not checked ${left}`;
   if (why.length === 0) return counts;
-  const parts = why.map(({ code, count }) => `${count === 0 ? "some" : count} ${reasons[code] ?? code}`);
-  return `${counts}: ${parts.join(", ")}`;
+  const parts = why.map(({ code, count }) => `${count === 0 ? "" : `${count} `}${reasons[code] ?? code}`);
+  return `${counts} (${parts.join(", ")})`;
 }

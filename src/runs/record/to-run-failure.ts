@@ -10,6 +10,8 @@ import type { RunFacts } from "./to-run-result.ts";
 const longestMessage = 2000;
 const longestType = 128;
 const maxDetailBytes = 4096;
+/** Bytes; as JSON it may be twice as long and still fit. */
+const longestTraceback = 1900;
 const sliceMs = 3;
 const mebibyte = 1024 * 1024;
 
@@ -90,12 +92,22 @@ function diskFailure(): { type: string; message: string } {
 }
 
 async function toFailure({ type, message, details }: RunError): Promise<RunFailure> {
-  const isSmall = details !== undefined && (await inSlices(details)).length <= maxDetailBytes;
+  const shown = details && (await fitDetails(details));
   return {
     type: toPlainText(type).slice(0, longestType) || "Error",
     message: toPreview(toPlainText(message), longestMessage),
-    ...(isSmall && { details: { ...details } }),
+    ...(shown && { details: { ...shown } }),
   };
+}
+
+/** A traceback that is too long keeps its beginning and end; other details that are too long are left out. */
+async function fitDetails(details: NonNullable<RunError["details"]>): Promise<RunError["details"]> {
+  const fits = async (value: Json): Promise<boolean> => (await inSlices(value)).length <= maxDetailBytes;
+  if (await fits(details)) return details;
+  const { traceback } = details;
+  if (typeof traceback !== "string") return undefined;
+  const shortened = { ...details, traceback: toPreview(traceback, longestTraceback) };
+  return (await fits(shortened)) ? shortened : undefined;
 }
 
 function withHint(failure: RunFailure, run: RunFacts["run"]): RunFailure {

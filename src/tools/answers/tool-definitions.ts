@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { SkillsError } from "../../errors.ts";
 import type { Tool, ToolAnnotations } from "../tool.ts";
-import type { ToolName } from "../tool-names.ts";
+import { type ToolName, toolFacts } from "../tool-names.ts";
 import { availableTools } from "../tools.ts";
 
 type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
@@ -51,9 +51,9 @@ export interface ToolDefinitions {
 export type ToolFormat = keyof ToolDefinitions;
 
 const formats: { readonly [Format in ToolFormat]: (tool: Tool) => ToolDefinitions[Format] } = {
-  mcp: ({ name, title, description, input, output, annotations }) => ({
+  mcp: ({ name, description, input, output, annotations }) => ({
     name,
-    title,
+    title: toolFacts[name].title,
     description,
     inputSchema: toObjectSchema(input, "input"),
     outputSchema: toObjectSchema(output, "output"),

@@ -42,7 +42,10 @@ interface Wrapped {
 }
 
 /** The scripted agent as a real process behind the wrapper. */
-function wrap(manner: string[] = [], more: Partial<WrapCommandOptions> & { clock?: Clock } = {}): Wrapped {
+function wrap(
+  manner: string[] = [],
+  more: Partial<WrapCommandOptions> & { clock?: Clock; platform?: NodeJS.Platform } = {},
+): Wrapped {
   const input = new PassThrough();
   const output = new PassThrough();
   const signals = new EventEmitter();
@@ -53,14 +56,13 @@ function wrap(manner: string[] = [], more: Partial<WrapCommandOptions> & { clock
     received += bytes.toString();
     check();
   });
-  const { clock, ...rest } = more;
+  const { clock, platform, ...rest } = more;
   const ended = wrapCommand(
     {
       command: process.execPath,
       args: [script, ...manner],
       input,
       output,
-      signals,
       options: {
         skills: [root],
         defaultRoots: false,
@@ -68,7 +70,7 @@ function wrap(manner: string[] = [], more: Partial<WrapCommandOptions> & { clock
       },
       ...rest,
     },
-    clock && { clock },
+    { signals, ...(clock && { clock }), ...(platform && { platform }) },
   );
   return {
     input,
@@ -286,10 +288,9 @@ test("delivers all output to a slow editor after the agent exited", async () => 
       ],
       input: new PassThrough(),
       output,
-      signals: new EventEmitter(),
       options: { skills: [root], defaultRoots: false },
     },
-    { clock: impatientClock() },
+    { clock: impatientClock(), signals: new EventEmitter() },
   );
   while (!existsSync(marker)) await new Promise(setImmediate);
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
@@ -342,10 +343,9 @@ test.each(["limit", "signal"] as const)("stops waiting for an editor that reads 
       input: new PassThrough(),
       // Less than the agent writes; the default depends on the version of Node.
       output: new PassThrough({ highWaterMark: 16_384 }),
-      signals,
       options: { skills: [root], defaultRoots: false },
     },
-    { clock },
+    { clock, signals },
   );
   while (clock.pending === 0) await new Promise(setImmediate);
   // The agent's stdout has ended too, which starts a second timer until the exit is known.

@@ -40,3 +40,18 @@ test("a failed run has the hint, however long its details are", async () => {
     error: { details: { hint: expect.stringContaining("/output") as string } },
   });
 });
+
+test("a traceback that is too long keeps its first and last lines", async () => {
+  const frames = Array.from({ length: 500 }, (_, at) => `  File "main.py", line ${at + 1}, in f\n    "quoted"\n`);
+  const traceback = `Traceback (most recent call last):\n${frames.join("")}RecursionError: too deep`;
+  const { call } = await openRunner(actionSkill("a.b", ""), () => ({
+    type: "raised",
+    error: { type: "RecursionError", message: "too deep", details: { traceback, line: 500 } },
+  }));
+  const run = (await call("execute_skill", { name: "a.b" })) as { error: { details: Record<string, unknown> } };
+  expect(run.error.details["line"]).toBe(500);
+  expect(run.error.details["traceback"]).toMatch(
+    /^Traceback \(most recent call last\):\n[^]* bytes in total …\n[^]*RecursionError: too deep$/,
+  );
+  expect(Buffer.byteLength(JSON.stringify(run.error.details))).toBeLessThanOrEqual(4096);
+});

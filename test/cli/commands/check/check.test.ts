@@ -165,7 +165,7 @@ test("what is left out is counted, and told, by every reporter and by list", asy
       { code: "skill-ignored", count: 1 },
     ],
   };
-  const line = "found 5, checked 1, not checked 4: 1 skill.toml without SKILL.md, 2 too deep, 1 ignored by git\n";
+  const line = "found 5, checked 1, not checked 4 (1 skill.toml without SKILL.md, 2 too deep, 1 ignored by git)\n";
   const json = await check("skills", "--reporter", "json");
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toMatchObject({ counts });

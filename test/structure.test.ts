@@ -1,0 +1,26 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const source = fileURLToPath(new URL("../src", import.meta.url));
+const folders = readdirSync(source, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory());
+
+test("no folder of src shows more than 17 entries", () => {
+  const crowded = folders
+    .map(({ parentPath, name }) => path.join(parentPath, name))
+    .filter((folder) => !folder.endsWith("__pycache__"))
+    .map((folder) => ({ folder: path.relative(source, folder), entries: entriesOf(folder).length }))
+    .filter(({ entries }) => entries > 17);
+  expect(crowded).toEqual([]);
+});
+
+test("src/README.md maps every folder of src", () => {
+  const [, map = ""] = /```\n(src\/\n[^]*?)```/.exec(readFileSync(path.join(source, "README.md"), "utf8")) ?? [];
+  for (const folder of readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory()))
+    expect(map).toContain(` ${folder.name}/`);
+});
+
+function entriesOf(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => name !== "README.md" && name !== "__pycache__");
+}
