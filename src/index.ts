@@ -1,6 +1,6 @@
 /// <reference types="node" preserve="true" />
 export { withSkills } from "./acp/with-skills.ts";
-export { wrapCommand } from "./acp/process/wrap-command.ts";
+export { wrapCommand } from "./acp/wrap-command.ts";
 export { wrapStream } from "./acp/wrap-stream.ts";
 export { checkSkills } from "./check-skills.ts";
 export { readAdvertisement } from "./client/advertisement.ts";

@@ -1,7 +1,6 @@
 import type { AgentConnectOptions, AgentConnector } from "@agentclientprotocol/sdk";
 import { readOptions, type SkillsOptions } from "../options.ts";
 import { interceptStream } from "./bytes/intercept-stream.ts";
-import { openService } from "./service/open-service.ts";
 import { shareService } from "./service/share-service.ts";
 
 /**
@@ -10,7 +9,7 @@ import { shareService } from "./service/share-service.ts";
  */
 export function withSkills(agent: AgentConnector, options?: SkillsOptions): AgentConnector {
   const settings = readOptions(options);
-  const services = shareService(() => openService(settings));
+  const services = shareService(settings);
   return {
     connect(stream, connectOptions?: AgentConnectOptions) {
       const { service, release } = services.use();

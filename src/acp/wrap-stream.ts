@@ -1,7 +1,7 @@
 import { readOptions, type SkillsOptions } from "../options.ts";
 import type { MessageStream } from "../wire/message-stream.ts";
 import { interceptStream } from "./bytes/intercept-stream.ts";
-import { openService } from "./service/open-service.ts";
+import { shareService } from "./service/share-service.ts";
 
 /**
  * For agent authors: pass the returned stream to the agent instead of `stream`, and its editor gets the skills of each session's
@@ -9,6 +9,6 @@ import { openService } from "./service/open-service.ts";
  */
 export function wrapStream<Message>(stream: MessageStream<Message>, options?: SkillsOptions): MessageStream<Message> {
   const settings = readOptions(options);
-  const service = openService(settings);
-  return interceptStream(stream, service, settings, () => void service.close());
+  const { service, release } = shareService(settings).use();
+  return interceptStream(stream, service, settings, release);
 }

@@ -1,17 +1,18 @@
 import type { Settings } from "../../options.ts";
 import type { MessageStream } from "../../wire/message-stream.ts";
 import { amendValue } from "./amend.ts";
-import { openInterceptor } from "../interceptor.ts";
+import type { Interceptor } from "../interceptor.ts";
 import type { SkillService } from "../service/skill-service.ts";
-import type { Verdict } from "../verdict.ts";
+import { untouched, type Verdict } from "../verdict.ts";
 
 /**
  * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Backpressure, closing and errors
- * pass in both directions; when either direction ends, all sessions are released and `released` is called, once.
+ * pass in both directions; when either direction ends, all sessions are released and `released` is called, once. The interceptor is
+ * loaded here, not with this module, so that importing the package stays cheap; messages wait for it.
  */
 export function interceptStream<Message>(
   stream: MessageStream<Message>,
-  service: SkillService,
+  service: SkillService | Promise<SkillService>,
   settings: Settings,
   released: () => void = () => undefined,
 ): MessageStream<Message> {
@@ -19,30 +20,45 @@ export function interceptStream<Message>(
   let toAgent: TransformStreamDefaultController<Message> | undefined;
   /** Our messages that the editor's end has not taken, with their callbacks. */
   const unread = new Map<unknown, () => void>();
-  const interceptor = openInterceptor({
-    service,
-    settings,
-    send(line, written) {
-      const message = JSON.parse(Buffer.from(line).toString()) as Message;
-      // First, because a waiting reader takes it at once.
-      unread.set(message, written);
-      try {
-        toEditor?.enqueue(message);
-      } catch {
-        // The editor's end is closed.
-        unread.delete(message);
-        written();
-      }
-    },
-    reply: (message: unknown) => toAgent?.enqueue(message as Message),
+  let interceptor: Interceptor | undefined;
+  let isReleased = false;
+  const loading = load().catch((error: unknown) => {
+    settings.log("error", `Internal error in acp-skills; messages are forwarded unchanged. ${String(error)}`);
+    return undefined;
   });
+
+  async function load(): Promise<Interceptor> {
+    const [{ openInterceptor }, opened] = await Promise.all([import("../interceptor.ts"), service]);
+    const reply = (message: unknown): void => toAgent?.enqueue(message as Message);
+    interceptor = openInterceptor({ service: opened, settings, send, reply });
+    if (isReleased) interceptor.close();
+    return interceptor;
+  }
+
+  function send(line: Uint8Array, written: () => void): void {
+    const message = JSON.parse(Buffer.from(line).toString()) as Message;
+    // First, because a waiting reader takes it at once.
+    unread.set(message, written);
+    try {
+      toEditor?.enqueue(message);
+    } catch {
+      // The editor's end is closed.
+      unread.delete(message);
+      written();
+    }
+  }
+
+  async function judge(message: Message, from: "fromEditor" | "fromAgent"): Promise<Verdict> {
+    const opened = interceptor ?? (await loading);
+    return opened === undefined ? untouched : await opened[from](message);
+  }
 
   const inbound = new TransformStream<Message, Message>({
     start(controller) {
       toAgent = controller;
     },
     async transform(message, controller) {
-      pass(message, await interceptor.fromEditor(message), controller);
+      pass(message, await judge(message, "fromEditor"), controller);
     },
   });
   const outbound = new TransformStream<Message, Message>({
@@ -50,7 +66,7 @@ export function interceptStream<Message>(
       toEditor = controller;
     },
     async transform(message, controller) {
-      pass(message, await interceptor.fromAgent(message), controller);
+      pass(message, await judge(message, "fromAgent"), controller);
     },
   });
   const door = new TransformStream<Message, Message>({
@@ -62,9 +78,8 @@ export function interceptStream<Message>(
   });
 
   // Errors reach the agent and the editor through the streams themselves.
-  let isReleased = false;
   const release = (): void => {
-    interceptor.close();
+    interceptor?.close();
     for (const written of unread.values()) written();
     unread.clear();
     if (isReleased) return;

@@ -53,12 +53,7 @@ const optionNames = Object.keys({
   options: true,
 } satisfies Record<keyof WrapCommandOptions, true>);
 
-/**
- * Runs an agent command between `input` and `output`, with skills; resolves when the agent has exited. Messages that do not concern
- * skills are forwarded byte for byte. A command that cannot be started is logged, with exit code 127 or 126.
- * Throws SkillsError INVALID_OPTIONS.
- * @param surroundings For tests only.
- */
+/** See `wrapCommand` in `acp/wrap-command.ts`. */
 export async function wrapCommand(
   options: WrapCommandOptions,
   surroundings: WrapSurroundings = {},

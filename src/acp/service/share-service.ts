@@ -1,15 +1,20 @@
+import type { Settings } from "../../options.ts";
 import type { SkillService } from "./skill-service.ts";
 
-/** One service for many connections: opened for the first and closed after the last; reopened for the next. */
+/** One service for many connections: loaded and opened for the first, closed after the last; reopened for the next. */
 export interface SharedService {
-  use(): { readonly service: SkillService; readonly release: () => void };
+  use(): { readonly service: Promise<SkillService>; readonly release: () => void };
 }
 
-export function shareService(open: () => SkillService): SharedService {
-  let current: { readonly service: SkillService; users: number } | undefined;
+/** @param open Default: on its own thread. */
+export function shareService(
+  settings: Settings,
+  open: (settings: Settings) => Promise<SkillService> = load,
+): SharedService {
+  let current: { readonly service: Promise<SkillService>; users: number } | undefined;
   return {
     use() {
-      const shared = (current ??= { service: open(), users: 0 });
+      const shared = (current ??= { service: open(settings), users: 0 });
       shared.users++;
       let isReleased = false;
       return {
@@ -19,9 +24,18 @@ export function shareService(open: () => SkillService): SharedService {
           isReleased = true;
           if (--shared.users > 0) return;
           if (current === shared) current = undefined;
-          void shared.service.close();
+          // A failure to open was reported to its users.
+          shared.service.then(
+            (service) => service.close(),
+            () => undefined,
+          );
         },
       };
     },
   };
+}
+
+async function load(settings: Settings): Promise<SkillService> {
+  const { openService } = await import("./open-service.ts");
+  return openService(settings);
 }
