@@ -6,7 +6,7 @@ import { skillText, useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
-/** Whatever else is there, this one is always listed. */
+/** A valid skill, which must be listed in every test. */
 beforeEach(() => {
   project.write("skills/good/SKILL.md", skillText("good"));
 });
@@ -25,7 +25,7 @@ async function list() {
 const listed = (code: string, severity: string, ...segments: string[]) =>
   expect.objectContaining({ code, severity, file: project.at("skills", ...segments) }) as unknown;
 
-test.skipIf(process.getuid?.() === 0)("an unreadable directory is reported", async () => {
+test.skipIf(process.getuid?.() === 0)("reports an unreadable directory", async () => {
   project.write("skills/closed/SKILL.md", skillText("closed"));
   chmodSync(project.at("skills", "closed"), 0);
   const { code, names, problems } = await list();
@@ -34,7 +34,7 @@ test.skipIf(process.getuid?.() === 0)("an unreadable directory is reported", asy
   expect(problems).toEqual([listed("unreadable", "error", "closed")]);
 });
 
-test("a dangling link is reported, as a directory and as a SKILL.md", async () => {
+test("reports a dangling link, as a directory and as a SKILL.md", async () => {
   symlinkSync("nowhere", project.at("skills", "gone"));
   mkdirSync(project.at("skills", "half"));
   symlinkSync("nowhere", project.at("skills", "half", "SKILL.md"));
@@ -45,14 +45,14 @@ test("a dangling link is reported, as a directory and as a SKILL.md", async () =
   expect(problems).toContainEqual(listed("dangling-symlink", "error", "half", "SKILL.md"));
 });
 
-test("a loop of links is not followed", async () => {
+test("does not follow a loop of links", async () => {
   symlinkSync("..", project.at("skills", "good", "loop"));
   const { code, names, problems } = await list();
   expect({ code, names }).toEqual({ code: 0, names: ["good"] });
   expect(problems).toEqual([listed("directory-loop", "warning", "good", "loop")]);
 });
 
-test("links that lead to each other are reported", async () => {
+test("reports links that point to each other", async () => {
   symlinkSync("b", project.at("skills", "a"));
   symlinkSync("a", project.at("skills", "b"));
   const { code, names, problems } = await list();
@@ -60,14 +60,14 @@ test("links that lead to each other are reported", async () => {
   expect(problems).toHaveLength(2);
 });
 
-test("a directory called SKILL.md is reported", async () => {
+test("reports a directory called SKILL.md", async () => {
   mkdirSync(project.at("skills", "odd", "SKILL.md"), { recursive: true });
   const { code, names, problems } = await list();
   expect({ code, names }).toEqual({ code: 0, names: ["good"] });
   expect(problems).toEqual([listed("not-a-regular-file", "error", "odd", "SKILL.md")]);
 });
 
-test.skipIf(process.platform === "win32")("a FIFO called SKILL.md never blocks list or check", async () => {
+test.skipIf(process.platform === "win32")("does not block list or check on a FIFO called SKILL.md", async () => {
   mkdirSync(project.at("skills", "pipe"));
   execFileSync("mkfifo", [project.at("skills", "pipe", "SKILL.md")]);
   const { code, names, problems } = await list();
@@ -80,7 +80,7 @@ test.skipIf(process.platform === "win32")("a FIFO called SKILL.md never blocks l
   expect(alone.code).toBe(1);
 });
 
-test("a SKILL.md of 2 GB is listed, and only its start is checked", async () => {
+test("lists a SKILL.md of 2 GB and checks only its start", async () => {
   const file = project.write("skills/huge/SKILL.md", skillText("huge"));
   truncateSync(file, 2 * 1024 ** 3 + 10);
   expect(await list()).toEqual({ code: 0, names: ["good", "huge"], problems: [] });
@@ -88,7 +88,7 @@ test("a SKILL.md of 2 GB is listed, and only its start is checked", async () => 
   expect(check).toMatchObject({ code: 0, stdout: "2 skills checked: no problems\n" });
 });
 
-test("exponential YAML aliases are reported", async () => {
+test("reports exponential YAML aliases", async () => {
   const aliases = Array.from({ length: 9 }, (_, index) => `k${index + 1}: &k${index + 1} [${`*k${index},`.repeat(9)}]`);
   project.write(
     "skills/bomb/SKILL.md",
@@ -102,7 +102,7 @@ test("exponential YAML aliases are reported", async () => {
   );
 });
 
-test("names that differ by case are two directories with one slug", async () => {
+test("qualifies the slug of names that differ only in case", async () => {
   project.write("skills/Good/SKILL.md", skillText("Good"));
   const { code, names, problems } = await list();
   expect({ code, names }).toEqual({ code: 0, names: ["good", expect.stringMatching(/^good-[0-9a-f]{8}$/)] });

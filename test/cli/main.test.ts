@@ -14,7 +14,7 @@ async function run(...args: string[]) {
   return await runCli(args, { cwd: project.directory });
 }
 
-test("--help and -h print usage, every command and the common options on stdout", async () => {
+test("prints usage, every command and the common options for --help and -h", async () => {
   const help = await run("--help");
   expect(help).toMatchObject({ code: 0, stderr: "" });
   expect(help.stdout).toMatch(/^Usage: acp-skills \[options\] -- AGENT/m);
@@ -24,7 +24,7 @@ test("--help and -h print usage, every command and the common options on stdout"
   expect(await run("-h")).toEqual(help);
 });
 
-test("what every command line loads includes no command, and stays small", () => {
+test("loads few files and no command before it knows which command to run", () => {
   const loaded = new Set<string>();
   const follow = (file: URL): void => {
     if (loaded.has(file.pathname)) return;
@@ -55,7 +55,7 @@ test.each([
   for (const option of options) expect(stdout).toContain(`  ${option} `);
 });
 
-test("help is found by every usual way", async () => {
+test("prints help for every usual form", async () => {
   const all = await run("--help");
   expect(await run("help")).toEqual(all);
   const list = await run("list", "--help");

@@ -6,8 +6,8 @@ import { useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
-describe("a Node that is too old", () => {
-  test("is reported by every command in one line, before anything else is loaded", async () => {
+describe("the check of the Node version", () => {
+  test("makes every command report an old Node in one line, before anything else is loaded", async () => {
     const preload = project.write("old.cjs", 'Object.defineProperty(process.versions, "node", { value: "18.20.8" });');
     for (const args of [["doctor"], ["mcp"], ["list"], ["--", "agent"], ["--version"]]) {
       const run = await runCli(args, { cwd: project.directory, env: { NODE_OPTIONS: `--require ${preload}` } });
@@ -19,14 +19,14 @@ describe("a Node that is too old", () => {
     }
   });
 
-  test("finds a first file that loads nothing by itself but the question", () => {
+  test("is the only import of the entry file, and has no imports itself", () => {
     const main = readFileSync(new URL("../../dist/cli/main.js", import.meta.url), "utf8");
     expect(main.match(/^import .*$/gm)).toEqual(['import { nodeFault } from "./node-version.js";']);
     const question = readFileSync(new URL("../../dist/cli/node-version.js", import.meta.url), "utf8");
     expect(question).not.toMatch(/^import /m);
   });
 
-  test("is one before that which package.json asks for", () => {
+  test("requires the version in package.json", () => {
     const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
     const { engines } = JSON.parse(text) as { engines: { node: string } };
     expect(`>=${leastNode}`).toBe(`${engines.node}.0`);

@@ -7,7 +7,7 @@ import { useTemporaryProject } from "./temporary-project.ts";
 
 const project = useTemporaryProject();
 
-test("stderr gets warnings and errors, one line each, with control characters escaped", () => {
+test("writes warnings and errors to stderr, one line each, with control characters escaped", () => {
   const lines: string[] = [];
   const log = openStderrLog((line) => lines.push(line));
   log("info", "quiet");
@@ -16,7 +16,7 @@ test("stderr gets warnings and errors, one line each, with control characters es
   expect(lines).toEqual(["acp-skills: two lines \\u{1b}[2J\n", "acp-skills: bad\n"]);
 });
 
-test("a file gets every level; errors also go to stderr", () => {
+test("writes every level to the file, and errors to stderr as well", () => {
   const aside: string[] = [];
   const log = openFileLog(
     project.at("log"),
@@ -31,19 +31,22 @@ test("a file gets every level; errors also go to stderr", () => {
   expect(aside).toEqual(["two"]);
 });
 
-test.skipIf(process.platform !== "linux")("a file that takes no more is told of once, and nothing is lost", () => {
-  const aside: string[] = [];
-  const log = openFileLog(
-    "/dev/full",
-    (_level, message) => aside.push(message),
-    () => new Date(0),
-  );
-  log("warning", "one");
-  log("warning", "two");
-  expect(aside).toEqual([expect.stringContaining("cannot write to"), "one", "two"]);
-});
+test.skipIf(process.platform !== "linux")(
+  "reports a failed write once and continues on stderr without losing messages",
+  () => {
+    const aside: string[] = [];
+    const log = openFileLog(
+      "/dev/full",
+      (_level, message) => aside.push(message),
+      () => new Date(0),
+    );
+    log("warning", "one");
+    log("warning", "two");
+    expect(aside).toEqual([expect.stringContaining("cannot write to"), "one", "two"]);
+  },
+);
 
-test("a link is refused, whether or not there is something behind it, and nothing is written or made there", () => {
+test("rejects a symbolic link, dangling or not, without touching its target", () => {
   const kept = project.write("bashrc", "mine\n");
   symlinkSync(kept, project.at("acp.log"));
   symlinkSync(project.at("new"), project.at("dangling.log"));
@@ -53,12 +56,12 @@ test("a link is refused, whether or not there is something behind it, and nothin
   expect(existsSync(project.at("new"))).toBe(false);
 });
 
-test.runIf(process.getuid?.() === 0)("a file of another user is refused", () => {
+test.runIf(process.getuid?.() === 0)("rejects a file of another user", () => {
   chownSync(project.write("acp.log", ""), 65_534, 65_534);
   expect(() => openFileLog(project.at("acp.log"), silentLog, () => new Date(0))).toThrow("it belongs to another user");
 });
 
-test.skipIf(process.platform === "win32")("a FIFO without a reader is refused instead of blocking", () => {
+test.skipIf(process.platform === "win32")("rejects a FIFO without a reader instead of blocking", () => {
   execFileSync("mkfifo", [project.at("log")]);
   const open = (): unknown =>
     openFileLog(

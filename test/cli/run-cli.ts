@@ -16,7 +16,7 @@ export interface CliOptions {
   readonly input?: string;
 }
 
-/** Starts the built command as a real process, in an environment with nothing of this machine but PATH. */
+/** Starts the built command as a process whose environment contains only PATH. */
 export function startCli(args: readonly string[], { cwd, env = {} }: CliOptions): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, [binary, ...args], {
     cwd,
@@ -24,7 +24,7 @@ export function startCli(args: readonly string[], { cwd, env = {} }: CliOptions)
   });
 }
 
-/** Runs it to its end. */
+/** Runs the command and waits until it exits. */
 export async function runCli(args: readonly string[], options: CliOptions): Promise<CliRun> {
   const child = startCli(args, options);
   child.stdin.on("error", () => undefined);

@@ -10,7 +10,7 @@ export interface TemporaryProject {
   at(...segments: string[]): string;
 }
 
-/** A directory of its own for each test of a file. */
+/** Creates a new directory for each test of a file. */
 export function useTemporaryProject(): TemporaryProject {
   let directory = "";
   beforeEach(() => {
@@ -35,12 +35,12 @@ export function useTemporaryProject(): TemporaryProject {
   };
 }
 
-/** A SKILL.md without fault, for the directory `name`. */
+/** A valid SKILL.md for the directory `name`. */
 export function skillText(name: string, description = `Does ${name}. Use when ${name} is asked for.`): string {
   return `---\nname: ${name}\ndescription: ${description}\n---\n\n# ${name}\n\nDo it.\n`;
 }
 
-/** Writes an action that asks for a secret; it is refused before anything is isolated. */
+/** Writes an action that needs a secret; it is refused before a sandbox is started. */
 export function writeSecretAction(project: TemporaryProject): void {
   const name = "key.use";
   project.write(`skills/${name}/SKILL.md`, skillText(name));

@@ -10,7 +10,7 @@ const folder = new URL("../../schema/", import.meta.url);
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 const compiled = (file: string) => ajv.compile(JSON.parse(readFileSync(new URL(file, folder), "utf8")) as object);
 
-test("schema/ holds exactly what the zod schemas generate; `npm run schema` writes it", () => {
+test("schema/ contains exactly what `npm run schema` generates from the zod schemas", () => {
   const committed = Object.fromEntries(
     readdirSync(folder).filter((file) => file.endsWith(".json")).map((file) => [file, readFileSync(new URL(file, folder), "utf8")]),
   );
@@ -35,7 +35,7 @@ test.each([
   [{ ...skill, compatibility: "c".repeat(501) }, false],
   [{ ...skill, allowedTools: "Read" }, false],
   [{ name: "pdf" }, false],
-])("the JSON Schema and the zod schema judge an AvailableSkill alike: %j", (value, valid) => {
+])("the JSON Schema and the zod schema agree on the AvailableSkill %j", (value, valid) => {
   expect(availableSkillSchema.safeParse(value).success).toBe(valid);
   expect(compiled("AvailableSkill.json")(value)).toBe(valid);
 });
@@ -53,7 +53,7 @@ test.each([
   [{ ...manifest, kind: "action" }, false],
   [{ ...manifest, kind: "action", runtime }, true],
   [{ ...manifest, kind: "action", runtime: { entrypoint: "main.py" } }, false],
-])("the JSON Schema and the zod schema judge a manifest alike: %j", (value, valid) => {
+])("the JSON Schema and the zod schema agree on the manifest %j", (value, valid) => {
   expect(manifestSchema.safeParse(value).success).toBe(valid);
   expect(compiled("skill.toml.json")(value)).toBe(valid);
 });
@@ -65,7 +65,7 @@ test.each([
   [{ sessionUpdate: "plan", entries: [] }, true],
   [{ sessionUpdate: "_other", anything: 1 }, true],
   [{ availableSkills: [skill] }, false],
-])("the extended SessionUpdate takes ours and lets every other kind pass: %j", (value, valid) => {
+])("the extended SessionUpdate validates its own kind and accepts every other one: %j", (value, valid) => {
   expect(sessionUpdateSchema.safeParse(value).success).toBe(valid);
   expect(compiled("SessionUpdate.json")(value)).toBe(valid);
 });

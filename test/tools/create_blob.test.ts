@@ -50,7 +50,7 @@ test("with ;base64 in kind, content is decoded, ignoring whitespace and missing 
   );
 });
 
-test.each(["a", "ab=", "ab===", "a=bc", "ab-_", "====", "ab!=", "abcde"])("%s is not base64", async (content) => {
+test.each(["a", "ab=", "ab===", "a=bc", "ab-_", "====", "ab!=", "abcde"])("rejects %s as base64", async (content) => {
   const { call } = await openTools({});
   const { code, violations } = await refusal(call("create_blob", { content, kind: "image/png;base64" }));
   expect([code, (violations as { field: string }[])[0]?.field]).toEqual(["VALIDATION_ERROR", "/content"]);
@@ -65,7 +65,7 @@ test("text with lone surrogates is refused", async () => {
 });
 
 test.each(["", "text", "text/", "text/plain; x", "text/plain\n", `text/${"x".repeat(123)}`, ";base64"])(
-  "%j is no kind",
+  "rejects the kind %j",
   async (kind) => {
     const { call } = await openTools({});
     expect(await refusal(call("create_blob", { content: "x", kind }))).toMatchObject({
@@ -108,7 +108,7 @@ test("size_bytes counts bytes, not characters", async () => {
   });
 });
 
-test("a full store says so", async () => {
+test("reports a full store", async () => {
   const { call } = await openTools({}, { blobs: { quotaBytes: 3 } });
   await call("create_blob", { content: "xxx", kind: "text/plain" });
   expect(await refusal(call("create_blob", { content: "x", kind: "text/plain" }))).toMatchObject({

@@ -172,7 +172,7 @@ test("a skill with too many files has no digest", async () => {
   expect(described.files).toHaveLength(512);
 });
 
-test("a skill that is too large to be mounted is not hashed, and the result says so", async () => {
+test("a skill that is too large to be mounted has no digest, and the result says why", async () => {
   const files = memorySkillFiles({
     ...agentSkill("pdf"),
     "/skills/pdf/large.bin": "",
@@ -216,7 +216,7 @@ test("changing a result changes no other result", async () => {
   expect(await ask()).toEqual(before);
 });
 
-test("full adds SKILL.md as it is", async () => {
+test("full adds the unchanged SKILL.md", async () => {
   const text = "---\nname: pdf\ndescription: Does it.\n---\r\n# Ünï\r\n\n";
   expect((await describeIt({ "/skills/pdf/SKILL.md": text }, { name: "pdf", detail: "full" })).skill_md_content).toBe(
     text,
@@ -226,7 +226,7 @@ test("full adds SKILL.md as it is", async () => {
 test.each([
   [256 * 1024, undefined],
   [256 * 1024 + 1, true],
-])("of a SKILL.md of %i bytes, 256 KiB are returned", async (size, truncated) => {
+])("a SKILL.md of %i bytes is returned up to 256 KiB", async (size, truncated) => {
   const [text = ""] = Object.values(agentSkill("pdf"));
   const whole = text + "x".repeat(size - text.length);
   const described = await describeIt({ "/skills/pdf/SKILL.md": whole }, { name: "pdf", detail: "full" });
@@ -271,7 +271,7 @@ test("a skill removed since it was listed is SKILL_NOT_READY, with a hint to lis
   expect(await refusal(call("describe_skill", { name: "pdf" }))).toMatchObject({ code: "SKILL_NOT_READY" });
 });
 
-test("changes on disk are visible at once", async () => {
+test("changes on disk are visible immediately", async () => {
   const { call, files } = await openTools({ ...agentSkill("pdf"), "/skills/pdf/a": "1" });
   const digest = async () => ((await call("describe_skill", { name: "pdf" })) as { skill: Described }).skill.digest;
   const before = await digest();

@@ -21,7 +21,7 @@ type = "integer"
 timeout_ms = 5000
 memory_mb = 64`;
 
-/** Runs, and gives what the sandbox was asked for. */
+/** Executes a skill and returns the run that the sandbox received. */
 async function runOf(
   skills: Record<string, string>,
   args: object,
@@ -162,7 +162,7 @@ test("mounts the blobs that are listed, that an argument of type blob names, and
   }
 });
 
-test("an instruction has nothing to execute", async () => {
+test("an instruction is not executable", async () => {
   const { call } = await openRunner(agentSkill("pdf"), () => returned(null as never));
   expect(await refusal(call("execute_skill", { name: "pdf" }))).toMatchObject({
     code: "NOT_EXECUTABLE",
@@ -247,7 +247,7 @@ test("a directory that cannot be a project is refused before anything runs", asy
   });
 });
 
-test("a secret is masked before a summary is cut, and in the name of a file that could not be stored", async () => {
+test("a secret is masked before a summary is truncated, and in the name of a file that could not be stored", async () => {
   const secret = "s3cr3t-value-1234";
   const { call } = await openRunner(
     actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]'),
@@ -399,7 +399,7 @@ test("missing packages are reported with the command that installs them", async 
   expect(run.packages).toBe("/cache/left-pad==1.0");
 });
 
-test("without a sandbox nothing runs", async () => {
+test("is refused without a sandbox, or if the sandbox refuses the run", async () => {
   const unavailable = new SkillsError("SANDBOX_UNAVAILABLE", "No tier works here.");
   const none = await openRunner(actionSkill("a.b"), () => returned(null as never), { unavailable });
   expect(await refusal(none.call("execute_skill", { name: "a.b" }))).toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
@@ -485,7 +485,7 @@ test.each([
     { type: "raised", error: { type: "OSError", message: "[Errno 28] No space left on device" } },
     { type: "DiskLimitError" },
   ],
-] as const)("a run that ended as %j failed, and what it made and printed is kept", async (end, error) => {
+] as const)("a run that ended as %j is failed and keeps its blobs, files and output", async (end, error) => {
   const { call } = await openRunner(actionSkill("a.b"), async ({ print, createBlob, leave }) => {
     print("before\n");
     await createBlob("text/plain", "one");

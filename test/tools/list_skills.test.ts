@@ -33,7 +33,7 @@ function offer(name: string, over: Partial<Skill> = {}): OfferedSkill {
 
 const snapshotOf = (names: readonly string[]): Snapshot => ({ skills: names.map((name) => offer(name)), problems: [] });
 
-/** Every name over all pages; `skillsAt` gives the snapshot of each page. */
+/** The names on all pages; `skillsAt` returns the snapshot for each page. */
 async function allPages(skillsAt: (page: number) => Snapshot, args: object, limit: number): Promise<string[]> {
   const { call } = await openTools({});
   const names: string[] = [];
@@ -49,7 +49,7 @@ async function allPages(skillsAt: (page: number) => Snapshot, args: object, limi
 }
 
 describe("rows", () => {
-  test("names are names and versions; a summary says the rest", async () => {
+  test("detail names returns names and versions, detail summary the other fields", async () => {
     const { call } = await openTools({ ...protocolSkill("sales.leads.sync", "0.2.0", 'tags = ["crm"]\n') });
     expect(await call("list_skills", { namespace: "sales" })).toEqual({
       skills: [{ name: "sales.leads.sync", version: "0.2.0" }],
@@ -70,12 +70,12 @@ describe("rows", () => {
     });
   });
 
-  test("the guide is listed without any skill", async () => {
+  test("the guide is listed even without skills", async () => {
     const { call } = await openTools({});
     expect(await call("list_skills")).toEqual({ skills: [{ name: guide, version: "0.1.0" }], next_cursor: null });
   });
 
-  test("names are in the order of code points, not of slugs", async () => {
+  test("names are sorted by code point, not by slug", async () => {
     const { call } = await openTools({
       ...agentSkill("a-b"),
       ...protocolSkill("a.c"),
@@ -120,7 +120,7 @@ describe("namespace", () => {
     for (const limit of [1, 200]) expect(await allPages(() => snapshot, { namespace }, limit)).toEqual(expected);
   });
 
-  test("an empty one, as some models send it, is ignored", async () => {
+  test("an empty namespace, which some models send, is ignored", async () => {
     const { call } = await openTools(agentSkill("a"));
     expect(await call("list_skills", { namespace: "" })).toEqual(await call("list_skills"));
   });
@@ -136,14 +136,14 @@ describe("limit", () => {
     [200, 200],
     [201, 200],
     [1e300, 200],
-  ])("%s gives %i rows", async (limit, rows) => {
+  ])("a limit of %s returns %i rows", async (limit, rows) => {
     const { call } = await openTools({});
     const page = (await call("list_skills", limit === undefined ? {} : { limit }, { skills: { snapshot } })) as Page;
     expect(page.skills).toHaveLength(rows);
     expect(page.next_cursor).not.toBeNull();
   });
 
-  test.each([0, -1, 1.5, "50", null, true])("%j is a violation", async (limit) => {
+  test.each([0, -1, 1.5, "50", null, true])("a limit of %j is a violation", async (limit) => {
     const { call } = await openTools({});
     const { code, violations } = await refusal(call("list_skills", { limit }));
     expect(code).toBe("VALIDATION_ERROR");
@@ -170,7 +170,7 @@ describe("pages", () => {
     );
   });
 
-  test("list skills that stay exactly once, in order, while others come and go between pages", async () => {
+  test("list unchanged skills exactly once, in order, while others are added and removed between pages", async () => {
     await fc.assert(
       fc.asyncProperty(someNames, fc.array(someNames, { minLength: 1 }), limits, async (kept, others, limit) => {
         const at = (page: number): Snapshot =>
@@ -198,7 +198,7 @@ describe("pages", () => {
     expect(await other.call("list_skills", { cursor })).toMatchObject({ skills: [{ name: guide }] });
   });
 
-  test("next_cursor is null if all that follows is hidden", async () => {
+  test("next_cursor is null if all remaining skills are hidden", async () => {
     const { call } = await openTools({});
     const skills = { snapshot: snapshotOf(["a", "x.b", "x.c"]) };
     const visible = ({ name }: Skill) => name !== "x.c";
@@ -240,12 +240,12 @@ describe("query", () => {
     expect(await find(query)).toEqual(names);
   });
 
-  test.each(["", "  "])("%j is none", async (query) => {
+  test.each(["", "  "])("the empty query %j is ignored", async (query) => {
     const { call } = await openTools(agentSkill("a"));
     expect(await call("list_skills", { query })).toEqual(await call("list_skills"));
   });
 
-  test("works with namespace, detail and what the caller may see", async () => {
+  test("can be combined with namespace, detail and visibility", async () => {
     expect(await find("pdf", { namespace: "docs" })).toEqual(["docs.pdf.merge"]);
     const { call } = await openTools({});
     const visible = ({ name }: Skill) => name !== "pdf";
@@ -265,7 +265,7 @@ describe("query", () => {
     expect(violations).toMatchObject([{ field: "/query", expected: "at most 256 characters" }]);
   });
 
-  test("a cursor of another query is refused; the same words spelled otherwise are the same query", async () => {
+  test("a cursor of another query is refused, unless the query has the same words in another spelling", async () => {
     const { call } = await openTools({});
     const { next_cursor: cursor } = (await call("list_skills", { query: "pdf", limit: 1 }, { skills })) as Page;
     expect(await call("list_skills", { query: " PDF!", cursor }, { skills })).toMatchObject({
@@ -286,7 +286,7 @@ describe("query", () => {
     problems: [],
   });
 
-  test("pages together give every match once, in the order of one page", async () => {
+  test("pages together list every match once, in the order of a single page", async () => {
     await fc.assert(
       fc.asyncProperty(
         some,
@@ -302,7 +302,7 @@ describe("query", () => {
     );
   });
 
-  test("skills that stay are listed once while others come and go between pages", async () => {
+  test("unchanged skills are listed once while others are added and removed between pages", async () => {
     await fc.assert(
       fc.asyncProperty(some, some, word, async (kept, others, query) => {
         const names = new Set(kept.map(({ name }) => name));
@@ -314,7 +314,7 @@ describe("query", () => {
     );
   });
 
-  test("any query is answered", async () => {
+  test("any query returns a list", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 256 }), async (query) => {
         expect(await find(query)).toBeInstanceOf(Array);

@@ -12,7 +12,7 @@ import type { ToolCaller } from "../../src/tools/tool.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import type { Toolbox, ToolboxOptions } from "../../src/tools/toolbox.ts";
 
-/** A skill of either dialect, as files below `/skills`. */
+/** A skill of either format, as files below `/skills`. */
 export function agentSkill(name: string, extra = "", body = "# Body\n"): Record<string, string> {
   return { [`/skills/${name}/SKILL.md`]: `---\nname: ${name}\ndescription: Does ${name}.\n${extra}---\n${body}` };
 }
@@ -30,12 +30,12 @@ export interface OpenTools {
   readonly toolbox: Toolbox;
   readonly context: ToolCaller;
   readonly logged: string[];
-  /** Reads the skills anew. */
+  /** Reads the skills again. */
   readonly reload: () => Promise<unknown>;
   readonly call: (name: string, args?: unknown, context?: Partial<ToolCaller>) => Promise<unknown>;
 }
 
-/** A toolbox over skills in memory. */
+/** Opens a toolbox over skills in memory. */
 export async function openTools(
   skills: Readonly<Record<string, string | Uint8Array>>,
   {
@@ -72,7 +72,7 @@ export async function openTools(
   };
 }
 
-/** What a call is refused with. Fails when it is answered. */
+/** The error that a call rejects with; fails if it succeeds. */
 export async function refusal(
   call: Promise<unknown>,
 ): Promise<{ code: string; message: string } & Record<string, unknown>> {

@@ -51,7 +51,7 @@ test("head and tail count bytes and keep whole characters", async () => {
   );
 });
 
-test("less than one character is empty and truncated", async () => {
+test("a limit smaller than one character returns empty, truncated content", async () => {
   const read = await put("😀");
   for (const mode of ["sample_head", "sample_tail"]) {
     expect(await read({ mode, max_bytes: 3 })).toMatchObject({ content: "", truncated: true, encoding: "utf-8" });
@@ -72,7 +72,7 @@ test("binary content is base64 of exactly the requested bytes", async () => {
   expect(await read({ mode: "sample_tail", max_bytes: 2 })).toMatchObject({ content: content(4, 6) });
 });
 
-test("full returns at most 1 MiB, whatever max_bytes is", async () => {
+test("full returns at most 1 MiB, regardless of max_bytes", async () => {
   for (const size of [mebibyte, mebibyte + 1]) {
     const read = await put("x".repeat(size));
     const { content, truncated } = await read({ mode: "full", max_bytes: 5 });

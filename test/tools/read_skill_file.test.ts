@@ -20,7 +20,7 @@ async function read(content: string | Uint8Array) {
   return call("read_skill_file", { name: "pdf", path: "f" });
 }
 
-test("text comes as it is", async () => {
+test("text is returned unchanged", async () => {
   const content = "\ufeffÜ\r\n\tx\n";
   expect(await read(content)).toEqual({ content, encoding: "utf-8", size_bytes: 10, truncated: false });
 });
@@ -33,11 +33,11 @@ test("Unicode tags are removed from text", async () => {
   });
 });
 
-test("an empty file is empty text", async () => {
+test("an empty file is returned as empty text", async () => {
   expect(await read("")).toEqual({ content: "", encoding: "utf-8", size_bytes: 0, truncated: false });
 });
 
-test("binary comes as base64", async () => {
+test("binary content is returned as base64", async () => {
   const bytes = Uint8Array.of(0x89, 0x50, 0, 0xff);
   expect(await read(bytes)).toEqual({ content: "iVAA/w==", encoding: "base64", size_bytes: 4, truncated: false });
 });
@@ -46,13 +46,13 @@ test.each([
   [cap - 1, false],
   [cap, false],
   [cap + 1, true],
-])("of %i bytes, 256 KiB are returned; truncated: %s", async (size, truncated) => {
+])("a file of %i bytes is returned up to 256 KiB; truncated: %s", async (size, truncated) => {
   const answer = (await read("x".repeat(size))) as { content: string };
   expect(answer).toMatchObject({ size_bytes: size, truncated });
   expect(answer.content).toHaveLength(Math.min(size, cap));
 });
 
-test.each(["é", "文", "😀"])("a cut through %s drops that character", async (character) => {
+test.each(["é", "文", "😀"])("truncation inside %s drops that character", async (character) => {
   for (const before of [1, 2, 3]) {
     const text = "x".repeat(cap - before) + character + "tail";
     const fits = Buffer.byteLength(character) <= before;
@@ -63,7 +63,7 @@ test.each(["é", "文", "😀"])("a cut through %s drops that character", async 
   }
 });
 
-test("16 MiB can be read, one byte more is refused", async () => {
+test("a file of 16 MiB can be read, a larger one is refused", async () => {
   expect(await read(new Uint8Array(largest))).toMatchObject({ size_bytes: largest, truncated: true });
   expect(await refusal(read(new Uint8Array(largest + 1)))).toMatchObject({ code: "FILE_TOO_LARGE" });
 });
@@ -83,7 +83,7 @@ test("an invalid path is refused with the reason, before any lookup", async () =
 });
 
 test.each([".env", ".git/config", "a/.b/c", "__pycache__/x.pyc", "no-such-file"])(
-  "%s is not there, whether it is or not",
+  "%s is reported as missing, whether it exists or not",
   async (path) => {
     const empty = await openTools(agentSkill("pdf"));
     const absent = await refusal(empty.call("read_skill_file", { name: "pdf", path }));
@@ -140,7 +140,7 @@ describe("on disk", () => {
   test.each([
     ["an absolute path outside", () => join(home, "outside"), "leaving"],
     ["a relative path outside", () => "../../outside", "leaving"],
-    ["a sibling whose name starts alike", () => "../a2/secret", "leaving"],
+    ["a sibling with the same prefix", () => "../a2/secret", "leaving"],
     ["a directory outside", () => "../a2", "leaving/secret"],
   ])("a link to %s is refused, and not listed", async (_name, target, path) => {
     link("skills/a/leaving", target());
@@ -159,7 +159,7 @@ describe("on disk", () => {
     expect(described.skill.files.map((file) => file.path)).toEqual(["SKILL.md"]);
   });
 
-  test("links in a circle end", async () => {
+  test("circular links do not cause endless recursion", async () => {
     write("skills/a/docs/f");
     link("skills/a/docs/up", "..");
     link("skills/a/loop", "loop");

@@ -77,7 +77,7 @@ test.each([
     { ...python, args: nested(201) },
     { code: "VALIDATION_ERROR", violations: [{ field: "/args" }] },
   ],
-])("nothing is started for %.200j", async (input, refused) => {
+])("rejects %.200j before anything is started", async (input, refused) => {
   const { call } = await openRunner(actionSkill("a.b"), () => {
     throw new Error("not to be run");
   });
@@ -90,14 +90,14 @@ function nested(depth: number): Record<string, unknown> {
   return { value };
 }
 
-test("JSON of the greatest allowed depth is accepted", async () => {
+test("accepts arguments of the maximum depth", async () => {
   const { call } = await openRunner({}, () => ({ type: "returned", value: null }));
   expect(await call("run_code", { ...python, args: nested(200) })).toMatchObject({ status: "completed" });
 });
 
 const secret = '[permissions]\nsecrets = ["KEY"]';
 
-test("a skill with permissions is a stub: it runs in its own sandbox with its grants, and returns its value", async () => {
+test("a skill with permissions is called through a stub: it runs in its own sandbox with its grants", async () => {
   const runs: SandboxRun[] = [];
   const uses: string[] = [];
   const { call, logged } = await openRunner(
@@ -122,7 +122,7 @@ test("a skill with permissions is a stub: it runs in its own sandbox with its gr
   expect({ uses, logged }).toEqual({ uses: [], logged: [] });
 });
 
-/** What the code inside gets back from a call of a skill. */
+/** Runs code that calls skills, and returns the result. */
 async function calling(
   options: { readonly skills: Record<string, string>; readonly mount: string[]; readonly grants?: string[] },
   work: (callSkill: (name: string, args: Json) => Promise<Json>) => Promise<Json>,
@@ -191,7 +191,7 @@ test("skill calls can be nested at most four deep", async () => {
   expect(result).toMatchObject({ output: { type: "NestingLimitError" } });
 });
 
-test("a nested run gets what is left of the timeout", async () => {
+test("a nested run gets the remaining time of the outer run", async () => {
   const limits: number[] = [];
   const { call, clock } = await openRunner(
     actionSkill("keeper", secret),
@@ -276,7 +276,7 @@ test("a script runs in its language with string arguments", async () => {
   expect(seen?.program).toMatchObject({ language: "bash", argv: [] });
 });
 
-test("a script that exits with another code than 0 is a failed run", async () => {
+test("a script that exits with a code other than 0 is a failed run", async () => {
   const { call } = await openRunner(scripts, ({ print }) => {
     print("half done\n", "stderr");
     return { type: "exited", exitCode: 3 };
@@ -353,7 +353,7 @@ test("one signal cancels any number of runs without a leak warning", async () =>
   warn.mockRestore();
 });
 
-test("if one blob cannot be held, no other stays held", async () => {
+test("releases all blobs if one of them cannot be held", async () => {
   const blobs = memoryBlobs();
   const held = new Set<string>();
   const store: BlobStore = {

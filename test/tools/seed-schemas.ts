@@ -1,4 +1,4 @@
-/** The tools as the Skills Protocol publishes them ("Tool Schemas"): what models were told before we came. */
+/** The tools as published by the Skills Protocol ("Tool Schemas"). */
 export const seedSchemas = {
   list_skills: {
     description: "Enumerate available skills, optionally filtering by namespace. Results are deterministically sorted.",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { servedTools } from "../../src/tools/tool-names.ts";
 import { toolDefinitions } from "../../src/tools/answers/tool-definitions.ts";
 
-test("the facts about tools that are known without loading them agree with the tools", () => {
+test("the table of tool names agrees with the tools", () => {
   const loaded = toolDefinitions("mcp").map(({ name, title, annotations, inputSchema }) => [
     name,
     { title, readOnly: annotations.readOnlyHint, parameters: Object.keys(inputSchema.properties).sort() },

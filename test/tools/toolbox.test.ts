@@ -11,7 +11,7 @@ import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 const snapshot = { skills: [], problems: [] };
 const context = { owner: "me", door: "in-process" as const, skills: { snapshot } };
 
-/** A store whose every verb fails in the same way. */
+/** A store whose methods all throw the same error. */
 function failingBlobs(error = new Error("not to be called")): BlobStore {
   const fail = () => Promise.reject(error);
   const read = (): AsyncIterable<Uint8Array> => ({ [Symbol.asyncIterator]: () => ({ next: fail }) });
@@ -129,7 +129,7 @@ test("an unknown parameter is refused with the nearest valid name", async () => 
 });
 
 test.each([5n, Symbol("x"), () => 1])(
-  "what JSON cannot carry is told by its kind, not as a failure of ours: %s",
+  "a value that JSON cannot represent is a validation error that names its type: %s",
   async (limit) => {
     const { call } = await openTools({});
     expect(await refusal(call("list_skills", { limit }))).toMatchObject({
@@ -181,8 +181,8 @@ test("errors about long input are short", async () => {
 
 test.each([
   ["an unknown failure", new Error("ENOENT /home/someone/blobs")],
-  ["an internal error of a room", new SkillsError("INTERNAL", "/home/someone/blobs is damaged")],
-])("%s is internal: an id for the caller, the detail for the log", async (_name, error) => {
+  ["an INTERNAL error from another module", new SkillsError("INTERNAL", "/home/someone/blobs is damaged")],
+])("%s is returned as an internal error with an id, and logged with its details", async (_name, error) => {
   const logged: string[] = [];
   const toolbox = openToolbox({
     blobs: failingBlobs(error),
@@ -209,7 +209,7 @@ test("a result that violates the output schema is an internal error", async () =
   expect(logged.join()).toContain("create_blob returned a result that violates its output schema");
 });
 
-test("what the disk refuses is not ready, and its path stays in the log", async () => {
+test("an unreadable directory is SKILL_NOT_READY, and its path appears only in the log", async () => {
   const { call, files, logged } = await openTools(agentSkill("pdf"));
   files.deny("/skills/pdf");
   const refused = await refusal(call("describe_skill", { name: "pdf" }));
@@ -217,7 +217,7 @@ test("what the disk refuses is not ready, and its path stays in the log", async 
   expect(logged).toEqual([expect.stringContaining("/skills/pdf")]);
 });
 
-test("a call that was aborted before rejects with the reason, and is recorded as cancelled", async () => {
+test("a call whose signal is already aborted rejects with the reason and is recorded as cancelled", async () => {
   const uses: ToolUse[] = [];
   const {
     toolbox,
@@ -230,7 +230,7 @@ test("a call that was aborted before rejects with the reason, and is recorded as
   expect([uses, logged]).toEqual([[{ at: 12, ...use }], []]);
 });
 
-test("a call waits for the first reading of the skills", async () => {
+test("a call waits until the skills have been read", async () => {
   const toolbox = openToolbox({ blobs: failingBlobs(), log: silentLog });
   const { promise, resolve } = ((): { promise: Promise<void>; resolve: () => void } => {
     let open: () => void = () => undefined;
@@ -291,7 +291,7 @@ test("a ledger that throws does not fail the call", async () => {
   expect(logged.join()).toContain("disk full");
 });
 
-test("every answer is JSON as it stands", async () => {
+test("every result is plain JSON", async () => {
   const { call } = await openTools({ ...protocolSkill("sales.leads"), ...agentSkill("pdf", "n: .nan\n") });
   const { blob_id } = (await call("create_blob", { content: "x", kind: "a/b" })) as { blob_id: string };
   const answers = [
@@ -305,7 +305,7 @@ test("every answer is JSON as it stands", async () => {
   for (const answer of answers) expect(JSON.parse(JSON.stringify(answer))).toStrictEqual(answer);
 });
 
-test("64 concurrent callers are all answered", async () => {
+test("64 concurrent calls all succeed", async () => {
   const { call } = await openTools({ ...protocolSkill("sales.leads"), ...agentSkill("pdf") });
   const calls = Array.from({ length: 64 * 8 }, (_, index) =>
     call(
@@ -320,7 +320,7 @@ test("64 concurrent callers are all answered", async () => {
   expect(await Promise.all(calls)).toHaveLength(512);
 });
 
-test("the eight names are the contract's, in order", () => {
+test("the eight tools have the names and order of the contract", () => {
   expect(toolNames.join(" ")).toBe(
     "list_skills describe_skill read_skill_file execute_skill run_code create_blob read_blob load_skills_protocol_guide",
   );

@@ -5,7 +5,7 @@ import { list } from "../../../src/cli/commands/list.ts";
 import { show } from "../../../src/cli/commands/show.ts";
 import { wrap } from "../../../src/cli/commands/wrap.ts";
 
-test("options and positionals are read by the command's table", () => {
+test("parses options and positionals by the command's table", () => {
   const argv = ["a", "--level", "wire", "--fix", "b", "--reporter=json", "--", "--c"];
   expect(parseArguments(check, argv)).toEqual({
     options: { level: "wire", fix: true, reporter: "json" },
@@ -13,7 +13,7 @@ test("options and positionals are read by the command's table", () => {
   });
 });
 
-test("a repeatable option keeps every value in the order given", () => {
+test("keeps every value of a repeatable option in order", () => {
   expect(parseArguments(list, ["--skills", "one", "--skills=two"])).toEqual({
     options: { skills: ["one", "two"] },
     positionals: [],
@@ -31,17 +31,17 @@ test.each([
   [["--skills", "--json"], "--skills needs a DIR; write --skills=--json if you mean it"],
   [["--json=yes"], "--json takes no value"],
   [["extra"], "unexpected argument extra"],
-])("list refuses %j", (argv, message) => {
+])("list rejects %j", (argv, message) => {
   expect(() => parseArguments(list, argv)).toThrow(expect.objectContaining({ code: "INVALID_OPTIONS", message }));
 });
 
-test("a value outside the choices is refused with the nearest one", () => {
+test("rejects a value that is not one of the choices, and suggests the nearest one", () => {
   expect(() => parseArguments(check, ["--level", "specs"])).toThrow(
     /^--level needs one of .*, not specs; did you mean spec\?$/,
   );
 });
 
-test("a missing positional is named, unless help is asked for", () => {
+test("names a missing positional, unless --help is given", () => {
   expect(() => parseArguments(show, [])).toThrow("missing NAME");
   expect(parseArguments(show, ["-h"])).toBe("help");
 });

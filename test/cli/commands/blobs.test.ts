@@ -12,7 +12,7 @@ async function blobs(...args: string[]): Promise<CliRun> {
   return await runCli(["blobs", ...args], { cwd: project.directory, env: { ACP_SKILLS_HOME: project.at("data") } });
 }
 
-/** Keeps a blob as a session would, and returns its id. */
+/** Stores a blob like a session and returns its id. */
 async function put(
   owner: string,
   kind: string,
@@ -26,7 +26,7 @@ async function put(
 }
 
 describe("acp-skills blobs", () => {
-  test("list shows every blob, whoever owns it, oldest first", async () => {
+  test("list shows the blobs of all owners, oldest first", async () => {
     const now = Date.now();
     const second = await put("session:s1", "text/plain", "two", { diskNow: () => now });
     const first = await put("local", "image/png", new Uint8Array(9), { diskNow: () => now - 1_000 });
@@ -73,7 +73,7 @@ describe("acp-skills blobs", () => {
     expect(JSON.parse((await blobs("show", id, "--json")).stdout)).toMatchObject({ id, size_bytes: text.length + 1 });
   });
 
-  test("show of bytes that are not text does not print them", async () => {
+  test("show does not print bytes that are not text", async () => {
     const id = await put("local", "application/octet-stream", new Uint8Array([0, 255]));
     expect((await blobs("show", id)).stdout).toContain("(not text)\n");
   });

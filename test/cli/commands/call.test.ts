@@ -44,7 +44,7 @@ describe("acp-skills call", () => {
     expect(toReply(await call(["list_skills"]))).toMatchObject({ result: { skills: [{}, {}], next_cursor: null } });
   });
 
-  test("looks for skills where --cwd says", async () => {
+  test("uses the skills of --cwd", async () => {
     project.write("work/.claude/skills/beta/SKILL.md", skillText("beta"));
     expect(toReply(await call(["list_skills", "--cwd", "work"]))).toMatchObject({
       result: { skills: [{ name: "beta" }, {}] },

@@ -27,7 +27,7 @@ test("reports node, python, every tier, limits, roots and agents, and exits with
 }, 60_000);
 
 test.skipIf(process.platform !== "linux")(
-  "exits with 1 where no tier is available, and says what is missing",
+  "exits with 1 if no tier is available, and says what is missing",
   async () => {
     const { code, stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
     expect(code).toBe(1);

@@ -19,7 +19,7 @@ function hasPip(python: string): boolean {
   }
 }
 
-/** The skill, and a folder in which there may be wheels. */
+/** Writes a skill that imports a package, and an empty directory for wheels. */
 function writeAction(requirements?: string): void {
   project.write("wheels/README", "");
   const manifest = 'name = "a.b"\nversion = "1.0.0"\ndescription = "Acts."\nkind = "action"\n';
@@ -37,7 +37,7 @@ async function install(name: string, ...more: readonly string[]): Promise<CliRun
 
 describe("acp-skills install", () => {
   test.skipIf(lacksPip)(
-    "installs what a skill requires from a directory of wheels, and its runs then have it",
+    "installs a skill's requirements from a directory of wheels, and its runs can import them",
     async () => {
       writeAction("first==1.0\n");
       writeWheel(project.at("wheels"), "first");
@@ -51,7 +51,7 @@ describe("acp-skills install", () => {
     },
   );
 
-  test.skipIf(lacksPip)("names the package that the directory lacks", async () => {
+  test.skipIf(lacksPip)("names a package that is missing in the directory", async () => {
     writeAction("nosuch==1.0\n");
     const { code, stdout, stderr } = await install("a.b");
     expect({ code, stdout, stderr }).toEqual({

@@ -22,7 +22,7 @@ const lines = [
 const nothing = { skill: null, version: null, outcome: null, code: null, run_id: null, session_id: null };
 
 describe("acp-skills ledger", () => {
-  test("shows every use in a table, safely, and passes over a torn line", async () => {
+  test("prints every use in a table, escapes control characters and skips a truncated line", async () => {
     project.write("data/ledger/000001.jsonl", lines.join("\n"));
     expect(await ledger()).toEqual({
       code: 0,
@@ -39,7 +39,7 @@ describe("acp-skills ledger", () => {
     });
   });
 
-  test("--json gives the same as one value", async () => {
+  test("--json prints the same entries as one JSON value", async () => {
     project.write("data/ledger/000001.jsonl", lines.join("\n"));
     expect(JSON.parse((await ledger("--json")).stdout)).toEqual({
       uses: [
@@ -62,7 +62,7 @@ describe("acp-skills ledger", () => {
     });
   });
 
-  test("a call through the command line is in it", async () => {
+  test("contains calls made on the command line", async () => {
     const env = { ACP_SKILLS_HOME: project.at("data") };
     await runCli(["call", "load_skills_protocol_guide"], { cwd: project.directory, env });
     expect((await ledger()).stdout).toMatch(

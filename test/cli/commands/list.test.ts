@@ -17,7 +17,7 @@ async function list(...args: string[]) {
   return { ...run, listed: () => JSON.parse(run.stdout) as Listed };
 }
 
-test("--json gives each skill as editors get it, with its path and problems", async () => {
+test("--json prints each skill as editors receive it, with its path and problems", async () => {
   const file = project.write(
     ".agents/skills/pdf/SKILL.md",
     skillText("pdf").replace("---\n\n", "license: MIT\n---\n\n"),
@@ -48,14 +48,14 @@ test("--json gives each skill as editors get it, with its path and problems", as
   expect(() => availableSkillSchema.parse(skills[0])).not.toThrow();
 });
 
-test("--json is the same text every time, in the order of names", async () => {
+test("--json prints the same text every time, sorted by name", async () => {
   for (const name of ["b", "a-b", "a", "c2", "c10"]) project.write(`.claude/skills/${name}/SKILL.md`, skillText(name));
   const first = await list("--json");
   expect(await list("--json").then(({ stdout }) => stdout)).toBe(first.stdout);
   expect(first.listed().skills.map(({ name }) => name)).toEqual(["a", "a-b", "b", "c10", "c2"]);
 });
 
-test("a skill whose name another has is found by all tools under the slug that it is listed by", async () => {
+test("a skill with a duplicate name is found by all tools under its qualified slug", async () => {
   project.write(".agents/skills/deploy/SKILL.md", skillText("deploy", "Deploys here."));
   project.write(".agents/skills/plugins/cloud/skills/deploy/SKILL.md", skillText("deploy", "Deploys to the cloud."));
   const { listed } = await list("--json");
@@ -88,7 +88,7 @@ test("an empty list exits with 0", async () => {
   expect(table.stderr).toMatch(/^acp-skills: no skills found in .agents\/skills, /);
 });
 
-test("roots come in the order of precedence, and --no-default-roots leaves the explicit ones", async () => {
+test("roots are searched in order of precedence, and --no-default-roots keeps only the explicit ones", async () => {
   project.write("mine/pdf/SKILL.md", skillText("pdf", "Mine."));
   project.write("work/.agents/skills/pdf/SKILL.md", skillText("pdf", "The project's."));
   project.write("work/.claude/skills/docx/SKILL.md", skillText("docx"));
@@ -104,7 +104,7 @@ test("roots come in the order of precedence, and --no-default-roots leaves the e
   expect(explicit.listed().skills.map(({ name }) => name)).toEqual(["pdf"]);
 });
 
-test("a skill with problems is listed with them, and one that is left out is a problem; both exit 0", async () => {
+test("a skill with problems is listed with them, an invalid one only as a problem; the exit code is 0", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("PDF"));
   project.write(".agents/skills/broken/SKILL.md", "no frontmatter\n");
   const { code, listed } = await list("--json");
@@ -113,7 +113,7 @@ test("a skill with problems is listed with them, and one that is left out is a p
   expect(listed().problems).toContainEqual(expect.objectContaining({ code: "frontmatter-missing", severity: "error" }));
 });
 
-test("a --skills directory that cannot be read exits 1, and the other roots are still listed", async () => {
+test("exits with 1 if a --skills directory cannot be read, and still lists the other roots", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
   project.write("a-file", "");
   const { code, stderr, listed } = await list("--json", "--skills", "missing", "--skills", "a-file");
@@ -126,7 +126,7 @@ test("a --skills directory that cannot be read exits 1, and the other roots are 
   expect(listed().skills.map(({ name }) => name)).toEqual(["pdf"]);
 });
 
-test.skipIf(process.getuid?.() === 0)("a --skills directory without permission exits 1", async () => {
+test.skipIf(process.getuid?.() === 0)("exits with 1 for a --skills directory without permission", async () => {
   project.write("closed/pdf/SKILL.md", skillText("pdf"));
   chmodSync(project.at("closed"), 0);
   const { code, stderr } = await list("--skills", "closed");
@@ -135,7 +135,7 @@ test.skipIf(process.getuid?.() === 0)("a --skills directory without permission e
   expect(stderr).toContain("cannot be read (EACCES)");
 });
 
-test("without --json a table is printed on stdout and a summary of problems on stderr", async () => {
+test("without --json, prints a table on stdout and a summary of problems on stderr", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf", "Reads PDF. \\\u001b[31mred"));
   project.write(".agents/skills/draft/SKILL.md", skillText("Draft"));
   const { code, stdout, stderr } = await list();
@@ -152,7 +152,7 @@ test("without --json a table is printed on stdout and a summary of problems on s
   );
 });
 
-test("colours come with FORCE_COLOR only, as stdout is no terminal here", async () => {
+test("uses colours without a terminal only with FORCE_COLOR", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
   const forced = await runCli(["list"], { cwd: project.directory, env: { FORCE_COLOR: "1" } });
   expect(forced.stdout).toContain("\u001b[2mNAME");
@@ -160,7 +160,7 @@ test("colours come with FORCE_COLOR only, as stdout is no terminal here", async 
   expect(refused.stdout).not.toContain("\u001b");
 });
 
-test("the same skill under two roots is listed once", async () => {
+test("lists the same skill under two roots once", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
   project.write(".claude/keep", "");
   symlinkSync("../.agents/skills", project.at(".claude", "skills"));
@@ -168,7 +168,7 @@ test("the same skill under two roots is listed once", async () => {
   expect(listed()).toMatchObject({ skills: [{ name: "pdf" }], problems: [] });
 });
 
-test("a reader that closes stdout early ends the list silently", async () => {
+test("ends silently if the reader closes stdout early", async () => {
   for (let index = 0; index < 2000; index++) {
     project.write(`.agents/skills/s-${index}/SKILL.md`, skillText(`s-${index}`, "long ".repeat(150)));
   }
@@ -184,14 +184,14 @@ test("a reader that closes stdout early ends the list silently", async () => {
   expect({ stdout, stderr }).toEqual({ stdout: '{"skills":[\n', stderr: "" });
 });
 
-test("only roots with problems are named, not one whose path is the beginning of another's", async () => {
+test("names only roots with problems, not one whose path is a prefix of another", async () => {
   project.write("sk/pdf/SKILL.md", skillText("pdf"));
   project.write("sk2/draft/SKILL.md", skillText("Draft"));
   const { stderr } = await list("--no-default-roots", "--skills", "sk", "--skills", "sk2");
   expect(stderr).toMatch(/--level lenient sk2\nacp-skills: found 2, .*\n$/);
 });
 
-test("the command that list prints shows the very problems that list counts", async () => {
+test("the check command that list suggests reports the same problems that list counts", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
   project.write(".agents/skills/more/pdf/SKILL.md", skillText("pdf", "Another."));
   project.write(".agents/skills/copy/pdf/SKILL.md", skillText("pdf"));

@@ -11,7 +11,7 @@ import { useTemporaryProject } from "../temporary-project.ts";
 const project = useTemporaryProject();
 
 describe("acp-skills mcp-bridge", () => {
-  it("reaches the wrapper's server at the socket it is given, past any proxy, and ends with its agent", async () => {
+  it("connects to the wrapper's socket without using a proxy, and exits when stdin ends", async () => {
     const { sockets, caller } = await openDoor();
     const env = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9", NODE_USE_ENV_PROXY: "1" };
     const { path } = await sockets.open(caller);
@@ -25,10 +25,10 @@ describe("acp-skills mcp-bridge", () => {
     await sockets.close();
   });
 
-  it("dies with an agent that is killed, though somebody else holds its stdin", async () => {
+  it("exits when its agent is killed, even if another process keeps its stdin open", async () => {
     const { sockets, caller } = await openDoor();
     const { path } = await sockets.open(caller);
-    // The bridge reads from a pipe whose other end is this test's, which outlives the agent.
+    // The bridge reads from a pipe that this test keeps open after the agent has died.
     const script = `
       const { spawn } = require("node:child_process");
       spawn(process.execPath, [process.argv[1], "mcp-bridge", process.argv[2]], { stdio: [3, "inherit", "inherit"] });`;
@@ -45,12 +45,12 @@ describe("acp-skills mcp-bridge", () => {
     agent.kill("SIGKILL");
     expect(await once(agent, "exit")).toEqual([null, "SIGKILL"]);
     expect(toBridge.writable).toBe(true);
-    // Only the bridge still has this pipe: it closes with the bridge.
+    // Only the bridge still holds this pipe, so it closes when the bridge exits.
     await ended;
     await sockets.close();
   });
 
-  it("says what it is when a person starts it", async () => {
+  it("explains its purpose when it is started without a socket", async () => {
     const { code, stdout, stderr } = await runCli(["mcp-bridge"], { cwd: project.directory });
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("acp-skills mcp");

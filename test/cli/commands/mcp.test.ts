@@ -9,7 +9,7 @@ import { skillText, useTemporaryProject, writeSecretAction } from "../temporary-
 const project = useTemporaryProject();
 
 describe("acp-skills mcp", () => {
-  it("serves the project's skills and those of --skills to a client on stdio, and ends with it", async () => {
+  it("serves the project's skills and those of --skills on stdio, and exits when stdin ends", async () => {
     project.write(".agents/skills/alpha/SKILL.md", skillText("alpha"));
     project.write("more/beta/SKILL.md", skillText("beta"));
     const child = startCli(["mcp", "--skills", "more"], { cwd: project.directory });
@@ -25,7 +25,7 @@ describe("acp-skills mcp", () => {
     expect(await once(child, "close")).toEqual([0, null]);
   });
 
-  it("answers all that is piped into it before it ends, code that runs included", async () => {
+  it("answers all piped requests before it exits, including a run", async () => {
     const code = "def main():\n    return 42\n";
     const messages = [initialize("2025-06-18"), legacyCall("run_code", { language: "python", code }, 2)];
     const input = messages.map((message) => `${JSON.stringify(message)}\n`).join("");
@@ -37,7 +37,7 @@ describe("acp-skills mcp", () => {
     expect(answers).toMatchObject([{ id: "open" }, { id: 2, result: { structuredContent: { output: 42 } } }]);
   });
 
-  it("says which grants have no effect", async () => {
+  it("reports grants that have no effect", async () => {
     project.write("own/alpha/SKILL.md", skillText("alpha"));
     const input = [initialize("2025-06-18"), legacyCall("list_skills", {}, 2)]
       .map((message) => `${JSON.stringify(message)}\n`)
@@ -50,7 +50,7 @@ describe("acp-skills mcp", () => {
     });
   });
 
-  it("answers lines that are no messages", async () => {
+  it("answers invalid lines with an error", async () => {
     const input = '{"jsonrpc":\n{"jsonrpc":"2.0","id":[1],"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"ping"}\n';
     const { code, stdout } = await runCli(["mcp"], { cwd: project.directory, input });
     expect(code).toBe(0);
@@ -66,10 +66,10 @@ describe("acp-skills mcp", () => {
     ]);
   });
 
-  it("ends what runs when it is told to go, and leaves nothing behind", async () => {
+  it("ends active runs on SIGTERM and leaves nothing behind", async () => {
     const TMPDIR = project.at("temporary");
     mkdirSync(TMPDIR);
-    // Where this is root, runs are another user's, who must get there.
+    // As root, runs belong to another user, who needs access to the directory.
     chmodSync(project.directory, 0o711);
     const child = startCli(["mcp"], { cwd: project.directory, env: { TMPDIR } });
     const client = openStdioClient(child.stdin, child.stdout);
@@ -84,7 +84,7 @@ describe("acp-skills mcp", () => {
     expect(readdirSync(TMPDIR)).toEqual([]);
   });
 
-  it("tells on stderr of a mistyped --skills, and lives on when nobody reads that", async () => {
+  it("reports a missing --skills directory on stderr, and survives a closed stderr", async () => {
     project.write(".agents/skills/alpha/SKILL.md", skillText("alpha"));
     const child = startCli(["mcp", "--skills", "skils"], { cwd: project.directory });
     const [told] = (await once(child.stderr, "data")) as [Buffer];
@@ -99,8 +99,8 @@ describe("acp-skills mcp", () => {
 
   it.each([
     ["without a grant", [], "PERMISSION_DENIED"],
-    ["with one, which leaves the secret to be found", ["--grant", "key.use:secrets"], "SECRET_MISSING"],
-  ])("%s, a skill that asks for a secret is refused for that", async (_how, options, told) => {
+    ["with a grant but no value", ["--grant", "key.use:secrets"], "SECRET_MISSING"],
+  ])("%s, refuses a skill that needs a secret", async (_how, options, told) => {
     writeSecretAction(project);
     const child = startCli(["mcp", "--skills", "skills", ...options], { cwd: project.directory });
     const client = openStdioClient(child.stdin, child.stdout);
@@ -111,7 +111,7 @@ describe("acp-skills mcp", () => {
     await once(child, "close");
   });
 
-  it("tells a file of secrets that is not there on stderr, and the model nothing of it", async () => {
+  it("reports a missing --secrets-file on stderr and not to the model", async () => {
     writeSecretAction(project);
     const options = ["--skills", "skills", "--grant", "key.use:secrets", "--secrets-file", "none"];
     const child = startCli(["mcp", ...options], { cwd: project.directory });
@@ -127,18 +127,18 @@ describe("acp-skills mcp", () => {
     expect(told).toContain(`The file of secrets ${JSON.stringify(project.at("none"))} cannot be used: ENOENT.`);
   });
 
-  it("refuses a project directory that is not there", async () => {
+  it("rejects a --cwd that does not exist", async () => {
     const { code, stdout, stderr } = await runCli(["mcp", "--cwd", "prject"], { cwd: project.directory });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(`--cwd ${project.at("prject")}: no such directory`);
   });
 
-  it("refuses a grant that cannot be read", async () => {
+  it("rejects an invalid grant", async () => {
     const { code, stderr } = await runCli(["mcp", "--grant", "key.use:everything"], { cwd: project.directory });
     expect([code, stderr]).toEqual([2, expect.stringContaining("--grant needs NAME:PERMISSION")]);
   });
 
-  it("tells how it is called", async () => {
+  it("prints its usage", async () => {
     const { code, stdout } = await runCli(["mcp", "--help"], { cwd: project.directory });
     expect([code, stdout]).toEqual([0, expect.stringContaining("Usage: acp-skills mcp [options]")]);
     expect((await runCli(["mcp", "--skill", "x"], { cwd: project.directory })).code).toBe(2);

@@ -46,14 +46,14 @@ describe("acp-skills run", () => {
     expect(stdout).toMatch(/\nrun_\w+: \d+ ms, sandbox \w+\n$/);
   });
 
-  test("a failed run ends with a hint where the cause is usual", async () => {
+  test("a failed run ends with a hint for common causes", async () => {
     writeAction("import numpi_absent\ndef main():\n    pass\n");
     const { stdout } = await run("a.b");
     expect(stdout).toContain("✗ ModuleNotFoundError: No module named 'numpi_absent'\n");
     expect(stdout).toContain("code/requirements.txt of a.b, then run: acp-skills install a.b\n");
   });
 
-  test("an output that is cut says how to read all of it", async () => {
+  test("truncated output says how to read all of it", async () => {
     writeAction("def main():\n    for line in range(500):\n        print('line', line)\n    return 'x' * 10_000\n");
     const { stdout } = await run("a.b");
     const blob = /^10002 bytes; all of it: acp-skills blobs read (blob:\w+)$/m.exec(stdout)?.[1] ?? "";
@@ -100,7 +100,7 @@ describe("acp-skills run", () => {
     }
   });
 
-  test("an input may have the name of a property of every object", async () => {
+  test("an input may be called __proto__", async () => {
     const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
     writeAction(
       "def main(args):\n    return sorted(args.items())\n",
@@ -223,7 +223,7 @@ describe("acp-skills run", () => {
     expect(stderr).toContain(told);
   });
 
-  test("an interruption cancels the run", async () => {
+  test("SIGINT cancels the run", async () => {
     writeAction("import time\n\ndef main():\n    print('begun', flush=True)\n    time.sleep(60)\n");
     const child = startCli(["run", "a.b", ...only], { cwd: project.directory });
     const ended = once(child, "close");

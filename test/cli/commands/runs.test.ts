@@ -71,7 +71,7 @@ describe("acp-skills runs", () => {
     expect(JSON.parse((await cli("runs", "list", "--json")).stdout)).toEqual({ runs: [refused, completed] });
   });
 
-  test("show prints what was to run, how it went, and the result, without control characters", async () => {
+  test("show prints the spec, the events and the result, without control characters", async () => {
     await keep(completed, refused);
     const { code, stdout } = await cli("runs", "show", "run_0000000001");
     expect(code).toBe(0);
@@ -82,7 +82,7 @@ describe("acp-skills runs", () => {
     expect((await cli("runs", "show", "run_0000000002")).stdout).toContain("RUNTIME_BUSY: The queue is full.");
   });
 
-  test("an empty list says so; a run that does not exist gives 1; a damaged record is reported and skipped", async () => {
+  test("reports an empty list, exits with 1 for an unknown run, and skips a damaged record with a warning", async () => {
     expect(await cli("runs", "list")).toMatchObject({ code: 0, stderr: "acp-skills: no runs in the last 24 hours\n" });
     expect(await cli("runs", "show", "run_0000000009")).toEqual({
       code: 1,
@@ -95,7 +95,7 @@ describe("acp-skills runs", () => {
     expect(damaged.stderr).toContain("was skipped");
   });
 
-  test("a run through the command line is in it", async () => {
+  test("contains runs made on the command line", async () => {
     const manifest = 'name = "a.b"\nversion = "1.0.0"\ndescription = "Acts."\nkind = "action"\n';
     project.write("skills/a.b/SKILL.md", "---\nname: A\nshort_description: Acts.\n---\n");
     project.write("skills/a.b/skill.toml", `${manifest}[runtime]\nlanguage = "python"\nentrypoint = "main.py"\n`);

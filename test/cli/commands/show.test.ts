@@ -38,7 +38,7 @@ test("--json has everything but the body", async () => {
   expect((await show("pdf", "--json")).stdout).toBe(stdout);
 });
 
-test("files and digest are those that describe_skill tells", async () => {
+test("files and digest agree with describe_skill", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("pdf"));
   project.write(".agents/skills/pdf/scripts/run.py", "print(1)\n");
   project.write(".agents/skills/pdf/.hidden", "x");
@@ -87,7 +87,7 @@ test("the dotted name and the slug find the same skill", async () => {
   expect((await show("sales-leads-sync", "--json")).stdout).toBe(dotted.stdout);
 });
 
-test("an unknown name exits 1 and names the nearest ones", async () => {
+test("an unknown name exits with 1 and suggests the nearest ones", async () => {
   project.write(".agents/skills/commit-message/SKILL.md", skillText("commit-message"));
   project.write(".agents/skills/commit-review/SKILL.md", skillText("commit-review"));
   expect(await show("comit-message")).toEqual({
@@ -98,7 +98,7 @@ test("an unknown name exits 1 and names the nearest ones", async () => {
   expect((await show("zebra")).stderr).toBe("acp-skills: unknown skill zebra\n");
 });
 
-test("problems of the skill are shown with their places", async () => {
+test("problems of the skill are printed with their positions", async () => {
   project.write(".agents/skills/pdf/SKILL.md", skillText("PDF"));
   const { code, stdout } = await show("pdf");
   expect(code).toBe(0);

@@ -14,7 +14,7 @@ test.each(["mcp", "openai", "anthropic", "json-schema"] as const)(
   },
 );
 
-test("without --format they are as MCP lists them", async () => {
+test("without --format, acp-skills tools prints the format of MCP", async () => {
   const { stdout } = await runCli(["tools"], { cwd: project.directory });
   expect(JSON.parse(stdout)).toEqual(toolDefinitions("mcp"));
 });

@@ -13,16 +13,16 @@ async function wrap(args: readonly string[], input = "") {
 
 const echo = "process.stdin.pipe(process.stdout)";
 
-test("bytes pass through the wrapper as they are", async () => {
+test("passes bytes through unchanged", async () => {
   const input = '{"jsonrpc":"2.0","method":"é","params":{"big":12345678901234567890}}\nnot json\ntail';
   expect(await wrap(["--", process.execPath, "-e", echo], input)).toMatchObject({ code: 0, stdout: input });
 });
 
-test("the agent's exit code is the wrapper's", async () => {
+test("exits with the exit code of the agent", async () => {
   expect(await wrap(["--", process.execPath, "-e", "process.exit(7)"])).toMatchObject({ code: 7, stdout: "" });
 });
 
-test("the words after -- belong to the agent, also those that look like our options", async () => {
+test("passes all arguments after -- to the agent, even those that look like its own options", async () => {
   const agent = "console.log(JSON.stringify(process.argv.slice(1)))";
   const { stdout } = await wrap(["--no-default-roots", "--", process.execPath, "-e", agent, "--", "--help", "list"]);
   expect(stdout).toBe('["--help","list"]\n');
@@ -72,7 +72,7 @@ test("a log that cannot be opened is a usage error, and the agent is not started
   expect(stderr).toMatch(/^acp-skills: cannot open --log missing\/log\.txt: /);
 });
 
-test.skipIf(process.platform === "win32")("the wrapper ends by the signal that ended the agent", async () => {
+test.skipIf(process.platform === "win32")("is terminated by the same signal as the agent", async () => {
   const { code } = await wrap(["--", process.execPath, "-e", 'process.kill(process.pid, "SIGKILL")']);
   expect(code).toBeNull();
 });
@@ -114,7 +114,7 @@ test("a grant without effect is reported once, not once a session", async () => 
   expect(told).toBe("acp-skills: The grant pfd:network has no effect: unknown skill pfd; did you mean pdf?\n");
 });
 
-test("an editor that closes stderr ends nothing", async () => {
+test("continues if the editor closes stderr", async () => {
   const cwd = project.directory;
   const child = startCli(["--skills", "missing", "--", process.execPath, "-e", `console.log("not json"); ${echo}`], {
     cwd,
@@ -130,19 +130,19 @@ test("an editor that closes stderr ends nothing", async () => {
   expect(stdout).toMatch(/last\n$/);
 });
 
-test.skipIf(process.platform === "win32")("stdout is closed when the agent closes its own", async () => {
+test.skipIf(process.platform === "win32")("closes stdout when the agent closes its own", async () => {
   const child = startCli(["--", "sh", "-c", "echo '{}'; exec 1>&-; cat; exit 3"], { cwd: project.directory });
   const ended = once(child, "close");
   let stdout = "";
   child.stdout.on("data", (text: Buffer) => (stdout += text.toString()));
   await once(child.stdout, "end");
   expect(stdout).toBe("{}\n");
-  // Its stdin is closed in turn, which ends cat.
+  // The wrapper then closes the agent's stdin, which ends cat.
   expect(await ended).toEqual([3, null]);
 });
 const scripted = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
 
-/** What the editor receives in a conversation of one prompt; it ends where the editor is asked for permission. */
+/** Returns what the editor receives for one prompt, up to the response or a permission request. */
 async function converse(words: string, options: readonly string[], manner: readonly string[]): Promise<string> {
   project.write("skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead.\n");
   const child = startCli(["--skills", "skills", ...options, "--", process.execPath, scripted, ...manner], {
@@ -174,37 +174,37 @@ async function converse(words: string, options: readonly string[], manner: reado
 test.each([
   ["an agent without HTTP", [], []],
   ["any agent, by option", ["--tools", "stdio"], ["http"]],
-])("over stdio, the model of %s calls a tool", async (_which, options, manner) => {
+])("lets the model call a tool over stdio: %s", async (_which, options, manner) => {
   const received = await converse('tool describe_skill {"name":"pdf"}', options, manner);
   expect(received).toContain("Reads PDF files.");
   expect(received).not.toContain("no server");
 });
 
-test("with --tools none the agent gets no server, and the editor's calls are the agent's", async () => {
+test("gives the agent no MCP server with --tools none", async () => {
   expect(await converse("tool list_skills", ["--tools", "none"], [])).toContain('"no server"');
 });
 
-test("prompts list the skills for the model, but not with --no-teach", async () => {
+test("lists the skills in prompts, but not with --no-teach", async () => {
   const lesson = String.raw`/pdf/SKILL.md): \\\"Reads PDF files.\\\"`;
   expect(await converse("echo", [], [])).toContain(lesson);
   expect(await converse("echo", ["--no-teach"], [])).not.toContain(lesson);
 });
 
-test("the editor is not asked whether a tool may read, but is with --no-approve", async () => {
+test("approves read-only tools without asking the editor, but not with --no-approve", async () => {
   expect(await converse("permit list_skills", [], [])).not.toContain("request_permission");
   expect(await converse("permit list_skills", ["--no-approve"], [])).toContain("request_permission");
 });
 
 test.each([
   ["without a grant", [], "PERMISSION_DENIED"],
-  ["with one, which leaves the secret to be found", ["--grant", "key.use:secrets"], "SECRET_MISSING"],
-])("%s, the model's call of a skill that asks for a secret is refused for that", async (_how, options, told) => {
+  ["with a grant but no value", ["--grant", "key.use:secrets"], "SECRET_MISSING"],
+])("%s, refuses the model's call of a skill that needs a secret", async (_how, options, told) => {
   writeSecretAction(project);
   const received = await converse('tool execute_skill {"name":"key.use"}', options, []);
   expect(received).toContain(told);
 });
 
-test("a grant that cannot be read is a usage error, and the agent is not started", async () => {
+test("reports an invalid grant as a usage error and does not start the agent", async () => {
   const { code, stdout, stderr } = await wrap(["--grant", "pdf:all", "--", process.execPath, "-e", "console.log(1)"]);
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("--grant needs NAME:PERMISSION");

@@ -10,6 +10,6 @@ test.each([
   [{ FORCE_COLOR: "1" }, false, true],
   [{ FORCE_COLOR: "0" }, true, false],
   [{ FORCE_COLOR: "1", NO_COLOR: "1" }, false, true],
-])("with %j and a terminal: %s, colours are %s", (env, isTerminal, wanted) => {
+])("with %j (terminal: %s), uses colours: %s", (env, isTerminal, wanted) => {
   expect(wantsColour(env, isTerminal)).toBe(wanted);
 });

@@ -11,11 +11,11 @@ test.each([
   ["ｆｕｌｌ", 8],
   ["☂️", 2],
   ["\u200b", 0],
-])("%s takes %i columns", (text, columns) => {
+])("the display width of %s is %i", (text, columns) => {
   expect(displayWidth(text)).toBe(columns);
 });
 
-test("text is cut by columns, with an ellipsis, and never inside a character", () => {
+test("truncates by columns with an ellipsis, never inside a character", () => {
   expect(cutToWidth("description", 11)).toBe("description");
   expect(cutToWidth("description", 6)).toBe("descr…");
   expect(cutToWidth("文字文字", 6)).toBe("文字…");
@@ -23,7 +23,7 @@ test("text is cut by columns, with an ellipsis, and never inside a character", (
   expect(cutToWidth("a👩‍👩‍👧b", 3)).toBe("a…");
 });
 
-test("cut text never takes more than the columns given", () => {
+test("truncated text never exceeds the given width", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.nat(30), (text, columns) => {
       expect(displayWidth(cutToWidth(text, columns))).toBeLessThanOrEqual(columns);
@@ -31,6 +31,6 @@ test("cut text never takes more than the columns given", () => {
   );
 });
 
-test("text is padded to columns, not to characters", () => {
+test("pads by columns, not by characters", () => {
   expect(padToWidth("文", 4)).toBe("文  ");
 });

@@ -13,7 +13,7 @@ function openTerminal(stream: { readonly isTTY?: boolean; readonly columns?: num
 const erased = "\r\u001b[2K";
 
 describe("progress", () => {
-  test("appears after a second, counts the seconds in place, and disappears when the work is done", () => {
+  test("appears after a second, updates in place, and is erased when the work is done", () => {
     const { clock, progress, take } = openTerminal();
     progress.show("installing");
     clock.pass(999);
@@ -37,7 +37,7 @@ describe("progress", () => {
     expect(take()).toEqual([]);
   });
 
-  test("makes room for other lines, and comes back", () => {
+  test("is erased for other output and shown again afterwards", () => {
     const { clock, progress, take } = openTerminal();
     progress.show("running");
     clock.pass(1000);
@@ -49,14 +49,14 @@ describe("progress", () => {
     expect(take()).toEqual([`${erased}running … 2 s`]);
   });
 
-  test("is never wider than the terminal, and carries nothing that a terminal would obey", () => {
+  test("is never wider than the terminal, and escapes control characters", () => {
     const { clock, progress, take } = openTerminal({ isTTY: true, columns: 12 });
     progress.show("\u001b[31minstalling rows.clean");
     clock.pass(1000);
     expect(take()).toEqual([`${erased}\\u{1b}[31m…`]);
   });
 
-  test.each([[{}], [{ isTTY: false, columns: 80 }]])("is silent where stderr is %j, which is no terminal", (stream) => {
+  test.each([[{}], [{ isTTY: false, columns: 80 }]])("writes nothing if stderr is not a terminal: %j", (stream) => {
     const { clock, progress, take } = openTerminal(stream);
     progress.show("installing");
     clock.pass(5000);
@@ -64,8 +64,8 @@ describe("progress", () => {
     expect(take()).toEqual([]);
   });
 
-  test("counts directories also while work never gives up its turn, ten times a second at most", () => {
-    // Time passes, but no timer gets its turn.
+  test("counts directories during synchronous work, at most ten times a second", () => {
+    // Time passes, but no timer fires.
     let now = 0;
     const written: string[] = [];
     const busy = openProgress(

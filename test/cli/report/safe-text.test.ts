@@ -4,15 +4,15 @@ import { jsonText } from "../../../src/cli/report/json-text.ts";
 import { printLines } from "../../../src/cli/report/print-lines.ts";
 import { safeLines, safeText } from "../../../src/cli/report/safe-text.ts";
 
-test("escape sequences are shown, not obeyed", () => {
+test("makes escape sequences visible", () => {
   expect(safeText("\u001b[2Jgone\u0007 \u009b31mred \u007f")).toBe("\\u{1b}[2Jgone\\u{7} \\u{9b}31mred \\u{7f}");
 });
 
-test("line ends and tabs become blanks", () => {
+test("turns line breaks and tabs into spaces", () => {
   expect(safeText("one\r\ntwo\nthree\tfour\u2028five")).toBe("one two three four five");
 });
 
-test("marks that turn the direction of text are shown", () => {
+test("makes bidirectional control characters visible", () => {
   expect(safeText("user\u202etxt.exe")).toBe("user\\u{202e}txt.exe");
 });
 
@@ -27,7 +27,7 @@ const obeyed = [
   "##teamcity[buildStatus status='SUCCESS']",
 ];
 
-test.each(obeyed)("a command to a CI system is shown, not obeyed: %s", (text) => {
+test.each(obeyed)("escapes a CI workflow command: %s", (text) => {
   for (const made of [safeText(text), safeLines(`a\r\n${text}\n`), jsonText({ text }, 2)]) {
     expect(made).not.toMatch(/^\s*::[a-z]/im);
     expect(made).not.toMatch(/##\w*\[/);
@@ -35,12 +35,12 @@ test.each(obeyed)("a command to a CI system is shown, not obeyed: %s", (text) =>
   expect(JSON.parse(jsonText({ text }))).toEqual({ text });
 });
 
-test("what only looks like such a command stays as it is", () => {
+test("leaves text that only resembles a workflow command unchanged", () => {
   for (const text of ["## [Unreleased]", "a::b", ":::note", "see std::vec", "## Heading", "c##"])
     expect(safeText(text)).toBe(text);
 });
 
-test("a command that code prints in pieces is shown as well", () => {
+test("escapes a workflow command that is printed in pieces", () => {
   fc.assert(
     fc.property(fc.constantFrom(...obeyed), fc.nat(40), fc.nat(40), (text, first, second) => {
       const [from, to] = [Math.min(first, second), Math.max(first, second)];
@@ -53,11 +53,11 @@ test("a command that code prints in pieces is shown as well", () => {
   );
 });
 
-test("ordinary text in any script stays as it is", () => {
+test("leaves ordinary text in any script unchanged", () => {
   expect(safeText("naïve 文字 👩‍👩‍👧 é")).toBe("naïve 文字 👩‍👩‍👧 é");
 });
 
-test("whatever goes in, no control character comes out", () => {
+test("never returns a control character", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(safeText(text)).not.toMatch(/[\p{Cc}\p{Cs}]/u);

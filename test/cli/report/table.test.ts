@@ -8,7 +8,7 @@ const rows = [
   ["文書", "日本語の文書を作る。長い説明が続く。とても長い説明。"],
 ];
 
-test("columns line up and the last one is cut at the terminal's width", () => {
+test("aligns columns and truncates the last one at the width of the terminal", () => {
   expect([...table(heading, rows, 30, plainPaint)]).toEqual([
     "NAME  DESCRIPTION\n",
     "pdf   Reads and writes PDF fi…\n",
@@ -16,10 +16,10 @@ test("columns line up and the last one is cut at the terminal's width", () => {
   ]);
 });
 
-test("without a terminal nothing is cut", () => {
+test("truncates nothing without a terminal", () => {
   expect([...table(heading, rows, undefined, plainPaint)].join("")).toContain("とても長い説明。\n");
 });
 
-test("a narrow terminal still shows some of the last column", () => {
+test("shows part of the last column on a narrow terminal", () => {
   expect([...table(heading, rows, 8, plainPaint)][1]).toBe("pdf   Reads and writes PD…\n");
 });

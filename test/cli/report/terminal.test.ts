@@ -7,6 +7,6 @@ test.each([
   [{ isTTY: true }, undefined],
   [{ isTTY: false, columns: 80 }, undefined],
   [{ columns: 80 }, undefined],
-])("%j is so many columns wide: %s", (stdout, columns) => {
+])("the width of %j is %s columns", (stdout, columns) => {
   expect(widthOf(stdout)).toBe(columns);
 });

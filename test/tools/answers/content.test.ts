@@ -20,7 +20,7 @@ test("uncut text is returned unchanged, uncut bytes as base64", () => {
   );
 });
 
-test("text cut anywhere keeps whole characters and loses less than one per cut", () => {
+test("truncated text keeps whole characters and loses less than one per cut", () => {
   fc.assert(
     fc.property(text, fc.nat(), fc.nat(), ({ value, bytes }, one, two) => {
       const [start, end] = [one % (bytes.length + 1), two % (bytes.length + 1)].sort((a, b) => a - b) as [
@@ -40,7 +40,7 @@ test("text cut anywhere keeps whole characters and loses less than one per cut",
 test.each([
   ["a NUL", Buffer.from("a\0b")],
   ["a stray continuation", Buffer.from([0x61, 0x80, 0x62])],
-  ["an unfinished character at the true end", Buffer.from("é").subarray(0, 1)],
+  ["an incomplete character at the end of the file", Buffer.from("é").subarray(0, 1)],
   ["UTF-16", Buffer.from("text", "utf16le")],
   ["an encoded surrogate", Buffer.from([0xed, 0xa0, 0x80])],
 ])("%s is encoded as base64, byte for byte", (_name, bytes) => {
@@ -49,12 +49,12 @@ test.each([
   }
 });
 
-test("a cut through binary drops nothing", () => {
+test("truncated binary data keeps every byte", () => {
   const bytes = Buffer.from([0xff, 0x00, 0xe6, 0x96]);
   expect(toContent(bytes, { start: true, end: true }).content).toBe(bytes.toString("base64"));
 });
 
-test.each([0xc0, 0xc1, 0xf5, 0xff])("the invalid byte %i is not taken for a cut character", (byte) => {
+test.each([0xc0, 0xc1, 0xf5, 0xff])("the invalid byte %i does not count as a truncated character", (byte) => {
   const bytes = Buffer.from([0x61, byte]);
   expect(toContent(bytes, { end: true })).toEqual({ content: bytes.toString("base64"), encoding: "base64" });
 });

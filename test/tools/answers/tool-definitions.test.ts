@@ -21,7 +21,7 @@ const additions: Readonly<Record<string, readonly string[]>> = {
   read_blob: ["save_as", "overwrite"],
 };
 
-describe("names, types, enums, defaults and texts are those of the protocol's schemas; only additions follow", () => {
+describe("definitions match the protocol's schemas, except for additions", () => {
   test.each(toolDefinitions("json-schema").map((tool) => [tool.name, tool] as const))("%s", (name, tool) => {
     const seed = seedSchemas[name];
     expect(tool.description.startsWith(seed.description)).toBe(true);

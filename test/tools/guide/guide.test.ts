@@ -23,7 +23,7 @@ const subsets: readonly (readonly ToolName[])[] = [
 ];
 
 test.each(subsets.map((subset) => [subset.join(" "), subset] as const))(
-  "with the tools [%s], it names no other tool and has no empty heading or placeholder",
+  "with the tools [%s], the guide names no other tool and has no empty heading or placeholder",
   (_names, subset) => {
     const text = renderGuide(template, subset, defaultLimits);
     expect(subset).toEqual(expect.arrayContaining(mentioned(text)));
@@ -34,19 +34,19 @@ test.each(subsets.map((subset) => [subset.join(" "), subset] as const))(
   },
 );
 
-test("with all tools, it names each except its own", () => {
+test("with all tools, the guide names each except its own", () => {
   expect(mentioned(renderGuide(template, toolNames, defaultLimits))).toEqual(
     toolNames.filter((name) => name !== "load_skills_protocol_guide"),
   );
 });
 
-test("it names the parameters that use files of the project", () => {
+test("the guide names the parameters that use files of the project", () => {
   const text = renderGuide(template, toolNames, defaultLimits);
   expect(text).toContain("give its `path`");
   expect(text).toContain("With `save_as`");
 });
 
-test("limits of blobs are those of the store", () => {
+test("the guide states the blob limits of the store", () => {
   const text = renderGuide(
     template,
     toolNames,
@@ -56,14 +56,14 @@ test("limits of blobs are those of the store", () => {
   expect(text).toContain("gone after 1.5 hours");
 });
 
-test("limits of runs are the real ones", () => {
+test("the guide states the actual limits of runs", () => {
   const text = renderGuide(template, toolNames, defaultLimits);
   expect(text).toContain("time out after 30 seconds");
   expect(text).toContain("at most 600000.");
   expect(text).toContain("Output above 4 KiB is stored as a blob");
 });
 
-test("load_skills_protocol_guide returns its body, with no skill installed", async () => {
+test("load_skills_protocol_guide returns the guide even without skills", async () => {
   const { call } = await openTools({});
   const { content } = (await call("load_skills_protocol_guide")) as { content: string };
   expect(content.startsWith("# ")).toBe(true);
@@ -79,7 +79,7 @@ test("load_skills_protocol_guide returns its body, with no skill installed", asy
   ]);
 });
 
-test("it is a skill: listed, described, read, and the same for the same caller", async () => {
+test("the guide is listed, described and read like a skill", async () => {
   const { call } = await openTools({});
   const { content } = (await call("load_skills_protocol_guide")) as { content: string };
   const name = "skills.protocol.guide";
@@ -96,14 +96,14 @@ test("it is a skill: listed, described, read, and the same for the same caller",
   });
 });
 
-test("no visibility filter hides it", async () => {
+test("no visibility filter hides the guide", async () => {
   const { call } = await openTools({});
   const visible = () => false;
   expect(await call("list_skills", {}, { visible })).toMatchObject({ skills: [{ name: "skills.protocol.guide" }] });
   await call("describe_skill", { name: "skills.protocol.guide" }, { visible });
 });
 
-test("a caller with fewer tools gets another text", async () => {
+test("a caller with fewer tools gets a shorter guide", async () => {
   const { call } = await openTools({});
   const tools = ["list_skills", "load_skills_protocol_guide", "read_skill_file"] as const;
   const { content } = (await call("load_skills_protocol_guide", {}, { tools })) as { content: string };

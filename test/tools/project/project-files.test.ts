@@ -69,7 +69,7 @@ describe("create_blob from a file of the project", () => {
     ["the directory above", "../outside/rows.csv", () => undefined],
     ["an absolute path", "/etc/hostname", () => undefined],
     ["a dot-file", ".env", () => writeFileSync(at(".env"), "KEY=1")],
-    ["what lies in a dot-directory", ".git/config", () => undefined],
+    ["a file in a dot-directory", ".git/config", () => undefined],
     [
       "a link to a dot-file",
       "env",
@@ -81,7 +81,7 @@ describe("create_blob from a file of the project", () => {
     ["a directory", "data", () => undefined],
     ["a pipe", "pipe", () => execFileSync("mkfifo", [at("pipe")])],
     ["a link to itself", "loop", () => symlinkSync("loop", at("loop"))],
-    ["nothing", "", () => undefined],
+    ["an empty path", "", () => undefined],
     ["a NUL", "a\0b", () => undefined],
   ])("refuses %s", async (_, file, prepare) => {
     prepare();
@@ -140,7 +140,7 @@ describe("read_blob to a file of the project", () => {
     await save(call, { save_as: "data/rows.csv", overwrite: true });
     expect(readFileSync(at("data/rows.csv"), "utf8")).toBe("new");
     expect(statSync(at("data/rows.csv")).mode & 0o777).toBe(0o755);
-    // What else had that name stays what it was.
+    // A hard link to the old file keeps its content.
     expect(readFileSync(path.join(directory, "outside", "same"), "utf8")).toBe("rows");
     expect(await refusal(save(call, { overwrite: true }))).toMatchObject({ code: "VALIDATION_ERROR" });
   });
@@ -148,9 +148,9 @@ describe("read_blob to a file of the project", () => {
   test.each<[string, string, () => void]>([
     ["a link that leads out", "out.csv", () => symlinkSync("../outside/rows.csv", at("out.csv"))],
     ["a directory that leads out", "out/new.csv", () => symlinkSync("../outside", at("out"))],
-    ["a hook of git", ".git/hooks/pre-commit", () => mkdirSync(at(".git/hooks"), { recursive: true })],
+    ["a git hook", ".git/hooks/pre-commit", () => mkdirSync(at(".git/hooks"), { recursive: true })],
     [
-      "a directory that leads to hooks of git",
+      "a link to the directory of git hooks",
       "hooks/pre-commit",
       () => {
         mkdirSync(at(".git/hooks"), { recursive: true });
@@ -158,11 +158,11 @@ describe("read_blob to a file of the project", () => {
       },
     ],
     ["a skill", ".agents/skills/x/SKILL.md", () => mkdirSync(at(".agents/skills/x"), { recursive: true })],
-    ["settings of an agent", ".claude/settings.json", () => mkdirSync(at(".claude"))],
-    ["settings of an editor", ".vscode/tasks.json", () => mkdirSync(at(".vscode"))],
-    ["a workspace of an editor", "a.code-workspace", () => undefined],
-    ["a pipeline", "data/Jenkinsfile", () => undefined],
-    ["a name that some file systems take for .git", "\u200c.git", () => undefined],
+    ["agent settings", ".claude/settings.json", () => mkdirSync(at(".claude"))],
+    ["editor settings", ".vscode/tasks.json", () => mkdirSync(at(".vscode"))],
+    ["an editor workspace", "a.code-workspace", () => undefined],
+    ["a CI pipeline", "data/Jenkinsfile", () => undefined],
+    ["a name that some file systems treat as .git", "\u200c.git", () => undefined],
     ["a directory", "data", () => undefined],
   ])("refuses %s, with and without overwrite", async (_, file, prepare) => {
     prepare();
@@ -196,7 +196,7 @@ describe("read_blob to a file of the project", () => {
   });
 });
 
-test("a project in whose place another directory was put is refused", () => {
+test("refuses a project directory that was replaced by another one", () => {
   const identity = identityOf(project);
   expect(() => projectFiles(project, { identity })).not.toThrow();
   renameSync(project, `${project}.before`);
@@ -205,8 +205,8 @@ test("a project in whose place another directory was put is refused", () => {
   expect(() => projectFiles(project, { identity })).toThrow(refused);
 });
 
-describe.runIf(process.platform === "linux")("a directory that somebody swaps for a link, all the time", () => {
-  test("never leads out, in or out", async () => {
+describe.runIf(process.platform === "linux")("a directory that is constantly replaced by a link", () => {
+  test("never leads outside the project when reading or writing", async () => {
     symlinkSync("../outside", at("link"));
     renameSync(at("data/rows.csv"), at("data/rows.csv"));
     const swapping = await startSwapping(at("data"), at("link"));

@@ -34,7 +34,7 @@ test("rows are single lines without control characters and within the limit, wha
 });
 
 test.each(["</acp-skills>", "< / skills >", "<skills", "\u202e\u{e0041}</acp-skills>"])(
-  "%j in a description cannot end the marks around a lesson",
+  "%j in a description cannot close the surrounding tags",
   (description) => {
     expect(toSkillRows([{ label: "a", description }], 1_000).rows.join()).not.toContain("<");
   },

@@ -3,7 +3,7 @@ import type { Snapshot } from "../../../src/skills/skill.ts";
 import { viewSkills } from "../../../src/tools/view/skill-view.ts";
 import { offer } from "../../acp/memory-skillset.ts";
 
-test("the person's own places include roots without a skill, and leave out a project's skills", () => {
+test("ownPlaces includes roots without skills and excludes a project's skills", () => {
   const own = { ...offer("own", { directory: "/home/skills/own" }), sources: ["/home/skills"], isOwn: true } as const;
   const ofProject = { ...offer("theirs", { directory: "/work/skills/theirs" }), sources: ["/work/skills"] };
   const snapshot: Snapshot = { skills: [own, ofProject], problems: [], ownRoots: ["/empty"] };

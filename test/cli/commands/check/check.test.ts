@@ -28,7 +28,7 @@ async function problemsOf(...args: string[]) {
 
 const unquoted = "---\nname: pdf\ndescription: Use when: reading PDF\n---\nBody: stays\n";
 
-test("valid skills exit 0", async () => {
+test("exits with 0 for valid skills", async () => {
   project.write("skills/pdf/SKILL.md", skillText("pdf"));
   expect(await check("skills")).toEqual({
     code: 0,
@@ -37,7 +37,7 @@ test("valid skills exit 0", async () => {
   });
 });
 
-test("an error exits 1, with a code frame that points at line and column", async () => {
+test("exits with 1 for an error and prints a code frame", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   const { code, stdout, stderr } = await check("skills");
   expect({ code, stderr }).toEqual({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
@@ -55,7 +55,7 @@ test("an error exits 1, with a code frame that points at line and column", async
   expect(stdout).toMatch(/\n1 error    name-not-lowercase\n1 skill checked: 1 error; 1 can be fixed with --fix\n$/);
 });
 
-test("a circular symbolic link is reported, as a SKILL.md and as a PATH, and hides nothing else", async () => {
+test("reports a circular symbolic link, as a SKILL.md and as a PATH, and still checks the rest", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   mkdirSync(project.at("skills", "circle"));
   symlinkSync("SKILL.md", project.at("skills", "circle", "SKILL.md"));
@@ -73,25 +73,22 @@ test("a circular symbolic link is reported, as a SKILL.md and as a PATH, and hid
   });
 });
 
-test("a PATH that cannot be looked at is reported", async () => {
+test("reports a PATH that cannot be accessed", async () => {
   const long = "n".repeat(300);
   expect(await problemsOf(long)).toMatchObject({ code: 1, problems: [{ code: "unreadable", file: project.at(long) }] });
 });
 
-test.skipIf(process.getuid?.() === 0)(
-  "what lies in a directory that may be listed and not entered is reported",
-  async () => {
-    const file = project.write("skills/closed/SKILL.md", skillText("closed"));
-    chmodSync(project.at("skills", "closed"), 0o600);
-    const inside = await problemsOf("skills");
-    const itself = await problemsOf("skills/closed/SKILL.md");
-    chmodSync(project.at("skills", "closed"), 0o700);
-    expect(inside).toMatchObject({ code: 1, problems: [{ code: "unreadable", file }] });
-    expect(itself).toMatchObject({ code: 1, problems: [{ code: "unreadable", file }] });
-  },
-);
+test.skipIf(process.getuid?.() === 0)("reports files in a directory that can be listed but not entered", async () => {
+  const file = project.write("skills/closed/SKILL.md", skillText("closed"));
+  chmodSync(project.at("skills", "closed"), 0o600);
+  const inside = await problemsOf("skills");
+  const itself = await problemsOf("skills/closed/SKILL.md");
+  chmodSync(project.at("skills", "closed"), 0o700);
+  expect(inside).toMatchObject({ code: 1, problems: [{ code: "unreadable", file }] });
+  expect(itself).toMatchObject({ code: 1, problems: [{ code: "unreadable", file }] });
+});
 
-test("of one rule, every problem at one place is told, and each once where paths overlap", async () => {
+test("reports every problem of one rule in a file, and each once if paths overlap", async () => {
   project.write("skills/sync/SKILL.md", skillText("sync"));
   project.write("skills/sync/skill.toml", 'kind = "instruction"\n');
   const { problems } = await problemsOf("skills", "skills/sync");
@@ -102,7 +99,7 @@ test("of one rule, every problem at one place is told, and each once where paths
   ]);
 });
 
-test("warnings alone exit 0", async () => {
+test("exits with 0 for warnings only", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   expect(await problemsOf("skills", "--level", "lenient")).toMatchObject({
     code: 0,
@@ -110,7 +107,7 @@ test("warnings alone exit 0", async () => {
   });
 });
 
-test("the level decides which rules count", async () => {
+test("applies the rules of the level", async () => {
   project.write("skills/a/SKILL.md", skillText("a").replace("---\n\n", "version: 1\n---\n\n"));
   expect(await problemsOf("skills")).toMatchObject({ code: 1, codes: ["field-unexpected"] });
   expect(await problemsOf("skills", "--level", "wire")).toMatchObject({ code: 0, codes: [] });
@@ -125,28 +122,28 @@ test.each([["skills/pdf/SKILL.md"], ["skills/pdf"], ["skills"], ["."], [""]])(
   },
 );
 
-test("a SKILL.md is checked without the skills below it", async () => {
+test("checks a SKILL.md without the skills below it", async () => {
   project.write("skills/pdf/SKILL.md", skillText("pdf"));
   project.write("skills/pdf/inner/SKILL.md", skillText("Wrong"));
   expect(await problemsOf("skills/pdf/SKILL.md")).toMatchObject({ code: 0, checked: 1, codes: [] });
   expect(await problemsOf("skills/pdf")).toMatchObject({ code: 1, checked: 2 });
 });
 
-test("a version's directory is checked against the skill's name", async () => {
+test("checks a version's directory against the skill's name", async () => {
   project.write("skills/pdf/1.2.0/SKILL.md", skillText("pdf"));
   project.write("skills/pdf/1.3.0/SKILL.md", skillText("Pdf"));
   expect(await problemsOf("skills/pdf/1.2.0")).toMatchObject({ code: 0, checked: 1 });
   expect(await problemsOf("skills/pdf/1.2.0/SKILL.md")).toMatchObject({ code: 0, checked: 1 });
 });
 
-test("the project's own skills are found from its directory, also where they are ignored", async () => {
+test("finds the project's own skills even if git ignores them", async () => {
   project.write(".gitignore", ".claude\n.agents\n");
   project.write(".claude/skills/pdf/SKILL.md", skillText("pdf"));
   project.write(".agents/skills/docx/SKILL.md", skillText("docx"));
   expect(await problemsOf()).toMatchObject({ code: 0, checked: 2, codes: [] });
 });
 
-test("what is left out is counted, and told, by every reporter and by list", async () => {
+test("counts skipped skills with reasons, in every reporter and in list", async () => {
   const deep = "1/2/3/4/5/6/7/8/9/10/11/12";
   project.write("skills/good/SKILL.md", skillText("good"));
   project.write(`skills/${deep}/deep/SKILL.md`, skillText("deep"));
@@ -179,7 +176,7 @@ test("what is left out is counted, and told, by every reporter and by list", asy
   expect(JSON.parse(listed.stdout)).toMatchObject({ counts });
 });
 
-test("a symbolic link without a target is an error where it would be a skill, and ignored elsewhere", async () => {
+test("reports a dangling symbolic link where a skill is expected, and ignores it elsewhere", async () => {
   project.write("tools/pdf/SKILL.md", skillText("pdf"));
   project.write("skills/docx/SKILL.md", skillText("docx"));
   mkdirSync(project.at("docs"));
@@ -195,7 +192,7 @@ test("a symbolic link without a target is an error where it would be a skill, an
   expect(await problemsOf("docs", "skills/docx")).toMatchObject({ problems: [] });
 });
 
-test("a PATH that does not exist or holds no skill exits 1", async () => {
+test("exits with 1 if a PATH does not exist or contains no skill", async () => {
   mkdirSync(project.at("empty"));
   project.write("notes.md", "");
   const missing = await problemsOf("missing");
@@ -217,7 +214,7 @@ test("a PATH that does not exist or holds no skill exits 1", async () => {
   });
 });
 
-test("skills of one name are told as a catalog of the given directories would tell them", async () => {
+test("reports duplicate names like a catalog of the given directories", async () => {
   project.write("one/skills/pdf/SKILL.md", skillText("pdf"));
   project.write("two/skills/pdf/SKILL.md", skillText("pdf"));
   expect(await problemsOf(".")).toMatchObject({
@@ -231,7 +228,7 @@ test("skills of one name are told as a catalog of the given directories would te
   expect(await problemsOf("one", "two")).toMatchObject({ checked: 3, codes: ["slug-qualified", "skill-shadowed"] });
 });
 
-test("text that is not UTF-8 is found in the body too", async () => {
+test("reports invalid UTF-8 in the body", async () => {
   const bytes = Buffer.concat([Buffer.from(skillText("pdf")), Buffer.from([0x63, 0xe9, 0x0a])]);
   project.write("skills/pdf/SKILL.md", bytes);
   expect(await problemsOf("skills")).toMatchObject({
@@ -240,7 +237,7 @@ test("text that is not UTF-8 is found in the body too", async () => {
   });
 });
 
-test("the reporters for machines keep stdout to themselves", async () => {
+test("prints nothing but the report on stdout with the github and sarif reporters", async () => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   const github = await check("skills", "--reporter", "github");
   expect(github.stdout).toMatch(
@@ -251,7 +248,7 @@ test("the reporters for machines keep stdout to themselves", async () => {
   expect(JSON.parse(sarif.stdout)).toMatchObject({ version: "2.1.0", runs: [{ results: [{}] }] });
 });
 
-test("--fix repairs in place, keeps mode and body, and a second time does nothing", async () => {
+test("--fix edits in place, keeps mode and body, and is idempotent", async () => {
   const file = project.write("skills/pdf/SKILL.md", unquoted);
   chmodSync(file, 0o640);
   expect(await problemsOf("skills", "--fix")).toMatchObject({
@@ -282,7 +279,7 @@ test("--fix follows a linked SKILL.md inside the given paths, and writes nothing
 });
 
 test.skipIf(process.getuid?.() === 0 || process.platform === "win32")(
-  "--fix says why it cannot write, in words",
+  "--fix explains why it cannot write a file",
   async () => {
     const file = project.write("skills/pdf/SKILL.md", unquoted);
     chmodSync(project.at("skills", "pdf"), 0o555);
@@ -296,7 +293,7 @@ test.skipIf(process.getuid?.() === 0 || process.platform === "win32")(
   },
 );
 
-test("--fix leaves the display name beside a skill.toml alone", async () => {
+test("--fix does not change the display name next to a skill.toml", async () => {
   const text = "---\nname: Leads\n---\n";
   const file = project.write("skills/leads/SKILL.md", text);
   project.write(
@@ -307,7 +304,7 @@ test("--fix leaves the display name beside a skill.toml alone", async () => {
   expect(readFileSync(file, "utf8")).toBe(text);
 });
 
-test("--fix over every fixture repairs something, breaks nothing, and is done after one time", async () => {
+test("--fix over all fixtures removes problems, adds none, and is idempotent", async () => {
   cpSync(fixtures, project.at("fixtures"), { recursive: true });
   const before = await problemsOf("fixtures");
   const first = await problemsOf("fixtures", "--fix");
@@ -318,14 +315,14 @@ test("--fix over every fixture repairs something, breaks nothing, and is done af
   expect(second.problems).toEqual(first.problems);
 });
 
-test("everything lies inside /", async () => {
+test("fixes files below the root directory /", async () => {
   const file = project.write("skills/pdf/SKILL.md", unquoted);
   const skill = { directory: project.at("skills", "pdf"), expectedName: "pdf", file };
   const { root } = path.parse(file);
   expect(await fixFiles([skill], [root], replaceFile)).toMatchObject({ fixed: [{ file }], refusals: [] });
 });
 
-test.each([[], ["--watch"]])("a reader that goes away changes no exit code (%j)", async (...args) => {
+test.each([[], ["--watch"]])("keeps its exit code if the reader closes stdout (%j)", async (...args) => {
   project.write("skills/pdf/SKILL.md", skillText("PDF"));
   const child = startCli(["check", "skills", ...args], { cwd: project.directory });
   child.stdout.destroy();
@@ -359,7 +356,7 @@ test("--rule changes rules about several skills as well", async () => {
   expect(await problemsOf("skills", "--rule", "slug-qualified=off")).toMatchObject({ code: 0, codes: [] });
 });
 
-test("people are shown 20 problems unless --max-problems says otherwise, JSON has all", async () => {
+test("prints 20 problems unless --max-problems is given; JSON contains all", async () => {
   for (let index = 0; index < 25; index++) project.write(`skills/s${index}/SKILL.md`, skillText(`S${index}`));
   const shown = async (...args: string[]): Promise<number | undefined> =>
     (await check("skills", ...args)).stdout.match(/^skills\/s\d+\/SKILL\.md:\d+:\d+ error/gm)?.length;

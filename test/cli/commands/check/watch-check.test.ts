@@ -11,7 +11,7 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill("SIGKILL");
 });
 
-/** Runs `check --watch`, and hands out what it prints one report after the other. */
+/** Runs `check --watch` and returns its reports one by one. */
 function watch(...args: string[]) {
   const child = startCli(["check", "--watch", ...args], { cwd: project.directory });
   running.push(child);
@@ -47,7 +47,7 @@ function watch(...args: string[]) {
   return { nextSummary, nextComplaint, interrupt };
 }
 
-test("a change is checked again, and SIGINT ends with the last exit code", async () => {
+test("checks again after a change, and exits with the last exit code on SIGINT", async () => {
   const file = project.write("skills/pdf/SKILL.md", skillText("pdf"));
   const { nextSummary, interrupt } = watch("skills");
   expect(await nextSummary()).toBe("1 skill checked: no problems");
@@ -58,7 +58,7 @@ test("a change is checked again, and SIGINT ends with the last exit code", async
   expect(await interrupt()).toBe(1);
 });
 
-test("it says that it watches, also where there is nothing yet, and when it checked again", async () => {
+test("says that it is watching, even without skills, and prints the time of each check", async () => {
   const { nextSummary, nextComplaint, interrupt } = watch();
   await nextComplaint(
     /^acp-skills: no skills found in .*\nacp-skills: found 0, .*\nacp-skills: watching 0 skills; press Ctrl-C to stop\n$/,
@@ -69,7 +69,7 @@ test("it says that it watches, also where there is nothing yet, and when it chec
   expect(await interrupt()).toBe(0);
 });
 
-test("repaired by an atomic save, it ends with 0", async () => {
+test("exits with 0 after a problem was fixed by an atomic save", async () => {
   const file = project.write("skills/pdf/SKILL.md", skillText("PDF"));
   const { nextSummary, interrupt } = watch("skills");
   expect(await nextSummary()).toBe("1 skill checked: 1 error; 1 can be fixed with --fix");
@@ -79,7 +79,7 @@ test("repaired by an atomic save, it ends with 0", async () => {
   expect(await interrupt()).toBe(0);
 });
 
-test("a directory that does not exist yet is checked when it appears", async () => {
+test("checks a directory that appears later", async () => {
   const { nextSummary, interrupt } = watch("skills");
   expect(await nextSummary()).toBe("0 skills checked: 1 error");
   project.write("skills/pdf/SKILL.md", skillText("pdf"));

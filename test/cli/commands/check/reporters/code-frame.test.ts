@@ -8,7 +8,7 @@ function frame(lines: readonly string[], line: number, column: number, columns =
   return codeFrame({ line, column, sourceLine: (number) => lines[number - 1] }, columns, plainPaint);
 }
 
-test("the caret stands under the column, between the lines about it", () => {
+test("puts the caret under the column, between the surrounding lines", () => {
   expect(frame(["---", "name: Foo", "description: x"], 2, 7)).toEqual([
     "  1 | ---",
     "> 2 | name: Foo",
@@ -17,22 +17,22 @@ test("the caret stands under the column, between the lines about it", () => {
   ]);
 });
 
-test("columns count code points, the caret counts display columns", () => {
+test("converts a column in code points to display columns", () => {
   expect(frame(["名前: 😀x"], 1, 6)).toEqual(["> 1 | 名前: 😀x", "    |         ^"]);
 });
 
-test("control characters in the source are shown, and the caret still points at its character", () => {
+test("escapes control characters without misplacing the caret", () => {
   expect(frame(["a\u001bb!"], 1, 4)).toEqual(["> 1 | a\\u{1b}b!", "    |         ^"]);
 });
 
-test("a long line shows the part about the column", () => {
+test("shows the part of a long line around the column", () => {
   const rows = frame([`${"x".repeat(500)}!${"y".repeat(500)}`], 1, 501, 40);
   const [line = "", caret = ""] = rows;
   expect(line[caret.indexOf("^")]).toBe("!");
   expect(line.length).toBeLessThanOrEqual(40);
 });
 
-test("carets are under the whole span, as far as its line and the terminal go", () => {
+test("puts carets under the whole span, up to the end of the line and the width of the terminal", () => {
   const mark = (text: string, column: number, endColumn: number, columns = 80): string =>
     codeFrame(
       { line: 1, column, endColumn, sourceLine: (at) => (at === 1 ? text : undefined) },
@@ -45,11 +45,11 @@ test("carets are under the whole span, as far as its line and the terminal go", 
   expect(mark("name: Foo", 7, 7)).toBe("    |       ^");
 });
 
-test("a line that does not exist has no frame", () => {
+test("returns no frame for a line that does not exist", () => {
   expect(frame([], 1, 1)).toEqual([]);
 });
 
-test("no frame is wider than the terminal, and the caret stays inside it", () => {
+test("is never wider than the terminal", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "grapheme", maxLength: 300 }),

@@ -4,7 +4,7 @@ import { plainPaint } from "../../../../../src/cli/report/colour.ts";
 
 const lines = ["---", "name: Foo", "description: 100%, \u001b[31mred", "---"];
 
-/** Two problems, one of them hostile in every field that skill text can reach. */
+/** Two problems, one with hostile text in every field that a skill's author controls. */
 export const exampleReport: CheckReport = {
   problems: [
     {

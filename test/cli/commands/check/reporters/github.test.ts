@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { githubReporter } from "../../../../../src/cli/commands/check/reporters/github.ts";
 import { exampleContext, exampleReport } from "./example-report.ts";
 
-test("each problem is one workflow command, with nothing that could end or start another", () => {
+test("prints each problem as one workflow command that cannot be broken out of", () => {
   expect([...githubReporter(exampleReport, exampleContext)].join("")).toBe(
     [
       "::error file=skills/foo/SKILL.md,line=2,col=7,endLine=2,endColumn=10,title=name-not-lowercase::name `Foo` contains uppercase letters. Rename it to `foo`.",
@@ -12,7 +12,7 @@ test("each problem is one workflow command, with nothing that could end or start
   );
 });
 
-test("the name of a file, too, is nothing that a terminal would obey", () => {
+test("escapes control characters in file names", () => {
   const [problem] = exampleReport.problems;
   const report = {
     ...exampleReport,
@@ -21,7 +21,7 @@ test("the name of a file, too, is nothing that a terminal would obey", () => {
   expect([...githubReporter(report, exampleContext)].join("")).toContain("file=/a\\u{1b}[2J\\u{202e}b,");
 });
 
-test("no more than --max-problems are annotated, errors first, and the rest are counted", () => {
+test("annotates at most --max-problems problems, errors first, and counts the rest", () => {
   const problems = [...exampleReport.problems].reverse();
   const text = [...githubReporter({ ...exampleReport, problems }, { ...exampleContext, maxProblems: 1 })].join("");
   expect(text.split("\n").map((line) => line.split("::")[1]?.split(" ")[0])).toEqual(["error", "notice", undefined]);

@@ -4,13 +4,13 @@ import { exampleContext, exampleReport } from "./example-report.ts";
 
 const { counts } = exampleReport;
 
-test("the report is one JSON value with a problem a line", () => {
+test("prints one JSON value with one problem per line", () => {
   const text = [...jsonReporter(exampleReport, exampleContext)].join("");
   expect(JSON.parse(text)).toEqual({ problems: exampleReport.problems, checked: 2, fixed: [], fixable: 1, counts });
   expect(text.split("\n")).toHaveLength(5);
 });
 
-test("keys come in the same order however a problem was made", () => {
+test("prints the keys of a problem in a fixed order", () => {
   const [problem] = exampleReport.problems;
   const turned = Object.fromEntries(Object.entries(problem ?? {}).reverse()) as NonNullable<typeof problem>;
   const one = [...jsonReporter({ ...exampleReport, problems: [turned] }, exampleContext)].join("");
@@ -19,12 +19,12 @@ test("keys come in the same order however a problem was made", () => {
   );
 });
 
-test("an empty report is still whole", () => {
+test("prints all fields of an empty report", () => {
   const text = [...jsonReporter({ ...exampleReport, problems: [], checked: 0, fixable: 0 }, exampleContext)].join("");
   expect(JSON.parse(text)).toEqual({ problems: [], checked: 0, fixed: [], fixable: 0, counts });
 });
 
-test("control characters that JSON leaves alone are escaped too", () => {
+test("also escapes control characters that JSON permits", () => {
   const [problem] = exampleReport.problems;
   const hostile = { ...problem!, message: "\u009b31m\u202e" };
   const text = [...jsonReporter({ ...exampleReport, problems: [hostile] }, exampleContext)].join("");

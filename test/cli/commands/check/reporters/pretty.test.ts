@@ -4,7 +4,7 @@ import { prettyReporter } from "../../../../../src/cli/commands/check/reporters/
 import type { Problem } from "../../../../../src/skills/rules/problem.ts";
 import { exampleContext, exampleReport } from "./example-report.ts";
 
-test("problems have a place, a code frame and a fix, then comes a summary by rule", () => {
+test("prints each problem with position, code frame and fix, then a summary by rule", () => {
   expect([...prettyReporter(exampleReport, exampleContext)].join(""))
     .toBe(`skills/foo/SKILL.md:2:7 error name-not-lowercase
   name \`Foo\` contains uppercase letters
@@ -24,7 +24,7 @@ test("problems have a place, a code frame and a fix, then comes a summary by rul
 `);
 });
 
-test("fixed problems are printed first", () => {
+test("prints fixed problems first", () => {
   const codes = ["yaml-unquoted-colon", "yaml-unquoted-colon"] as const;
   const fixed = [{ file: "/project/a/SKILL.md", codes }];
   const report = { ...exampleReport, problems: [], checked: 1, fixed, fixable: 0 };
@@ -33,13 +33,13 @@ test("fixed problems are printed first", () => {
   );
 });
 
-test("with colours, the only escape sequences are ours", () => {
+test("with colours, prints only its own escape sequences", () => {
   const text = [...prettyReporter(exampleReport, { ...exampleContext, paint: colourPaint })].join("");
   expect(text).toContain("\u001b[31merror\u001b[39m");
   expect(text).not.toContain("\u001b[31mred");
 });
 
-test("no more than --max-problems are shown, errors first; the summary counts all", () => {
+test("prints at most --max-problems problems, errors first; the summary counts all", () => {
   const [error, warning] = exampleReport.problems as [Problem, Problem];
   const report = { ...exampleReport, problems: [warning, error, { ...warning }] };
   const text = [...prettyReporter(report, { ...exampleContext, maxProblems: 2 })].join("");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sarifReporter } from "../../../../../src/cli/commands/check/reporters/sarif.ts";
 import { exampleContext, exampleReport } from "./example-report.ts";
 
-test("the log names its rules once and points at places by relative URI", () => {
+test("lists each rule once and refers to files by relative URI", () => {
   const log: unknown = JSON.parse([...sarifReporter(exampleReport, exampleContext)].join(""));
   expect(log).toEqual({
     $schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
