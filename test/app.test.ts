@@ -62,7 +62,7 @@ describe("the app", () => {
     return count;
   };
 
-  test("keeps blobs and the ledger in a directory that is nobody else's", async () => {
+  test("stores blobs and the ledger in a private directory", async () => {
     const { toolbox, ledger } = open();
     await toolbox.call("create_blob", { content: "x", kind: "text/plain" }, { owner: "me", door: "cli", skills });
     await toolbox.call("describe_skill", { name: "alpha" }, { owner: "me", door: "acp", skills, sessionId: "s1" });
@@ -84,7 +84,7 @@ describe("the app", () => {
     expect(told).toEqual([]);
   });
 
-  test("sweeps blobs a little after it was opened, and then every hour", async () => {
+  test("sweeps blobs shortly after opening, then every hour", async () => {
     const app = open();
     await app.load();
     await app.blobs.put("me", "text/plain", Buffer.from("x"));
@@ -101,7 +101,7 @@ describe("the app", () => {
     expect(told).toEqual([]);
   });
 
-  test("leaves no timer behind, and closing it in the middle of a sweep is no failure", async () => {
+  test("leaves no timer and reports no error when closed during a sweep", async () => {
     const app = open();
     await app.load();
     clock.pass(2_000);
@@ -113,7 +113,7 @@ describe("the app", () => {
   });
 
   test.each(["data", "data/blobs"])(
-    "says what is wrong with blobs where a file is at %s, tells a person more, and keeps them when it is gone",
+    "rejects and logs blobs if %s is a file, and stores them after it was removed",
     async (place) => {
       const file = path.join(directory, place);
       mkdirSync(path.dirname(file), { recursive: true });
@@ -128,7 +128,7 @@ describe("the app", () => {
     },
   );
 
-  test("what cannot be recorded takes no answer away, and is recorded again when it can be", async () => {
+  test("answers calls if the ledger cannot be written, and records them when it can", async () => {
     const data = path.join(directory, "data");
     mkdirSync(data, { mode: 0o700 });
     writeFileSync(path.join(data, "ledger"), "");
@@ -141,17 +141,20 @@ describe("the app", () => {
     expect(await readAll(ledger)).toHaveLength(1);
   });
 
-  test.runIf(process.platform === "linux")("is open where nothing can be made, and says so when asked", async () => {
-    const { toolbox } = open("/proc/acp-skills-test/data");
-    const input = { content: "x", kind: "text/plain" };
-    await expect(toolbox.call("create_blob", input, { owner: "me", door: "cli", skills })).rejects.toMatchObject({
-      code: "QUOTA_EXCEEDED",
-      facts: { limit: "disk" },
-    });
-    await toolbox.call("load_skills_protocol_guide", {}, { owner: "me", door: "cli", skills });
-  });
+  test.runIf(process.platform === "linux")(
+    "opens if the data directory cannot be created, and rejects blobs",
+    async () => {
+      const { toolbox } = open("/proc/acp-skills-test/data");
+      const input = { content: "x", kind: "text/plain" };
+      await expect(toolbox.call("create_blob", input, { owner: "me", door: "cli", skills })).rejects.toMatchObject({
+        code: "QUOTA_EXCEEDED",
+        facts: { limit: "disk" },
+      });
+      await toolbox.call("load_skills_protocol_guide", {}, { owner: "me", door: "cli", skills });
+    },
+  );
 
-  test("keeps blobs within the limits it was opened with, and the guide tells them", async () => {
+  test("enforces the configured blob limits and describes them in the guide", async () => {
     const app = openApp(
       readOptions(
         {
@@ -175,7 +178,7 @@ describe("the app", () => {
     expect(content).toContain("gone after 2 hours");
   });
 
-  test("what the tools hashed, the door to the model does not hash again", async () => {
+  test("shares file hashes between the tools and the MCP server", async () => {
     const bytes = memorySkillBytes(files);
     let hashed = 0;
     const source = {

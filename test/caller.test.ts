@@ -5,7 +5,7 @@ import { memorySkillset } from "./acp/memory-skillset.ts";
 const { catalog } = memorySkillset().openSession({});
 const session = { catalog, directory: "/project", identity: { device: "1", inode: "2" } };
 
-test("a caller has its session's skills and directory", () => {
+test("passes the session's skills and directory to the caller", () => {
   expect(createCaller(session, { door: "acp", sessionId: "s", agent: "an agent" })).toEqual({
     door: "acp",
     owner: expect.stringMatching(/^session:s@[0-9a-f]{16}$/) as string,

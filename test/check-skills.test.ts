@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkSkills } from "../src/index.ts";
 
-test("the problems of skills are returned as data, with their places", async () => {
+test("returns the problems of skills as data with positions", async () => {
   const directory = mkdtempSync(path.join(tmpdir(), "acp-skills-checked-"));
   onTestFinished(() => {
     rmSync(directory, { recursive: true });

@@ -13,16 +13,16 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { MemoryScript } from "../src/sandbox/memory-sandbox.ts";
 
-/** What a call came to: an answer, or an error as the wire has it (CONTRACT C-2.3). */
+/** The outcome of a call: a result, or an error in its wire form (CONTRACT C-2.3). */
 type DoorReply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly data: object } };
 
-/** One way in, opened over the skills of {@link doorSkills} for a session of the given project, with an empty blob store. */
+/** A door over the skills of {@link doorSkills}, for a session of the given project, with an empty blob store. */
 export interface OpenDoor {
   readonly call: (tool: string, args: object) => Promise<DoorReply>;
   readonly close: () => Promise<void>;
 }
 
-/** The files below the one root of skills that every door is opened over. */
+/** The files below the root of skills that every door serves. */
 export const doorSkills: Readonly<Record<string, string>> = {
   "pdf-tools/SKILL.md":
     "---\nname: pdf-tools\ndescription: Reads PDF files.\nmetadata:\n  version: '1.2.0'\n---\n# PDF é\n",
@@ -42,7 +42,7 @@ export const doorSkills: Readonly<Record<string, string>> = {
   "zz-release/scripts/release.py": "print(1)\n",
 };
 
-/** Whose door it is: models do not see the skills that have `disable-model-invocation: true` (CONTRACT C-1.1). */
+/** Who uses the door: models do not see skills with `disable-model-invocation: true` (CONTRACT C-1.1). */
 export type Audience = "models" | "people";
 
 function actionManifest(name: string, rest: string): string {
@@ -50,14 +50,14 @@ function actionManifest(name: string, rest: string): string {
   return `${manifest}[runtime]\nlanguage = "python"\nentrypoint = "code/main.py"\n${rest}`;
 }
 
-/** The code that the cases run: calls a skill that is mounted, answers more than a message holds, fails. */
+/** The code of the cases: calls a mounted skill, returns more than a message may contain, fails. */
 const programs = {
   calls: "from skills.sums.add import main as add\n\ndef main(args):\n    return add(args)\n",
   floods: 'def main():\n    return "x" * 5000\n',
   fails: 'def main():\n    raise ValueError("not so")\n',
 } as const;
 
-/** What the programs of the cases do, for a door whose sandbox is the one in memory. */
+/** The programs of the cases for a door with the in-memory sandbox. */
 export const doorScript: MemoryScript = ({ run: { program }, print }) => {
   if (program.type === "script") {
     print("[]\n");
@@ -73,10 +73,10 @@ export const doorScript: MemoryScript = ({ run: { program }, print }) => {
 
 interface Case {
   readonly tool: string;
-  /** May use what the cases before it answered. */
+  /** May use the results of earlier cases. */
   readonly args: (earlier: readonly DoorReply[]) => object;
   readonly reply: object;
-  /** What models are answered, where that is not the same. */
+  /** The outcome for models, if it differs. */
   readonly toModels?: object;
 }
 
@@ -94,7 +94,7 @@ const ran = {
   limits_applied: { timeout_ms: 30_000, memory_mb: 512, isolation: text },
 } as const;
 
-/** What each door answers to the same calls, in this order. */
+/** The calls and their expected outcomes through every door, in order. */
 const cases: readonly Case[] = [
   {
     tool: "create_blob",
@@ -499,7 +499,7 @@ function refusedAsAbsent(name: string): object {
   return refused("SKILL_NOT_FOUND", { hint: text, available: expect.not.arrayContaining([name]) as string[] });
 }
 
-/** What every door promises: the same call, the same answer (CONTRACT C-2.1). */
+/** Tests that the same call has the same result through every door (CONTRACT C-2.1). */
 export function describeDoors(
   door: string,
   open: (project: string) => Promise<OpenDoor>,
@@ -524,11 +524,11 @@ export function describeDoors(
         await close();
         rmSync(directory, { recursive: true, force: true });
       }
-    }, 60_000); // A door may be a process for each call.
+    }, 60_000); // A door may start a process for each call.
   });
 }
 
-/** A directory with a file, and with a link that leads out of it. */
+/** A directory with a file and a link to a target outside of it. */
 function makeProject(directory: string): string {
   const project = join(directory, "project");
   for (const place of [join(project, "data"), join(directory, "outside")]) {

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const folder = new URL("../examples/", import.meta.url);
 const numbered = readdirSync(folder).filter((file) => /^\d\d-.*\.js$/.test(file));
 
-test("there are examples to run", () => {
+test("finds examples to run", () => {
   expect(numbered.length).toBeGreaterThanOrEqual(4);
 });
 

@@ -3,7 +3,7 @@ import type { AgentConnector, Stream } from "@agentclientprotocol/sdk";
 import type { AgentSideConnection, ndJsonStream } from "@zed-industries/agent-client-protocol";
 import * as acpSkills from "../src/index.ts";
 
-test("the public surface is this list", () => {
+test("exports exactly this list", () => {
   expect(Object.keys(acpSkills).sort()).toEqual([
     "SkillsError",
     "checkSkills",
@@ -20,7 +20,7 @@ test("the public surface is this list", () => {
   ]);
 });
 
-test("the types fit both generations of the SDK", () => {
+test("accepts the types of both major versions of the SDK", () => {
   expectTypeOf(acpSkills.withSkills).parameter(0).toEqualTypeOf<AgentConnector>();
   expectTypeOf(acpSkills.withSkills).returns.toEqualTypeOf<AgentConnector>();
   const wrapNew = (stream: Stream): Stream => acpSkills.wrapStream(stream);
@@ -30,7 +30,7 @@ test("the types fit both generations of the SDK", () => {
   expect([wrapNew, observeNew, wrapOld]).toHaveLength(3);
 });
 
-test("an error is recognised by its brand, also when it comes from another copy of the package", () => {
+test("recognises an error from another copy of the package by its brand", () => {
   const error = new acpSkills.SkillsError("UNREADABLE", "closed", { cause: 1, facts: { a: 1 } });
   expect(acpSkills.isSkillsError(error)).toBe(true);
   expect(acpSkills.isSkillsError({ [Symbol.for("acp-skills.error")]: true })).toBe(true);

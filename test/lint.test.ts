@@ -6,11 +6,11 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 const eslint = new ESLint({
   cwd: root,
   overrideConfigFile: `${root}.config/eslint.config.js`,
-  // On CI the parser would take the text of files from the disk instead of ours.
+  // On CI the parser would read files from disk instead of using the given text.
   overrideConfig: { languageOptions: { parserOptions: { disallowAutomaticSingleRunInference: true } } },
 });
 
-/** The rules that an existing file breaks once it has this text. */
+/** The rules that the given text violates in place of an existing file. */
 async function broken(file: string, text: string): Promise<(string | null)[]> {
   const [result] = await eslint.lintText(text, { filePath: `${root}${file}` });
   return result?.messages.map(({ ruleId }) => ruleId) ?? [];

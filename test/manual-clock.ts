@@ -1,8 +1,8 @@
 import type { Clock } from "../src/base/clock.ts";
 
-/** Time that passes only when a test says so. */
+/** A clock that the test advances. */
 export interface ManualClock extends Clock {
-  /** Lets time pass, and fires in order what falls due. */
+  /** Advances the time and runs due timers in order. */
   pass(milliseconds: number): void;
   readonly pending: number;
 }

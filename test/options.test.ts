@@ -16,7 +16,7 @@ function fault(options: unknown): { code: string; message: string; facts: Readon
   throw new Error("accepted");
 }
 
-test("every option has a default", () => {
+test("has a default for every option", () => {
   expect(readOptions()).toMatchObject({
     skills: [],
     defaultRoots: true,
@@ -27,33 +27,33 @@ test("every option has a default", () => {
   });
 });
 
-test("directories are resolved against the working directory at once", () => {
+test("resolves directories against the working directory immediately", () => {
   expect(readOptions({ skills: ["a", "/b"] }).skills).toEqual([resolve("a"), resolve("/b")]);
 });
 
-test("an undefined option counts as absent", () => {
+test("treats an undefined option as absent", () => {
   expect(readOptions({ emit: undefined, skills: undefined })).toMatchObject({ emit: "auto", skills: [] });
 });
 
-test("the data directory is absolute, and in the home directory by default", () => {
+test("resolves the data directory, by default in the home directory", () => {
   expect(readOptions({ dataDirectory: "data" }).dataDirectory).toBe(resolve("data"));
   for (const name of ["ACP_SKILLS_HOME", "XDG_DATA_HOME", "LOCALAPPDATA"]) vi.stubEnv(name, undefined);
   expect(readOptions({}, { home: resolve("home") }).dataDirectory.startsWith(resolve("home"))).toBe(true);
   vi.unstubAllEnvs();
 });
 
-test("options that only one door has are validated together with the others", () => {
+test("validates options of a single door together with the others", () => {
   const own = { cwd: { expected: "a path", accepts: (value: unknown) => typeof value === "string" } };
   expect(() => readOptions({ cwd: 1 }, { rules: own })).toThrow("Option cwd: expected a path, got number.");
   expect(() => readOptions({ cw: "/" }, { rules: own })).toThrow('Did you mean "cwd"?');
   expect(readOptions({ cwd: "/", emit: "rfd" }, { rules: own })).toMatchObject({ emit: "rfd" });
 });
 
-test("test seams are not options", () => {
+test("does not accept test seams as options", () => {
   for (const name of ["clock", "home", "version"]) expect(fault({ [name]: "x" }).message).toContain("Unknown option");
 });
 
-test("the settings without their functions can be sent to another thread", () => {
+test("returns settings without functions that can be sent to another thread", () => {
   const data = toSettingsData(readOptions({ log: () => undefined, skills: ["/s"] }));
   expect(structuredClone(data)).toEqual(data);
   expect(data).toMatchObject({ skills: ["/s"], emit: "auto" });

@@ -28,7 +28,7 @@ const manifest = JSON.parse(readFileSync(new URL("package.json", root), "utf8"))
   peerDependencies: Record<string, string>;
 };
 
-/** The trimmed cells of every row of the table under a heading. */
+/** The trimmed cells of each row of the table under a heading. */
 function rowsUnder(text: string, heading: string): string[][] {
   const lines = text.slice(text.indexOf(heading)).split("\n");
   const start = lines.findIndex((line) => line.startsWith("| ---"));
@@ -41,7 +41,7 @@ function rowsUnder(text: string, heading: string): string[][] {
   );
 }
 
-test("the table of rules in schema/ lists every rule", () => {
+test("lists every rule in the table of schema/", () => {
   const listed = rowsUnder(reference.rules, "## Rules").map(([code = "", title, spec, wire, lenient]) => ({
     code: code.replaceAll("`", ""),
     title,
@@ -52,11 +52,11 @@ test("the table of rules in schema/ lists every rule", () => {
   expect(listed).toEqual(Object.entries(rules).map(([code, rule]) => ({ code, ...rule })));
 });
 
-test("the README has at most 200 lines", () => {
+test("limits the README to 200 lines", () => {
   expect(readme.split("\n").length).toBeLessThanOrEqual(200);
 });
 
-test("every export and every dependency is documented", () => {
+test("documents every export and dependency", () => {
   const { dependencies, peerDependencies } = manifest;
   const isNamed = (text: string, name: string): boolean => text.includes(`\`${name}\``) || text.includes(`\`${name}(`);
   for (const name of Object.keys(acpSkills)) expect(isNamed(reference.api, name), name).toBe(true);
@@ -64,7 +64,7 @@ test("every export and every dependency is documented", () => {
     expect(isNamed(reference.house, name), name).toBe(true);
 });
 
-test("the table of tools lists every tool and parameter, with a question mark after optional ones", () => {
+test("lists every tool and parameter, with a question mark after optional ones", () => {
   const listed = rowsUnder(reference.tools, "# The tools").map(([name = "", parameters = ""]) => ({
     name: name.replaceAll("`", ""),
     parameters: [...parameters.replace(/\(.*?\)/g, "").matchAll(/`(\w+\??)`/g)].map(([, parameter]) => parameter),
@@ -76,7 +76,7 @@ test("the table of tools lists every tool and parameter, with a question mark af
   expect(listed).toEqual(served);
 });
 
-test("the README's table of commands lists every command", () => {
+test("lists every command in the README", () => {
   const [section = ""] = readme.slice(readme.indexOf("## Commands")).split("\n## Troubleshooting");
   const listed = [...section.matchAll(/^\| ([^|]+(?:\\\|[^|]+)*) \|/gm)].flatMap(([, cell = ""]) =>
     [...cell.matchAll(/`(?:acp-skills )?([a-z]+)/g)].map(([, name]) => name),
@@ -88,7 +88,7 @@ test("the README's table of commands lists every command", () => {
   );
 });
 
-test("the table of errors lists every code under its number", () => {
+test("lists every error code under its number", () => {
   const unlisted: SkillsErrorCode[] = ["AUTH_REQUIRED"]; // No door asks for credentials.
   const rows = rowsUnder(reference.tools, "## Errors").map(([numbers = "", codes = ""]) => ({
     numbers: numbers.split(",").map(Number),
@@ -107,13 +107,13 @@ test("the table of errors lists every code under its number", () => {
   expect([...listed, ...unlisted].sort()).toEqual([...known, "INTERNAL"].sort());
 });
 
-test("every tier and every permission is documented", () => {
+test("documents every sandbox tier and permission", () => {
   const tiers = rowsUnder(reference.sandbox, "## Tiers").map(([tier = ""]) => tier.replaceAll("`", ""));
   expect(tiers).toEqual(running.isolation.choices.filter((form) => form !== "auto"));
   for (const name of permissionNames) expect(readme).toMatch(new RegExp(`[:\`]${name}\``));
 });
 
-test("the manifest that the README shows is that of the example, without what is optional", () => {
+test("shows the example's manifest without optional fields", () => {
   const [, sample = ""] = /```toml\n([^]*?)```/.exec(readme) ?? [];
   const example = readFileSync(new URL("examples/actions/rows.clean/skill.toml", root), "utf8").split("\n");
   const lines = sample.trim().split("\n");
@@ -134,7 +134,7 @@ test.each([
   "src/tools/README.md",
   "examples/README.md",
   "test/bench/README.md",
-])("every relative link of %s leads to a file, and every anchor to a heading", (file) => {
+])("has no broken relative link or anchor in %s", (file) => {
   const base = new URL(file, root);
   const links = [...read(file).matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, link = ""]) => new URL(link, base));
   for (const link of links) {
@@ -152,7 +152,7 @@ test.each([
   }
 });
 
-test("the skill that the README shows is a valid one when pasted", () => {
+test("shows a valid skill in the README", () => {
   const [, sample = ""] = /```markdown\n([^]*?)```/.exec(readme) ?? [];
   const { skill, findings } = parseSkill({
     directory: "/project/.agents/skills/commit-message",
@@ -165,7 +165,7 @@ test("the skill that the README shows is a valid one when pasted", () => {
   expect(skill?.slug).toBe("commit-message");
 });
 
-test("the steps that the README shows are steps of the demo", () => {
+test("shows only steps of the demo in the README", () => {
   const demo = read("examples/demo.js");
   const steps = [...readme.matchAll(/^ok {3}(.*)$/gm)].map(([, step = ""]) => step);
   expect(steps.length).toBeGreaterThan(2);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Bytes of the heap that are still in use once all garbage is gone. */
+/** Bytes of the heap that are in use after garbage collection. */
 export function retainedHeap(): number {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Two names in one directory that change places, each in one step, over and over. */
+/** Two names in one directory that are swapped atomically again and again. */
 export interface Swapping {
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ while os.getppid() == parent:
             sys.exit(os.strerror(ctypes.get_errno()))
 `;
 
-/** Starts a process that does what a hostile one would. Linux only. */
+/** Starts a process that swaps the names like an attacker. Linux only. */
 export async function startSwapping(a: string, b: string): Promise<Swapping> {
   const child = spawn("python3", ["-I", "-S", "-c", program, a, b], { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");

@@ -29,13 +29,13 @@ export interface Conversation {
   readonly logged: string[];
   readonly editor: (message: Message) => Promise<void>;
   readonly agent: (message: Message) => void;
-  /** Holds what is sent to the editor back as unread, until the returned function is called. */
+  /** Stops reading at the editor until the returned function is called. */
   readonly stopReading: () => () => void;
-  /** A request and its answer. */
+  /** Sends a request and its response. */
   readonly exchange: (method: string, params: unknown, result: unknown) => Promise<void>;
-  /** Lets 50 ms pass, after which a new session is told its skills. */
+  /** Lets 50 ms pass, after which the skills of a new session are sent. */
   readonly settle: () => Promise<void>;
-  /** The updates of one kind that reached the editor, and forgets all that reached it. */
+  /** Returns the updates of one kind that reached the editor, and clears the list. */
   readonly take: (kind?: string) => Record<string, unknown>[];
 }
 
@@ -44,7 +44,7 @@ export function converse(
     readonly emit?: EmitForm;
     readonly skillset?: MemorySkillset;
     readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
-    /** Without them, none are served. */
+    /** If not given, no tools are served. */
     readonly tools?: AgentTools;
   } & Pick<SkillsOptions, "teach" | "approveReadOnly"> & { readonly toolForm?: ToolForm } = {},
 ): Conversation {
@@ -131,7 +131,7 @@ export function converse(
   return conversation;
 }
 
-/** What a client of each kind declares. */
+/** The capabilities of each kind of client. */
 export const clients = {
   plain: {},
   optedIn: { _meta: { "acp-skills": true } },
@@ -139,7 +139,7 @@ export const clients = {
   notices: { session: { notices: {} } },
 } as const;
 
-/** A conversation of ACP v1 whose session `s` has just been answered. */
+/** A conversation in ACP v1 in which session `s` was just opened. */
 export async function converseInSession(
   clientCapabilities: unknown = {},
   options: Parameters<typeof converse>[0] = {},

@@ -2,7 +2,7 @@ import type { ServiceConnection, SkillService } from "../../src/acp/service/skil
 
 const nothing = (): void => undefined;
 
-/** A service that does nothing but what a test says. */
+/** A service that does nothing except what the test defines. */
 export function fakeService(methods: Partial<ServiceConnection> = {}): SkillService {
   const connection: ServiceConnection = {
     prepare: nothing,

@@ -7,14 +7,14 @@ interface FakeCall {
   readonly signal: AbortSignal;
 }
 
-/** Tools that do what a test says. */
+/** Tools with results that the test defines. */
 export interface FakeTools extends AgentTools {
   readonly calls: FakeCall[];
-  /** Every server that was opened: the session it was for, as far as it is known, and whether it is closed. */
+  /** Every server that was opened, with its session, if known, and whether it is closed. */
   readonly servers: (OpenedSession & { sessionId: string | undefined; isClosed: boolean })[];
   /** The sessions whose turn was cancelled. */
   readonly cancelled: (string | undefined)[];
-  /** How often they were loaded ahead of a session. */
+  /** How often `prepare` was called. */
   readonly prepared: () => number;
 }
 

@@ -2,7 +2,7 @@ import type { SessionDirectories, SessionSkills, Skillset } from "../../src/skil
 import type { Problem } from "../../src/skills/rules/problem.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../src/skills/skill.ts";
 
-/** A skill as a catalog offers it, with as little said about it as possible. */
+/** A skill as a catalog offers it, with defaults for all fields. */
 export function offer(name: string, facts: Partial<Skill> = {}): OfferedSkill {
   const slug = name.replaceAll(".", "-");
   const skill: Skill = {
@@ -22,9 +22,9 @@ export function offer(name: string, facts: Partial<Skill> = {}): OfferedSkill {
   return { skill, sources: ["/skills"], problems: [], versions: [skill] };
 }
 
-/** A skillset whose catalog changes when the test says so. */
+/** A skillset whose catalog is changed by the test. */
 export interface MemorySkillset extends Skillset {
-  /** What sessions were opened with, in order. */
+  /** The directories of each opened session, in order. */
   readonly opened: readonly SessionDirectories[];
   readonly openCount: () => number;
   set(skills: readonly OfferedSkill[], problems?: readonly Problem[]): void;

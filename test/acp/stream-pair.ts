@@ -1,6 +1,6 @@
 import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
 
-/** Two ends of one connection inside the process. */
+/** The two ends of a connection within this process. */
 export function streamPair(): [Stream, Stream] {
   const there = new TransformStream<AnyMessage, AnyMessage>();
   const back = new TransformStream<AnyMessage, AnyMessage>();

@@ -16,7 +16,7 @@ import { memorySkillset, offer } from "../memory-skillset.ts";
 
 const { catalog } = memorySkillset([offer("pdf")]).openSession({});
 
-/** An app whose tools answer with who calls. */
+/** An app whose tools return their caller. */
 const app: ToolsApp = {
   toolbox: { call: (_name, _args, { owner, door, sessionId }) => Promise.resolve({ owner, door, sessionId }) },
   source: { files: diskSkillFiles(), bytes: diskSkillBytes() },
@@ -27,7 +27,7 @@ const app: ToolsApp = {
   load: () => Promise.resolve(),
 };
 
-/** MCP servers that only write down who calls. */
+/** MCP servers that only record their callers. */
 function fakeServers(): { module: ServersModule; callers: McpCaller[]; events: string[] } {
   const callers: McpCaller[] = [];
   const events: string[] = [];
@@ -54,7 +54,7 @@ const transport = "http";
 const follow = () => () => undefined;
 const onReached = (): void => undefined;
 
-test("the MCP servers are opened once, when the first session needs one", async () => {
+test("loads the MCP servers once, when a session first needs one", async () => {
   const { module, events } = fakeServers();
   let loads = 0;
   const tools = openAgentTools(app, { load: () => Promise.resolve((loads++, module)) });
@@ -66,7 +66,7 @@ test("the MCP servers are opened once, when the first session needs one", async 
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
 
-test("a failure to load the servers is retried for the next session", async () => {
+test("retries loading the servers for the next session", async () => {
   const { module } = fakeServers();
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(app, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
@@ -78,7 +78,7 @@ test("a failure to load the servers is retried for the next session", async () =
   ).resolves.toBeDefined();
 });
 
-test("editor and model of one session own the same blobs; before its id is known, the model owns its own", async () => {
+test("gives editor and model of a session the same owner, and the model a temporary owner before the id is known", async () => {
   const { module, callers } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
   const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, onReached });
@@ -91,7 +91,7 @@ test("editor and model of one session own the same blobs; before its id is known
   expect(caller?.sessionId).toBe("s");
 });
 
-test("agents that give the same id to their sessions, or sessions elsewhere, do not own each other's blobs", async () => {
+test("gives sessions of other agents, directories and ids different owners", async () => {
   const { module } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
   const ask = (caller: object): Promise<unknown> =>
@@ -104,7 +104,7 @@ test("agents that give the same id to their sessions, or sessions elsewhere, do 
   }
 });
 
-test("closing closes what was opened, and nothing is opened after it", async () => {
+test("closes the servers and rejects later calls of openServer", async () => {
   const { module, events } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
   await tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached });
@@ -118,7 +118,7 @@ test("closing closes what was opened, and nothing is opened after it", async () 
   expect(events).toEqual(["opened", "closed"]);
 });
 
-test("the real tools answer an editor and its agent's model alike", async () => {
+test("shares blobs between an editor and its agent's model with the real tools", async () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), "acp-skills-tools-"));
   onTestFinished(() => {
     rmSync(dataDirectory, { recursive: true });
@@ -150,7 +150,7 @@ test("the real tools answer an editor and its agent's model alike", async () => 
   await opened.close();
 });
 
-test("a cancelled turn ends the calls of that turn, and none of the next", async () => {
+test("aborts the calls of a cancelled turn only", async () => {
   const { module, callers } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
   const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow, onReached });

@@ -37,7 +37,7 @@ const opencode = (tool: string, more: object = {}): object => ({
 
 const readOnly = ["list_skills", "describe_skill", "read_skill_file", "load_skills_protocol_guide"];
 
-test.each(readOnly)("%s is allowed once, as Claude and as opencode ask for it, in v1 and in v2", (tool) => {
+test.each(readOnly)("allows %s once for requests of Claude and opencode, in v1 and v2", (tool) => {
   for (const toolCall of [claude(tool), opencode(tool)]) {
     expect(approve({ toolCall, options }, ours)).toEqual({ tool, optionId: "once" });
     expect(approve({ title: "?", subject: { type: "tool_call", toolCall }, options }, ours)).toEqual({
@@ -48,7 +48,7 @@ test.each(readOnly)("%s is allowed once, as Claude and as opencode ask for it, i
 });
 
 test.each(["create_blob", "execute_skill", "run_code", "list_skills_x", "", "constructor"])(
-  "%s is not ours to allow",
+  "does not allow %s",
   (tool) => {
     expect(approve({ toolCall: claude(tool), options }, ours)).toBeUndefined();
     expect(approve({ toolCall: opencode(tool), options }, ours)).toBeUndefined();
@@ -57,40 +57,40 @@ test.each(["create_blob", "execute_skill", "run_code", "list_skills_x", "", "con
 
 test.each<[string, object]>([
   [
-    "a shell command that is worded like our tool",
+    "a shell command with the text of our tool's name",
     opencode("list_skills", { kind: "execute", rawInput: { command: "skills_list_skills" } }),
   ],
-  ["a title alone, of a call whose kind is not told", opencode("list_skills", { kind: undefined })],
-  ["a title alone, of a call whose input is not told", opencode("list_skills", { rawInput: undefined })],
-  ["input that is not our tool's", opencode("list_skills", { rawInput: { command: "rm" } })],
-  ["input that is no object", claude("list_skills", { rawInput: "rm" })],
-  ["a title that the tool's own name denies", claude("list_skills", { name: "Bash" })],
-  ["a name that another name denies", claude("list_skills", { _meta: { claudeCode: { toolName: "Bash" } } })],
+  ["a title alone without a kind", opencode("list_skills", { kind: undefined })],
+  ["a title alone without an input", opencode("list_skills", { rawInput: undefined })],
+  ["input that does not match the tool's schema", opencode("list_skills", { rawInput: { command: "rm" } })],
+  ["input that is not an object", claude("list_skills", { rawInput: "rm" })],
+  ["a title that contradicts the tool's name", claude("list_skills", { name: "Bash" })],
+  ["a name that contradicts another name", claude("list_skills", { _meta: { claudeCode: { toolName: "Bash" } } })],
   [
     "the same name on another server",
     claude("list_skills", { _meta: { claudeCode: { mcpServer: { name: "other" } } } }),
   ],
-  ["a name that is no text", claude("list_skills", { name: 7 })],
+  ["a name that is not a string", claude("list_skills", { name: 7 })],
   ["another server's tool", claude("list_skills", { name: "mcp__other__list_skills" })],
   ["the tool's bare name", opencode("list_skills", { title: "list_skills" })],
-  ["the name in other letters", claude("list_skills", { name: "mcp__SKILLS__list_skills" })],
-])("%s is not allowed", (_what, toolCall) => {
+  ["the name in a different case", claude("list_skills", { name: "mcp__SKILLS__list_skills" })],
+])("does not allow %s", (_what, toolCall) => {
   expect(approve({ toolCall, options }, ours)).toBeUndefined();
 });
 
-test("Claude's own word for the server is understood", () => {
+test("accepts the server name in Claude's metadata", () => {
   const meta = { claudeCode: { toolName: "mcp__skills__list_skills", mcpServer: { name: "skills", source: "sdk" } } };
   expect(approve({ toolCall: claude("list_skills", { _meta: meta }), options }, ours)?.optionId).toBe("once");
 });
 
-test("always is never chosen, nor anything else, when once is not offered", () => {
+test("allows nothing if "allow once" is not offered", () => {
   const others = options.filter(({ kind }) => kind !== "allow_once");
   expect(approve({ toolCall: claude("list_skills"), options: others }, ours)).toBeUndefined();
   expect(approve({ toolCall: claude("list_skills") }, ours)).toBeUndefined();
   expect(approve({ toolCall: claude("list_skills"), options: [{ kind: "allow_once" }, 7] }, ours)).toBeUndefined();
 });
 
-test("the server's own name counts", () => {
+test("uses the name of our server in this session", () => {
   const server = known({ name: "skills-acp", others: ["skills"] });
   expect(approve({ toolCall: claude("list_skills"), options }, server)).toBeUndefined();
   const name = "mcp__skills-acp__list_skills";
@@ -98,7 +98,7 @@ test("the server's own name counts", () => {
   expect(approve({ toolCall, options }, server)?.optionId).toBe("once");
 });
 
-test("a name that another server's tool could have as well is not allowed", () => {
+test("does not allow a name that a tool of another server could have", () => {
   const server = known({ name: "skills", others: ["skills_list"] });
   expect(approve({ toolCall: opencode("list_skills"), options }, server)).toBeUndefined();
   expect(approve({ toolCall: claude("list_skills"), options }, server)?.optionId).toBe("once");
@@ -106,7 +106,7 @@ test("a name that another server's tool could have as well is not allowed", () =
   expect(approve({ toolCall: claude("list_skills"), options }, claudes)).toBeUndefined();
 });
 
-test("no other request is ever answered, whatever is in it", () => {
+test("does not answer any other request", () => {
   const names = [...servedTools.keys()].flatMap((tool) => [`mcp__skills__${tool}`, `skills_${tool}`]);
   const name = fc.oneof(
     fc.string(),
@@ -129,7 +129,7 @@ const gemini = {
 const qwen = { ...gemini, facts: factsOf("qwen-code") };
 const copilot = { ...gemini, facts: factsOf("Copilot") };
 
-/** As Gemini CLI 0.61.0 asks. */
+/** A permission request of Gemini CLI 0.61.0. */
 const ofGemini = (tool: string, input: object, more: object = {}): object => ({
   toolCallId: `mcp_skills_${tool}__call_1`,
   status: "pending",
@@ -140,7 +140,7 @@ const ofGemini = (tool: string, input: object, more: object = {}): object => ({
   ...more,
 });
 
-/** As qwen-code 0.24.4 asks. */
+/** A permission request of qwen-code 0.24.4. */
 const ofQwen = (tool: string, input: object, more: object = {}): object => ({
   toolCallId: "call_2",
   status: "pending",
@@ -153,7 +153,7 @@ const ofQwen = (tool: string, input: object, more: object = {}): object => ({
   ...more,
 });
 
-/** As Copilot 1.0.102 asks, of a call that it told of before. */
+/** A permission request of Copilot 1.0.102 for a call that it reported before. */
 const ofCopilot = (title: string, input: object): object => ({
   toolCallId: "call_3",
   title,
@@ -164,7 +164,7 @@ const ofCopilot = (title: string, input: object): object => ({
 
 const blob = { content: "kept", kind: "text/plain" };
 
-test("Gemini's and qwen's requests to read are answered, and those to keep content", () => {
+test("allows list_skills and create_blob for requests of Gemini and qwen", () => {
   expect(approve({ toolCall: ofGemini("list_skills", { detail: "summary" }), options }, gemini)?.tool).toBe(
     "list_skills",
   );
@@ -175,7 +175,7 @@ test("Gemini's and qwen's requests to read are answered, and those to keep conte
   );
 });
 
-test("a request that leaves it to an earlier message what it is about is answered by what that said", () => {
+test("uses an earlier report of the call if the request does not identify its tool", () => {
   const call = { tool: "create_blob", input: blob };
   const toolCall = ofCopilot("Create a blob", blob);
   expect(approve({ toolCall, options }, { ...copilot, known: call })?.tool).toBe("create_blob");
@@ -187,7 +187,7 @@ test("a request that leaves it to an earlier message what it is about is answere
   expect(approve({ toolCall: bare, options }, { ...copilot, known: { tool: "run_code", input: {} } })).toBeUndefined();
 });
 
-test("arguments that come wrapped are understood", () => {
+test("accepts wrapped arguments", () => {
   const wrapped = claude("create_blob", { rawInput: { mcpInput: blob } });
   expect(approve({ toolCall: wrapped, options }, ours)?.tool).toBe("create_blob");
   const called = claude("list_skills", { rawInput: { server: "skills", tool: "list_skills", arguments: {} } });
@@ -204,9 +204,9 @@ test.each<[string, object]>([
   ["another tool's title", { title: "mcp__skills__run_code" }],
   ["a diff", { content: [{ type: "diff", path: "/etc/passwd", oldText: "", newText: "x" }] }],
   ["a terminal", { content: [{ type: "terminal", terminalId: "1" }] }],
-  ["words beside the input", { content: [{ type: "content", content: { type: "text", text: "Delete everything?" } }] }],
-  ["a place in a file", { locations: [{ path: "/etc/passwd" }] }],
-])("a read-only tool's name beside %s is not ours to approve", (_what, more) => {
+  ["text in addition to the input", { content: [{ type: "content", content: { type: "text", text: "Delete everything?" } }] }],
+  ["a file location", { locations: [{ path: "/etc/passwd" }] }],
+])("does not allow a read-only tool together with %s", (_what, more) => {
   for (const toolCall of [
     claude("list_skills", more),
     ofQwen("list_skills", {}, more),
@@ -220,13 +220,13 @@ test.each<[string, object]>([
   ["create_blob", { ...blob, path: "x" }],
   ["read_blob", { blob_id: "blob:abc", save_as: "Makefile" }],
   ["read_blob", { blob_id: "blob:abc", overwrite: true }],
-])("%s with %j, which touches the project, is never answered", (tool, input) => {
+])("does not allow %s with %j, which accesses the project", (tool, input) => {
   expect(approve({ toolCall: claude(tool, { rawInput: input }), options }, ours)).toBeUndefined();
   expect(approve({ toolCall: ofGemini(tool, input), options }, gemini)).toBeUndefined();
   expect(approve({ toolCall: ofQwen(tool, input), options }, qwen)).toBeUndefined();
 });
 
-test.each(["create_blob", "read_blob"])("%s is answered only where its input is told", (tool) => {
+test.each(["create_blob", "read_blob"])("allows %s only if the input is known", (tool) => {
   const input = tool === "create_blob" ? blob : { blob_id: "blob:abc", mode: "full" };
   expect(approve({ toolCall: claude(tool, { rawInput: input }), options }, ours)?.tool).toBe(tool);
   expect(approve({ toolCall: opencode(tool), options }, ours)).toBeUndefined();

@@ -28,11 +28,11 @@ test.each<[string, object | undefined, string, string]>([
   ["read_blob", { blob_id: "blob:abc", save_as: "out.csv" }, "Write blob:abc to out.csv", "edit"],
   ["list_skills", {}, "List skills", "read"],
   ["load_skills_protocol_guide", {}, "Read the Skills Protocol guide", "read"],
-])("%s with %j is told as %j", (tool, input, title, kind) => {
+])("describes %s with %j as %j", (tool, input, title, kind) => {
   expect(describeCall(tool, input)).toEqual({ title, kind });
 });
 
-test("whatever a model puts into a call, its title is one short line without controls", () => {
+test("returns a title of one short line without control characters for any input", () => {
   const value = fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue());
   const input = fc.record({
     name: value,

@@ -10,7 +10,7 @@ const call = (id: number | string, tool: string, params?: unknown): Message => (
   method: `_acp-skills/${tool}`,
   ...(params !== undefined && { params }),
 });
-/** All work that needs no time is done. */
+/** Waits until all pending work that needs no timer is done. */
 const settled = (): Promise<void> => new Promise(setImmediate);
 
 async function inSession(
@@ -23,7 +23,7 @@ async function inSession(
   return { ...conversation, answers: () => atEditor };
 }
 
-test("a call is answered by us and never reaches the agent; sessionId and _meta are not for the tool", async () => {
+test("answers a call without forwarding it and removes sessionId and _meta from the arguments", async () => {
   const tools = fakeTools();
   const { editor, atAgent, answers } = await inSession(tools);
   await editor(call(7, "describe_skill", { name: "pdf", sessionId: "s", _meta: { trace: 1 } }));
@@ -37,7 +37,7 @@ test("a call is answered by us and never reaches the agent; sessionId and _meta 
   expect(tools.calls.map(({ caller }) => caller.sessionId)).toEqual(["s", "s"]);
 });
 
-test("a request whose id does not survive being spelt anew is left to the agent, which keeps it", async () => {
+test("forwards a request whose id cannot be serialised exactly", async () => {
   const tools = fakeTools();
   const { editor, atAgent, answers } = await inSession(tools);
   await editor(call(2 ** 53, "list_skills"));
@@ -47,7 +47,7 @@ test("a request whose id does not survive being spelt anew is left to the agent,
   expect(answers()).toMatchObject([{ id: 1.5 }]);
 });
 
-test("answers come in the order of the requests, though the calls run side by side", async () => {
+test("runs calls concurrently and sends responses in the order of requests", async () => {
   let finish = (): void => undefined;
   const slow = new Promise<string>((resolve) => {
     finish = () => {
@@ -66,7 +66,7 @@ test("answers come in the order of the requests, though the calls run side by si
   expect(answers().map(({ id }) => id)).toEqual([1, 2]);
 });
 
-test("a tool's refusal is an error of the wire, with its facts", async () => {
+test("converts an error of a tool to a JSON-RPC error with its facts", async () => {
   const facts = { available: ["pdf"], hint: "Use a name exactly as list_skills gives it." };
   const tools = fakeTools(() => {
     throw new SkillsError("SKILL_NOT_FOUND", "There is no skill pfd.", { facts });
@@ -87,7 +87,7 @@ test("a tool's refusal is an error of the wire, with its facts", async () => {
   ]);
 });
 
-test("a failure of ours tells its id only, and the log the rest", async () => {
+test("responds to an internal error with an id and logs the details", async () => {
   const tools = fakeTools(() => {
     throw new Error("/secret/path");
   });
@@ -99,7 +99,7 @@ test("a failure of ours tells its id only, and the log the rest", async () => {
   expect(logged.join()).toContain("/secret/path");
 });
 
-test("a method of ours that does not exist is refused with the nearest ones", async () => {
+test("suggests similar methods for an unknown _acp-skills method", async () => {
   const { editor, atAgent, answers } = await inSession();
   await editor(call(1, "list_skill"));
   await editor(call(2, "execute_skills"));
@@ -113,7 +113,7 @@ test("a method of ours that does not exist is refused with the nearest ones", as
   expect(data.available[0]).toBe("_acp-skills/list_skills");
 });
 
-test("a notification that names a tool is nobody's", async () => {
+test("drops a notification that names a tool", async () => {
   const tools = fakeTools();
   const { editor, atAgent, answers } = await inSession(tools);
   await editor({ method: "_acp-skills/list_skills", params: {} });
@@ -121,14 +121,14 @@ test("a notification that names a tool is nobody's", async () => {
   expect([atAgent, answers(), tools.calls]).toEqual([[], [], []]);
 });
 
-test.each([[[1, 2]], ["text"], [null]])("params that are %j are refused by the tool", async (params) => {
+test.each([[[1, 2]], ["text"], [null]])("passes params of %j to the tool, which validates them", async (params) => {
   const tools = fakeTools();
   const { editor } = await inSession(tools);
   await editor(call(1, "list_skills", params));
   expect(tools.calls[0]?.args).toEqual(params);
 });
 
-test("of several sessions one must be named, and it must be there", async () => {
+test("requires the id of an open session if there are several", async () => {
   const tools = fakeTools();
   const conversation = await inSession(tools);
   const { editor, exchange, answers } = conversation;
@@ -156,7 +156,7 @@ test("of several sessions one must be named, and it must be there", async () => 
   expect(tools.calls.map(({ caller }) => caller.sessionId)).toEqual(["t"]);
 });
 
-test("before any session there are the skills of the explicit and the home directories", async () => {
+test("serves explicit and home directories before any session is open", async () => {
   const tools = fakeTools();
   const conversation = converse({ tools });
   await conversation.exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1 });
@@ -171,7 +171,7 @@ test("before any session there are the skills of the explicit and the home direc
   expect(conversation.skillset.openCount()).toBe(0);
 });
 
-test("a call that is cancelled is answered so, its tool hears of it, and so does no agent", async () => {
+test("aborts a cancelled call, responds with an error and does not forward the cancellation", async () => {
   const never = new Promise<never>(() => undefined);
   const tools = fakeTools(() => never);
   const { editor, atAgent, answers } = await inSession(tools);
@@ -187,7 +187,7 @@ test("a call that is cancelled is answered so, its tool hears of it, and so does
   expect(atAgent).toHaveLength(1);
 });
 
-test("after close nothing is answered, and what runs is given up", async () => {
+test("aborts calls and sends no responses after close", async () => {
   let finish = (): void => undefined;
   const slow = new Promise<void>((resolve) => {
     finish = resolve;
@@ -202,7 +202,7 @@ test("after close nothing is answered, and what runs is given up", async () => {
   expect(answers()).toEqual([]);
 });
 
-test("what is searched for in the editor's bytes stands in every call and every cancellation", async () => {
+test("includes a text of every call and cancellation in editorInterest", async () => {
   const { interceptor } = await inSession(fakeTools());
   const isSeen = (message: Message): boolean =>
     (interceptor.editorInterest() as string[]).some((piece) => JSON.stringify(message).includes(piece));
@@ -210,13 +210,13 @@ test("what is searched for in the editor's bytes stands in every call and every 
   expect(isSeen({ method: "$/cancel_request", params: { requestId: 1 } })).toBe(true);
 });
 
-test("where no tools are served the agent gets the call", async () => {
+test("forwards calls if no tools are served", async () => {
   const { editor, atAgent } = await converseInSession(clients.optedIn);
   await editor(call(1, "list_skills"));
   expect(atAgent.at(-1)).toEqual(call(1, "list_skills"));
 });
 
-test("the advertisement names the tools that are served", async () => {
+test("lists the served tools in the advertisement", async () => {
   const { atEditor } = await converseInSession({}, { tools: fakeTools() });
   expect(atEditor[0]?.result).toMatchObject({
     agentCapabilities: {
@@ -232,7 +232,7 @@ test("the advertisement names the tools that are served", async () => {
   });
 });
 
-test("what code prints is told to the editor as it comes, and no more once the request was given up", async () => {
+test("sends output while code runs until the request is cancelled", async () => {
   const tools = fakeTools(() => new Promise(() => undefined));
   const { editor, answers } = await inSession(tools);
   await editor(call(7, "run_code", { language: "python", code: "" }));
@@ -248,7 +248,7 @@ test("what code prints is told to the editor as it comes, and no more once the r
   ]);
 });
 
-test("what code prints while the editor does not read is gathered into one message, of a limited length", async () => {
+test("collects output in one message of limited length while the editor does not read", async () => {
   const tools = fakeTools(() => new Promise(() => undefined));
   const { editor, answers, stopReading } = await inSession(tools);
   await editor(call(7, "run_code", { language: "python", code: "" }));
@@ -264,7 +264,7 @@ test("what code prints while the editor does not read is gathered into one messa
   expect(messages).toEqual(["first", expect.stringMatching(/^x{65532}last$/)]);
 });
 
-test("an editor that reads no answers can make so many calls and no more, until it reads", async () => {
+test("refuses more than 128 calls until the editor reads responses", async () => {
   const tools = fakeTools();
   const { editor, answers, stopReading } = await inSession(tools);
   const goOn = stopReading();
@@ -278,7 +278,7 @@ test("an editor that reads no answers can make so many calls and no more, until 
   expect(tools.calls).toHaveLength(129);
 });
 
-test("the problems of a session's skills come in pages", async () => {
+test("paginates the problems of a session's skills", async () => {
   const { editor, answers, skillset } = await inSession();
   const problem = (line: number): Problem => ({
     ...{ code: "name-missing", severity: "warning", file: "/a", line, column: 1, message: "m", fix: "f" },

@@ -16,7 +16,7 @@ const opencodeCall = {
   rawInput: {},
 };
 
-/** What each agent told its editor of one call of execute_skill, in order, up to its end. Recorded. */
+/** Recorded messages of each agent to its editor about one call of execute_skill, in order. */
 const recorded: readonly [string, readonly object[]][] = [
   [
     "@agentclientprotocol/claude-agent-acp",
@@ -132,7 +132,7 @@ const recorded: readonly [string, readonly object[]][] = [
   ],
 ];
 
-test.each(recorded)("a call that %s tells of is known, and found for what our server is asked", (agent, messages) => {
+test.each(recorded)("recognises a call that %s reports and matches it with the request to our server", (agent, messages) => {
   const claims = openClaimedCalls();
   const calls = open(agent);
   const { toolCallId } = messages[0] as { toolCallId: string };
@@ -146,7 +146,7 @@ test.each(recorded)("a call that %s tells of is known, and found for what our se
 });
 
 test.each(recorded)(
-  "the last that %s tells before the call runs says to the person what it does",
+  "shows a title that describes the call of %s before it runs",
   (agent, messages) => {
     const calls = open(agent);
     const shown: Record<string, unknown> = {};
@@ -160,7 +160,7 @@ test.each(recorded)(
   },
 );
 
-test("an id that another call has by now is no longer ours, and a call that ended is forgotten", () => {
+test("forgets a call that ended or whose id another call reuses", () => {
   const calls = open("OpenCode");
   const ours = { sessionUpdate: "tool_call", toolCallId: "1", title: "skills_run_code", kind: "other", rawInput: {} };
   calls.learn(ours);
@@ -172,14 +172,14 @@ test("an id that another call has by now is no longer ours, and a call that ende
   expect(calls.find("1")).toBeUndefined();
 });
 
-test("a shell command that is worded like our tool is not ours", () => {
+test("ignores a shell command with the text of our tool's name", () => {
   const calls = open("OpenCode");
   const shell = { sessionUpdate: "tool_call", toolCallId: "1", title: "skills_list_skills", kind: "execute" };
   expect(calls.learn(shell)).toBeUndefined();
   expect(calls.learn({ ...shell, rawInput: { command: "skills_list_skills" } })).toBeUndefined();
 });
 
-test("what came of a call is never taken for what it was asked", () => {
+test("does not take the output of a call for its input", () => {
   const calls = open("gemini-cli");
   const [, [asked]] = recorded[3] as [string, [Record<string, unknown>]];
   calls.learn(asked);
@@ -188,7 +188,7 @@ test("what came of a call is never taken for what it was asked", () => {
   expect(calls.learn(ended)?.input).toEqual({ name: "rows.clean" });
 });
 
-test("a call that is over is not found any more, and a later one with the same input is", () => {
+test("claims only running calls, the oldest with the same input first", () => {
   const claims = openClaimedCalls();
   const call = { tool: "run_code", input: { code: "1" } };
   claims.told({ ...call, toolCallId: "1", isOver: false });
@@ -199,7 +199,7 @@ test("a call that is over is not found any more, and a later one with the same i
   expect([claims.claim("run_code", call.input), claims.claim("run_code", call.input)]).toEqual(["2", "3"]);
 });
 
-test("only so many calls are remembered", () => {
+test("remembers a limited number of calls", () => {
   const calls = open("OpenCode");
   for (let id = 0; id < 1_000; id++)
     calls.learn({ sessionUpdate: "tool_call", toolCallId: String(id), title: "skills_run_code", kind: "other" });
@@ -207,7 +207,7 @@ test("only so many calls are remembered", () => {
   expect(calls.find("999")).toBeDefined();
 });
 
-test("always is not offered for what runs code, and stays for the rest", () => {
+test("removes "allow always" for tools that run code only", () => {
   const options = [
     { optionId: "a", kind: "allow_once" },
     { optionId: "b", kind: "allow_always" },

@@ -13,7 +13,7 @@ interface Told {
   readonly params: { readonly sessionId: string; readonly update: Record<string, unknown> };
 }
 
-/** Makes a call, and gives what the editor was told. */
+/** Makes a call and returns the updates that the editor got. */
 async function report(call: () => Promise<unknown>, more: Partial<ReportOptions> = {}): Promise<Told[]> {
   const told: Told[] = [];
   const send = (method: string, params: unknown): void => void told.push({ method, params } as Told);
@@ -21,7 +21,7 @@ async function report(call: () => Promise<unknown>, more: Partial<ReportOptions>
   return told;
 }
 
-test("the editor is told of a call and of its end: kind, title, locations, raw input and output", async () => {
+test("reports the start and end of a call with kind, title, locations, raw input and output", async () => {
   const output = { content: "Text.", encoding: "utf-8", size_bytes: 5, truncated: false };
   const told = await report(() => Promise.resolve(output), { locations: ["/skills/pdf/a/b.md"] });
   expect(told).toEqual([
@@ -57,7 +57,7 @@ test("the editor is told of a call and of its end: kind, title, locations, raw i
   ]);
 });
 
-test("a refusal is told in the words of the wire, and thrown as it came", async () => {
+test("reports a SkillsError in its wire form and rethrows it unchanged", async () => {
   const refusal = new SkillsError("SKILL_NOT_FOUND", "There is no skill pfd.", { facts: { available: ["pdf"] } });
   const told = await report(() => Promise.reject(refusal));
   expect(told[1]?.params.update).toMatchObject({
@@ -69,7 +69,7 @@ test("a refusal is told in the words of the wire, and thrown as it came", async 
   await expect(call).rejects.toBe(refusal);
 });
 
-test("a run that failed is told as failed, with what became of it", async () => {
+test("reports a failed run as failed with its output", async () => {
   const output = { status: "failed", summary: "ValueError: no", logs_preview: "line\n", run_id: "run_0000000001" };
   const told = await report(() => Promise.resolve(output), { name: "run_code" });
   expect(told.at(-1)?.params.update).toMatchObject({
@@ -86,7 +86,7 @@ test.each<[string, unknown, string, string]>([
   ["create_blob", { content: "x" }, "Create a blob", "other"],
   ["run_code", { code: "x" }, "Run Python code", "execute"],
   ["constructor", "odd", "constructor", "other"],
-])("a call of %s with %j is titled %j", async (name, args, title, kind) => {
+])("gives a call of %s with %j the title %j", async (name, args, title, kind) => {
   const [started] = await report(() => Promise.resolve({}), { name, args });
   expect(started?.params.update).toMatchObject({ title, kind });
 });
@@ -94,7 +94,7 @@ test.each<[string, unknown, string, string]>([
 test.each([
   [1, "SessionNotification"],
   [2, "UpdateSessionNotification"],
-] as const)("what is told is valid in v%d", async (protocol, shape) => {
+] as const)("sends valid updates in v%d", async (protocol, shape) => {
   const entry = createRequire(import.meta.url).resolve("@agentclientprotocol/sdk");
   const file = new URL(`../../../schema/v${protocol}/schema.json`, pathToFileURL(entry));
   const { $defs } = JSON.parse(readFileSync(file, "utf8")) as { $defs: object };
@@ -116,7 +116,7 @@ test.each([
     },
   ],
   ["rejects", () => Promise.reject(new Error("gone"))],
-])("an editor whose end %s changes nothing", async (_how, send) => {
+])("returns the result even if sending to the editor %s", async (_how, send) => {
   const logged: string[] = [];
   const log = (_level: string, message: string): void => void logged.push(message);
   await expect(reportToolCall({ ...options, send, log }, () => Promise.resolve(7))).resolves.toBe(7);

@@ -21,7 +21,7 @@ test.each([
     2,
     { type: "stdio", name: "n", command: "/node", args: ["cli.js", "mcp-bridge", "/private/socket"], env: [] },
   ],
-] as const)("the entry for %j in v%d", (address, protocol, expected) => {
+] as const)("creates the entry for %j in v%d", (address, protocol, expected) => {
   expect(toServerEntry("n", address, { protocol, bridge })).toEqual(expected);
 });
 
@@ -32,11 +32,11 @@ test.each([
   [[{ name: "Skills" }, null, { name: 7 }], "skills"],
   [undefined, "skills"],
   ["odd", "skills"],
-])("beside %j it is named %s", (servers, expected) => {
+])("chooses the name beside %j: %s", (servers, expected) => {
   expect(chooseServerName(servers)).toBe(expected);
 });
 
-test("the name is never one that is taken", () => {
+test("never chooses a name that is taken", () => {
   const taken = fc.array(fc.constantFrom("skills", "skills-acp", "skills-acp-2", "skills-acp-3", "other"));
   fc.assert(
     fc.property(taken, (names) => {
@@ -47,7 +47,7 @@ test("the name is never one that is taken", () => {
   );
 });
 
-test("the entry comes behind the editor's; params with something else than a list take none", () => {
+test("appends the entry to the editor's list and rejects mcpServers of another type", () => {
   const path = ["params", "mcpServers"];
   expect(addServer({ mcpServers: [1, 2] }, { a: 1 })).toEqual({ path, at: 2, remove: 0, insert: [{ a: 1 }] });
   expect(addServer({}, { a: 1 })).toEqual({ path, value: [{ a: 1 }] });

@@ -18,7 +18,7 @@ interface Params {
   readonly prompt?: readonly Record<string, unknown>[];
 }
 const lastAtAgent = ({ atAgent }: Conversation): Params => atAgent.at(-1)?.params ?? {};
-/** What the model was told with the last prompt, beside the user's words. */
+/** The blocks of the last prompt after the user's text. */
 const taughtWith = (conversation: Conversation): unknown => JSON.stringify(lastAtAgent(conversation).prompt?.slice(1));
 
 async function converseV2(session: object, tools = fakeTools()): Promise<Conversation> {
@@ -29,7 +29,7 @@ async function converseV2(session: object, tools = fakeTools()): Promise<Convers
   return conversation;
 }
 
-test("a session of an agent with HTTP gets our server behind the editor's own", async () => {
+test("appends our server to the editor's for an agent that supports HTTP", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools() }, http);
   const mcpServers = [{ name: "theirs", command: "x", args: [], env: [] }];
   await conversation.exchange("session/new", { cwd: "/project", mcpServers }, { sessionId: "t" });
@@ -54,14 +54,14 @@ const bridge = {
   env: [],
 };
 
-test("an agent without HTTP gets a program, as every agent of v1 must start it; so does one with HTTP, by option", async () => {
+test("uses a stdio server for an agent without HTTP, or by option", async () => {
   const without = await converseInSession({}, { tools: fakeTools() });
   expect(lastAtAgent(without).mcpServers).toEqual([bridge]);
   const forced = await converseInSession({}, { tools: fakeTools(), toolForm: "stdio" }, http);
   expect(lastAtAgent(forced).mcpServers).toEqual([bridge]);
 });
 
-test("in v2 the agent says under session.mcp what it takes, and every entry has its type", async () => {
+test("reads session.mcp and adds a type to every entry in v2", async () => {
   const both = await converseV2({ mcp: { http: {}, stdio: {} } });
   expect(lastAtAgent(both).mcpServers).toMatchObject([{ type: "http", name: "skills" }]);
   expect(lastAtAgent(await converseV2({ mcp: { stdio: {} } })).mcpServers).toEqual([{ type: "stdio", ...bridge }]);
@@ -69,11 +69,11 @@ test("in v2 the agent says under session.mcp what it takes, and every entry has 
   expect(lastAtAgent(neither)).toEqual({ cwd: "/project" });
   expect(neither.logged).toEqual([expect.stringContaining("does not support any")]);
   await neither.editor(prompt("hello"));
-  // A model without our tools reads files.
+  // Without our tools, the model is told to read the files.
   expect(taughtWith(neither)).toContain("- pdf (/skills/pdf/SKILL.md)");
 });
 
-test.each(["session/load", "session/resume"])("%s gets a server that knows its session", async (method) => {
+test.each(["session/load", "session/resume"])("opens a server with the session's id for %s", async (method) => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   await conversation.exchange(method, { cwd: "/p", sessionId: "old", mcpServers: [] }, {});
@@ -84,7 +84,7 @@ test.each(["session/load", "session/resume"])("%s gets a server that knows its s
   ]);
 });
 
-test("what a call prints is shown at its place in the editor, until the session is closed", async () => {
+test("shows the output of a call in the editor's tool call until the session is closed", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   conversation.atEditor.splice(0);
@@ -108,7 +108,7 @@ test("what a call prints is shown at its place in the editor, until the session 
   expect(conversation.atEditor).toHaveLength(3);
 });
 
-test("what a call prints is shown too where the editor hears of the call only after our server was asked", async () => {
+test("shows the output of a call that the agent reports after it called our server", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   const input = { name: "rows.clean" };
@@ -136,7 +136,7 @@ test("what a call prints is shown too where the editor hears of the call only af
   );
 });
 
-test("editor and model call in the name of the same agent", async () => {
+test("passes the agent's name with calls of the editor and of the model", async () => {
   const tools = fakeTools();
   const conversation = converse({ tools });
   const agentInfo = { name: "an-agent", version: "1" };
@@ -149,7 +149,7 @@ test("editor and model call in the name of the same agent", async () => {
   expect(tools.calls).toMatchObject([{ caller: { sessionId: "s", agent: "an-agent" } }]);
 });
 
-test("session/fork gets a server of its own, which learns its session from the response", async () => {
+test("opens a server for session/fork and sets its session from the response", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   await conversation.editor({ id: 50, method: "session/fork", params: { cwd: "/p", sessionId: "s" } });
@@ -158,7 +158,7 @@ test("session/fork gets a server of its own, which learns its session from the r
   expect(tools.servers.at(-1)?.sessionId).toBe("fork");
 });
 
-test("the server goes with its session, with a refusal, when it is opened anew, and with the connection", async () => {
+test("closes the server when its session is refused, reopened or closed, or the connection ends", async () => {
   const tools = fakeTools();
   const isClosed = (): boolean[] => tools.servers.map((server) => server.isClosed);
   const conversation = await converseInSession({}, { tools }, http);
@@ -174,7 +174,7 @@ test("the server goes with its session, with a refusal, when it is opened anew, 
   expect(isClosed()).toEqual([true, true, true, true]);
 });
 
-test("when the server cannot be opened the session goes on without it, and this is told once", async () => {
+test("continues without a server that cannot be opened and logs it once", async () => {
   const tools = fakeTools(undefined, () => Promise.reject(new Error("no ports left")));
   const conversation = await converseInSession({}, { tools }, http);
   await conversation.exchange("session/new", { cwd: "/p", mcpServers: [] }, { sessionId: "t" });
@@ -184,7 +184,7 @@ test("when the server cannot be opened the session goes on without it, and this 
   expect(conversation.logged).toEqual(["warning: The model does not get the skill tools: no ports left"]);
 });
 
-test("a server that takes too long is not waited for, and closed when it comes", async () => {
+test("continues without a server that takes too long and closes it later", async () => {
   let open = (): void => undefined;
   const opening = new Promise<void>((resolve) => {
     open = resolve;
@@ -203,7 +203,7 @@ test("a server that takes too long is not waited for, and closed when it comes",
   expect(tools.servers).toMatchObject([{ sessionId: undefined, isClosed: true }]);
 });
 
-test("a connection that ends meanwhile leaves no server behind", async () => {
+test("closes a server that opens after the connection ended", async () => {
   let open = (): void => undefined;
   const opening = new Promise<void>((resolve) => {
     open = resolve;
@@ -220,7 +220,7 @@ test("a connection that ends meanwhile leaves no server behind", async () => {
   expect(tools.servers).toMatchObject([{ isClosed: true }]);
 });
 
-test("the tools are loaded once the agent has answered initialize, not while it starts", async () => {
+test("loads the tools after the agent has answered initialize", async () => {
   const tools = fakeTools();
   const { editor, agent } = converse({ tools });
   await editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
@@ -229,7 +229,7 @@ test("the tools are loaded once the agent has answered initialize, not while it 
   expect(tools.prepared()).toBe(1);
 });
 
-test("a session asked for before the agent has answered waits for what it takes", async () => {
+test("delays session/new until the agent has answered initialize", async () => {
   const conversation = converse({ tools: fakeTools() });
   await conversation.editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   const sent = conversation.editor({ id: 1, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
@@ -241,12 +241,12 @@ test("a session asked for before the agent has answered waits for what it takes"
 });
 
 test.each([
-  ["refuses to begin", { id: 0, error: { code: -32603, message: "no" } }],
+  ["refuses initialize", { id: 0, error: { code: -32603, message: "no" } }],
   [
     "serves skills itself",
     { id: 0, result: { protocolVersion: 1, agentCapabilities: { _meta: { "acp-skills": {} } } } },
   ],
-])("a session of an agent that %s is sent on as it is", async (_what, answer) => {
+])("forwards session/new unchanged to an agent that %s", async (_what, answer) => {
   const conversation = converse({ tools: fakeTools() });
   await conversation.editor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   const sent = conversation.editor({ id: 1, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
@@ -256,9 +256,9 @@ test.each([
 });
 
 test.each([
-  ["takes an MCP server", {}],
-  ["takes none", { agentInfo: { name: "pi-acp", version: "0.0.34" } }],
-])("a service that never answers does not hold back session/new to an agent that %s", async (_what, result) => {
+  ["supports MCP servers", {}],
+  ["supports none", { agentInfo: { name: "pi-acp", version: "0.0.34" } }],
+])("forwards session/new despite a service that never answers, to an agent that %s", async (_what, result) => {
   const clock = manualClock();
   const nothing = (): void => undefined;
   const service = fakeService({ equip: () => new Promise(nothing) });
@@ -271,7 +271,7 @@ test.each([
   expect(await verdict).toEqual({ forward: true });
 });
 
-test("a list of servers that is none is left alone, and no server is opened for it", async () => {
+test("ignores mcpServers that is not a list and opens no server", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   await conversation.exchange("session/new", { cwd: "/p", mcpServers: "odd" }, { sessionId: "t" });
@@ -279,7 +279,7 @@ test("a list of servers that is none is left alone, and no server is opened for 
   expect(tools.servers).toHaveLength(1);
 });
 
-test("the first prompt tells the model of the skills, and the next only what has changed", async () => {
+test("lists skills with the first prompt and only changes later", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, { ...http, ...embedded });
   tools.servers[0]?.onReached();
@@ -304,7 +304,7 @@ test("the first prompt tells the model of the skills, and the next only what has
   expect(conversation.atAgent.at(-1)).toEqual(prompt("done"));
 });
 
-test("until the agent asks for the tools its model is told of files, and then of the tools", async () => {
+test("lists skill files until the agent asks for the tools, then describes the tools", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   await conversation.editor(prompt("hello"));
@@ -315,7 +315,7 @@ test("until the agent asks for the tools its model is told of files, and then of
   expect(taughtWith(conversation)).toContain("call describe_skill");
 });
 
-test("a lesson that a loaded session's history holds is not told again, and is shown to nobody", async () => {
+test("does not repeat a lesson from a loaded session's history and hides it from the editor", async () => {
   const first = await converseInSession({}, { tools: fakeTools() }, http);
   await first.editor(prompt("hello"));
   const [, lesson] = lastAtAgent(first).prompt ?? [];
@@ -344,7 +344,7 @@ test("a lesson that a loaded session's history holds is not told again, and is s
   expect(lastAtAgent(conversation).prompt).toEqual([{ type: "text", text: "go on" }]);
 });
 
-test("a command of the agent's stays as it is; the lesson comes with the next words", async () => {
+test("leaves an agent's command unchanged and adds the lesson to the next prompt", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools() }, http);
   await conversation.editor(prompt("/init"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("/init"));
@@ -352,7 +352,7 @@ test("a command of the agent's stays as it is; the lesson comes with the next wo
   expect(taughtWith(conversation)).toContain("- pdf");
 });
 
-test("a call of a skill carries both its instructions and the lesson, in this order", async () => {
+test("adds the instructions, then the lesson, to a prompt that invokes a skill", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools() }, { ...http, ...embedded });
   await conversation.editor(prompt("/pdf read it"));
   expect(lastAtAgent(conversation).prompt).toMatchObject([
@@ -365,14 +365,14 @@ test("a call of a skill carries both its instructions and the lesson, in this or
 test.each([
   ["without skills", { skillset: memorySkillset() }],
   ["by option", { teach: false }],
-])("nothing is told %s", async (_why, options) => {
+])("adds no lesson %s", async (_why, options) => {
   const conversation = await converseInSession({}, { tools: fakeTools(), ...options }, http);
   await conversation.editor(prompt("hello"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
   expect(lastAtAgent({ ...conversation, atAgent: conversation.atAgent.slice(0, -1) }).mcpServers).toHaveLength(1);
 });
 
-test("the first prompt waits until the skills have been read, so that it can tell of them", async () => {
+test("delays the first prompt until skills are read", async () => {
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
   const conversation = await converseInSession({}, { tools: fakeTools(), skillset }, http);
   const sent = conversation.editor(prompt("hello"));
@@ -383,7 +383,7 @@ test("the first prompt waits until the skills have been read, so that it can tel
   expect(taughtWith(conversation)).toContain("- pdf");
 });
 
-test("skills that take longer are told with a later prompt, which waits no more", async () => {
+test("adds skills that are read after the timeout to a later prompt without delay", async () => {
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
   const conversation = await converseInSession({}, { tools: fakeTools(), skillset }, http);
   const sent = conversation.editor(prompt("hello"));
@@ -398,14 +398,14 @@ test("skills that take longer are told with a later prompt, which waits no more"
   expect(taughtWith(conversation)).toContain("- pdf");
 });
 
-test("where nothing is told, no prompt waits", async () => {
+test("does not delay a prompt if no lesson is added", async () => {
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
   const conversation = await converseInSession({}, { tools: fakeTools(), skillset, teach: false }, http);
   await conversation.editor(prompt("hello"));
   expect(conversation.atAgent.at(-1)).toEqual(prompt("hello"));
 });
 
-test("an agent that takes additions to its system prompt is told there, and then only of changes", async () => {
+test("puts the lesson in the system prompt of an agent that supports it, and changes in prompts", async () => {
   const capabilities = { ...http, sessionCapabilities: { systemPrompt: {} } };
   const conversation = await converseInSession({}, { tools: fakeTools() }, capabilities);
   const { systemPrompt } = lastAtAgent(conversation);
@@ -418,12 +418,12 @@ test("an agent that takes additions to its system prompt is told there, and then
   expect(taughtWith(conversation)).toContain("Removed:\\n- csv");
 });
 
-test("so is one of v2", async () => {
+test("puts the lesson in the system prompt in v2", async () => {
   const { systemPrompt } = lastAtAgent(await converseV2({ mcp: { http: {} }, systemPrompt: {} }));
   expect(systemPrompt).toMatchObject({ mode: "append" });
 });
 
-test("skills that are not read in time for the system prompt are told with the first prompt", async () => {
+test("adds the lesson to the first prompt if skills are read too late for the system prompt", async () => {
   const skillset = memorySkillset([offer("pdf")], { isReady: false });
   const conversation = converse({ tools: fakeTools(), skillset });
   const agentCapabilities = { ...http, sessionCapabilities: { systemPrompt: {} } };
@@ -452,7 +452,7 @@ const listing = {
   rawInput: {},
 };
 
-test("the agent's request to use a read-only tool of ours is answered by us, and the editor never hears of it", async () => {
+test("allows a read-only tool for the user without forwarding the request", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools() }, http);
   const before = conversation.atEditor.length;
   conversation.agent(asks("p1", listing));
@@ -469,7 +469,7 @@ test.each<[string, Parameters<typeof converse>[0], object, string]>([
   ["by option", { approveReadOnly: false }, listing, "s"],
   ["of a tool that runs code", {}, { ...listing, name: "mcp__skills__run_code", title: "run" }, "s"],
   ["of a session that is not known", {}, listing, "other"],
-])("a request goes to the editor: %s", async (_why, options, toolCall, sessionId) => {
+])("forwards a permission request to the editor: %s", async (_why, options, toolCall, sessionId) => {
   const conversation = await converseInSession({}, { tools: fakeTools(), ...options }, http);
   const sent = conversation.atAgent.length;
   conversation.agent(asks(7, toolCall, sessionId));
@@ -477,7 +477,7 @@ test.each<[string, Parameters<typeof converse>[0], object, string]>([
   expect(conversation.atAgent).toHaveLength(sent);
 });
 
-test("a session without our server has its requests for permission untouched", async () => {
+test("forwards permission requests unchanged for a session without our server", async () => {
   const conversation = await converseV2({ mcp: {} });
   conversation.agent(asks(7, listing));
   expect(conversation.atEditor.at(-1)).toEqual(asks(7, listing));
@@ -486,7 +486,7 @@ test("a session without our server has its requests for permission untouched", a
   expect(withoutTools.atEditor.at(-1)).toEqual(asks(7, listing));
 });
 
-test("what is searched for in the agent's bytes stands in every request for permission, where we may answer", async () => {
+test("includes a text of every permission request and tool name in agentInterest", async () => {
   const { interceptor } = await converseInSession({}, { tools: fakeTools() }, http);
   const interest = interceptor.agentInterest();
   expect((interest as string[]).some((piece) => JSON.stringify(asks(1, {})).includes(piece))).toBe(true);
@@ -494,7 +494,7 @@ test("what is searched for in the agent's bytes stands in every request for perm
     expect((interest as string[]).some((piece) => tool.includes(piece))).toBe(true);
 });
 
-test("with emit none the editor is told nothing, but tools are advertised and served", async () => {
+test("advertises and serves tools but sends no skills with emit none", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools, emit: "none" }, http);
   await conversation.settle();
@@ -507,22 +507,22 @@ test("with emit none the editor is told nothing, but tools are advertised and se
   expect(tools.servers).toHaveLength(1);
 });
 
-test("with emit none, a prompt that starts with a skill's name is not rewritten", async () => {
+test("does not rewrite a prompt that invokes a skill with emit none", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools(), emit: "none", teach: false }, http);
   await conversation.editor(prompt("/pdf now"));
   expect(lastAtAgent(conversation).prompt).toEqual([{ type: "text", text: "/pdf now" }]);
 });
 
-test("a request whose id does not survive being spelt anew goes to the editor", async () => {
+test("forwards a permission request whose id cannot be serialised exactly", async () => {
   const conversation = await converseInSession({}, { tools: fakeTools() }, http);
   conversation.agent(asks(2 ** 53, listing));
   expect(conversation.atEditor.at(-1)).toMatchObject({ id: 2 ** 53, params: { toolCall: { title: "List skills" } } });
 });
 
 test.each<[string, Message]>([
-  ["its session's turn is cancelled", { method: "session/cancel", params: { sessionId: "s" } }],
-  ["the request of its turn is given up", { method: "$/cancel_request", params: { requestId: 8 } }],
-])("what the model runs ends when %s, which the agent hears too", async (_what, cancellation) => {
+  ["the session's turn is cancelled", { method: "session/cancel", params: { sessionId: "s" } }],
+  ["the turn's request is cancelled", { method: "$/cancel_request", params: { requestId: 8 } }],
+])("ends running calls when %s, and forwards the cancellation", async (_what, cancellation) => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, http);
   await conversation.exchange("session/new", { cwd: "/project" }, { sessionId: "t" });
