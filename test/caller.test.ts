@@ -17,7 +17,7 @@ test("passes the session's skills and directory to the caller", () => {
   });
 });
 
-test("a session's owner depends on its id, its agent and its directory; without an id it is the person at this machine", () => {
+test("derives the owner from session id, agent and directory, and uses "local" without an id", () => {
   const ownerOf = (facts: object, directory = "/project"): string =>
     createCaller({ ...session, directory }, { door: "acp", sessionId: "s", agent: "an agent", ...facts }).owner;
   const owners = [ownerOf({}), ownerOf({ agent: "another" }), ownerOf({ sessionId: "t" }), ownerOf({}, "/elsewhere")];
@@ -27,7 +27,7 @@ test("a session's owner depends on its id, its agent and its directory; without 
   expect(ownerOf({ owner: "me" })).toBe("me");
 });
 
-test("a caller whose session id is not known yet owns nothing of any session, and everything of its own from then on", () => {
+test("gives a caller without a session id a temporary owner until the id is known", () => {
   const { caller, begin } = createOpeningCaller(session, { door: "mcp", agent: "an agent" });
   expect(caller.sessionId).toBeUndefined();
   expect(caller.owner).toMatch(/^opening:/);

@@ -11,7 +11,7 @@ test("finds examples to run", () => {
 });
 
 test.each([...numbered, "demo.js"])(
-  "the example %s runs and finds its own result right",
+  "runs the example %s, which checks its own result",
   async (file) => {
     const { exitCode, all } = await execa(process.execPath, [fileURLToPath(new URL(file, folder))], {
       all: true,

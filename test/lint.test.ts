@@ -18,12 +18,17 @@ async function broken(file: string, text: string): Promise<(string | null)[]> {
 
 test.each([
   [
-    "a room that imports a door",
+    "a domain folder that imports a door",
     "src/skills/names.ts",
     'import "../acp/announce/emission.ts";\n',
     "import-x/no-restricted-paths",
   ],
-  ["a neighbour", "src/client/advertisement.ts", 'import "../skills/names.ts";\n', "import-x/no-restricted-paths"],
+  [
+    "an import between domain folders",
+    "src/client/advertisement.ts",
+    'import "../skills/names.ts";\n',
+    "import-x/no-restricted-paths",
+  ],
   [
     "options that import a door",
     "src/options.ts",
@@ -31,7 +36,7 @@ test.each([
     "import-x/no-restricted-paths",
   ],
   [
-    "the foundation that imports a room",
+    "errors.ts importing a domain folder",
     "src/errors.ts",
     'import "./wire/methods.ts";\n',
     "import-x/no-restricted-paths",
@@ -39,13 +44,13 @@ test.each([
   ["a cycle", "src/skills/names.ts", 'import "./manifest/parse-skill.ts";\n', "import-x/no-cycle"],
   ["a floating promise", "src/skills/names.ts", "Promise.resolve();\n", "@typescript-eslint/no-floating-promises"],
   [
-    "a switch that forgets a case",
+    "a switch that is not exhaustive",
     "src/skills/names.ts",
     'export function f(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n  }\n}\n',
     "@typescript-eslint/switch-exhaustiveness-check",
   ],
 ])(
-  "the linter refuses %s",
+  "reports %s",
   async (_what, file, text, rule) => {
     expect(await broken(file, text)).toContain(rule);
   },

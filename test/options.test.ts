@@ -75,7 +75,7 @@ test.each([
   [{ blobs: { ttlMs: -1 } }, { option: "blobs" }, /whole numbers/],
   [[], { option: "options" }, /an object/],
   [null, { option: "options" }, /got null/],
-])("%j is rejected with the option, what was expected, and the nearest name", (options, facts, message) => {
+])("rejects %j, naming the option, the expected value and the nearest name", (options, facts, message) => {
   const { code, message: text, facts: given } = fault(options);
   expect(code).toBe("INVALID_OPTIONS");
   expect(text).toMatch(message);

@@ -42,7 +42,7 @@ function said(lines: readonly Line[]): string {
   return lines.map(({ params }) => params?.update?.content?.text ?? "").join("");
 }
 
-test("acpx, which prompts at once after session/new, is told of the skills and can invoke one", async () => {
+test("acpx, which prompts immediately after session/new, gets the skills and can invoke one", async () => {
   const lines = await promptWithAcpx(`/${skill.name} about parsers`);
   const lists = lines.flatMap(({ params }) => params?.update?.availableCommands ?? []);
   expect(lists).toContainEqual(expect.objectContaining({ name: skill.name, description: skill.description }));
@@ -51,7 +51,7 @@ test("acpx, which prompts at once after session/new, is told of the skills and c
   expect(lines.at(-1)?.result?.stopReason).toBe("end_turn");
 });
 
-test("a plain prompt by acpx reaches the agent as it was typed, and behind it what the model is to know", async () => {
+test("forwards a plain prompt of acpx unchanged, followed by the lesson", async () => {
   const [words, lesson, ...more] = said(await promptWithAcpx("hello /outside-the-project")).split(/^(?=text: $)/m);
   expect(words).toBe("text: hello /outside-the-project\n");
   expect(lesson).toMatch(/^- outside-the-project.*: "Rhymes\."$/m);

@@ -8,7 +8,7 @@ import { claude } from "./real-agents.ts";
 
 const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
 
-test("over protocol v2, Claude's client is told of skills, of their edits, and invokes one", async () => {
+test("sends Claude's client skills and edits over protocol v2, and lets it invoke one", async () => {
   const { playground, model, wrapped } = await prepareWrapped(claude, skill);
   const updates: SessionUpdate[] = [];
   const { agent } = client({ name: "test-editor" })

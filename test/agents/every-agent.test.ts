@@ -7,7 +7,7 @@ import { claude, codex, copilot, gemini, opencode, pi, qwen } from "./real-agent
 const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
 
 test.each([claude, opencode, codex, gemini, qwen, copilot, pi].map((agent) => [agent.name, agent] as const))(
-  "%s: the words and the skill reach the model, and nothing of ours reaches the person",
+  "%s: sends arguments and instructions to the model and shows none of our text to the user",
   async (_name, agent) => {
     try {
       await agent.command();
@@ -28,7 +28,7 @@ test.each([claude, opencode, codex, gemini, qwen, copilot, pi].map((agent) => [a
     await editor.prompt(sessionId, "And now?");
     await editor.prompt(sessionId, "And then?");
     const last = JSON.stringify(questions(model).at(-1)?.body);
-    // An agent may ask for the tools only after the first prompt: it is told of paths then, and of the tools later, each of them once.
+    // If an agent asks for the tools after the first prompt, there are two lessons, for paths and for tools, each sent once.
     const lessons = taughtIn(last);
     expect(lessons.length, last).toBeGreaterThan(0);
     expect(lessons, last).toEqual([...new Set(lessons)]);
@@ -43,7 +43,7 @@ test.each([claude, opencode, codex, gemini, qwen, copilot, pi].map((agent) => [a
   },
 );
 
-/** How each lesson that a model was sent tells it to reach skills. */
+/** How each lesson in a request tells the model to use skills. */
 function taughtIn(body: string): readonly string[] {
   return [...body.matchAll(/read the SKILL\.md at its path|documents all the tools/g)].map(([way]) => way);
 }

@@ -9,7 +9,7 @@ import { claude } from "./real-agents.ts";
 
 const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
 
-test("an editor that opted in observes the skills around Claude as they are edited and removed", async () => {
+test("lets an editor that opted in observe edited and removed skills with Claude", async () => {
   const { playground, wrapped } = await prepareWrapped(claude, skill);
   const observed: SkillsUpdate[] = [];
   const stream = observeSkills(wrapped.stream, (update) => {

@@ -14,7 +14,7 @@ import type { RunningProcess } from "./process-tree.ts";
 import type { RealAgent } from "./real-agents.ts";
 import { sleeper, writeRunningSkills } from "./running-skills.ts";
 
-/** What every real agent's model can do with the tools that execute: the suite that each agent's test file runs. */
+/** The tests of tools that run code, for each real agent. */
 export function describeRunningAgent(agent: RealAgent): void {
   const open = (options?: readonly string[]): Promise<Opened> => openRunning(agent, options);
 
@@ -22,7 +22,7 @@ export function describeRunningAgent(agent: RealAgent): void {
     test.each([
       ["HTTP", []],
       ["stdio", ["--tools", "stdio"]],
-    ])("runs an action, code and a script over %s, and the editor sees each call", async (_transport, options) => {
+    ])("runs an action, code and a script over %s and shows each call in the editor", async (_transport, options) => {
       const { model, editor, sessionId } = await open(options);
       model.plan([
         { tool: "create_blob", input: { content: "hello", kind: "text/plain" } },
@@ -48,7 +48,7 @@ export function describeRunningAgent(agent: RealAgent): void {
       expect(whileItRan.some((content) => content.includes("listening"))).toBe(true);
     });
 
-    test("is refused what needs a permission, and runs it by --grant", async () => {
+    test("gets an error for a skill without permission, and runs it with --grant", async () => {
       const statusCall = [{ tool: "execute_skill", input: { name: "status.fetch" } }];
       const refused = await open();
       refused.model.plan(statusCall);
@@ -67,24 +67,27 @@ export function describeRunningAgent(agent: RealAgent): void {
   });
 
   describe.runIf(process.platform === "linux")(`a skill that ${agent.name}'s model runs`, () => {
-    test.each(["session/cancel", "$/cancel_request"] as const)("ends by %s, and the session goes on", async (way) => {
-      const { model, editor, sessionId } = await open();
-      const request = new AbortController();
-      const turn = nap(model, editor, { sessionId, signal: request.signal });
-      const running = await untilAsleep(editor);
+    test.each(["session/cancel", "$/cancel_request"] as const)(
+      "is ended by %s while the session continues",
+      async (way) => {
+        const { model, editor, sessionId } = await open();
+        const request = new AbortController();
+        const turn = nap(model, editor, { sessionId, signal: request.signal });
+        const running = await untilAsleep(editor);
 
-      if (way === "$/cancel_request") request.abort();
-      else await editor.agent.notify(methods.agent.session.cancel, { sessionId });
-      expect(await turn).toBe(way === "$/cancel_request" ? agent.endOfGivenUp : "cancelled");
-      await expect.poll(() => stillRunning(running.filter(isSleeper)), { timeout: 10_000 }).toEqual([]);
-      expect(callsIn(editor.updates(sessionId))[0]?.at(-1)?.status).toBe("failed");
+        if (way === "$/cancel_request") request.abort();
+        else await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+        expect(await turn).toBe(way === "$/cancel_request" ? agent.endOfGivenUp : "cancelled");
+        await expect.poll(() => stillRunning(running.filter(isSleeper)), { timeout: 10_000 }).toEqual([]);
+        expect(callsIn(editor.updates(sessionId))[0]?.at(-1)?.status).toBe("failed");
 
-      model.plan([{ tool: "run_code", input: { language: "python", code: "def main():\n    return 42\n" } }]);
-      expect(await editor.prompt(sessionId, "Go on.")).toBe("end_turn");
-      expect(model.results[0]).toContain('"output":42');
-    });
+        model.plan([{ tool: "run_code", input: { language: "python", code: "def main():\n    return 42\n" } }]);
+        expect(await editor.prompt(sessionId, "Go on.")).toBe("end_turn");
+        expect(model.results[0]).toContain('"output":42');
+      },
+    );
 
-    test("ends when the editor closes stdin, and nothing is left behind", async () => {
+    test("is ended when the editor closes stdin, without leftovers", async () => {
       const { playground, model, editor, sessionId } = await open();
       nap(model, editor, { sessionId }).catch(() => undefined);
       const running = await untilAsleep(editor);
@@ -93,7 +96,7 @@ export function describeRunningAgent(agent: RealAgent): void {
       await expectNothingLeft(playground, running);
     });
 
-    test("ends when the agent is killed, and nothing is left behind", async () => {
+    test("is ended when the agent is killed, without leftovers", async () => {
       const { playground, model, editor, sessionId } = await open();
       nap(model, editor, { sessionId }).catch(() => undefined);
       const running = await untilAsleep(editor);

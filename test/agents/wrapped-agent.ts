@@ -10,7 +10,7 @@ import type { Playground } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
 import { join } from "node:path";
 
-/** What every real agent must do behind the wrapper: the suite that each agent's test file runs. */
+/** The tests of the wrapper, for each real agent. */
 export function describeWrappedAgent(agent: RealAgent): void {
   describe(`${agent.name} behind the wrapper`, () => {
     let playground: Playground;
@@ -37,7 +37,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
       await playground.remove();
     });
 
-    /** Opens a session and waits until the editor was told of all skills that are on disk by then. */
+    /** Opens a session and waits until the editor has received these skills. */
     async function openSession(names: readonly string[] = [explicitSkill.name]): Promise<string> {
       const sessionId = await editor.openSession();
       await editor.until(`commands of ${names.join(", ")}`, () =>
@@ -50,20 +50,20 @@ export function describeWrappedAgent(agent: RealAgent): void {
       return editor.commands(sessionId).find((candidate) => candidate.name === name);
     }
 
-    /** What the model was asked in one turn: the text parts of each question's last message. */
+    /** The text parts of the last message of each model request in one turn. */
     async function asked(sessionId: string, text: string): Promise<(readonly string[])[]> {
       const before = questions(model).length;
       await editor.prompt(sessionId, text);
       return questions(model).slice(before).map(lastUserParts);
     }
 
-    test("the agent's own answer to initialize stays, and ours stands beside it", () => {
+    test("adds the advertisement to the agent's initialize response", () => {
       expect(editor.initialized.agentInfo?.version).toMatch(/^\d/);
       expect(editor.initialized.agentCapabilities?.loadSession).toBe(true);
       expect(editor.initialized.agentCapabilities?._meta).toMatchObject({ "acp-skills": { tools: toolNames } });
     });
 
-    test("skills arrive as commands, once each, beside the agent's own and after the session's answer", async () => {
+    test("lists each skill once beside the agent's commands, after the session's response", async () => {
       const skills = [commitNotes, changelogNotes, sharedSkill, explicitSkill];
       const sessionId = await openSession(skills.map(({ name }) => name));
       const names = editor.commands(sessionId).map(({ name }) => name);
@@ -83,7 +83,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
     });
 
     test.each([commitNotes, sharedSkill, explicitSkill].map((skill) => [skill.name, skill.instructions] as const))(
-      "/%s with some words brings its instructions and the words to the model",
+      "sends instructions and arguments of /%s to the model",
       async (name, instructions) => {
         const sessionId = await openSession([name]);
         const turns = await asked(sessionId, `/${name} for the parser`);
@@ -93,14 +93,14 @@ export function describeWrappedAgent(agent: RealAgent): void {
       },
     );
 
-    test("a skill that only we know reaches the model without its prefix", async () => {
+    test("removes the prefix when invoking a skill that the agent does not know", async () => {
       const sessionId = await openSession();
       const turns = await asked(sessionId, `/${explicitSkill.name} without the prefix`);
       const invoked = turns.find((parts) => parts.join("\n").includes(explicitSkill.instructions));
       expect(invoked?.join("\n")).not.toContain(`/${explicitSkill.name} without`);
     });
 
-    test("a plain prompt reaches the model as it was typed", async () => {
+    test("sends a plain prompt to the model unchanged", async () => {
       const sessionId = await openSession();
       const typed = `Say /${explicitSkill.name} ünd ${JSON.stringify({ n: 1 })} back`;
       const turns = await asked(sessionId, typed);
@@ -108,7 +108,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
       expect(JSON.stringify(turns)).not.toContain(explicitSkill.instructions);
     });
 
-    test("an edited, an added and a removed skill each stream a new list of commands", async () => {
+    test("sends the commands again after a skill is edited, added or removed", async () => {
       const skill = { name: "changing", description: "As it was.", instructions: "CHANGING-1" };
       await writeSkill(playground.explicitSkills, skill);
       const sessionId = await openSession([skill.name]);
@@ -132,7 +132,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
       expect(command(sessionId, agent.ownCommand)).toBeDefined();
     });
 
-    test("an edit to a skill that the agent lists itself streams too", async () => {
+    test("sends the commands again after an edit of a skill that the agent lists itself", async () => {
       const sessionId = await openSession([sharedSkill.name]);
       await writeSkill(ownSkills, { ...sharedSkill, description: "Edited while it was listed." });
       await editor.until("the edited description in our meta", () => {
@@ -142,7 +142,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
       await writeSkill(ownSkills, sharedSkill);
     });
 
-    test("after an edit, the new text of a skill that the agent lists itself reaches the model", async () => {
+    test("sends the edited text of a skill that the agent lists itself to the model", async () => {
       const sessionId = await openSession([sharedSkill.name]);
       const edited = { ...sharedSkill, description: "Edited again.", instructions: "The freshly edited instructions." };
       await writeSkill(ownSkills, edited);
@@ -155,7 +155,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
       await writeSkill(ownSkills, sharedSkill);
     });
 
-    test("an editor that did not opt in gets none of the messages that only opted-in editors understand", async () => {
+    test("sends no messages that require opt-in to an editor that did not opt in", async () => {
       await editor.prompt(await openSession(), "hello");
       const told = editor.received.filter((message) => "method" in message).map((message) => JSON.stringify(message));
       expect(told.length).toBeGreaterThan(0);
@@ -167,7 +167,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
   test.each([
     ["HTTP", []],
     ["stdio", ["--tools", "stdio"]],
-  ])(`${agent.name}'s model is taught of the skills and uses the tools, over %s`, async (_transport, options) => {
+  ])(`${agent.name}'s model learns about skills and uses the tools over %s`, async (_transport, options) => {
     const { model, editor } = await prepareEditor(agent, explicitSkill, options);
     const sessionId = await editor.openSession();
     const { name, instructions, description } = explicitSkill;
@@ -190,7 +190,7 @@ export function describeWrappedAgent(agent: RealAgent): void {
     const asked = JSON.stringify(questions(model).map(({ body }) => body));
     expect(asked).toMatch(new RegExp(String.raw`- ${name}(?: \([^)]+\))?: \\"${description}\\"`));
     expect(said(editor, sessionId)).toContain(reply);
-    // Both agents ask for every tool of ours; none of these reaches beyond our own store, so the editor is not asked where that is known.
+    // Agents ask before every call; these tools access only our own store, so the editor is asked only if the input is unknown.
     const asksEditor = agent.asksBeforeInput ? ["Create a blob", "Read a blob"] : [];
     expect(editor.permissions.map(({ title }) => title)).toEqual(asksEditor);
     expect(await editor.agent.request("_acp-skills/list_skills", { sessionId })).toMatchObject({
@@ -199,14 +199,14 @@ export function describeWrappedAgent(agent: RealAgent): void {
   });
 
   test.runIf(process.platform === "linux")(
-    `${agent.name} and the wrapper end when the editor closes stdin, and leave no process behind`,
+    `${agent.name} and the wrapper end without leftover processes when the editor closes stdin`,
     async () => {
       const { playground, editor } = await prepareEditor(agent, explicitSkill);
       const sessionId = await editor.openSession();
       await editor.prompt(sessionId, "hello");
       expect(await processesWithHome(playground.home)).not.toEqual([]);
       expect(await editor.close()).toBe(0);
-      // Claude's own children end a moment after it does, without us too.
+      // Claude's child processes end slightly after it, with or without the wrapper.
       await expect.poll(() => processesWithHome(playground.home), { timeout: 10_000 }).toEqual([]);
     },
   );
@@ -233,7 +233,7 @@ const explicitSkill = {
   instructions: "OUTSIDE-THE-PROJECT: answer in rhyme.",
 };
 
-/** What is told of a skill by its command, and by what we attached to it, which repeats nothing; undefined for what is no skill's. */
+/** The skill described by a command and its `_meta`; undefined if it is not a skill's. */
 function skillOf(command: AvailableCommand | undefined): { name?: string; description?: string } | undefined {
   const attached = command?._meta?.["acp-skills"] as { name?: string; description?: string } | undefined;
   return command && attached && { name: command.name, description: command.description, ...attached };

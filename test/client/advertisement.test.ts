@@ -4,7 +4,7 @@ import { skillsOptIn } from "../../src/client/opt-in.ts";
 
 const advertisement = { version: "1.2.3", tools: [], update: ["available_commands_update"] };
 
-test("the advertisement is read from an ACP v1 and from an ACP v2 initialize response", () => {
+test("reads the advertisement from an initialize response of ACP v1 and v2", () => {
   const capabilities = { _meta: { "acp-skills": advertisement, other: 1 } };
   expect(readAdvertisement({ protocolVersion: 1, agentCapabilities: capabilities })).toEqual(advertisement);
   expect(readAdvertisement({ protocolVersion: 2, capabilities })).toEqual(advertisement);
@@ -18,10 +18,10 @@ test.each([
   {},
   { agentCapabilities: {} },
   { agentCapabilities: { _meta: { "acp-skills": true } } },
-])("an agent without a usable advertisement has none: %j", (response) => {
+])("returns undefined without a valid advertisement: %j", (response) => {
   expect(readAdvertisement(response)).toBeUndefined();
 });
 
-test("the opt-in is what goes into a client's _meta", () => {
+test("exports the opt-in for a client's _meta", () => {
   expect({ ...skillsOptIn }).toEqual({ "acp-skills": { notification: true } });
 });

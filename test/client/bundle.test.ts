@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Bundles an editor's code for a browser, where nothing of Node exists. */
+/** Bundles code for a browser, where no Node module is available. */
 async function bundle(contents: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: root },
@@ -18,14 +18,14 @@ async function bundle(contents: string): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-test("everything that editors need bundles for a browser, without a schema library", async () => {
+test("bundles all client exports for a browser without a schema library", async () => {
   const names = ["observeSkills", "readAdvertisement", "readSkillsDelta", "readSkillsUpdate", "skillsOptIn"];
   const text = await bundle(`import * as client from "acp-skills/client"; console.log(client);`);
   for (const name of names) expect(text).toContain(name);
   expect(text.length).toBeLessThan(10_000);
 });
 
-test("the opt-in alone is at most 3 KB", async () => {
+test("bundles the opt-in alone to at most 3 KB", async () => {
   const text = await bundle(`import { skillsOptIn } from "acp-skills/client"; console.log(skillsOptIn);`);
   expect(text).toContain("acp-skills");
   expect(text.length).toBeLessThan(3 * 1024);

@@ -23,7 +23,7 @@ async function observed(messages: unknown[]): Promise<{ passed: unknown[]; updat
   return { passed, updates };
 }
 
-test("skills-only updates are told and taken off the stream; command lists are told and passed on", async () => {
+test("reports updates of skills and removes them from the stream, but forwards command lists", async () => {
   const _meta = { "acp-skills": { source: "/skills" } };
   const list = update("available_commands_update", { availableCommands: [{ ...skill, _meta }] });
   const commands = { ...list, params: { ...list.params, _meta: { "acp-skills": { skills: 1 } } } };
@@ -36,7 +36,7 @@ test("skills-only updates are told and taken off the stream; command lists are t
   expect(updates.map(({ skills }) => skills.length)).toEqual([1, 1, 0]);
 });
 
-test("a change is applied to the last list of its session, and the whole list told", async () => {
+test("applies deltas to the session's last list and reports the full list", async () => {
   const csv = { name: "csv", description: "Reads CSV files." };
   const asNotification = (fields: object): object => ({
     ...update("available_skills_update", fields),
@@ -52,7 +52,7 @@ test("a change is applied to the last list of its session, and the whole list to
   expect(updates.map(({ skills }) => skills)).toEqual([[skill], [changed, csv], [csv]]);
 });
 
-test("every other message passes as it is, also garbage", async () => {
+test("forwards all other messages unchanged, including invalid ones", async () => {
   const messages = [
     { jsonrpc: "2.0", id: 1, result: {} },
     update("agent_message_chunk", {}),
@@ -64,7 +64,7 @@ test("every other message passes as it is, also garbage", async () => {
   expect(await observed(messages)).toEqual({ passed: messages, updates: [] });
 });
 
-test("an error of the stream reaches the reader", async () => {
+test("propagates an error of the stream", async () => {
   const readable = new ReadableStream<unknown>({
     start(controller) {
       controller.error(new Error("gone"));

@@ -11,12 +11,12 @@ const facts = { "acp-skills": { source: "/skills" } };
 
 test.each([
   ["the RFD's form", { sessionUpdate: "available_skills_update", availableSkills: [skill] }],
-  ["its extension twin", { sessionUpdate: "_available_skills_update", availableSkills: [skill] }],
-])("skills are read from %s", (_form, update) => {
+  ["its extension form", { sessionUpdate: "_available_skills_update", availableSkills: [skill] }],
+])("reads skills from %s", (_form, update) => {
   expect(readSkillsUpdate({ sessionId: "s", update })).toEqual({ sessionId: "s", skills: [skill] });
 });
 
-test("skills are read from the commands that tell of one", () => {
+test("reads skills from commands that describe one", () => {
   const availableCommands = [
     { name: "init", description: "The agent's own." },
     { ...command, _meta: facts },
@@ -27,13 +27,13 @@ test("skills are read from the commands that tell of one", () => {
   expect(readSkillsUpdate({ sessionId: "s", update, _meta: mark })).toEqual({ sessionId: "s", skills });
 });
 
-test("a command list without skills says that there are none, where it is ours", () => {
+test("returns an empty list for our command list without skills", () => {
   const update = { sessionUpdate: "available_commands_update", availableCommands: [command] };
   const _meta = { "acp-skills": { skills: 0 } };
   expect(readSkillsUpdate({ sessionId: "s", update, _meta })).toEqual({ sessionId: "s", skills: [] });
 });
 
-test("whatever a skill is, its command tells all of it", () => {
+test("restores any skill from its command", () => {
   const texts = fc.string({ minLength: 1 }).filter((text) => text.trim() !== "");
   const arbitrary = fc.record({
     description: texts,
@@ -65,7 +65,7 @@ test("whatever a skill is, its command tells all of it", () => {
   );
 });
 
-test("a change is read as a change, and not as a list", () => {
+test("reads a delta as a delta and not as a list", () => {
   const change = { revision: 2, added: [skill], changed: [], removed: ["csv"] };
   const params = { sessionId: "s", update: { sessionUpdate: "available_skills_update", ...change } };
   expect(readSkillsDelta(params)).toEqual({ sessionId: "s", ...change });
@@ -74,7 +74,7 @@ test("a change is read as a change, and not as a list", () => {
   expect(readSkillsDelta({ sessionId: "s", update: list })).toBeUndefined();
 });
 
-test("a skill that is not an AvailableSkill is left out and hides no other", () => {
+test("omits an invalid skill and keeps the others", () => {
   const availableSkills = [{ name: "a--b", description: "x" }, skill, { name: "no-description" }, null];
   const update = { sessionUpdate: "available_skills_update", availableSkills };
   expect(readSkillsUpdate({ sessionId: "s", update })?.skills).toEqual([skill]);
@@ -84,11 +84,11 @@ test.each([
   { sessionId: "s", update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "hi" } } },
   { sessionId: "s", update: { sessionUpdate: "available_commands_update", availableCommands: [] } },
   { sessionId: "s", sessionUpdate: "available_skills_update", availableSkills: [skill] },
-])("an update that carries no skills is not ours: %j", (params) => {
+])("ignores an update without skills: %j", (params) => {
   expect(readSkillsUpdate(params)).toBeUndefined();
 });
 
-test("no JSON value makes it throw", () => {
+test("never throws for a JSON value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       readSkillsUpdate(value);

@@ -5,7 +5,7 @@ import { openTracedConversation } from "./traced-conversation.ts";
 
 const isCommands = (line: string): boolean => line.includes('"available_commands_update"');
 
-test("walk 2: a file changes, and the editor is told once for each change", async () => {
+test("walk 2: sends the editor one update for each file change", async () => {
   const { project, ask, until, trace, close } = openTracedConversation();
   const skills = join(project, ".agents", "skills");
   await ask("initialize", { protocolVersion: 1, clientCapabilities: { _meta: { "acp-skills": true } } });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openTracedConversation } from "./traced-conversation.ts";
 
-test("walk 1: a message from the editor reaches the agent unchanged, unless it calls a skill", async () => {
+test("walk 1: forwards the editor's messages to the agent unchanged unless they invoke a skill", async () => {
   const { project, ask, until, trace, close } = openTracedConversation(["embedded", "commands=init"]);
   const say = (text: string): Promise<void> =>
     ask("session/prompt", { sessionId: "session-1", prompt: [{ type: "text", text }] });
@@ -13,7 +13,7 @@ test("walk 1: a message from the editor reaches the agent unchanged, unless it c
   await say("/init echo");
   await say("/commit-message echo");
   await close();
-  // Whether the agent's own list comes before the skills are read, and so alone, is chance.
+  // The agent's own list may arrive before the skills are read; it is then forwarded without them.
   const isAlone = (line: string): boolean => line.includes('"availableCommands":[{"name":"init"}]');
   expect(trace.filter((line) => !isAlone(line))).toMatchInlineSnapshot(`
     [

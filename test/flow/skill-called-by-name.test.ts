@@ -13,7 +13,7 @@ disable-model-invocation: true
 Deploy $1 to $0. The person wrote: $ARGUMENTS
 `;
 
-test("a person calls a skill by /name with arguments: they fill its instructions, the use is recorded, and models are not told of it", async () => {
+test("invokes a skill by /name with arguments, records its use and hides it from models", async () => {
   const { project, ask, until, trace, close } = openTracedConversation(["embedded"], { deploy });
   await ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
   const skillsArrive = until((line) => line.includes('"deploy"'));

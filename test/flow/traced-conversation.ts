@@ -8,13 +8,13 @@ import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
 const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
 const skill = fileURLToPath(new URL("../../examples/skills/commit-message", import.meta.url));
 
-/** An editor on the wrapped scripted agent, in a project with one skill; every message is written down. */
+/** An editor connected to the wrapped scripted agent, in a project with one skill, with a trace of every message. */
 export interface TracedConversation {
   readonly project: string;
-  /** One line a message: `>` from the editor, `<` to the editor. */
+  /** One line per message: `>` from the editor, `<` to the editor. */
   readonly trace: string[];
   readonly ask: (method: string, params: object) => Promise<void>;
-  /** Resolves with the next message to the editor of which this holds. */
+  /** Resolves with the next message to the editor for which this is true. */
   readonly until: (holds: (line: string) => boolean) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -84,7 +84,7 @@ export function openTracedConversation(
   };
 }
 
-/** A message as a person would tell it: paths and marks made equal everywhere, the long lists shortened to their names. */
+/** A message with normalised paths and marks, and with long lists reduced to names. */
 function summarise(line: string, project: string): string {
   const plain = line.replaceAll(project, "/project").replace(/(lesson=[\\"]+)[0-9a-f]+/g, "$1mark");
   const message = JSON.parse(plain, (key: string, value: unknown) => {

@@ -19,7 +19,7 @@ await skills.close();
 console.log(JSON.stringify({ result, told }));
 `;
 
-test("an agent bundled by esbuild names the files it needs, and where, and runs code once they are there", async () => {
+test("names the files that an agent bundled by esbuild needs, and runs code after they are copied", async () => {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), "acp-skills-bundle-")));
   onTestFinished(() => {
     rmSync(directory, { recursive: true, force: true });

@@ -61,7 +61,7 @@ describeDoors("in process", async (project) => {
 });
 
 describe("openSkills", () => {
-  test("finds the skills of the directory, of additional ones, and of the home directory", async () => {
+  test("finds skills in cwd, additional directories and the home directory", async () => {
     writeSkill(".agents/skills", "own");
     writeSkill("more/.claude/skills", "added");
     writeSkill("home/.agents/skills", "mine");
@@ -75,7 +75,7 @@ describe("openSkills", () => {
     expect(await namesOf(narrow)).toEqual(["named", "skills.protocol.guide"]);
   });
 
-  test("a skill that is not visible is not there", async () => {
+  test("treats a skill that is not visible as unknown", async () => {
     writeSkill(".agents/skills", "shown");
     writeSkill(".agents/skills", "hidden");
     const skills = await open({ visible: ({ name }) => name !== "hidden" });
@@ -87,7 +87,7 @@ describe("openSkills", () => {
     await expect(skills.call("describe_skill", { name: "hidden" })).rejects.toMatchObject(refused);
   });
 
-  test("what is wrong with skills is told, each once, by the words of the command line", async () => {
+  test("logs each problem of skills once, like the command line", async () => {
     writeSkill(".agents/skills", "fine");
     write(".agents/skills/broken/SKILL.md", "no frontmatter");
     write(".agents/skills/styled/SKILL.md", "---\nname: Styled\ndescription: Does it.\n---\n");
@@ -106,14 +106,14 @@ describe("openSkills", () => {
     expect(told.filter((line) => line.startsWith(broken))).toHaveLength(1);
   });
 
-  test("an edit shows without opening anew", async () => {
+  test("shows edits without reopening", async () => {
     writeSkill(".agents/skills", "first");
     const skills = await open();
     writeSkill(".agents/skills", "second");
     await expect.poll(() => namesOf(skills), { timeout: 10_000 }).toContain("second");
   });
 
-  test("a blob belongs to its owner, by default to the session", async () => {
+  test("restricts a blob to its owner, by default the session", async () => {
     const skills = await open();
     const { blob_id } = await skills.call("create_blob", { content: "x", kind: "text/plain" }, { sessionId: "one" });
     await expect(skills.call("read_blob", { blob_id }, { sessionId: "one" })).resolves.toMatchObject({ content: "x" });
@@ -125,7 +125,7 @@ describe("openSkills", () => {
     await expect(read).resolves.toMatchObject({ content: "y" });
   });
 
-  test("a blob outlives the opening that made it", async () => {
+  test("keeps blobs after closing and reopening", async () => {
     const first = await open();
     const { blob_id } = await first.call("create_blob", { content: "kept", kind: "text/plain" });
     await first.close();
@@ -133,7 +133,7 @@ describe("openSkills", () => {
     await expect(second.call("read_blob", { blob_id })).resolves.toMatchObject({ content: "kept" });
   });
 
-  test("uses are in the ledger, with their session and outcome", async () => {
+  test("records uses in the ledger with session and outcome", async () => {
     writeSkill(".agents/skills", "own");
     const skills = await open();
     await skills.call("describe_skill", { name: "own" }, { sessionId: "s1" });
@@ -147,20 +147,20 @@ describe("openSkills", () => {
     ]);
   });
 
-  test("a call that is given up rejects with the signal's reason", async () => {
+  test("rejects an aborted call with the signal's reason", async () => {
     const skills = await open();
     const reason = new Error("enough");
     await expect(skills.call("list_skills", {}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
-  test("after closing, calls are refused, and closing again does no harm", async () => {
+  test("rejects calls after close, which is idempotent", async () => {
     const skills = await open();
     await Promise.all([skills.close(), skills.close()]);
     await skills.close();
     await expect(skills.call("list_skills")).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  test("a data directory that cannot be used costs blobs only, is told, and is used when it can be", async () => {
+  test("serves calls without blobs and logs it while the data directory is unusable", async () => {
     write("data", "a file");
     const told: string[] = [];
     const skills = await open({ log: (level, message) => void told.push(`${level}: ${message}`) });
@@ -181,13 +181,13 @@ describe("openSkills", () => {
     [{ additionalDirectories: "x" }, "Option additionalDirectories: expected an array of directory paths"],
     [{ visible: true }, "Option visible: expected a function of a skill, got boolean."],
     [{ visibel: () => true }, 'Did you mean "visible"?'],
-  ])("%j is refused", async (options, message) => {
+  ])("rejects %j", async (options, message) => {
     const opening = openSkills(options as OpenSkillsOptions);
     await expect(opening).rejects.toMatchObject({ code: "INVALID_OPTIONS" });
     await expect(openSkills(options as OpenSkillsOptions)).rejects.toThrow(message);
   });
 
-  test("the tools come as each model's API takes them, and answers are typed", async () => {
+  test("returns tools in the format of each model API, with typed results", async () => {
     const skills = await open();
     expect(skills.tools("openai").map((tool) => tool.function.name)).toHaveLength(8);
     expect(skills.tools("anthropic").map(({ name }) => name)).toEqual(skills.tools("mcp").map(({ name }) => name));
@@ -203,16 +203,16 @@ describe("openSkills", () => {
     await expect(typeOfFailure()).rejects.toMatchObject({ code: "UNSUPPORTED_LANGUAGE" });
   });
 
-  test("a misspelled tool or argument does not compile, and is rejected all the same", async () => {
+  test("rejects a misspelled tool or argument at compile time and at run time", async () => {
     const skills = await open();
-    // @ts-expect-error: there is no such tool.
+    // @ts-expect-error: unknown tool.
     await expect(skills.call("list_skill", {})).rejects.toMatchObject({ code: "METHOD_NOT_FOUND" });
-    // @ts-expect-error: there is no such argument.
+    // @ts-expect-error: unknown argument.
     const misspelled = skills.call("describe_skill", { name: "x", detial: "full" });
     await expect(misspelled).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
-    // @ts-expect-error: an argument is missing.
+    // @ts-expect-error: missing argument.
     await expect(skills.call("describe_skill", {})).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
-    // @ts-expect-error: an argument has another type.
+    // @ts-expect-error: wrong type of argument.
     await expect(skills.call("list_skills", { limit: "5" })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });

@@ -16,7 +16,7 @@ beforeEach(() => {
   };
 });
 
-/** The built package, whose tools run on a thread of their own. */
+/** Opens the built package, whose tools run on a worker thread. */
 async function open(options: OpenSkillsOptions = {}): Promise<Skills> {
   const built = new URL("../../dist/index.js", import.meta.url).href;
   const { openSkills } = (await import(built)) as typeof acpSkills;
@@ -31,7 +31,7 @@ async function open(options: OpenSkillsOptions = {}): Promise<Skills> {
   return skills;
 }
 
-test("the tools answer from their own thread, with typed errors", async () => {
+test("runs the tools on a worker thread, with typed errors", async () => {
   const skills = await open();
   expect((await skills.call("list_skills")).skills.map(({ name }) => name)).toEqual(["pdf", "skills.protocol.guide"]);
   await expect(skills.call("describe_skill", { name: "pfd" })).rejects.toMatchObject({
@@ -40,7 +40,7 @@ test("the tools answer from their own thread, with typed errors", async () => {
   });
 });
 
-test("whether a skill is visible is asked at each call", async () => {
+test("calls visible for each call of a tool", async () => {
   let hidden = "pdf";
   const skills = await open({ visible: ({ name }) => name !== hidden });
   const names = async (): Promise<string[]> => (await skills.call("list_skills")).skills.map(({ name }) => name);
@@ -49,13 +49,13 @@ test("whether a skill is visible is asked at each call", async () => {
   expect(await names()).toEqual(["pdf", "skills.protocol.guide"]);
 });
 
-test("arguments that cannot be sent to a thread are refused", async () => {
+test("rejects arguments that cannot be cloned", async () => {
   const skills = await open();
   const name: string = "list_skills";
   await expect(skills.call(name, { limit: () => 1 })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
 });
 
-test("a call that is given up while it waits rejects with the signal's reason", async () => {
+test("rejects a running call with the signal's reason when it is aborted", async () => {
   const skills = await open();
   const controller = new AbortController();
   const reason = new Error("enough");
@@ -64,7 +64,7 @@ test("a call that is given up while it waits rejects with the signal's reason", 
   await expect(call).rejects.toBe(reason);
 });
 
-test("what a caller's own function throws ends its call, and nothing else", async () => {
+test("rejects only the call whose callback throws", async () => {
   let isBroken = true;
   const fault = new Error("a fault of the caller's");
   const skills = await open({
@@ -78,7 +78,7 @@ test("what a caller's own function throws ends its call, and nothing else", asyn
   expect((await skills.call("list_skills")).skills).toHaveLength(2);
 });
 
-test("changes and problems of skills are told, whatever a listener throws", async () => {
+test("reports changes and problems of skills even if a listener throws", async () => {
   const logged: string[] = [];
   const skills = await open({ log: (level, message) => void logged.push(`${level} ${message}`) });
   expect(skills.problems).toEqual([]);
@@ -99,7 +99,7 @@ test("changes and problems of skills are told, whatever a listener throws", asyn
   expect(changes).toHaveLength(1);
 });
 
-test("a call is reported to the editor when it is asked to be", async () => {
+test("reports a call to the editor with the option report", async () => {
   const skills = await open();
   const sent: { method: string; params: unknown }[] = [];
   const send = (method: string, params: unknown): void => void sent.push({ method, params });

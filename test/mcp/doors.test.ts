@@ -20,7 +20,7 @@ const openMcp = (project: string): Promise<OpenDoor> =>
     project,
   });
 
-/** What a call came to, out of the answer of a tool: its structured content, which its text repeats. */
+/** The outcome of a call from a tool result: its structured content, which its text repeats. */
 function toReply({ result, error }: { readonly result?: Record<string, unknown>; readonly error?: object }): DoorReply {
   if (result === undefined) throw new Error(`not the answer of a tool: ${JSON.stringify(error)}`);
   const [{ text }] = result.content as [{ text: string }];

@@ -38,7 +38,7 @@ export interface OpenDoor {
   readonly sockets: SocketServer;
 }
 
-/** The door over skills in memory. `wrap` may stand between it and the toolbox. */
+/** The door over skills in memory. `wrap` can decorate the toolbox. */
 export async function openDoor(
   given: Readonly<Record<string, string | Uint8Array>> = skills,
   {

@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).flatMap(({ server, sockets }) => [server.close(), sockets.close()]));
 });
 
-/** A door that counts what is called through it. */
+/** A door that records its calls. */
 async function open(): Promise<OpenDoor & { calls: string[] }> {
   const calls: string[] = [];
   const door = await openDoor(undefined, {
@@ -31,7 +31,7 @@ async function open(): Promise<OpenDoor & { calls: string[] }> {
   return { ...door, calls };
 }
 
-/** What a program prints that runs as another user, and is given what an agent was given. */
+/** Runs a program as another user with the configuration of an agent, and returns its output. */
 async function runAs(user: number, script: string, given: object): Promise<string> {
   const child = spawn(process.execPath, ["-e", script, JSON.stringify(given)], {
     uid: user,
@@ -55,7 +55,7 @@ const post = `
     }
   })();`;
 
-/** Asks without waiting for an answer: by then its sockets are closed, in each of the ways there are. */
+/** Sends requests and closes the sockets in three different ways before a response can arrive. */
 const postAndLeave = `
   const { connect } = require("node:net");
   const { url, headers, bodies } = JSON.parse(process.argv[1]);
@@ -76,13 +76,13 @@ const bodies = [
   legacyCall("run_code", { language: "python", code: "def main(): pass" }, 3),
 ];
 
-describe.runIf(canBeOthers)("another user of the machine, who has read the agent's configuration,", () => {
-  it("neither lists nor calls anything over HTTP", async () => {
+describe.runIf(canBeOthers)("another user who has read the agent's configuration", () => {
+  it("can neither list nor call tools over HTTP", async () => {
     const { server, caller, calls, logged } = await open();
     const { url, headers } = await server.open(caller);
     expect(await runAs(nobody, post, { url, headers, bodies })).toBe("refused\n".repeat(3));
     await runAs(nobody, postAndLeave, { url, headers, bodies: bodies.slice(1) });
-    // Everything that came before this has been looked at when it is answered.
+    // When this is answered, all earlier requests have been processed.
     expect((await rawRequest({ url, headers } as never, { body: bodies[0] })).status).toBe(200);
     expect(calls).toEqual([]);
     expect(logged).toEqual([expect.stringContaining("by another user of this machine (uid 65534) was refused")]);
@@ -100,11 +100,11 @@ describe.runIf(canBeOthers)("another user of the machine, who has read the agent
   });
 });
 
-describe("a connection whose other end", () => {
+describe("a connection whose peer", () => {
   it.each([
-    ["belongs to another user", () => Promise.resolve(4711), "by another user of this machine (uid 4711)"],
+    ["is another user", () => Promise.resolve(4711), "by another user of this machine (uid 4711)"],
     ["cannot be found", () => Promise.resolve(undefined), undefined],
-    ["cannot be looked for", () => Promise.reject(new Error("EMFILE")), "cannot be determined: Error: EMFILE"],
+    ["lookup fails", () => Promise.reject(new Error("EMFILE")), "cannot be determined: Error: EMFILE"],
   ])("%s is closed without an answer", async (_what, userOf, told) => {
     const { door, caller, logged, calls } = await open();
     const server = openLoopbackServer(door, { userOf });

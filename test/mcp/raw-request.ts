@@ -5,7 +5,7 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly text: string;
-  /** The one JSON-RPC message of the answer, whether it came as JSON or as an event. */
+  /** The JSON-RPC message of the response, sent as JSON or as an event. */
   readonly message: { readonly id?: unknown; readonly result?: Record<string, unknown>; readonly error?: RawError };
 }
 
@@ -20,11 +20,11 @@ export interface RawOptions {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
-  /** Sends a body as it is. */
+  /** Sent as the body without encoding. */
   readonly text?: string | Buffer;
 }
 
-/** One HTTP request as bytes on a wire, with nothing that a client library would add or refuse. A header that is undefined is left out. */
+/** Sends an HTTP request without what a client library would add or reject. An undefined header is omitted. */
 export async function rawRequest(address: LoopbackAddress, options: RawOptions = {}): Promise<RawAnswer> {
   const { hostname, port, pathname } = new URL(address.url);
   const given = {
@@ -57,15 +57,15 @@ function toMessage(text: string): RawAnswer["message"] {
   return json.startsWith("{") ? (JSON.parse(json) as RawAnswer["message"]) : {};
 }
 
-/** A request as clients before 2026-07-28 send it. */
+/** A request of a client before 2026-07-28. */
 export function legacyCall(tool: string, args: object, id: unknown = 1): object {
   return { jsonrpc: "2.0", id, method: "tools/call", params: { name: tool, arguments: args } };
 }
 
-/** What a client says that speaks the Skills extension. */
+/** The capabilities of a client that supports the Skills extension. */
 export const speaksSkills = { extensions: { "io.modelcontextprotocol/skills": {} } };
 
-/** A request of 2026-07-28: it carries its revision and its client with it, and repeats itself in headers. */
+/** A request of 2026-07-28, with its revision and client in `_meta` and repeated in headers. */
 export function modernRequest(
   method: string,
   params: Record<string, unknown> = {},

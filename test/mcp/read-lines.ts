@@ -1,4 +1,4 @@
-/** The lines of a stream of bytes, split at `\n` only, as text; a last line without an end counts. */
+/** The lines of a byte stream, split at `\n` only; the last line may lack it. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let parts: Uint8Array[] = [];
   for await (const chunk of chunks) {

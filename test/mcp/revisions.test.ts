@@ -107,7 +107,7 @@ describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s
     return client;
   }
 
-  it("gets tools with annotations, and the mark that keeps them listed", async () => {
+  it("gets tools with annotations and the field that keeps them listed", async () => {
     const { address } = await open();
     const client = await connect(address);
     const { tools } = await client.listTools();
@@ -142,7 +142,7 @@ describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s
     const { address } = await open();
     const client = await connect(address);
     const { tools } = await client.listTools();
-    // Clients of the library's first generation hold refusals against the schema as well.
+    // Clients on version 1 of the library validate errors against the schema too.
     const schema = tools.find(({ name }) => name === "describe_skill")?.outputSchema;
     const validate = new Ajv2020().compile(schema as object);
     for (const name of ["alpha", "alpa"]) {

@@ -16,7 +16,7 @@ async function open() {
   return { client: openStdioClient(input, output), input, output, ended, files, catalog };
 }
 
-/** Answers come a turn of the loop later, as those of a sandbox do. */
+/** Responds a turn of the event loop later, like a sandbox. */
 function withDelay(door: McpDoor): McpDoor {
   const toolbox: McpDoor["toolbox"] = {
     async call(...call) {

@@ -10,7 +10,7 @@ import { openDoor } from "./open-door.ts";
 import { legacyCall, rawRequest } from "./raw-request.ts";
 import { openStdioClient } from "./stdio-client.ts";
 
-test("a session is served alike over HTTP and through a bridge, until the servers are closed", async () => {
+test("serves a session with the same results over HTTP and through the bridge until closed", async () => {
   const { door, caller } = await openDoor();
   const servers = openSessionServers({ ...door, clock: systemClock });
   const http = (await servers.open(caller, "http")) as LoopbackAddress;

@@ -27,7 +27,7 @@ interface Host extends OpenDoor {
   readonly host: SkillsClient;
 }
 
-/** A host that verifies every file against the entry that named it. */
+/** A host that verifies every file against the digest in its entry. */
 async function openHost(
   given: Parameters<typeof openDoor>[0] = skills,
   { mode = "auto", caller = {}, capabilities = speaksSkills, ...options }: Options = {},
@@ -83,7 +83,7 @@ describe.each(["auto", "legacy"] as const)("a host of the Skills extension, in m
 });
 
 describe("what is served", () => {
-  it("lists ten dozen skills, page by page", async () => {
+  it("lists 120 skills in pages", async () => {
     const names = Array.from({ length: 120 }, (_, index) => `skill-${String(index).padStart(3, "0")}`);
     const { host } = await openHost(
       Object.fromEntries(names.map((name) => [`/skills/${name}/SKILL.md`, skillMd(name)])),
@@ -155,7 +155,7 @@ describe("what is served", () => {
         "/skills/gamma/large.bin": new Uint8Array(16 * 1024 * 1024),
       },
     ],
-  ])("leaves a skill with %s to the tools, and says so once", async (_what, files) => {
+  ])("does not serve a skill with %s and logs it once", async (_what, files) => {
     const { host, client, logged } = await openHost({ ...skills, ...files });
     expect(await uris(host)).toEqual(["skill://alpha/SKILL.md", "skill://beta/SKILL.md"]);
     expect(await uris(host)).toHaveLength(2);

@@ -6,8 +6,8 @@ import { modernRequest, rawRequest, speaksSkills } from "./raw-request.ts";
 import type { RawAnswer } from "./raw-request.ts";
 
 /**
- * What the published server scenarios for the Skills extension (SEP-2640: enumeration, manifest, directory) ask of the bare wire, under
- * their ids. They find skills by themselves; so does this, over two pages of them.
+ * The requirements of the published server scenarios for the Skills extension (SEP-2640: enumeration, manifest, directory), under
+ * their ids. Like these, it discovers the skills, on two pages.
  */
 const requirements = {
   capability: [

@@ -8,13 +8,13 @@ export interface StdioMessage {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: object };
 }
 
-/** A client that speaks MCP over two streams in plain JSON, and knows no revision. */
+/** An MCP client over two streams that sends plain JSON of any revision. */
 export interface StdioClient {
-  /** Sends a message; resolves with the answer to its id. */
+  /** Sends a request; resolves with the response. */
   ask(message: { readonly id: unknown }): Promise<StdioMessage>;
-  /** Sends a message, or any text as a line. */
+  /** Sends a message, or any text, as a line. */
   send(message: object | string): void;
-  /** Everything that was received, in order. */
+  /** All received messages, in order. */
   readonly received: readonly StdioMessage[];
   /** Resolves with the first message for which this is true. */
   wait(isIt: (message: StdioMessage) => boolean): Promise<StdioMessage>;
@@ -43,7 +43,7 @@ export function openStdioClient(toServer: Writable, fromServer: Readable): Stdio
       for (const look of [...waiting]) look();
     }
   };
-  // A stream that a test destroys ends with an error; what was to be received tells whether that was right.
+  // A stream that a test destroys fails; the assertions on received messages decide whether that is correct.
   listen().catch(() => undefined);
   return {
     received,
@@ -56,7 +56,7 @@ export function openStdioClient(toServer: Writable, fromServer: Readable): Stdio
   };
 }
 
-/** How each revision opens; every one of them may be answered by `legacyCall` or `modernRequest` after that. */
+/** The opening message of each revision, to be followed by `legacyCall` or `modernRequest`. */
 export function initialize(revision: string, capabilities: object = {}): { readonly id: unknown } {
   return {
     jsonrpc: "2.0",

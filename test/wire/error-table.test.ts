@@ -35,7 +35,7 @@ const numbers: readonly [number, readonly SkillsErrorCode[]][] = [
 ];
 
 test.each(numbers.flatMap(([number, codes]) => codes.map((code) => [code, number] as const)))(
-  "%s is %i, with our sentence and our code (C-2.3)",
+  "maps %s to %i with its message and code (C-2.3)",
   (code, number) => {
     const { wire, logged } = tell(new SkillsError(code, "A sentence."));
     expect(wire).toMatchObject({ code: number, message: "A sentence.", data: { code } });
@@ -44,14 +44,14 @@ test.each(numbers.flatMap(([number, codes]) => codes.map((code) => [code, number
   },
 );
 
-test("facts that callers may use go along, others stay here", () => {
+test("sends only facts that callers may use", () => {
   const violations = [{ field: "/limit", expected: "a whole number", actual: 0 }];
   const facts = { hint: "h", available: ["a"], violations, path: "/home/someone", retryable: true };
   const { wire } = tell(new SkillsError("VALIDATION_ERROR", "m", { facts }));
   expect(wire.data).toEqual({ code: "VALIDATION_ERROR", hint: "h", available: ["a"], violations, retryable: true });
 });
 
-test("at most ten names are available", () => {
+test("sends at most ten available names", () => {
   const available = Array.from({ length: 11 }, (_, index) => String(index));
   expect(tell(new SkillsError("SKILL_NOT_FOUND", "m", { facts: { available } })).wire.data.available).toHaveLength(10);
 });
@@ -65,13 +65,13 @@ const unshowable = {
 test.each([
   ["an unknown error", new Error("ENOENT /home/someone/secret")],
   ["an error with a cause", new Error("x", { cause: new Error("/home/someone/secret") })],
-  ["a text", "/home/someone/secret"],
+  ["a string", "/home/someone/secret"],
   ["nothing", undefined],
-  ["a value that refuses to become text", unshowable],
-  ["a code that names host paths", new SkillsError("UNREADABLE", "/home/someone/secret cannot be read")],
-  ["an option of ours that is wrong", new SkillsError("INVALID_OPTIONS", "x")],
+  ["a value whose toString throws", unshowable],
+  ["a code whose messages contain host paths", new SkillsError("UNREADABLE", "/home/someone/secret cannot be read")],
+  ["an invalid option of ours", new SkillsError("INVALID_OPTIONS", "x")],
   ["an internal error without an id", new SkillsError("INTERNAL", "/home/someone/secret is damaged")],
-])("%s is our fault: an id for the caller, the detail for the log", (_name, error) => {
+])("responds to %s with an error id and logs the details", (_name, error) => {
   const { wire, logged } = tell(error);
   expect(wire).toEqual({
     code: -32603,
@@ -82,7 +82,7 @@ test.each([
   expect(logged[0]).toContain("Internal error err_1: ");
 });
 
-test("an internal error that has an id was logged already", () => {
+test("does not log an internal error that already has an id", () => {
   const { wire, logged } = tell(new SkillsError("INTERNAL", "m", { facts: { errorId: "err_0" } }));
   expect(wire.data.error_id).toBe("err_0");
   expect(logged).toEqual([]);

@@ -24,7 +24,7 @@ async function open(options: Parameters<typeof openDoor>[1] = {}): Promise<OpenD
 
 const list = legacyCall("list_skills", {});
 
-/** A toolbox whose calls wait until they are given up, and count how many were. */
+/** A toolbox whose calls wait until they are cancelled, and which counts the cancelled calls. */
 function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise<void>; abortedCalls: () => number } {
   let aborted = 0;
   let start = (): void => undefined;
@@ -42,7 +42,7 @@ function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise
   return { wrap: () => toolbox, started, abortedCalls: () => aborted };
 }
 
-describe("what a call prints while it runs", () => {
+describe("the output of a running call", () => {
   const printing = (): Pick<Toolbox, "call"> => ({
     call: (_name, _args, { onEvent }) => {
       for (const text of ["one", "two"]) onEvent?.(printed(text));
@@ -253,7 +253,7 @@ describe("sessions", () => {
   });
 });
 
-describe("giving up", () => {
+describe("cancellation", () => {
   it("cancels a call whose client disconnects", async () => {
     const { wrap, started, abortedCalls } = waitingToolbox();
     const { address } = await open({ wrap });
@@ -291,7 +291,7 @@ describe("giving up", () => {
   it.each([
     ["before 2026-07-28", { body: list }],
     ["since", modernRequest("tools/call", { name: "list_skills" })],
-  ])("cancels what a closed session was doing, %s", async (_when, request) => {
+  ])("cancels the requests of a closed session, %s", async (_when, request) => {
     const { wrap, started, abortedCalls } = waitingToolbox();
     const { address } = await open({ wrap });
     const waiting = rawRequest(address, request).catch(() => undefined);
@@ -302,10 +302,10 @@ describe("giving up", () => {
   });
 });
 
-describe("trouble with the port", () => {
+describe("port errors", () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it("tries again with the next session after listening failed", async () => {
+  it("retries listening for the next session", async () => {
     const { server, caller } = await openDoor();
     vi.spyOn(Server.prototype, "listen").mockImplementationOnce(function (this: Server) {
       process.nextTick(() => this.emit("error", new Error("EMFILE")));

@@ -29,34 +29,34 @@ function row({
   return `   1: ${address}:${remotePort} ${address}:${localPort} ${state} ${queues}  ${user}        0 ${inode} 1 0000\n`;
 }
 
-describe("the user in the kernel's table", () => {
+describe("findPeerUser", () => {
   it.each([
-    ["over IPv4", row({}), 1000],
-    ["of a socket for both families", row({ address: six }), 1000],
-    ["behind other rows", row({ remotePort: "C002", user: "5" }) + row({}), 1000],
-    ["root's", row({ user: "0" }), 0],
-    ["of nobody who is there", "", undefined],
-    ["of our own end", row({ remotePort: "1F90", localPort: "C001" }), undefined],
+    ["finds the user of an IPv4 socket", row({}), 1000],
+    ["finds the user of a dual-stack socket", row({ address: six }), 1000],
+    ["finds the user in a later row", row({ remotePort: "C002", user: "5" }) + row({}), 1000],
+    ["finds root", row({ user: "0" }), 0],
+    ["finds no user in an empty table", "", undefined],
+    ["ignores our own end of the connection", row({ remotePort: "1F90", localPort: "C001" }), undefined],
     [
-      "of a connection that its process has closed, shown as root's",
+      "ignores a connection that its process has closed, which is listed as root's",
       row({ state: "05", user: "0", inode: "0" }),
       undefined,
     ],
-    ["of a connection that waits to be forgotten", row({ state: "06", user: "0", inode: "0" }), undefined],
-    ["of a socket without a process", row({ user: "0", inode: "0" }), undefined],
+    ["ignores a connection in TIME_WAIT", row({ state: "06", user: "0", inode: "0" }), undefined],
+    ["ignores a socket without a process", row({ user: "0", inode: "0" }), undefined],
   ])("%s", (_what, table, user) => {
     expect(findPeerUser(table, connection)).toBe(user);
   });
 
-  it("is looked for under an IPv4 address in either form, and no other", () => {
+  it("accepts an IPv4 address in both forms and no other address", () => {
     expect(findPeerUser(row({}), { ...connection, remoteAddress: "::ffff:127.0.0.1" })).toBe(1000);
     expect(findPeerUser(row({}), { ...connection, remoteAddress: "::1" })).toBeUndefined();
     expect(findPeerUser(row({}), {})).toBeUndefined();
   });
 });
 
-describe("reading the table", () => {
-  it("is done once for all who ask meanwhile, and never by a reading that began before", async () => {
+describe("openPeerUsers", () => {
+  it("shares one read between concurrent callers, but not a read that started earlier", async () => {
     const readings: ((table: string) => void)[] = [];
     const { userOf } = openPeerUsers(() => new Promise((resolve) => readings.push(resolve)));
     const first = userOf(connection);
@@ -68,7 +68,7 @@ describe("reading the table", () => {
     expect([await first, ...(await Promise.all(later))]).toEqual([1, 2, 2]);
   });
 
-  it("is done again where the row has slipped, and a failure is not kept", async () => {
+  it("reads again if the row is missing, and after a failure", async () => {
     const tables = [Promise.reject(new Error("EMFILE")), "", row({})].map((table) => Promise.resolve(table));
     for (const table of tables) table.catch(() => undefined);
     const { userOf } = openPeerUsers(() => tables.shift() ?? Promise.resolve(""));
@@ -86,7 +86,7 @@ describe.runIf(canTellPeerUsers())("on this machine", () => {
     return { server, port: (server.address() as AddressInfo).port };
   }
 
-  it("it is this user who connects from here, over either family of addresses", async () => {
+  it("finds this user for connections over IPv4 and IPv4-mapped addresses", async () => {
     const { server, port } = await listen();
     const { userOf } = openPeerUsers();
     for (const host of ["127.0.0.1", "::ffff:127.0.0.1"]) {
@@ -101,6 +101,6 @@ describe.runIf(canTellPeerUsers())("on this machine", () => {
   });
 });
 
-it("only Linux tells", () => {
+it("is available on Linux only", () => {
   expect([canTellPeerUsers("darwin"), canTellPeerUsers("win32")]).toEqual([false, false]);
 });

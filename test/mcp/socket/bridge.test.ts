@@ -59,7 +59,7 @@ async function openBridge(
   return { ...startBridge(address.path), closeSession: () => address.close() };
 }
 
-/** A toolbox whose calls wait until they are given up. */
+/** A toolbox whose calls wait until they are cancelled. */
 function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise<void>; cancelled: Promise<void> } {
   let cancel = (): void => undefined;
   let start = (): void => undefined;
