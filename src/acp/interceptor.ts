@@ -20,7 +20,7 @@ import { servedTools } from "../tools/tool-names.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
 
 /**
- * Sees every message between an editor and its agent, in order, and says what becomes of it; it knows neither bytes nor streams. Reading
+ * Decides about every message between an editor and its agent, in order; it knows neither bytes nor streams. Reading
  * skills and running tools is the service's work, on another thread: a message waits only for an answer that it needs, with a time
  * limit. An internal error never stops a message.
  */
@@ -59,7 +59,7 @@ const transparent: Interceptor = {
   close: () => undefined,
 };
 
-/** A request of the editor whose response is looked at. */
+/** A request of the editor whose response is processed. */
 type Pending =
   | { readonly kind: "initialize"; readonly params: JsonRecord }
   | Opening
@@ -203,7 +203,7 @@ class ServingInterceptor implements Interceptor {
     }
   }
 
-  /** Sends a notification to the editor, after the message that is being looked at. */
+  /** Sends a notification to the editor, after the message that is being processed. */
   readonly #tell = (message: Notification): void => {
     queueMicrotask(() => {
       if (this.#isOpen) this.#options.send(encodeMessage(message), () => undefined);

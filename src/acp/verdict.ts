@@ -1,6 +1,6 @@
 import type { Amendment } from "./bytes/amend.ts";
 
-/** What becomes of a message. */
+/** Whether and how a message is forwarded. */
 export type Verdict =
   { readonly forward: true; readonly amendments?: readonly Amendment[] } | { readonly forward: false };
 

@@ -14,7 +14,7 @@ export interface OpenSkillsOptions extends SkillsOptions {
   readonly cwd?: string;
   /** More directories whose default roots are searched for skills. */
   readonly additionalDirectories?: readonly string[];
-  /** Versions for which this returns false do not exist for calls. Must not throw. */
+  /** Skill versions for which this returns false are hidden from calls. Must not throw. */
   readonly visible?: (skill: Skill) => boolean;
 }
 
@@ -26,27 +26,27 @@ export interface SkillsCallOptions {
   readonly signal?: AbortSignal;
   /** Recorded in the ledger; blobs belong to the session unless `owner` is given. */
   readonly sessionId?: string;
-  /** The owner of the blobs that are written and read; those of other owners do not exist. */
+  /** The owner of the blobs that are written and read; blobs of other owners are not accessible. */
   readonly owner?: string;
-  /** The directory that a skill with permission for the project works on. Default: `cwd`. */
+  /** The directory for skills with permission to access the project. Default: `cwd`. */
   readonly project?: string;
-  /** Called with what code prints while it runs. Must not throw. */
+  /** Called with the output of code while it runs. Must not throw. */
   readonly onPrint?: (text: string) => void;
-  /** Shows the call in the editor. An editor that cannot be reached changes nothing. */
+  /** Reports the call to the editor. Failures to send do not affect the call. */
   readonly report?: CallReport;
 }
 
-/** Arguments may be left out where none is required. */
+/** Arguments may be omitted if none is required. */
 type Arguments<Name extends ServedToolName> =
   Record<string, never> extends ToolInput<Name>
     ? [args?: ToolInput<Name>, options?: SkillsCallOptions]
     : [args: ToolInput<Name>, options?: SkillsCallOptions];
 
-/** The tools in this process, over skills that are watched. */
+/** The tools in this process, with skills that are watched for changes. */
 export interface Skills {
   /**
-   * Calls a tool; the result is the same plain JSON as through every other door. Rejects with a SkillsError, or with the reason of
-   * `signal`; nothing else. A name that the compiler does not know, such as a model's, takes any arguments and gives `unknown`.
+   * Calls a tool; the result is the same plain JSON as through every other door. Rejects only with a SkillsError or the reason of
+   * `signal`. A name that is not known at compile time, such as a model's, accepts any arguments and returns `unknown`.
    */
   call<Name extends ServedToolName>(name: Name, ...rest: Arguments<Name>): Promise<ToolOutput<Name>>;
   call<Name extends string>(
@@ -54,7 +54,7 @@ export interface Skills {
     args?: unknown,
     options?: SkillsCallOptions,
   ): Promise<unknown>;
-  /** The tools as a model's API takes them. */
+  /** The tools in the format of a model's API. */
   tools<Format extends ToolFormat>(format: Format): ToolDefinitions[Format][];
   /** The problems of all skills, whether `visible` or not; current until the next change. */
   readonly problems: readonly Problem[];
@@ -65,8 +65,8 @@ export interface Skills {
 }
 
 /**
- * Opens the tools for agent authors who call their model themselves. They run on a thread of their own, so that nothing blocks the
- * caller's. Resolves once the skills have been read. Throws INVALID_OPTIONS. What the tools need is loaded here, not with the package.
+ * Opens the tools for agent authors who call their model themselves. They run on a worker thread, so that nothing blocks the
+ * caller's. Resolves when the skills have been read. Throws INVALID_OPTIONS. The tools are loaded here, not with the package.
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, { rules: ownRules });

@@ -26,7 +26,7 @@ export interface RemoteSkillsOptions extends Omit<Opening, "asksVisible"> {
   readonly visible: ((skill: Skill) => boolean) | undefined;
 }
 
-/** How long the thread may take to close before it is ended. */
+/** How long the thread may take to close before it is terminated. */
 const closingTime = 10_000;
 
 interface Waiting {
@@ -35,14 +35,14 @@ interface Waiting {
   readonly onPrint: ((text: string) => void) | undefined;
 }
 
-/** Opens the tools on a thread of their own; resolves once the skills have been read. */
+/** Opens the tools on a worker thread; resolves when the skills have been read. */
 export async function openRemoteSkills(settings: Settings, options: RemoteSkillsOptions): Promise<RemoteSkills> {
   const skills = new RemoteSkills(settings, options);
   await skills.opened();
   return skills;
 }
 
-/** The tools, on a thread of their own. */
+/** The tools on a worker thread. */
 export class RemoteSkills {
   readonly #settings: Settings;
   readonly #visible: RemoteSkillsOptions["visible"];
@@ -82,7 +82,7 @@ export class RemoteSkills {
     );
   }
 
-  /** Resolves once the skills have been read; rejects with CLOSED where the thread ends first. */
+  /** Resolves when the skills have been read; rejects with CLOSED if the thread ends first. */
   async opened(): Promise<void> {
     this.#channel.hold();
     await this.#opened.happened;

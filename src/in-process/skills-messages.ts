@@ -3,7 +3,7 @@ import type { SettingsData } from "../options.ts";
 import type { Problem } from "../skills/rules/problem.ts";
 import type { Skill } from "../skills/skill.ts";
 
-/** What a worker starts with. */
+/** The data with which a worker is started. */
 export interface SkillsData {
   readonly settings: SettingsData;
   readonly opening: Opening;
@@ -17,7 +17,7 @@ export interface Opening {
   readonly asksVisible: boolean;
 }
 
-/** Who calls. */
+/** The caller of a tool. */
 export interface CallFacts {
   readonly sessionId: string | undefined;
   readonly owner: string | undefined;
@@ -49,7 +49,7 @@ export type FromSkills =
   | { readonly kind: "result"; readonly call: number; readonly value: unknown }
   | { readonly kind: "error"; readonly call: number; readonly error: PlainError }
   | { readonly kind: "print"; readonly call: number; readonly text: string }
-  /** Skills that were not sent before, and those that are gone; asks which of all are hidden. */
+  /** Skills that were not sent before, and removed ones; asks which of all are hidden. */
   | {
       readonly kind: "see";
       readonly call: number;

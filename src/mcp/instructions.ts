@@ -3,7 +3,7 @@ import { guideSkill } from "../tools/guide/guide.ts";
 import type { ToolName } from "../tools/tool-names.ts";
 import { toSkillRows } from "../tools/view/skill-rows.ts";
 
-/** Bytes of the instructions: agents put them into every session's context, and Claude Code cuts them here. */
+/** The limit of the instructions in bytes: agents put them into every session's context, and Claude Code truncates them here. */
 export const maxInstructionBytes = 2_048;
 
 const intro =
@@ -13,7 +13,7 @@ const intro =
 /** `tools`: those of the caller; undefined for all. */
 interface InstructionOptions {
   readonly tools: readonly ToolName[] | undefined;
-  /** Without the index, where the model is told of skills in another way. */
+  /** False if the model learns about skills in another way. */
   readonly hasIndex: boolean;
 }
 

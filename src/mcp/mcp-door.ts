@@ -22,7 +22,7 @@ export interface McpCaller extends Caller {
   readonly turn?: () => AbortSignal;
   /** The listener for the run of a call that the editor shows. */
   readonly follow?: (call: FollowedCall) => RunListener | undefined;
-  /** The model is told of skills in prompts: the instructions of the server have no index. */
+  /** The model learns about skills in prompts, so that the instructions of the server have no index. */
   readonly isTaught?: boolean;
   /** Called when a client asks for the tools, so that its model has them. */
   readonly onReached?: () => void;

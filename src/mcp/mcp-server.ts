@@ -17,7 +17,7 @@ import { openSkillSource } from "./skill-source.ts";
 import type { PagedSource } from "./skill-source.ts";
 
 export interface ServerOptions {
-  /** Whether the client can be told that the skills changed. The tools never do. */
+  /** Whether the client can be notified of changed skills. The tools never change. */
   readonly tellsChanges: boolean;
   /** The client declares the Skills extension. Other clients get no resources: agents would give their model tools for reading them. */
   readonly declaresSkills: boolean;

@@ -12,7 +12,7 @@ export function toolCallIdIn(meta: Readonly<Record<string, unknown>> | undefined
   return typeof id === "string" ? id : undefined;
 }
 
-/** Tells a client that asked for progress what a run prints; undefined for one that did not ask. */
+/** Sends the output of a run as progress to a client that asked for it; undefined for other clients. */
 export function tellProgress(
   progressToken: string | number | undefined,
   notify: (notification: ProgressNotification) => Promise<void>,

@@ -10,7 +10,7 @@ export interface StdioStreams {
   readonly input: Readable;
   /** Carries nothing but the protocol. */
   readonly output: Writable;
-  /** Aborted when the client is gone, even if a stream still looks open. */
+  /** Aborted when the client has exited, even if a stream still seems open. */
   readonly gone?: AbortSignal;
 }
 

@@ -10,7 +10,7 @@ const skillMetaSchema = z.looseObject({
   source: z.string().describe("The root directory the skill was found under."),
 });
 
-/** What editors get for one skill: the RFD's AvailableSkill, with C-1.3's stricter name. */
+/** One skill as sent to editors: the RFD's AvailableSkill, with C-1.3's stricter name. */
 export const availableSkillSchema = z.looseObject({
   name: z
     .string()

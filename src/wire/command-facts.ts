@@ -2,13 +2,13 @@ import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";
 
 /**
- * What a command's `_meta["acp-skills"]` says of its skill: only what the command itself does not say (ACP.md A-6). Left out are the
- * canonical name where it is the slug, the namespace where it is the name's first segment, version 0.0.0 and kind "instruction".
+ * A command's `_meta["acp-skills"]`: the facts about its skill that the command itself does not contain (ACP.md A-6). It omits the
+ * canonical name if it is the slug, the namespace if it is the name's first segment, version 0.0.0 and kind "instruction".
  */
 export interface CommandFacts {
-  /** Where the command has another name, such as `$pdf`. */
+  /** Only if the command has another name, such as `$pdf`. */
   readonly slug?: string;
-  /** Where the command has another description. */
+  /** Only if the command has another description. */
   readonly description?: string;
   readonly name?: string;
   readonly version?: string;
@@ -45,7 +45,7 @@ export function toCommandFacts(
   };
 }
 
-/** The skill that a command tells of; not yet held to its schema. */
+/** The skill that a command describes; not validated against its schema. */
 export function fromCommandFacts(
   command: { readonly name: unknown; readonly description: unknown },
   facts: Partial<CommandFacts>,

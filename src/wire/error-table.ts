@@ -3,14 +3,14 @@ import type { SkillsErrorCode } from "../errors.ts";
 import { toInternalError } from "../base/internal-error.ts";
 import type { InternalErrorOptions } from "../base/internal-error.ts";
 
-/** One input that is not as it should be: a JSON pointer into the parameters, what was expected, and what was found. */
+/** One invalid input: a JSON pointer into the parameters, the expected value, and the actual value. */
 interface Violation {
   readonly field: string;
   readonly expected: string;
   readonly actual: unknown;
 }
 
-/** The error object of a JSON-RPC reply, the same at every door (CONTRACT C-2.3). */
+/** The error object of a JSON-RPC response, the same at every door (CONTRACT C-2.3). */
 export interface WireError {
   readonly code: number;
   readonly message: string;
@@ -19,11 +19,11 @@ export interface WireError {
     readonly hint?: string;
     readonly available?: readonly string[];
     readonly violations?: readonly Violation[];
-    /** With QUOTA_EXCEEDED: whose limit was reached. `disk` is a place that takes nothing at all, for whatever reason. */
+    /** With QUOTA_EXCEEDED: which limit was reached. `disk` means that nothing can be written, for any reason. */
     readonly limit?: string;
-    /** With INTERNAL: what to look for in the log. */
+    /** With INTERNAL: the id to search for in the log. */
     readonly error_id?: string;
-    /** Whether the very same call may succeed later. */
+    /** Whether the same call may succeed later. */
     readonly retryable: boolean;
   };
 }
@@ -33,7 +33,7 @@ interface Row {
   readonly retryable?: true;
 }
 
-/** A code that is not here is a fault of ours: the caller learns nothing but its id. */
+/** A code that is not listed is an internal error: the caller gets only its id. */
 const table: Partial<Record<SkillsErrorCode, Row>> = {
   PARSE_ERROR: { number: -32700 },
   INVALID_REQUEST: { number: -32600 },
@@ -62,8 +62,8 @@ const internalErrorNumber = -32603;
 const maxAvailable = 10;
 
 /**
- * What a caller is told about a failure. Never throws. Anything but a SkillsError of the table is INTERNAL: the caller gets an
- * id, and the log gets the detail beside that id.
+ * Converts an error to its wire form. Never throws. Anything but a SkillsError of the table becomes INTERNAL: the caller gets an
+ * id, and the details are logged with it.
  */
 export function toWireError(error: unknown, options: InternalErrorOptions): WireError {
   const row = isSkillsError(error) ? table[error.code] : undefined;

@@ -1,4 +1,4 @@
-/** Every protocol string this package reads or writes, once. */
+/** All protocol strings of this package. */
 
 export const initialize = "initialize";
 export const sessionNew = "session/new";
@@ -9,7 +9,7 @@ export const sessionList = "session/list";
 export const sessionClose = "session/close";
 export const sessionDelete = "session/delete";
 export const sessionPrompt = "session/prompt";
-/** Claude's extension: more words of the user during a turn, in the shape of a prompt. */
+/** Claude's extension: a message of the user during a turn, in the form of a prompt. */
 export const sessionSteering = "_session/steering";
 export const sessionUpdate = "session/update";
 export const requestPermission = "session/request_permission";
@@ -29,12 +29,12 @@ export const sessionInfoUpdate = "session_info_update";
 
 /** Our key in every `_meta`, and the prefix of our extension methods. */
 export const metaKey = "acp-skills";
-/** `_acp-skills/<tool>` is a request by the editor for one of our tools. */
+/** `_acp-skills/<tool>` is the editor's call of one of our tools. */
 export const toolMethodPrefix = "_acp-skills/";
-/** What code prints while an editor's own call of a tool runs: `{requestId, message}`. */
+/** Output of running code for an editor's own call of a tool: `{requestId, message}`. */
 export const progressNotification = "_acp-skills/progress";
-/** How many problems a session's skills have: `{sessionId, errors, warnings}`; `_acp-skills/list_problems` has them in pages. */
+/** The number of problems of a session's skills: `{sessionId, errors, warnings}`; `_acp-skills/list_problems` returns them in pages. */
 export const problemsNotification = "_acp-skills/problems";
 export const listProblems = "list_problems";
-/** The list of skills for clients whose SDK refuses unknown updates: the params of `available_skills_update` (A-6). */
+/** The list of skills for clients whose SDK rejects unknown updates: the params of `available_skills_update` (A-6). */
 export const skillsNotification = "_acp-skills/skills_update";

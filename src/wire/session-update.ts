@@ -4,14 +4,14 @@ import { availableSkillsUpdate, extensionSkillsUpdate } from "./methods.ts";
 
 const metaSchema = z.looseObject({}).nullish();
 
-/** The RFD's update: the whole list of skills, replacing the one before (Agent Skills List RFD, "Session Notification"). */
+/** The RFD's update: the full list of skills, which replaces the previous one (Agent Skills List RFD, "Session Notification"). */
 export const availableSkillsUpdateSchema = z.looseObject({
   sessionUpdate: z.enum([availableSkillsUpdate, extensionSkillsUpdate]),
   availableSkills: z.array(availableSkillSchema),
   _meta: metaSchema,
 });
 
-/** ACP's SessionUpdate extended by ours. Every other kind is ACP's own business and passes whole. */
+/** ACP's SessionUpdate, extended by our kinds. Other kinds are passed through unchanged. */
 export const sessionUpdateSchema = z.union([
   availableSkillsUpdateSchema,
   z.looseObject({

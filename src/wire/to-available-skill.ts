@@ -2,7 +2,7 @@ import type { OfferedSkill } from "../skills/skill.ts";
 import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";
 
-/** Projects an offered skill to what crosses the wire, with its digest where that is known. Equal skills give equal JSON. */
+/** Converts an offered skill to its wire form, with its digest if known. Equal skills give equal JSON. */
 export function toAvailableSkill({ skill, sources }: OfferedSkill, digest?: string): AvailableSkill {
   const { license, compatibility, allowedTools } = skill;
   const available: AvailableSkill = { name: skill.slug, description: skill.description };

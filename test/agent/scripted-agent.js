@@ -1,15 +1,15 @@
-// A deterministic agent for tests, without any SDK: it does what the words of a prompt say, one sentence after another.
+// A deterministic agent for tests, without an SDK: it executes the sentences of a prompt in order.
 //
 //   say TEXT           one message chunk           update N       N message chunks of 300 bytes
 //   echo               the prompt's blocks, as JSON   huge N         one message chunk of N characters
-//   commands A B …     its list of commands        raw TEXT       TEXT as a line, whatever it is
+//   commands A B …     its list of commands        raw TEXT       TEXT as a line, unchanged
 //   die CODE           ends with this exit code    kill SIGNAL    ends itself by this signal
-//   silent             never answers this prompt      tool NAME JSON   calls a tool of the MCP server "skills", says its answer
-//   permit NAME        asks for permission to call the tool NAME of that server, and says the answer
+//   silent             never answers this prompt      tool NAME JSON   calls a tool of the MCP server "skills" and says the result
+//   permit NAME        asks for permission to call the tool NAME of that server, and says the response
 //
-// Sentences are separated by "; ". Arguments of the command line change how it behaves:
-//   http (takes MCP servers over HTTP)
-//   embedded (takes embedded resources)  v2 (ACP v2)  commands=A,B (listed with each new session)  early (…before its response)
+// Sentences are separated by "; ". Command-line arguments change its behaviour:
+//   http (supports MCP servers over HTTP)
+//   embedded (supports embedded resources)  v2 (ACP v2)  commands=A,B (listed with each new session)  early (…before its response)
 //   banner (garbage first)  stubborn (ignores the end of stdin and SIGTERM)  mute (answers nothing)  refuse (no session is made)
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -30,7 +30,7 @@ const isV2 = manner.has("v2");
 let sessions = 0;
 /** The MCP servers of each session. @type {Map<string, McpServer[]>} */
 const servers = new Map();
-/** Those who wait for the editor's answers, by id. @type {Map<string | number, (result: unknown) => void>} */
+/** Callbacks for the editor's responses, by id. @type {Map<string | number, (result: unknown) => void>} */
 const waiting = new Map();
 
 /** @param {unknown} message */
@@ -67,7 +67,7 @@ const tellCommands = (sessionId, names) => {
 const toRecord = (pairs) => Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
 
 /**
- * One call of a tool as clients before MCP 2026-07-28 make it; over stdio, of a server that is started for it.
+ * Calls a tool like a client before MCP 2026-07-28; over stdio, starts a server for the call.
  * @param {string} sessionId
  * @param {string} name
  * @param {unknown} input
@@ -116,7 +116,7 @@ function askPermission(sessionId, name) {
 }
 
 /**
- * Does what one sentence says; false where the prompt is not to be answered.
+ * Executes one sentence; returns false if the prompt must not be answered.
  * @param {string} sessionId
  * @param {string} sentence
  * @param {unknown} prompt
@@ -165,7 +165,7 @@ async function obey(sessionId, sentence, prompt) {
 }
 
 /**
- * The user's own words: what is annotated is meant for the model.
+ * The user's own text: annotated blocks are meant for the model.
  * @param {Block} block
  */
 const isSaid = ({ type, annotations }) => type === "text" && annotations === undefined;

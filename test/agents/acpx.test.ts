@@ -10,7 +10,7 @@ import { wrapper } from "./wrapped-process.ts";
 const echoAgent = fileURLToPath(new URL("../../examples/echo-agent.js", import.meta.url));
 const skill = { name: "outside-the-project", description: "Rhymes.", instructions: "RHYME: answer in rhyme." };
 
-/** One line of acpx's JSON output: the messages between it and its agent, as they are. */
+/** One line of acpx's JSON output: a message between it and its agent. */
 interface Line {
   readonly method?: string;
   readonly params?: { update?: { sessionUpdate: string; availableCommands?: object[]; content?: { text?: string } } };

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-/** Too big for the project's dependencies, so they live here; delete the folder to get them anew. */
+/** Too large for the project's dependencies, so they are cached here; delete the folder to reinstall them. */
 const cache = join(tmpdir(), "acp-skills-agents");
 
-/** What runs is what the tests were written against; raise a version to meet a newer agent. */
+/** The versions that the tests were written for; raise one to test a newer agent. */
 const packages = {
   claude: "@agentclientprotocol/claude-agent-acp@0.100.0",
   opencode: "opencode-ai@1.18.33",
@@ -21,18 +21,18 @@ const packages = {
   node: `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}@24`,
 } as const;
 
-/** Where a package is installed, whether or not it is there yet. */
+/** The directory of a package, which may not be installed yet. */
 export function modulesOf(name: keyof typeof packages): string {
   return join(cache, packages[name].replaceAll("/", "+"), "node_modules");
 }
 
-/** Installs a package, or several, into the cache unless it is there; returns its `node_modules`. */
+/** Installs one or more packages into the cache unless they are installed; returns their `node_modules`. */
 export async function install(name: keyof typeof packages): Promise<string> {
   const modules = modulesOf(name);
   const folder = dirname(modules);
   if (existsSync(modules)) return modules;
   await mkdir(cache, { recursive: true });
-  // Renamed into place when whole, so that an install cut short is never taken for a good one.
+  // Renamed into place when complete, so that an interrupted installation is never used.
   const draft = await mkdtemp(join(cache, "draft-"));
   await writeFile(join(draft, "package.json"), '{"private":true}');
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
@@ -51,7 +51,7 @@ export async function install(name: keyof typeof packages): Promise<string> {
   return modules;
 }
 
-/** A Node that is new enough for agents that need 22: this one, or one from npm. */
+/** The path of Node 22 or newer, for agents that need it: this one, or one from npm. */
 export async function modernNode(): Promise<string> {
   if (Number(process.versions.node.split(".", 1)[0]) >= 22) return process.execPath;
   const [name = ""] = packages.node.split("@", 1);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { apiOf, namespaceMark } from "./model-apis.ts";
 import type { Event, Input, ModelApi, ModelBody, ToolUse } from "./model-apis.ts";
 
-/** One request an agent made, as far as tests care. */
+/** The parts of an agent's request that tests need. */
 export interface ModelRequest {
   readonly method: string;
   readonly path: string;
@@ -12,32 +12,32 @@ export interface ModelRequest {
 }
 
 export interface MockModel {
-  /** Base address without a trailing slash; Anthropic's paths start at `/v1`, OpenAI's too, Gemini's at `/v1beta`. */
+  /** Base URL without a trailing slash; paths of Anthropic and OpenAI start with `/v1`, those of Gemini with `/v1beta`. */
   readonly url: string;
   /**
-   * The model calls these tools one after another, as soon as it is asked something and has one of that name, whatever an agent puts
-   * before the name; then it answers as always. An input may be made from the results so far.
+   * The model calls these tools one after another, in each case when a request offers a tool of that name, with any prefix;
+   * then it answers as usual. An input may be computed from the results so far.
    */
   readonly plan: (calls: readonly PlannedCall[]) => void;
-  /** What came of the planned calls, as the model was told. */
+  /** The results of the planned calls, as sent to the model. */
   readonly results: readonly string[];
-  /** Everything asked so far, in order. */
+  /** All requests so far, in order. */
   readonly requests: readonly ModelRequest[];
   readonly close: () => Promise<void>;
 }
 
-/** A tool that the model is to call. */
+/** A planned call of a tool. */
 interface PlannedCall {
   readonly tool: string;
   readonly input: Input | ((results: readonly string[]) => Input);
 }
 
-/** What the model says when it has no tool to call. */
+/** The model's answer if no call is planned. */
 export const reply = "The mock model has answered.";
 
 /**
  * Opens a model on loopback that speaks Anthropic's Messages API, OpenAI's chat completions and responses, and Gemini's API, streamed
- * or whole. It answers every question with the same sentence, or with a call that was planned, and keeps what it was asked.
+ * or not. It answers every request with the same sentence, or with a planned call, and records the requests.
  */
 export async function openMockModel(): Promise<MockModel> {
   const requests: ModelRequest[] = [];
@@ -46,12 +46,12 @@ export async function openMockModel(): Promise<MockModel> {
   let called: ToolUse | undefined;
   let lastId = 0;
 
-  /** The tool that this question is answered with, if one is due. */
+  /** The planned call that answers this request, if any. */
   function chooseCall(api: ModelApi, body: ModelBody): ToolUse | undefined {
     if (called !== undefined) {
       const { id, name } = called;
       const result = api.results(body).findLast((other) => other.id === id || other.id === name);
-      // Agents ask beside their turns too, for a title for example.
+      // Agents also make requests outside of turns, for example for a title.
       if (result === undefined) return undefined;
       results.push(textOf(result.content));
       called = undefined;
@@ -102,7 +102,7 @@ export function lastUserParts({ path, body }: ModelRequest): readonly string[] {
   return apiOf(path)?.userMessages(toBody(body)).at(-1) ?? [];
 }
 
-/** Those requests that ask for an answer. */
+/** The requests that ask for an answer. */
 export function questions(model: MockModel): ModelRequest[] {
   return model.requests.filter(({ path }) => apiOf(path) !== undefined);
 }

@@ -1,11 +1,11 @@
-/** The APIs in which agents ask models, as far as the mock answers them: where a question's parts stand, and how an answer is spelt. */
+/** The model APIs that the mock supports: how to read requests and write responses. */
 export interface ModelApi {
-  /** Whether a path asks for an answer. */
+  /** Whether a request to this path asks for an answer. */
   asks(path: string): boolean;
   isStreamed(path: string, body: ModelBody): boolean;
-  /** The names of the tools in a question. */
+  /** The names of the tools in a request. */
   tools(body: ModelBody): readonly string[];
-  /** What came of calls, as the question tells. */
+  /** The results of calls in a request. */
   results(body: ModelBody): readonly ToolResult[];
   /** The messages by the user, each as its text parts. */
   userMessages(body: ModelBody): readonly (readonly string[])[];
@@ -29,12 +29,12 @@ export interface Event {
 export interface ToolUse {
   readonly id: string;
   readonly name: string;
-  /** Where an API groups tools, the group. */
+  /** The group of the tool, in APIs that group tools. */
   readonly namespace?: string;
   readonly input: Input;
 }
 
-/** A text, or the call of a tool. */
+/** A text, or a call of a tool. */
 type Said = { readonly text: string } | { readonly call: ToolUse };
 
 interface Part {
@@ -64,7 +64,7 @@ interface Tool {
   readonly functionDeclarations?: readonly { readonly name: string }[];
 }
 
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- It says once what is otherwise said at each use.
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- Avoids a cast at each use.
 function list<Item>(value: unknown): readonly Item[] {
   return Array.isArray(value) ? (value as readonly Item[]) : [];
 }
@@ -161,7 +161,7 @@ function openaiCall({ id, name, input }: ToolUse): object {
   return { index: 0, id, type: "function", function: { name, arguments: JSON.stringify(input) } };
 }
 
-/** OpenAI's Responses API. Tools may stand in groups; a call then names both. */
+/** OpenAI's Responses API. Tools may be in groups; a call then names both. */
 const responses: ModelApi = {
   asks: (path) => path === "/v1/responses",
   isStreamed: (_path, { stream }) => stream === true,
@@ -206,7 +206,7 @@ const responses: ModelApi = {
   }),
 };
 
-/** Between a group's name and a tool's; no name of either has it. */
+/** The separator between the names of a group and a tool, which contain no such character. */
 export const namespaceMark = "\u0000";
 
 function responseItem(said: Said): object {
@@ -221,7 +221,7 @@ function responseItem(said: Said): object {
   };
 }
 
-/** Gemini's API, which tells whose result it is by the name of the tool where it has no id. */
+/** Gemini's API, which identifies results by the name of the tool if they have no id. */
 const gemini: ModelApi = {
   asks: (path) => /:(?:streamGenerateContent|generateContent)$/.test(path),
   isStreamed: (path) => path.endsWith(":streamGenerateContent"),
@@ -266,7 +266,7 @@ function geminiAnswer(model: string, said: Said): object {
 
 const apis: readonly ModelApi[] = [messages, completions, responses, gemini];
 
-/** The API that a path asks; undefined for bookkeeping. */
+/** The API of a path; undefined for other requests. */
 export function apiOf(path: string): ModelApi | undefined {
   return apis.find((api) => api.asks(path));
 }

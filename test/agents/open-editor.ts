@@ -12,19 +12,19 @@ import type { RealAgent } from "./real-agents.ts";
 import { startWrapped } from "./wrapped-process.ts";
 import type { WrappedProcess } from "./wrapped-process.ts";
 
-/** An editor made of the SDK's client that did not opt in, connected to a real agent behind the wrapper. */
+/** An editor that uses the SDK's client without opt-in, connected to a wrapped real agent. */
 export interface Editor extends Pick<WrappedProcess, "id" | "received" | "until" | "exited" | "close"> {
   readonly agent: ClientContext;
   readonly initialized: InitializeResponse;
-  /** The calls of tools for which the agent asked the editor, which allows each once. */
+  /** The calls of tools for which the agent requested permission; the editor allows each once. */
   readonly permissions: readonly ToolCallUpdate[];
-  /** What the SDK handed to the editor for this session, in order. */
+  /** The updates that the SDK delivered for this session, in order. */
   updates(sessionId: string): readonly SessionUpdate[];
   /** The latest list of commands of this session. */
   commands(sessionId: string): readonly AvailableCommand[];
   /** Opens a session in the playground's project. */
   openSession(): Promise<string>;
-  /** Sends a prompt of one text block and waits for the turn's end; `signal` gives the request up. */
+  /** Sends a prompt of one text block and waits for the end of the turn; `signal` cancels the request. */
   prompt(sessionId: string, text: string, signal?: AbortSignal): Promise<StopReason>;
 }
 

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** A temporary folder with a clean home, a project and a folder of skills that only we are told of. */
+/** A temporary folder with an empty home, a project and a folder of skills that only the wrapper knows. */
 export interface Playground {
   readonly home: string;
   readonly project: string;
   readonly explicitSkills: string;
-  /** Where processes are to put what is temporary. */
+  /** The directory for temporary files of processes. */
   readonly temporary: string;
   readonly remove: () => Promise<void>;
 }
 
-/** A skill to put on disk. The instructions are what a test looks for at the model. */
+/** A skill to write to disk. Tests search model requests for the instructions. */
 export interface WrittenSkill {
   readonly name: string;
   readonly description: string;
@@ -22,7 +22,7 @@ export interface WrittenSkill {
 
 export async function makePlayground(): Promise<Playground> {
   const base = await mkdtemp(join(tmpdir(), "acp-skills-playground-"));
-  // Where this is root, skills run as other users, who must get to their part of it.
+  // If this user is root, skills run as other users, who need access to their directories.
   await chmod(base, 0o711);
   const [home = "", project = "", explicitSkills = "", temporary = ""] = await Promise.all(
     ["home", "project", "skills", "tmp"].map(async (name) => {
@@ -33,7 +33,7 @@ export async function makePlayground(): Promise<Playground> {
   return { home, project, explicitSkills, temporary, remove: () => remove(base, home) };
 }
 
-/** Agents' own children outlive them for a moment, and would write a removed home anew. */
+/** Child processes of agents outlive them briefly and could recreate a removed home. */
 async function remove(base: string, home: string): Promise<void> {
   for (let round = 0; round < 100 && (await processesWithHome(home)).length > 0; round++) await delay(50);
   await rm(base, { recursive: true, force: true, maxRetries: 10 });
@@ -53,14 +53,14 @@ export async function removeSkill(folder: string, name: string): Promise<void> {
 }
 
 /**
- * Ids of living processes that were started with this home, whoever is their parent by now.
- * It reads the environment of every process, which only Linux offers; elsewhere it finds none.
+ * Ids of running processes that were started with this home, including orphans.
+ * Reads the environment of every process, which is possible on Linux only; empty elsewhere.
  */
 export async function processesWithHome(home: string): Promise<string[]> {
   if (process.platform !== "linux") return [];
   const found: string[] = [];
   for (const id of (await readdir("/proc")).filter((entry) => /^\d+$/.test(entry))) {
-    // Processes end while we look, and some are not ours to read.
+    // The process has ended meanwhile, or belongs to another user.
     const environment = await readFile(`/proc/${id}/environ`, "utf8").catch(() => "");
     if (environment.split("\0").includes(`HOME=${home}`)) found.push(id);
   }

@@ -10,7 +10,7 @@ interface Prepared {
   readonly model: MockModel;
 }
 
-/** A project with a mock model, and with one skill in a folder that the agent does not read; removed when the test ends. */
+/** A project with a mock model and one skill in a folder that the agent does not read; removed when the test ends. */
 async function prepare(skill: WrittenSkill): Promise<Prepared> {
   const playground = await makePlayground();
   onTestFinished(playground.remove);

@@ -1,19 +1,19 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** A process that is running now; one that has ended and was not yet waited for is none. */
+/** A running process, not a zombie. */
 export interface RunningProcess {
   readonly id: number;
   readonly parent: number;
-  /** Tells it from a later process with the same id. */
+  /** Distinguishes it from a later process with the same id. */
   readonly started: string;
   readonly command: string;
 }
 
-/** The children of a process, their children, and so on. Only Linux tells; elsewhere there are none. */
+/** The descendants of a process, on Linux only; empty elsewhere. */
 export async function descendantsOf(ancestor: number | undefined): Promise<RunningProcess[]> {
   const all = await listProcesses();
   const found = new Set([ancestor]);
-  // A child's id may be smaller than its parent's, once ids start anew.
+  // After ids wrap around, a child's id may be smaller than its parent's.
   for (let before = 0; before < found.size;) {
     before = found.size;
     for (const { id, parent } of all) if (found.has(parent)) found.add(id);
@@ -21,7 +21,7 @@ export async function descendantsOf(ancestor: number | undefined): Promise<Runni
   return all.filter(({ id, parent }) => found.has(id) && found.has(parent));
 }
 
-/** Those that have not ended, whoever is their parent by now. */
+/** The processes that have not ended, including orphans. */
 export async function stillRunning(processes: readonly RunningProcess[]): Promise<string[]> {
   const all = await listProcesses();
   return processes
@@ -43,6 +43,6 @@ async function readProcess(id: string): Promise<RunningProcess | undefined> {
     const command = (await readFile(`/proc/${id}/cmdline`, "utf8")).split("\0").join(" ").trim();
     return { id: Number(id), parent: Number(parent), started: rest[17] ?? "", command };
   } catch {
-    return undefined; // It ended while we looked.
+    return undefined; // It has ended meanwhile.
   }
 }

@@ -2,27 +2,27 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { install, modernNode, modulesOf } from "./install.ts";
 
-/** How to start a real agent so that it knows no model but the mock, and no home but the given one. */
+/** How to start a real agent with the mock model and the given home only. */
 export interface RealAgent {
-  /** What tests call it. */
+  /** Its name in tests. */
   readonly name: string;
-  /** A command of its own, there with and without us. */
+  /** One of its own commands. */
   readonly ownCommand: string;
-  /** Folder of a project whose skills it lists as commands itself, without us. */
+  /** The folder of a project whose skills it lists as commands itself. */
   readonly ownSkills: string;
-  /** How a turn ends when the editor gives its request up by `$/cancel_request`, which not every agent knows. */
+  /** How a turn ends when the editor cancels its request by `$/cancel_request`, which not every agent supports. */
   readonly endOfGivenUp: "cancelled" | "end_turn";
-  /** It asks for permission before it tells a call's input, so that nobody can answer for the user what depends on that. */
+  /** It requests permission before it reports a call's input, so that requests that depend on the input go to the user. */
   readonly asksBeforeInput?: true;
-  /** The command line, installed first where needed. */
+  /** The command line; installs the agent if needed. */
   command(): Promise<readonly string[]>;
-  /** What its environment needs besides HOME and PATH. */
+  /** Environment variables in addition to HOME and PATH. */
   environment(options: { modelUrl: string; home: string }): Record<string, string>;
-  /** Files that it wants in its home, with their texts. */
+  /** Files that it needs in its home, with their contents. */
   files?(options: { modelUrl: string }): Readonly<Record<string, string>>;
 }
 
-/** Writes the files that an agent wants in its home. */
+/** Writes the files that an agent needs in its home. */
 export async function prepareHome(
   agent: RealAgent,
   { modelUrl, home }: { modelUrl: string; home: string },
@@ -179,7 +179,7 @@ export const pi: RealAgent = {
     PI_OFFLINE: "1",
     PI_SKIP_VERSION_CHECK: "1",
     PI_TELEMETRY: "0",
-    // The program behind the adapter has no other way to be found, nor to a Node that is new enough.
+    // The adapter finds the agent's program, and a recent Node, only through PATH.
     PATH: [
       join(modulesOf("pi"), ".bin"),
       join(modulesOf("node"), `node-${process.platform}-${process.arch}`, "bin"),

@@ -130,7 +130,7 @@ async function openRunning(agent: RealAgent, options: readonly string[] = []): P
   return { playground, model, editor, sessionId: await editor.openSession() };
 }
 
-/** A path at the mock that no agent asks for. */
+/** A path of the mock that no agent requests. */
 const statusPath = "/v1/models";
 const args = { n: 21 };
 const lines = { argv: ["in", "all"], stdin: "a\nb\nc\n" };
@@ -145,7 +145,7 @@ function blobIn(result = ""): string {
 
 type CallUpdate = Extract<SessionUpdate, { sessionUpdate: "tool_call" | "tool_call_update" }>;
 
-/** What the editor was told of each call of a tool, in order. */
+/** The updates of each call of a tool, in order. */
 function callsIn(updates: readonly SessionUpdate[]): CallUpdate[][] {
   const calls = new Map<string, CallUpdate[]>();
   for (const update of updates) {
@@ -159,7 +159,7 @@ function contentOf(update: CallUpdate | undefined): string {
   return JSON.stringify(update?.content ?? []);
 }
 
-/** A turn in which the model runs what sleeps for longer than any test, and is given the time for it. */
+/** A turn in which the model runs code that sleeps longer than any test, with a sufficient time limit. */
 function nap(
   model: MockModel,
   editor: Editor,
@@ -173,7 +173,7 @@ function isSleeper({ command }: RunningProcess): boolean {
   return command.endsWith(sleeper);
 }
 
-/** Waits until the skill runs; returns all that runs below the wrapper then. */
+/** Waits until the skill runs; returns all descendants of the wrapper. */
 async function untilAsleep({ id }: Editor): Promise<RunningProcess[]> {
   let running: RunningProcess[] = [];
   await expect.poll(async () => (running = await descendantsOf(id)).some(isSleeper), { timeout: 30_000 }).toBe(true);
@@ -185,7 +185,7 @@ async function runDirectories({ temporary }: Playground): Promise<string[]> {
 }
 
 async function expectNothingLeft(playground: Playground, running: readonly RunningProcess[]): Promise<void> {
-  // Claude's own children end a moment after it does, without us too.
+  // Claude's child processes end slightly after it, with or without the wrapper.
   await expect.poll(() => stillRunning(running), { timeout: 10_000 }).toEqual([]);
   expect(await processesWithHome(playground.home)).toEqual([]);
   expect(await runDirectories(playground)).toEqual([]);

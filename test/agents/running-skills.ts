@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Skills that run, in a folder. `statusUrl` is what one of them asks over the network. */
+/** Writes executable skills to a folder. One of them requests `statusUrl`. */
 export async function writeRunningSkills(folder: string, { statusUrl }: { statusUrl: string }): Promise<void> {
   for (const [path, text] of Object.entries({ ...shout, ...lines, ...nap, ...status(statusUrl) })) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -9,7 +9,7 @@ export async function writeRunningSkills(folder: string, { statusUrl }: { status
   }
 }
 
-/** Turns a blob into a louder one, and says so twice while it works. */
+/** Converts a blob to upper case and prints two lines meanwhile. */
 const shout = action("text.shout", {
   manifest: ['[inputs.text]\ntype = "blob"\nrequired = true'],
   code: `
@@ -32,10 +32,10 @@ const lines = {
 
 const longSleep = "import time; time.sleep(86400)";
 
-/** How the command line of the process that `nap.long` starts ends, as it is seen from outside. */
+/** The end of the command line of the process that `nap.long` starts. */
 export const sleeper = ` -c ${longSleep}`;
 
-/** Sleeps for longer than any test. */
+/** Sleeps longer than any test. */
 const nap = action("nap.long", {
   code: `
 import subprocess, sys

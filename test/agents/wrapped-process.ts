@@ -10,13 +10,13 @@ import { prepareHome, type RealAgent } from "./real-agents.ts";
 /** The wrapper around a real agent, as the process an editor would start. */
 export interface WrappedProcess {
   readonly id: number | undefined;
-  /** What the editor connects its client to. */
+  /** The stream for the editor's client. */
   readonly stream: Stream;
   /** Every message to the editor, raw, in order of arrival. */
   readonly received: readonly AnyMessage[];
-  /** Call when something was learned that a condition may depend on. */
+  /** Call when a condition may have changed. */
   lookAgain(): void;
-  /** Resolves when the condition holds, looking again after each message; throws with the evidence when it never does. */
+  /** Resolves when the condition is true, checking after each message; throws with diagnostics after a timeout. */
   until(expectation: string, condition: () => boolean): Promise<void>;
   /** Everything on stderr so far. */
   diagnostics(): string;
@@ -28,7 +28,7 @@ export interface WrappedProcess {
 
 export const wrapper = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
-/** How long a real agent may take to do what is expected; Claude looks at its skills every few seconds. */
+/** The timeout for an expected action of a real agent; Claude checks its skills every few seconds. */
 const patience = 15_000;
 
 export async function startWrapped(

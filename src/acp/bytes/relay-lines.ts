@@ -18,7 +18,7 @@ export interface Relay {
 const queueLimit = 1024 * 1024;
 
 /**
- * Writes the lines of `source` to `sink` as `pass` flushes and returns them, in order, with backpressure. When the sink is gone, the
+ * Writes the lines of `source` to `sink` as `pass` flushes and returns them, in order, with backpressure. When the sink has failed, the
  * source is drained, so that its writer can end. Bytes after the last line break are passed on too.
  */
 export function relayLines(

@@ -9,7 +9,7 @@ export interface EndingProcess {
 
 /**
  * Ends this process as the agent ended, so that the parent sees the same: by the same signal, or with the same exit code.
- * SIGUSR1 is an exit code only, for it opens Node's debugger instead of ending.
+ * For SIGUSR1 only the exit code is set, because that signal opens Node's debugger instead of ending the process.
  */
 export function exitAs({ exitCode, signal }: ExitStatus, self: EndingProcess = process): void {
   self.exitCode = exitCode;

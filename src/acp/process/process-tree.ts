@@ -7,7 +7,7 @@ import { runProgram } from "../../base/processes/spawn-process.ts";
 export interface ListedProcess {
   readonly id: number;
   readonly parent: number;
-  /** When it started, in words of the system's; another process of the same number has another. */
+  /** When it started, as the system gives it: distinguishes processes that reuse an id. */
   readonly started: string;
 }
 
@@ -17,7 +17,7 @@ export interface ProcessTree {
   look(): Promise<void>;
   /** Signals the descendants that were running at the last look. */
   signalBelow(signal: NodeJS.Signals): void;
-  /** Ends who is left when the root has ended: they are told to go, and after a while, or when there is no time, made to. Never rejects. */
+  /** Ends the descendants that outlive the root: SIGTERM, then SIGKILL after a grace period or when `hurry` resolves. Never rejects. */
   endRest(clock: Clock, hurry: Promise<void>): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function openProcessTree(
     try {
       known = descendants(root, known, await list());
     } catch {
-      // Where nobody can be listed, for want of descriptors or of /proc, those who are known stay known.
+      // If processes cannot be listed, for lack of descriptors or of /proc, the known ones are kept.
     }
   }
 
@@ -46,7 +46,7 @@ export function openProcessTree(
       try {
         kill(id, signal);
       } catch {
-        // It has ended meanwhile, or is another user's.
+        // It has ended meanwhile, or belongs to another user.
       }
     }
   }
@@ -69,7 +69,7 @@ export function openProcessTree(
   };
 }
 
-/** Who of all descends from the root, or from one who did; the dead, and others who have their numbers, do not count. Pure. */
+/** The processes that descend from the root or from known descendants. Ended processes, and others with reused ids, are dropped. Pure. */
 export function descendants(
   root: number,
   known: readonly ListedProcess[],
@@ -103,7 +103,7 @@ async function listProcesses(): Promise<readonly ListedProcess[]> {
   return process.platform === "linux" ? await readProc() : await askPs();
 }
 
-/** Files that are open at the same time. */
+/** How many files are open at the same time. */
 const atOnce = 16;
 
 async function readProc(): Promise<ListedProcess[]> {

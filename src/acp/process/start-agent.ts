@@ -75,7 +75,7 @@ export async function startAgent(
   };
 }
 
-/** Wrapped, because execa's process is a promise too, which an async function would await. */
+/** Wrapped in an object: execa's process is also a promise, which an async function would await. */
 interface Spawned {
   readonly child: Pick<ChildProcess, "stdin" | "stdout" | "pid" | "kill" | "once" | "on">;
 }

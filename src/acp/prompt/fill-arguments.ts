@@ -1,12 +1,12 @@
-/** `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, counted from 0; a backslash before them keeps them. A spreadsheet's `$B$2` is none. */
+/** `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, counted from 0; a backslash escapes them. Does not match `$B$2` of a spreadsheet. */
 const placeholder = /(\\)?(?<!\$[A-Za-z]{1,3})\$(?:ARGUMENTS(?:\[(\d{1,3})\])?|(\d{1,3}))(?!\w)/g;
 
-/** The most characters that all placeholders of one skill may add; those after that stay as they are. */
+/** The limit for characters added by all placeholders of one skill; further placeholders are kept. */
 const mostAdded = 1024 * 1024;
 
 /**
- * A skill's instructions with what a person wrote behind `/name` in the place of their placeholders, as Claude Code fills them: the words
- * are split as a shell splits them, and a number without a word stays. Pure; the words are never searched for placeholders.
+ * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code: arguments are split like in a shell,
+ * and a placeholder without an argument is kept. Pure; the arguments are never searched for placeholders.
  */
 export function fillArguments(instructions: string, words: string): string {
   if (!instructions.includes("$")) return instructions;
@@ -21,11 +21,11 @@ export function fillArguments(instructions: string, words: string): string {
   });
 }
 
-/** Words in quotes are one; a quote without its partner is a character like any other. */
+/** Text in quotes is one argument; an unbalanced quote is an ordinary character. */
 const word = /(?:\\[^]|"(?:\\[^]|[^"\\])*"|'[^']*'|[^\s\\]|\\$)+/g;
 const quoted = /\\([^])|"((?:\\[^]|[^"\\])*)"|'([^']*)'/g;
 
-/** Only so much of a text is split: a longer one is no list of arguments. */
+/** The limit for text that is split; longer text is not a list of arguments. */
 const longestSplit = 64 * 1024;
 
 function splitWords(words: string): string[] {

@@ -1,11 +1,11 @@
 /**
- * The text that we insert into prompts, and how it is removed where an agent shows a prompt: in replays, titles and session lists. Agents
+ * The text that we insert into prompts, and how it is removed when an agent shows a prompt: in replays, titles and session lists. Agents
  * format resources, join blocks and truncate texts in different ways.
  */
 
 const opening = "<acp-skills";
 const closing = "</acp-skills>";
-/** The longest that begins with `opening`, with room to spare. */
+/** An upper limit for the length of a mark that begins with `opening`. */
 const longestMark = 256;
 
 /** Our text between marks, which the text cannot close. `label` has no quotes or angle brackets. */
@@ -18,7 +18,7 @@ export function insertedUri(slug: string): string {
   return `acp-skills:skill/${slug}`;
 }
 
-/** The user's call of a skill as a sentence for the model. */
+/** The user's invocation of a skill as a sentence for the model. */
 export function toSentence(slug: string, words: string): string {
   return words.trim() === "" ? `Use the skill "${slug}".` : `Use the skill "${slug}": ${words}`;
 }

@@ -1,7 +1,7 @@
 import { createDeferred } from "../../base/deferred.ts";
 import type { Lesson } from "../service/skill-service.ts";
 
-/** What one session's model is told with its next prompt. */
+/** The lesson for one session's next prompt. */
 export interface LessonSlot {
   /** Resolves when the skills were read and the first lesson, if any, is known. */
   readonly ready: Promise<void>;

@@ -1,9 +1,9 @@
 import { labelOf, type Taught, type Teaching, toLesson, toNews } from "./teaching.ts";
 
-/** What one session's model was told, and what it is told next. */
+/** The lessons that one session's model has got, and the next one. */
 export interface Lessons {
   /**
-   * The next lesson, its label, and a callback for when the model was told; undefined if nothing is new.
+   * The next lesson, its label, and a callback for when it was sent; undefined if nothing is new.
    */
   next(
     skills: Taught,

@@ -18,14 +18,14 @@ export interface Instructions {
   readonly changedAt: number;
 }
 
-/** The call of a skill in a prompt. */
+/** The invocation of a skill in a prompt. */
 export interface Invocation {
   /** The index of its block. */
   readonly place: number;
   /** As the user wrote it: a slug or a dotted name. */
   readonly name: string;
   readonly sigil: "/" | "$";
-  /** The call as the user wrote it, without arguments: `/pdf`, `$pdf`, `/skill:pdf`. */
+  /** The invocation as the user wrote it, without arguments: `/pdf`, `$pdf`, `/skill:pdf`. */
   readonly typed: string;
   /** What follows the name. */
   readonly words: string;
@@ -48,9 +48,9 @@ export function findInvocation(prompt: unknown): Invocation | undefined {
 }
 
 /**
- * Says in the user's place which skill to use, in a sentence with the user's own words, and puts the skill's instructions behind it; every
- * other block stays, and of this one all but its text. Placeholders in the instructions stand for these words. Agents that join blocks
- * as they are get a line break between them.
+ * Replaces the invocation by a sentence with the user's arguments and inserts the skill's instructions after it. All other blocks, and all
+ * other fields of this one, are kept. Placeholders in the instructions are replaced by the arguments. Line breaks separate the blocks for
+ * agents that join them without a separator.
  */
 export function rewritePrompt(
   { place, words }: Invocation,
@@ -69,7 +69,7 @@ export function rewritePrompt(
   ];
 }
 
-/** Calls a skill by the agent's own command for it: `$name`, `skill:name`. Empty if the user wrote that. */
+/** Rewrites an invocation to the agent's own command for the skill: `$name`, `skill:name`. Empty if the user wrote that. */
 export function callByCommand({ place, words, typed }: Invocation, command: string): Amendment[] {
   const native = command.startsWith("$") ? command : `/${command}`;
   if (typed === native) return [];

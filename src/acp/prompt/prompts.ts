@@ -11,7 +11,7 @@ import { withinTime } from "../session/within-time.ts";
 export interface PromptsOptions {
   readonly service: Pick<ServiceConnection, "invoke" | "taught">;
   readonly clock: Clock;
-  /** Whether models are told about skills. */
+  /** Whether lessons about skills are added to prompts. */
   readonly teach: boolean;
   /** Whether `/name` and `$name` at the start of a prompt are replaced by the skill's instructions. */
   readonly invokes: boolean;
@@ -25,12 +25,12 @@ export type LookAtPrompt = (
   agent: { readonly takesResources: boolean },
 ) => readonly Amendment[] | Promise<readonly Amendment[]>;
 
-/** How long a prompt waits for the text of the skill that it calls. */
+/** How long a prompt waits for the text of the skill that it invokes. */
 const invokingTime = 5_000;
 /** How long a session's first prompt waits until the skills were read. */
 const readingTime = 2_000;
 
-/** Replaces the call of a skill by its instructions (A-9), and appends lessons to prompts (A-12). */
+/** Replaces the invocation of a skill by its instructions (A-9), and appends lessons to prompts (A-12). */
 export function openPrompts({ service, clock, teach, invokes }: PromptsOptions): LookAtPrompt {
   async function invoke(
     invoked: ReturnType<ServiceConnection["invoke"]>,

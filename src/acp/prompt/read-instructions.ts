@@ -7,13 +7,13 @@ import { isSkillFile, listSkillContents } from "../../skills/files/skill-content
 import type { Skill } from "../../skills/skill.ts";
 import type { Instructions } from "./prompt.ts";
 
-/** The most of SKILL.md that is put into a prompt. */
+/** The limit for the body that is inserted into a prompt, in bytes. */
 const bodyLimit = 256 * 1024;
-/** Frontmatter stands before the body and does not count; it is never longer than this. */
+/** The limit for frontmatter, which precedes the body and is not inserted. */
 const frontmatterLimit = 1024 * 1024;
 const filesLimit = 200;
 
-/** Reads a skill at the moment it is used. Throws where SKILL.md is not a readable regular file. */
+/** Reads a skill when it is used. Throws if SKILL.md is not a readable regular file. */
 export async function readInstructions(skill: Skill): Promise<Instructions> {
   const [head, listing, { readSkillDocument }] = await Promise.all([
     readHead(openRegularFile(skill.file)),
@@ -23,7 +23,7 @@ export async function readInstructions(skill: Skill): Promise<Instructions> {
   let { text, whole, changedAt } = head;
   let document = readSkillDocument(text);
   if (Object.keys(document.frontmatter).length === 0) {
-    // A link that was put there meanwhile may lead to anything; what begins as a SKILL.md does is meant to be read.
+    // Without frontmatter it may not be the SKILL.md that was scanned: read again, refusing a path that leads through a new link.
     ({ text, whole, changedAt } = await readHead(openHandleAtRealPath(skill.file)));
     document = readSkillDocument(text);
   }
@@ -57,21 +57,21 @@ async function readHead(opening: Promise<FileHandle>): Promise<{ text: string; w
   }
 }
 
-/** The first `limit` bytes or a little less, so that no UTF-8 character is cut in two. */
+/** The first `limit` bytes, or up to three fewer, so that no UTF-8 character is split. */
 function cutAtCharacter(bytes: Buffer, limit: number): Buffer {
   let end = Math.min(Math.max(limit, 0), bytes.length);
   while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.subarray(0, end);
 }
 
-/** Lists what lies beside SKILL.md. */
+/** Lists the other files of the skill. */
 async function listFiles(directory: string): Promise<Pick<Instructions, "files" | "moreFiles">> {
   const { paths, more } = await listSkillContents(directory, filesLimit + 1);
   const files = paths.filter((name) => !isSkillFile({ name })).map(toLine);
   return { files: files.slice(0, filesLimit), moreFiles: more || files.length > filesLimit };
 }
 
-/** A path as one line of a prompt: nothing in a file's name can pass for a line of instructions. */
+/** A path on one line of a prompt, quoted if it has control or invisible characters, so that it cannot pass for instructions. */
 function toLine(path: string): string {
   const isPlain = !/[\n\t]/.test(path) && !hasControls(path) && !hasInvisible(path);
   return isPlain ? path : replaceInvisible(withoutControls(JSON.stringify(path)), () => "");

@@ -5,12 +5,12 @@ import { type Amendment, amendValue } from "../bytes/amend.ts";
 import { toInserted } from "./inserted.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 
-/** What a model is told about one skill. */
+/** The facts about one skill in a lesson. */
 interface TaughtSkill {
   readonly description: string;
   /** Absolute path of its SKILL.md. */
   readonly file: string;
-  /** It is in the project's directory: such skills are listed first. */
+  /** Whether it is in the project's directory; such skills are listed first. */
   readonly isOfProject: boolean;
 }
 
@@ -60,7 +60,7 @@ export function labelOf(skills: Taught, { reach }: Teaching): string {
     .slice(0, 12);
 }
 
-/** The first lesson: what skills are, how to use them, and which there are. Undefined without skills. */
+/** The first lesson: what skills are, how to use them, and the list of skills. Undefined without skills. */
 export function toLesson(skills: Taught, teaching: Teaching): string | undefined {
   if (skills.size === 0) return undefined;
   return [

@@ -3,7 +3,7 @@ import type { Amendment } from "../bytes/amend.ts";
 import { openRetelling, restoreTitle, type Retelling } from "./inserted.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 
-/** What becomes of a chunk of a replayed prompt. */
+/** How a chunk of a replayed prompt is forwarded. */
 type ToldAgain =
   /** It is our text, or is held back until the next chunk. */
   { readonly shown: false } | { readonly shown: true; readonly amendments: readonly Amendment[] };

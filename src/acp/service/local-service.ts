@@ -19,7 +19,7 @@ export interface LocalServiceOptions {
   readonly now?: () => number;
 }
 
-/** The service on this thread: in the worker, or where no worker can be started. */
+/** The service on this thread: in the worker, or if no worker can be started. */
 export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
   const app = openApp(settings, options.skillset && { skillset: options.skillset });
   const tools =

@@ -70,7 +70,7 @@ export function openThread(settings: Settings, openChannel: OpenServiceChannel):
 
   const channel = openOrEnd(openChannel, receive, hasEnded);
 
-  /** In-process messages may hold what cannot be cloned; what is not JSON is dropped. */
+  /** In-process messages may contain values that cannot be cloned; values that are not JSON are dropped. */
   function post(message: ToService): void {
     try {
       channel.post(message);

@@ -20,7 +20,7 @@ import type {
   SessionKey,
 } from "./skill-service.ts";
 
-/** How long the call of a skill waits until the skills were read. */
+/** How long an invocation waits until the skills were read. */
 const readingTime = 2_000;
 
 /** What the sessions of one connection share. */
@@ -117,7 +117,7 @@ export class ServedSession {
     return amendments;
   }
 
-  /** Reads the skill that the user called by name, unless the agent is to run it. */
+  /** Reads the skill that the user invoked by name, unless the agent runs it itself. */
   async invoke(name: string, sigil: "/" | "$"): Promise<InvokedSkill | NativeSkill | undefined> {
     const { readInstructions, onInvoked, startedAt, settings, outlet } = this.#context;
     const session = this.#session;
@@ -126,7 +126,7 @@ export class ServedSession {
     const offered = catalog.find(name);
     if (offered === undefined || session === undefined || !isInvocable(offered)) return undefined;
     const how = session.how(offered);
-    // The name is another command of the agent; the skill can still be called with a dollar sign.
+    // The name is another command of the agent; the skill can still be invoked with a dollar sign.
     if (how === "as-other" && sigil === "/") return undefined;
     const { slug, directory, file } = offered.skill;
     try {
@@ -142,7 +142,7 @@ export class ServedSession {
     }
   }
 
-  /** The model was told the lesson with this ticket. */
+  /** The lesson with this ticket was sent to the model. */
   taught(ticket: number): void {
     if (this.#lesson?.ticket !== ticket) return;
     this.#lesson.told();
@@ -180,7 +180,7 @@ export class ServedSession {
     }, this.#context.failed);
   }
 
-  /** Hands over what the model is told next, if that has changed. */
+  /** Sends the next lesson to the relay, if it has changed. */
   #prepareLesson(): void {
     if (!this.#isOpen || !this.#isRead) return;
     try {
@@ -198,7 +198,7 @@ export class ServedSession {
     }
   }
 
-  /** Skills that the agent itself tells its model about are left out. */
+  /** Skills that the agent itself lists for its model are omitted. */
   #nextLesson(): ReturnType<Lessons["next"]> {
     const facts = this.#facts;
     if (facts === undefined) return undefined;

@@ -19,7 +19,7 @@ export interface ServiceConnectionOptions {
   /** Undefined if no tools are served. */
   readonly tools: AgentTools | undefined;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
-  /** Called when a person used a skill by `/name`. */
+  /** Called when the user invoked a skill by `/name`. */
   readonly onInvoked: (skill: Skill, sessionId: string | undefined) => void;
   /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
   readonly startedAt: number;

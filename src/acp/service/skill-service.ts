@@ -26,7 +26,7 @@ export interface ServiceOutlet {
   readonly answered: (id: string | number) => void;
   /** The service has stopped because of an internal error: open requests will not be answered. */
   readonly ended: () => void;
-  /** What the model is told with its next prompt; undefined: nothing. First called when the skills were read. */
+  /** The lesson for the next prompt, undefined for none. First called when the skills were read. */
   readonly lesson: (key: SessionKey, lesson: Lesson | undefined) => void;
   readonly log: Log;
 }
@@ -34,7 +34,7 @@ export interface ServiceOutlet {
 /** The relay's number of a session, from the request that opens it. */
 export type SessionKey = number;
 
-/** What the model is told. */
+/** A text about the available skills, for the model. */
 export interface Lesson {
   readonly ticket: number;
   readonly text: string;
@@ -68,7 +68,7 @@ export interface BeginRequest {
   readonly agentCommands: readonly unknown[];
 }
 
-/** A skill that the user called by name, just read. */
+/** A skill that the user invoked by name, just read. */
 export interface InvokedSkill {
   readonly slug: string;
   readonly directory: string;
@@ -76,7 +76,7 @@ export interface InvokedSkill {
   readonly instructions: Instructions;
 }
 
-/** A skill that the user called by name and the agent runs itself. */
+/** A skill that the user invoked by name and the agent runs itself. */
 export interface NativeSkill {
   /** The command under which the agent shows it. */
   readonly command: string;
@@ -116,19 +116,19 @@ export interface ServiceConnection {
   open(key: SessionKey, directories: Directories): void;
   /** Opens our MCP server for the session: its entry for `mcpServers`. Undefined if it could not be opened; the reason is logged. */
   equip(key: SessionKey, request: EquipRequest): MaybePromise<JsonRecord | undefined>;
-  /** The agent has opened the session: the editor is told about its skills from now on. */
+  /** The agent has opened the session: from now on the editor gets its skills. */
   begin(key: SessionKey, request: BeginRequest): void;
-  /** The editor sent a message about this session. With the first prompt, it is told again what it may have dropped. */
+  /** The editor sent a message about this session. With the first prompt, updates that it may have dropped are repeated. */
   heard(key: SessionKey, isPrompt: boolean): void;
   /** The agent listed its commands; undefined: the list stays as it is. */
   agentListed(key: SessionKey, commands: readonly unknown[]): MaybePromise<ListAmendments | undefined>;
   /** The list was forwarded without our amendments and must be sent again with them. */
   listPassed(key: SessionKey): void;
-  /** Reads the skill that the user called, unless its agent runs it. Undefined if there is none. */
+  /** Reads the skill that the user invoked, unless the agent runs it itself. Undefined if there is none. */
   invoke(key: SessionKey, name: string, sigil: "/" | "$"): MaybePromise<InvokedSkill | NativeSkill | undefined>;
   /** The agent reported a call to its editor: its output is reported with the same id. */
   callTold(key: SessionKey, call: ToldCall): void;
-  /** The model was told the lesson with this ticket. */
+  /** The lesson with this ticket was sent to the model. */
   taught(key: SessionKey, ticket: number): void;
   /** Runs a call of the editor and sends the response. */
   ask(request: ToolRequest): void;

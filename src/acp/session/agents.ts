@@ -10,7 +10,7 @@ export type Spelling = string;
 export interface AgentFacts {
   /** Its usual name. */
   readonly label: string;
-  /** How it names MCP tools; undefined where that is unknown. */
+  /** How it names MCP tools; undefined if unknown. */
   readonly tools: { readonly forModel: Spelling; readonly forEditor: readonly Spelling[] } | undefined;
   /** Its model gets the tools of MCP servers. */
   readonly hasMcpTools: boolean;
@@ -28,7 +28,7 @@ export interface AgentFacts {
   readonly leaksConfiguration: boolean;
   /** Its editor first hears of a call when it is asked for permission. */
   readonly asksFirst: boolean;
-  /** Whether it asks the editor before a tool runs code, by default; undefined where that is unknown. */
+  /** Whether it asks the editor before a tool runs code, by default; undefined if unknown. */
   readonly asksBeforeCode: boolean | undefined;
 }
 
@@ -59,7 +59,7 @@ export function toWord(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]/g, "_");
 }
 
-/** An agent that is in no row: as little as possible is assumed. */
+/** The facts of an unknown agent: as little as possible is assumed. */
 const unknownAgent: AgentFacts = {
   label: "",
   tools: undefined,
@@ -77,7 +77,7 @@ const unknownAgent: AgentFacts = {
 const agents = [".agents/skills"];
 const claude = [".claude/skills"];
 
-/** By the name that an agent gives in its answer to `initialize`. All of them list commands. */
+/** By the name that an agent gives in its response to `initialize`. All of them list commands. */
 const rows: readonly (Partial<AgentFacts> & { readonly agent: RegExp; readonly label: string })[] = [
   {
     // 0.100.0: tool_call has `name` and `_meta.claudeCode.toolName`; only skills of .claude are in the system prompt; `ps` shows mcpServers.
@@ -154,7 +154,7 @@ export function factsOf(name: string): AgentFacts {
 export const knownAgents: readonly AgentFacts[] = known.map(({ facts }) => facts);
 
 /**
- * Whether an agent itself reads one of the roots under which a skill was found; undefined where that is unknown. Roots are absolute, as
+ * Whether an agent itself reads one of the roots under which a skill was found; undefined if unknown. Roots are absolute, as
  * configured.
  */
 export function readsItself({ reads }: AgentFacts, roots: readonly string[], home: string): boolean | undefined {

@@ -61,7 +61,7 @@ export interface Forms {
 }
 
 /**
- * Reads the params of an initialize request and the result that answered it. Both spellings of capabilities are looked at,
+ * Reads the params of an initialize request and the result that answered it. The fields of both versions are read,
  * because a request may be of a newer protocol than the answer.
  */
 export function negotiate(params: unknown, result: unknown): Negotiation {
@@ -122,7 +122,7 @@ export function chooseForms({ protocol, optIn }: Negotiation, emit: EmitForm): F
 
 /**
  * Chooses how the agent connects to our MCP server (A-11); undefined if it cannot. The HTTP configuration contains the access token, so
- * agents that leak it to other users get the stdio bridge, as do all agents where the calling user cannot be determined.
+ * agents that leak it to other users get the stdio bridge, as do all agents if the calling user cannot be determined.
  */
 export function chooseTransport(
   { transports, facts }: Pick<Negotiation, "transports" | "facts">,

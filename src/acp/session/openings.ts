@@ -21,7 +21,7 @@ export interface Opening {
   server: KnownServer | undefined;
   /** The calls of its tools that the editor knows. */
   calls: KnownCalls | undefined;
-  /** Its model is told about skills. */
+  /** Lessons about skills are added to its prompts. */
   isTaught: boolean;
   readonly lesson: LessonSlot;
   /** It was opened, refused or released: the request can no longer be amended. */
@@ -98,7 +98,7 @@ export class Openings {
     return [addServer(params, entry), ...(lesson === undefined ? [] : [lesson])];
   }
 
-  /** What the model of a session is told next has changed. */
+  /** The next lesson of a session has changed. */
   prepared(key: SessionKey, lesson: Lesson | undefined): void {
     this.#byKey.get(key)?.lesson.prepared(lesson);
   }

@@ -41,7 +41,7 @@ export interface SessionContext extends BeginRequest {
   readonly fault: (error: unknown) => void;
 }
 
-/** One open session: what its editor was told about skills, and when it is told more. */
+/** One open session: which skills its editor has received, and when it gets more. */
 export class Session {
   readonly #context: SessionContext;
   readonly #stopListening: () => void;
@@ -59,7 +59,7 @@ export class Session {
   #maybeMissed = false;
   #isListAwaited: boolean;
   #revision = 0;
-  /** Editors that opted in are also told that there are no skills. */
+  /** Editors that opted in also get an empty list. */
   #toldSkills: readonly AvailableSkill[] | undefined;
   /** Compared separately: commands say more than skills do, such as the input hint. */
   #toldCommands: readonly JsonRecord[] = [];
@@ -142,7 +142,7 @@ export class Session {
     this.#tell();
   }
 
-  /** The editor named this session. At its first prompt it is told again what it may have dropped. */
+  /** The editor named this session. At its first prompt, updates that it may have dropped are repeated. */
   heard(isPrompt: boolean): void {
     this.#isKnown = true;
     if (!isPrompt || !this.#isFirstPrompt) return;
@@ -185,7 +185,7 @@ export class Session {
     return mergeCommands(this.#agentCommands, offered, negotiation, { isOutdated: shown.isOutdated, how });
   }
 
-  /** Tells the editor what it does not know yet. */
+  /** Sends the editor the changes that it has not received. */
   #tell(): void {
     if (!this.#isOpen || !this.#isReady || !this.#isSettled) return;
     if (this.#unread > 0) {

@@ -24,7 +24,7 @@ export interface SessionsOptions {
   readonly service: ServiceConnection;
   readonly clock: Clock;
   readonly release: (opening: Opening) => void;
-  /** Sends a notification to the editor, after the message that is being looked at. */
+  /** Sends a notification to the editor, after the message that is being processed. */
   readonly tell: (message: Notification) => void;
 }
 
@@ -163,7 +163,7 @@ export class Sessions {
     if (session !== undefined) this.#options.service.cancelTurn(session.opening.key);
   }
 
-  /** The same, where the cancellation names the request that began the turn. */
+  /** The same, for a cancellation of the request that began the turn. */
   requestCancelled(request: unknown): void {
     for (const [sessionId, began] of this.#turns) if (began === request) this.turnCancelled({ sessionId });
   }

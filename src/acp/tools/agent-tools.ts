@@ -8,21 +8,21 @@ import type { SessionServers } from "../../mcp/session-servers.ts";
 import type { RunListener } from "../../runs/run-event.ts";
 import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";
 
-/** An MCP server of ours, for the session that is being opened. */
+/** Our MCP server for a session that is being opened. */
 export interface SessionServer {
   readonly address: ServerAddress;
-  /** Says which session it is. What the model does before, it does for a session of its own. */
+  /** Sets the session. Earlier calls of the model belong to a temporary session. */
   readonly begin: (sessionId: string) => void;
-  /** Ends the calls that are under way: the turn they belong to was cancelled. */
+  /** Cancels running calls, because their turn was cancelled. */
   readonly cancel: () => void;
-  /** May be called more than once; never throws. */
+  /** Idempotent; never throws. */
   readonly close: () => void;
 }
 
 /** An editor that calls a tool. */
 export interface EditorCaller {
   readonly sessionId: string | undefined;
-  /** The name that the session's agent gave itself. */
+  /** The agent's name, as it gave it. */
   readonly agent?: string;
   readonly skills: CallerSession;
   readonly onEvent?: RunListener;
@@ -30,20 +30,20 @@ export interface EditorCaller {
 
 export interface OpenedSession {
   readonly sessionId: string | undefined;
-  /** What the session's agent calls itself. */
+  /** The agent's name, as it gave it. */
   readonly agent: string;
-  /** How its agent reaches the server. */
+  /** How the agent connects to the server. */
   readonly transport: Transport;
-  /** What listens to a call's run, where the session's editor knows that call. */
+  /** The listener for the run of a call; undefined if the editor does not know the call. */
   readonly follow: (call: FollowedCall) => RunListener | undefined;
-  /** The agent has asked for the tools, so that its model has them. */
+  /** Called when the agent asks for the tools, so that its model has them. */
   readonly onReached: () => void;
 }
 
-/** The tools of one connection, to its editor and to its agent's model. */
+/** The tools of one connection, for its editor and for the agent's model. */
 export interface AgentTools {
   readonly bridge: Bridge;
-  /** Loads what a session needs, ahead of the first: an agent takes its time to boot. Never throws. */
+  /** Loads the modules that a session needs while the agent starts. Never throws. */
   prepare(): void;
   /** Throws as the toolbox does. */
   call(name: string, args: unknown, caller: EditorCaller, signal: AbortSignal): Promise<unknown>;
@@ -61,15 +61,15 @@ export interface ServersModule {
   readonly openSessionServers: (app: ToolsApp) => SessionServers;
 }
 
-/** The bridge is this package's own command line. */
+/** This package's command line with the command `mcp-bridge`. */
 const ownBridge: Bridge = {
   command: process.execPath,
   args: [fileURLToPath(new URL("../../cli/main.js", urlOf(import.meta))), "mcp-bridge"],
 };
 
 /**
- * Opens the tools. The MCP library is loaded when a session first needs a server, or by `prepare`. `isTaught`: models are told of skills
- * in prompts, so that servers have no index of them.
+ * Opens the tools. The MCP library is loaded when a session first needs a server, or by `prepare`. `isTaught`: models learn about skills
+ * in prompts, so that the instructions of servers have no index.
  */
 export function openAgentTools(
   app: ToolsApp,
@@ -88,7 +88,7 @@ export function openAgentTools(
     return openSessionServers(app);
   }
 
-  /** A failure is not kept: the next session tries again. */
+  /** A failure is not cached: the next session tries again. */
   function servers(): Promise<SessionServers> {
     opening ??= open().catch((error: unknown) => {
       opening = undefined;

@@ -26,7 +26,7 @@ export interface PermissionGranted {
   readonly result: unknown;
 }
 
-/** Answers a permission request of the agent where we may, else amends it so that it says what would run. */
+/** Answers a permission request of the agent if we may, otherwise amends it so that it describes the call. */
 export function lookAtPermission(
   id: string | number,
   params: JsonRecord,

@@ -5,29 +5,28 @@ import { callEnded, callStarted, followCall, type ReportedCall } from "./tool-ca
 
 export interface ReportOptions {
   readonly sessionId: string;
-  /** The tool, and what it is called with. */
   readonly name: string;
   readonly args?: unknown;
-  /** Sends a notification to the editor: the method is `session/update`. May return a promise, which is not waited for. */
+  /** Sends a notification to the editor; the method is `session/update`. A returned promise is not awaited. */
   readonly send: (method: string, params: unknown) => unknown;
   /** The version of ACP that the editor speaks. Default: 1. */
   readonly protocol?: 1 | 2;
-  /** Default: a random one. */
+  /** Default: a random UUID. */
   readonly toolCallId?: string;
-  /** Absolute paths of files that the call is about, for editors that follow along. */
+  /** Absolute paths of affected files, for editors that follow the agent. */
   readonly locations?: readonly string[];
   readonly log?: Log;
 }
 
-/** A call that the editor was told of. */
+/** A call that is reported to the editor. */
 export interface RunningCall {
-  /** Tells the editor what code prints, while it runs: hand it on as the option of the same name. */
+  /** Reports the output of running code to the editor; pass it on as the option of the same name. */
   readonly onPrint: (text: string) => void;
 }
 
 /**
- * For agent authors who call our tools themselves: makes a call and tells the editor of it, as `tool_call` and `tool_call_update` with
- * kind, title, locations, raw input and raw output. Returns or throws what the call does; an editor that is gone changes nothing.
+ * For agent authors who call our tools themselves: makes a call and reports it to the editor, as `tool_call` and `tool_call_update` with
+ * kind, title, locations, raw input and raw output. Returns or throws what the call does; failures to send are only logged.
  */
 export async function reportToolCall<Output>(
   options: ReportOptions,

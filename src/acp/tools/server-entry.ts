@@ -1,24 +1,24 @@
 import type { Amendment, Path } from "../bytes/amend.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 
-/** How an agent can reach an MCP server of ours. */
+/** How an agent connects to our MCP server. */
 export type Transport = "http" | "stdio";
 
-/** A program that carries MCP from stdio to our server. */
+/** The program that connects stdio to our MCP server. */
 export interface Bridge {
   /** An absolute path. */
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** Where our server is: behind a URL, or at a socket to which the bridge connects. */
+/** The address of our server: a URL, or the path of a socket to which the bridge connects. */
 export type ServerAddress =
   { readonly url: string; readonly headers: Readonly<Record<string, string>> } | { readonly path: string };
 
 const usualName = "skills";
 const list: Path = ["params", "mcpServers"];
 
-/** The name of our server in this session: `skills`, unless the editor brings one of that name. */
+/** The name of our server in this session: `skills`, unless the editor has a server with that name. */
 export function chooseServerName(mcpServers: unknown): string {
   const taken = new Set(serverNames(mcpServers));
   let name = usualName;
@@ -32,7 +32,7 @@ export function serverNames(mcpServers: unknown): readonly string[] {
   return mcpServers.flatMap((server) => (isRecord(server) && typeof server["name"] === "string" ? server["name"] : []));
 }
 
-/** Our entry in `mcpServers` (A-11). In v1 only servers over the network have a `type`; in v2 all of them do. */
+/** Our entry in `mcpServers` (A-11). In v1 only HTTP servers have a `type`; in v2 all servers do. */
 export function toServerEntry(
   name: string,
   address: ServerAddress,
@@ -43,12 +43,12 @@ export function toServerEntry(
   return { ...type, name, command: bridge.command, args: [...bridge.args, address.path], env: [] };
 }
 
-/** Whether the params of a request have, or may have, a list of servers. */
+/** Whether a server can be added to the params of a request: `mcpServers` is a list or absent. */
 export function takesServer({ mcpServers }: JsonRecord): boolean {
   return mcpServers === undefined || mcpServers === null || Array.isArray(mcpServers);
 }
 
-/** Puts an entry behind the editor's own servers. */
+/** Appends an entry to the editor's own servers. */
 export function addServer({ mcpServers }: JsonRecord, entry: JsonRecord): Amendment {
   if (!Array.isArray(mcpServers)) return { path: list, value: [entry] };
   return { path: list, at: mcpServers.length, remove: 0, insert: [entry] };

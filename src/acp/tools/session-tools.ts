@@ -48,7 +48,7 @@ export async function equipSession(
     let early = "";
     let show: ((text: string) => void) | undefined;
     return onPrinted((text) => {
-      // Our server may be called before the editor is told about the call.
+      // Our server may be called before the agent reports the call to the editor.
       call ??= claim();
       if (call !== undefined && id !== undefined) show ??= followCall({ sessionId: id, toolCallId: call }, send);
       early = `${early}${text}`.slice(-longestPrinted);

@@ -12,7 +12,7 @@ export interface RequestHead {
   readonly authorization: string | undefined;
 }
 
-/** Something that is reached by a path and a token. */
+/** A session, identified by a path and a token. */
 export interface Guarded {
   readonly tokenDigest: Buffer;
 }

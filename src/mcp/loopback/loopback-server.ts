@@ -28,7 +28,7 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Far more than one agent opens; further connections are closed at once, so that file descriptors are left for other work. */
+/** Far more than one agent opens; further connections are closed immediately, so that file descriptors are left for other work. */
 const mostConnections = 512;
 /** How long a client may take to send the request head, and how often that is checked. */
 const headersTimeout = 5_000;

@@ -2,7 +2,7 @@ import { accessSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { endianness } from "node:os";
 
-/** One end of a connection, as a socket of Node's names it. */
+/** One end of a connection, with the field names of Node's sockets. */
 export interface Connection {
   readonly remoteAddress?: string | undefined;
   readonly remotePort?: number | undefined;
@@ -20,7 +20,7 @@ const [tableOf4, tableOf6] = ["/proc/net/tcp", "/proc/net/tcp6"] as const;
 /** Tables are read in chunks, and a row may move between them. */
 const attempts = 3;
 
-/** Whether the system can tell the user of a loopback peer. Only Linux can. */
+/** Whether the system reveals the user of a loopback peer; only Linux does. */
 export function canTellPeerUsers(platform: NodeJS.Platform = process.platform): boolean {
   if (platform !== "linux") return false;
   try {
@@ -97,7 +97,7 @@ function toBytes(address: string | undefined): readonly number[] | undefined {
   return bytes.length === 4 && bytes.every((byte) => byte >= 0 && byte <= 255) ? bytes : undefined;
 }
 
-/** Words stand in the machine's own order of bytes. */
+/** Words are in the byte order of the machine. */
 function toWord(bytes: readonly number[]): string {
   const ordered = endianness() === "LE" ? bytes.toReversed() : bytes;
   return ordered
@@ -110,7 +110,7 @@ function toHexOf4(bytes: readonly number[]): string {
   return toWord(bytes);
 }
 
-/** An IPv4 address as a socket for IPv6 has it. */
+/** An IPv4-mapped IPv6 address. */
 function toHexOf6(bytes: readonly number[]): string {
   return `${"0".repeat(16)}${toWord([0, 0, 255, 255])}${toWord(bytes)}`;
 }
