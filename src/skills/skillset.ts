@@ -30,7 +30,7 @@ type SessionCatalog = Pick<Catalog, "snapshot" | "ready" | "onChange" | "find">;
 export interface SessionSkills {
   /** The session's own directory, absolute; undefined without one. */
   readonly directory: string | undefined;
-  /** Which directory that was when the session was opened; a path may lead elsewhere later. */
+  /** Identity of that directory when the session was opened, because the path may lead to another directory later. */
   readonly identity?: DirectoryIdentity | undefined;
   readonly catalog: SessionCatalog;
   /** One sentence for each directory that could not be used. */

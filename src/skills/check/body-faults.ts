@@ -12,15 +12,15 @@ const chunkSize = 256 * 1024;
 const lineFeed = 0x0a;
 
 /**
- * What is wrong with the text of a file: the first invalid UTF-8, in frontmatter or body, since readers decode whole files; and the
- * first invisible character of the body. Looks at the first 16 MiB. Nothing where the file cannot be read, which the scan reports.
+ * Finds the first invalid UTF-8 of a file, in frontmatter or body, because readers decode whole files, and the first invisible
+ * character of the body. Reads at most the first 16 MiB. Returns nothing for an unreadable file, which the scan reports.
  */
 export function findBodyFaults(file: string): readonly Finding[] {
   let descriptor: number;
   try {
     descriptor = openRegularFileSync(file);
   } catch {
-    // The scan has reported that it cannot be opened.
+    // The scan reports files that cannot be opened.
     return [];
   }
   try {
@@ -32,7 +32,7 @@ export function findBodyFaults(file: string): readonly Finding[] {
 
 type BodyFault = Omit<Finding, "file">;
 
-/** Goes through a file in blocks of whole lines, so that no character is cut in two. */
+/** Reads a file in blocks of whole lines, so that no character is split. */
 function searchLines(descriptor: number): BodyFault[] {
   let held = Buffer.alloc(0);
   let line = 1;

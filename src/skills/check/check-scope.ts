@@ -6,16 +6,16 @@ import { isSkillFileName } from "../scan/skill-file-names.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { Root } from "../scan/roots.ts";
 
-/** What one PATH of `check` asks for. */
+/** What one PATH argument of `check` covers. */
 export interface CheckScope {
-  /** As it was given. */
+  /** The argument, unchanged. */
   readonly given: string;
   readonly roots: readonly Root[];
-  /** Where skills are looked for, relative to the current directory if PATH is. */
+  /** The directories to search, relative to the current directory if PATH is relative. */
   readonly lookedIn: readonly string[];
-  /** Real path of what counts: findings and skills elsewhere do not. Undefined where nothing is there (yet). */
+  /** Real path that limits the results: findings and skills elsewhere are ignored. Undefined if it does not exist (yet). */
   readonly within: string | undefined;
-  /** Whether only the skill in that very directory counts, not those below it. */
+  /** Whether only the skill in this directory counts, not those in its subdirectories. */
   readonly alone: boolean;
 }
 
@@ -24,10 +24,10 @@ export interface ScopeFault {
   readonly scopeFault: string;
 }
 
-/** Where projects keep their skills: searched even if .gitignore excludes them. */
+/** The skill directories of projects, searched even if .gitignore excludes them. */
 const projectPlaces = [path.join(".agents", "skills"), path.join(".claude", "skills")];
 
-/** A PATH is a skill's file, a skill's directory, or a directory that holds many. */
+/** A PATH is the file of a skill, the directory of a skill, or a directory that contains skills. */
 export function toCheckScope(given: string, cwd: string): CheckScope | ScopeFault {
   const target = path.resolve(cwd, given);
   const stats = statsOf(target);
@@ -62,12 +62,12 @@ function rootOf(directory: string): Root {
   return path.basename(root.path) === "skills" ? root : { ...root, holdsAnything: true };
 }
 
-/** In `<skill>/<version>/` the directory above tells the skill's name, so the search starts there. */
+/** In `<skill>/<version>/`, the parent directory gives the name of the skill, so the search starts there. */
 function aboveVersion(directory: string): string {
   return isVersion(path.basename(directory)) ? path.dirname(directory) : directory;
 }
 
-/** Of what a path leads to; undefined where that does not exist or cannot be read, which reading it reports. */
+/** The stats of a path, following symlinks; undefined if it is missing or unreadable, which reading it reports. */
 export function statsOf(target: string): Stats | undefined {
   try {
     return statSync(target, { throwIfNoEntry: false });

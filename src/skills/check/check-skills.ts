@@ -21,43 +21,43 @@ import { fixFiles } from "./fix-files.ts";
 import type { FixableSkill, FixedFile, FixOutcome } from "./fix-files.ts";
 
 export interface CheckOptions {
-  /** What relative paths are relative to. Default: the current directory. */
+  /** Base of relative paths. Default: the current directory. */
   readonly cwd?: string;
   /** Which rules apply. Default: `spec`. */
   readonly level?: Level;
-  /** Severities that differ from those of the level. */
+  /** Severities that override those of the level. */
   readonly rules?: RuleSettings;
-  /** Whether to repair files in place first, where what is meant is certain. */
+  /** Whether to apply unambiguous repairs to files in place first. */
   readonly fix?: boolean;
   readonly files?: SkillFiles;
   /** Called before a directory is read. */
   readonly onDirectory?: (directory: string) => void;
 }
 
-/** What a check found. */
+/** The result of a check. */
 export interface CheckReport {
-  /** Ordered by file, then by place. */
+  /** Sorted by file, then by position. */
   readonly problems: readonly Problem[];
-  /** How many skills were checked. */
+  /** Number of checked skills. */
   readonly checked: number;
-  /** Of all that were found. */
+  /** The counts of all skills found. */
   readonly counts: SkillCounts;
-  /** What was repaired. */
+  /** The repaired files. */
   readonly fixed: readonly FixedFile[];
-  /** How many of the problems `fix` would repair. */
+  /** Number of problems that `fix` would repair. */
   readonly fixable: number;
-  /** What was asked for and could not be done, such as a path without skills. */
+  /** Requests that could not be fulfilled, such as a path without skills. */
   readonly complaints: readonly string[];
-  /** Changes whenever a checked file does. */
+  /** Changes whenever a checked file changes. */
   readonly stamp: string;
 }
 
-/** Problems of these rules may be repaired. */
+/** Rules whose problems may be fixable. */
 const mayBeFixable = /^(?:yaml-|name-|byte-order-mark)/;
 
 /**
- * Checks the skills at paths, each a SKILL.md, a skill's directory or a directory that contains skills; after repairing them where that is
- * asked for. Reads everything anew each time.
+ * Checks the skills at paths. Each path is a SKILL.md, the directory of a skill, or a directory that contains skills. With `fix`, repairs
+ * files first. Does not cache anything between calls.
  */
 export async function checkSkills(paths: readonly string[], options: CheckOptions = {}): Promise<CheckReport> {
   const { cwd = process.cwd(), level = "spec", rules: settings = {}, fix = false } = options;
@@ -111,7 +111,7 @@ interface Search {
   readonly emptyScopes: readonly CheckScope[];
 }
 
-/** Searches all scopes at once, so that skills in several of them are reported as a catalog of these roots would report them. */
+/** Searches all scopes in one scan, so that skills in several of them are reported as in a catalog with these roots. */
 async function search(
   scopes: readonly CheckScope[],
   { files = diskSkillFiles(), onDirectory }: CheckOptions,
@@ -155,7 +155,7 @@ function bodyFaults(record: DirectoryRecord): readonly Finding[] {
   return findBodyFaults(skillFile(record));
 }
 
-/** The file of a skill, which need not be offered, nor be a file. */
+/** The path of the SKILL.md, even if the skill is not offered or the path is not a file. */
 function skillFile({ path: directory, skill }: DirectoryRecord): string {
   if (skill !== undefined) return skill.file;
   const names = ["SKILL.md", "skill.md"].map((name) => path.join(directory, name));

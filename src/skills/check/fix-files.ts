@@ -14,7 +14,7 @@ export interface FixableSkill {
   readonly file: string;
 }
 
-/** A file that was repaired, with one code for each problem. */
+/** A repaired file, with one code for each problem. */
 export interface FixedFile {
   readonly file: string;
   readonly codes: readonly RuleCode[];
@@ -22,14 +22,14 @@ export interface FixedFile {
 
 export interface FixOutcome {
   readonly fixed: readonly FixedFile[];
-  /** Why files were not changed although they need repairs. */
+  /** Why fixable files were not changed. */
   readonly refusals: readonly string[];
 }
 
-/** A longer file is not changed: repairing means holding it whole. */
+/** Longer files are not repaired, because a repair loads the whole file. */
 const longestFixable = 16 * 1024 * 1024;
 
-/** Repairs files, each with one call of `write`. Writes nothing outside `bounds` (real paths), wherever links lead. */
+/** Repairs files, each with one call of `write`. Never writes outside `bounds` (real paths), even through symlinks. */
 export async function fixFiles(
   skills: readonly FixableSkill[],
   bounds: readonly string[],
@@ -81,18 +81,18 @@ function isAbsence(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** And what is not a regular file. */
+/** The scan also reports anything that is not a regular file. */
 function ifReported(error: unknown): undefined {
   if (!isSkillsError(error)) throw error;
 }
 
-/** Beside a skill.toml, the name in the frontmatter is for display. */
+/** With a skill.toml, the name in the frontmatter is only a display name. */
 async function nameToMatch({ directory, expectedName }: FixableSkill): Promise<string> {
   const manifest = await stat(path.join(directory, "skill.toml")).catch(() => undefined);
   return manifest === undefined ? expectedName : "";
 }
 
-/** A regular file's text; undefined where writing it back could lose something: too long, or not UTF-8. */
+/** The text of a regular file; undefined if writing it back could lose data, because it is too long or not UTF-8. */
 async function readWhole(file: string): Promise<string | undefined> {
   const handle = await openRegularFile(file);
   try {

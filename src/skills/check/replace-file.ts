@@ -15,9 +15,9 @@ import { holdDirectory } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../errors.ts";
 
 /**
- * Replaces the file at a real path atomically: a reader sees the old file or the new one. Keeps
- * its mode. Throws, with the old file untouched, when writing fails, and UNREADABLE where a symbolic link has replaced the file
- * or a directory above it.
+ * Replaces the file at a real path atomically: a reader sees either the old file or the new one. Keeps
+ * its mode. If writing fails, throws and leaves the old file unchanged. Throws UNREADABLE if a symlink has replaced the file
+ * or one of its parent directories.
  */
 export function replaceFile(real: string, text: string): void {
   const directory = holdDirectory(path.dirname(real));
@@ -56,6 +56,6 @@ function keepOwner(descriptor: number, uid: number, gid: number): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Only the superuser may give files away; whoever else repairs a file owns it from then on.
+    // Only the superuser can change the owner of a file; the repaired file belongs to the current user otherwise.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The tools that `allowed-tools` names (C-1.3): a string split at blanks and commas outside parentheses, or a list
- * of such entries taken as they are. Undefined for anything else.
+ * The entries of `allowed-tools` (C-1.3): a string split at whitespace and commas outside parentheses, or a list of entries taken
+ * unchanged. Undefined for any other value.
  */
 export function readAllowedTools(value: unknown): string[] | undefined {
   if (typeof value === "string") return splitTools(value);

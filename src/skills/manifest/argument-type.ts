@@ -1,9 +1,9 @@
 import type { Manifest } from "./manifest.ts";
 
-/** One argument that a manifest declares. */
+/** An argument declared in a manifest. */
 export type DeclaredArgument = NonNullable<Manifest["inputs"]>[string];
 
-/** Whether a value is of the type that an argument has; of a blob it is the id, as text. */
+/** Whether a value has the type of an argument. A blob is passed as its id, a string. */
 export function isOfType(value: unknown, type: DeclaredArgument["type"]): boolean {
   switch (type) {
     case "integer":
@@ -21,7 +21,7 @@ export function isOfType(value: unknown, type: DeclaredArgument["type"]): boolea
   }
 }
 
-/** Whether a value is one of those that an argument may have. */
+/** Whether a value is one of the allowed values of an argument. */
 export function isChoice(value: unknown, { enum: choices }: DeclaredArgument): boolean {
   return choices?.some((choice) => JSON.stringify(choice) === JSON.stringify(value)) ?? true;
 }

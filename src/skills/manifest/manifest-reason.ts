@@ -16,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
   string: "a string",
 };
 
-/** Why a value of a manifest is invalid, in words that follow its name. */
+/** Why a value of a manifest is invalid, as the rest of a sentence that starts with its name. */
 export function manifestReason(name: string, value: unknown, issue: core.$ZodIssue): string {
   const shown = JSON.stringify(value);
   switch (issue.code) {

@@ -1,6 +1,6 @@
 import type { RuleCode } from "../rules/rules.ts";
 
-/** A rule between several keys of a manifest that it breaks. */
+/** A violated rule that involves several keys of a manifest. */
 export interface ManifestFault {
   readonly code: Extract<RuleCode, `manifest-${string}`>;
   readonly path: readonly string[];
@@ -15,7 +15,7 @@ interface Checked {
   readonly runtime?: { readonly entrypoint: string } | undefined;
 }
 
-/** The rules of C-1.4 that concern several keys. */
+/** The rules of C-1.4 that involve several keys. */
 export function checkManifest({ name, kind, namespace, runtime }: Checked): ManifestFault[] {
   const faults: ManifestFault[] = [];
   if (kind === "action" && runtime === undefined) {

@@ -5,10 +5,10 @@ import { checkManifest } from "./manifest-rules.ts";
 import { networkEntry, secretName } from "./permission-entries.ts";
 
 const dottedName = /^[a-z0-9]+(\.[a-z0-9]+)*$/;
-/** Semantic Versioning 2.0.0, the expression its FAQ gives. */
+/** The regular expression in the FAQ of Semantic Versioning 2.0.0. */
 const semver =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
-/** A canonical name, and the versions that will do: `a.b`, `a.b@1.2.3`, `a.b@^1`, `a.b@~1.2`. */
+/** A canonical name with an optional version range: `a.b`, `a.b@1.2.3`, `a.b@^1`, `a.b@~1.2`. */
 const dependency = /^[a-z0-9]+(\.[a-z0-9]+)*(@[\^~]?[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.-]+)?)?$/;
 
 const argumentSchema = z.looseObject({
@@ -67,7 +67,7 @@ export const manifestSchema = z
     else: { properties: { runtime: false } },
   });
 
-/** The keys a manifest may have, by table; `*` stands for any name. */
+/** The known keys of a manifest, by table; `*` stands for any name. */
 export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
   "": Object.keys(manifestSchema.shape),
   runtime: Object.keys(runtimeSchema.shape),

@@ -1,9 +1,9 @@
 import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { explainNetworkEntry, networkEntry, secretName } from "./permission-entries.ts";
 
-/** What a skill's code requests beyond its sandbox (C-1.4). */
+/** What the code of a skill requests beyond the defaults of its sandbox (C-1.4). */
 export interface Permissions {
-  /** Such as `https://*.example.org`. */
+  /** Origins, such as `https://*.example.org`. */
   readonly network: readonly string[];
   /** Names of secrets. */
   readonly secrets: readonly string[];

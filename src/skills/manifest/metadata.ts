@@ -3,12 +3,12 @@ import type { ValueFault } from "../rules/check-frontmatter.ts";
 
 const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
 
-/** What is longer is ignored, not cut: half of a list of hosts may end in another host. */
+/** Longer values are ignored, not truncated, because a truncated list of hosts could end with a different host. */
 const maxEntries = 64;
 const maxKeyLength = 128;
 const maxValueLength = 2048;
 
-/** A frontmatter's `metadata` as strings (C-1.3). What is nested or too long is ignored and reported. */
+/** The `metadata` of frontmatter as strings (C-1.3). Nested and overlong values are ignored and reported. */
 export function readMetadata(value: unknown, report: (fault: ValueFault) => void): Readonly<Record<string, string>> {
   if (value === undefined || value === "") return noMetadata;
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -46,7 +46,7 @@ export function readMetadata(value: unknown, report: (fault: ValueFault) => void
       continue;
     }
     if (typeof entry === "string") {
-      // Not an assignment, which would take the key __proto__ for the prototype.
+      // An assignment to `__proto__` would set the prototype.
       if (key === "__proto__") Object.defineProperty(metadata, key, { value: entry, enumerable: true });
       else metadata[key] = entry;
       continue;

@@ -15,42 +15,42 @@ import { cleanFields, nonBlank, readDescription, readOptional, readTags } from "
 import type { OptionalFields } from "./skill-fields.ts";
 import type { Skill } from "../skill.ts";
 
-/** A SKILL.md as it was found. */
+/** A SKILL.md as found on disk. */
 export interface SkillText {
-  /** Absolute real path of the directory that holds it. */
+  /** Absolute real path of its directory. */
   readonly directory: string;
-  /** The directory name that the skill's name must match; for `<skill>/<version>/`, that of the skill. */
+  /** The directory name that the name of the skill must match; for `<skill>/<version>/`, `<skill>`. */
   readonly expectedName: string;
-  /** Absolute path of SKILL.md, as the directory spells it. */
+  /** Absolute path of SKILL.md, in the spelling of the directory entry. */
   readonly file: string;
-  /** The file's first bytes; not kept. */
+  /** The first bytes of the file; not retained. */
   readonly head: Uint8Array;
-  /** True when `head` is the whole file. */
+  /** Whether `head` is the whole file. */
   readonly whole: boolean;
 }
 
-/** What was read from the `skill.toml` beside it: no manifest where it cannot be used. */
+/** The result of reading the `skill.toml` in the same directory, without a manifest if it is invalid. */
 export interface ManifestReading {
   readonly manifest?: Manifest;
-  /** True where it is no manifest of ours, so that SKILL.md tells everything. */
+  /** Whether the file is not a Skills Protocol manifest, so that only SKILL.md counts. */
   readonly isForeign?: true;
   readonly findings: readonly Finding[];
 }
 
-/** `skill` is undefined exactly when a finding is an error at level `lenient`. */
+/** `skill` is undefined if and only if a finding is an error at level `lenient`. */
 export interface ParsedSkill {
   readonly skill: Skill | undefined;
   readonly findings: readonly Finding[];
 }
 
-/** Frontmatter may be this long; a reader of heads reads at most so many bytes. */
+/** Maximum length of frontmatter, and therefore of the head of a file that is read. */
 export const maxFrontmatterBytes = 256 * 1024;
 
 const noFindings: readonly Finding[] = [];
 
 /**
- * Text to skill: pure, never throws. A finding `frontmatter-too-long` means that `head` is not the whole file and does not
- * hold the closing fence: read more (up to {@link maxFrontmatterBytes}) and parse again.
+ * Parses a SKILL.md. Pure; never throws. A finding `frontmatter-too-long` means that `head` is not the whole file and does not
+ * contain the closing fence: read more, up to {@link maxFrontmatterBytes}, and parse again.
  */
 export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
   const { values: found, isClean, source, positionOf, findings } = readHead(text, manifest);
@@ -77,7 +77,7 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
   return { skill: offered ? skill : undefined, findings: withoutConsequences(findings) };
 }
 
-/** One mistake is one problem: a value whose key is wrong, or that is ignored, need not be strict YAML as well. */
+/** Reports one problem per mistake: a value that is ignored, or has a wrong key, need not be strict YAML as well. */
 function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
   const strict = findings.filter(({ code }) => code === "yaml-not-strict");
   if (strict.length === 0) return findings;
@@ -138,7 +138,7 @@ function readAgentSkill(text: SkillText, values: Values, report: Report): Skill 
   return completed(skill, optional);
 }
 
-/** The manifest decides; the frontmatter adds what the manifest has no word for. */
+/** Manifest fields take precedence; frontmatter adds the fields that a manifest does not have. */
 function readProtocolSkill(text: SkillText, values: Values, manifest: Manifest, report: Report): Skill | undefined {
   const slug = toSlug(manifest.name);
   const description = cutCodePoints(manifest.description.trim(), maxDescriptionLength);

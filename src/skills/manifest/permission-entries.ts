@@ -1,11 +1,11 @@
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
-/** A name whose last label is a number is an address in an obsolete notation. */
+/** The last label must not be a number, because such a name is an IPv4 address in a legacy notation. */
 const name = `(?!(?:[^:]*\\.)?(?:[0-9]+|0x[0-9a-f]*)(?::|$))${label}(?:\\.${label})*`;
 const port = "[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]";
 
 /**
- * `https://host` or `https://*.host`, optionally with a port from 1 to 65535; for literal addresses also
+ * `https://host` or `https://*.host`, optionally with a port from 1 to 65535; for IP addresses also
  * `http://127.0.0.1:8080`.
  */
 export const networkEntry = new RegExp(
@@ -13,7 +13,7 @@ export const networkEntry = new RegExp(
 );
 export const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** What is wrong with an entry of `permissions.network`, and what to write instead. */
+/** The error in an entry of `permissions.network`, and its fix. */
 export function explainNetworkEntry(entry: unknown): { readonly what: string; readonly fix: string } {
   const shown = JSON.stringify(entry);
   if (typeof entry === "string" && networkEntry.test(entry.replace(/:[0-9]+$/, ""))) {

@@ -9,20 +9,20 @@ import { openTextPositions, toTextRange } from "../text/text-positions.ts";
 import type { TextPosition } from "../text/text-positions.ts";
 import { readYaml } from "../yaml/yaml.ts";
 
-/** What the head of a SKILL.md says, before anyone asks what it means. */
+/** The unvalidated frontmatter values of the head of a SKILL.md. */
 export interface HeadReading {
-  /** Undefined where there is no frontmatter to read. */
+  /** Undefined if there is no readable frontmatter. */
   readonly values: Readonly<Record<string, unknown>> | undefined;
-  /** Whether it is certain that the values hold no control characters. */
+  /** True only if the values contain no control characters. */
   readonly isClean: boolean;
   /** The text between the fences. */
   readonly source: string;
-  /** Where an offset of `source` stands in the file. */
+  /** Converts an offset of `source` to a position in the file. */
   readonly positionOf: (offset: number) => TextPosition;
   readonly findings: Finding[];
 }
 
-/** Reads a head's frontmatter. Beside a usable manifest, frontmatter that is missing is only remarked upon. */
+/** Reads the frontmatter of a head. With a valid manifest, missing frontmatter is reported under a less severe rule. */
 export function readHead({ file, head, whole }: SkillText, manifest: ManifestReading | undefined): HeadReading {
   const findings: Finding[] = manifest === undefined ? [] : [...manifest.findings];
   const add = (code: RuleCode, message: string, fix: string, line = 1, column = 1): void => {
@@ -71,7 +71,7 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
     if (code === "frontmatter-not-a-mapping") return withoutValues(code, message, fix, 2);
     findings.push({ code, file, ...toTextRange(positionOf, offset, end), message, fix });
   }
-  // Every character beyond ASCII takes more bytes than units; what stands for a byte that is no UTF-8 can be seen.
+  // Non-ASCII characters take more bytes than UTF-16 code units; U+FFFD, the replacement for invalid bytes, is visible.
   const isAscii = source.length === frontmatter.end - frontmatter.start;
   return { values, isClean: isClean && (isAscii || !hasInvisible(source)), source, positionOf, findings };
 }
@@ -91,7 +91,7 @@ function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCo
   }
 }
 
-/** Where the offsets of a frontmatter's text stand in its file, on whose second line that text starts. */
+/** Converts offsets of frontmatter text to positions in the file. The text starts on the second line. */
 function openFilePositions(source: string): (offset: number) => TextPosition {
   const positionOf = openTextPositions(source);
   return (offset) => {

@@ -20,14 +20,14 @@ type Path = readonly (string | number)[];
 type Add = (code: RuleCode, path: Path, message: string, fix: string, part?: "key") => void;
 
 const maxTags = 20;
-/** Deeper values could exhaust the stack. */
+/** Maximum nesting; deeper values could overflow the stack. */
 const maxDepth = 32;
-/** More would take long to check. */
+/** Maximum number of values, which bounds the time to validate them. */
 const maxValues = 2000;
 
 /**
- * Reads the text of a `skill.toml` (C-1.4). Never throws. There is a manifest, deeply frozen, unless a finding is an error
- * at level `lenient`. Loads a schema library: import it only where a `skill.toml` was found.
+ * Reads the text of a `skill.toml` (C-1.4). Never throws. Returns a deeply frozen manifest unless a finding is an error
+ * at level `lenient`. Loads a schema library, so import this module only after a `skill.toml` was found.
  */
 export function readManifest(text: string, file: string): ManifestReading {
   let data: Record<string, unknown>;
@@ -105,7 +105,7 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
   }
 }
 
-/** Cuts what is too long, and removes control characters and Unicode tags, so that the skill is still offered (C-1.5). */
+/** Truncates overlong text and removes control characters and Unicode tags, so that the skill is still offered (C-1.5). */
 function normalised(data: Record<string, unknown>, add: Add): Record<string, unknown> {
   const result = { ...data };
   for (const [key, value] of Object.entries(data)) {
@@ -149,7 +149,7 @@ function reportUnknownKeys(data: Record<string, unknown>, add: Add): void {
   }
 }
 
-/** Defaults that would be refused as arguments. */
+/** Reports defaults that are not valid arguments. */
 function reportDefaults({ inputs = {} }: Manifest, add: Add): void {
   for (const [name, argument] of Object.entries(inputs)) {
     const { type, default: preset } = argument;
@@ -168,13 +168,13 @@ function isRule(code: unknown): code is RuleCode {
   return typeof code === "string" && Object.hasOwn(rules, code);
 }
 
-/** Whether the file belongs to another program, which has its keys in a table `[skill]`. */
+/** Whether the file belongs to another program that keeps its keys in a table `[skill]`. */
 function isForeign(data: Record<string, unknown>): boolean {
   const ours = ["name", "version", "kind", "description"];
   return isTable(data.skill) && !Array.isArray(data.skill) && ours.every((key) => data[key] === undefined);
 }
 
-/** Why a document is refused unread; the parser limits neither the number of values nor the dots of a key. */
+/** Why a document is rejected before validation: the parser limits neither the number of values nor the segments of a key. */
 function excess(data: unknown): string | undefined {
   let level = [data];
   let count = 0;

@@ -13,7 +13,7 @@ const noTags: readonly string[] = Object.freeze<string[]>([]);
 
 const cleanedFields = ["description", "license", "compatibility", "allowed-tools", "metadata", "tags", "argument-hint"];
 
-/** The values without control characters and Unicode tags in the fields that are sent on. Reports these and invisible characters. */
+/** Removes control characters and Unicode tags from the fields sent to clients. Reports these and invisible characters. */
 export function cleanFields(values: Values, report: Report): Values {
   const result = { ...values };
   for (const key of cleanedFields) {
@@ -34,7 +34,7 @@ export function cleanFields(values: Values, report: Report): Values {
   return result;
 }
 
-/** The description as it can be offered; undefined, and reported, where there is none. */
+/** The normalised description; undefined, and reported, if it is missing. */
 export function readDescription(values: Values, report: Report): string | undefined {
   const description = nonBlank(values.description);
   if (description === undefined) {
@@ -49,13 +49,13 @@ export function readDescription(values: Values, report: Report): string | undefi
   return fitText("description", description, maxDescriptionLength, report);
 }
 
-/** The optional fields of a skill; absent where the frontmatter has none that can be offered. */
+/** The optional fields of a skill; absent if missing or invalid in the frontmatter. */
 export type OptionalFields = Pick<
   Skill,
   "license" | "compatibility" | "allowedTools" | "disableModelInvocation" | "userInvocable" | "argumentHint"
 >;
 
-/** The optional fields as they can be offered; what cannot be is removed and reported. */
+/** The normalised optional fields. Invalid values are removed and reported. */
 export function readOptional(values: Values, report: Report): OptionalFields {
   const fields: { -readonly [Key in keyof OptionalFields]: OptionalFields[Key] } = {};
   const license = readText("license", values, maxLicenseLength, report);
@@ -115,20 +115,20 @@ function readBoolean(key: string, values: Values, report: Report): boolean | und
   if (text === "true" || text === "false") return text === "true";
   if (value !== undefined && text !== "") {
     const message = `${key} is neither true nor false; it is ignored`;
-    // At level `spec` the key itself is the problem.
+    // At level `spec`, the key itself is the problem.
     report({ code: "field-not-boolean", key, message, fix: "Write true or false.", allowedAt: ["spec"] });
   }
   return undefined;
 }
 
-/** To YAML, the usual hint `[file]` is a list: it is shown as it was written. */
+/** YAML parses the common hint `[file]` as a list; the hint is the source text. */
 function readArgumentHint(value: unknown): string | undefined {
   const isList = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
   const text = isList ? `[${value.join(", ")}]` : nonBlank(value);
   return text && cutCodePoints(text.replace(/\s+/g, " "), maxHintLength);
 }
 
-/** As many tools as are sent on; one that is too long is ignored, for a part of it would allow something else. */
+/** Limits the number of tools. An overlong tool is ignored, because a truncated one could allow something else. */
 function fitTools(tools: readonly string[], report: Report): string[] {
   const fitting = tools.filter((tool) => tool.length <= maxToolLength).slice(0, maxTools);
   const ignored = tools.length - fitting.length;
@@ -143,7 +143,7 @@ function fitTools(tools: readonly string[], report: Report): string[] {
   return fitting;
 }
 
-/** Tags as a list, or as one string with commas. */
+/** Tags as a list, or as a comma-separated string. */
 export function readTags(value: unknown): readonly string[] {
   const tags = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : noTags;
   if (tags.length === 0) return noTags;
@@ -155,7 +155,7 @@ export function readTags(value: unknown): readonly string[] {
   );
 }
 
-/** A string's text without the blanks around it; undefined for anything else. */
+/** The trimmed string; undefined for any other value. */
 export function nonBlank(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   return value.trim() || undefined;

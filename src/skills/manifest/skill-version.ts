@@ -3,7 +3,7 @@ import { byCodePoint } from "../text/code-point-order.ts";
 const semver = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z.-]+)?$/;
 const loose = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/** Whether a directory of this name holds one version of the skill above it (C-1.6). */
+/** Whether a directory with this name contains one version of the skill in its parent directory (C-1.6). */
 export function isVersion(name: string): boolean {
   return semver.test(name);
 }
@@ -13,8 +13,8 @@ export function isPrerelease(version: string): boolean {
 }
 
 /**
- * Newest first, by the precedence of Semantic Versioning; `1.2` and `v1` count as `1.2.0` and `1.0.0`. What is no version
- * at all comes last. Equal precedence is ordered by text, so that the order never depends on the disk.
+ * Sorts newest first by Semantic Versioning precedence; `1.2` and `v1` count as `1.2.0` and `1.0.0`. Invalid versions
+ * come last. Equal precedence is sorted by text, so that the order does not depend on the disk.
  */
 export function byNewestVersion(a: string, b: string): number {
   const [left, right] = [loose.exec(a.trim()), loose.exec(b.trim())];
@@ -36,7 +36,7 @@ function comparePrereleases(a: string | undefined, b: string | undefined): numbe
   return left.length - right.length;
 }
 
-/** Numbers count as numbers and come before words. */
+/** Numeric identifiers are compared as numbers and precede alphanumeric ones. */
 function compareIdentifiers(a: string, b: string): number {
   const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (left && right) return compareNumbers(a, b);
@@ -44,7 +44,7 @@ function compareIdentifiers(a: string, b: string): number {
   return byCodePoint(a, b);
 }
 
-/** Digits of any length, exactly. */
+/** Compares digit strings of any length exactly. */
 function compareNumbers(a: string, b: string): number {
   const [left, right] = [a.replace(/^0+(?=\d)/, ""), b.replace(/^0+(?=\d)/, "")];
   return left.length - right.length || byCodePoint(left, right);

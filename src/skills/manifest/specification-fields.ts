@@ -25,7 +25,7 @@ export const claudeFields: readonly string[] = [
   "when_to_use",
 ];
 
-/** Those of them that mean the same to us (C-1.1). */
+/** The Claude Code fields that are supported here (C-1.1). */
 export const honouredFields: ReadonlySet<string> = new Set([
   "argument-hint",
   "disable-model-invocation",

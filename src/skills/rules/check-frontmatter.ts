@@ -5,14 +5,14 @@ import { isSlug, longestNormalised, maxNameLength, toSlug } from "../names.ts";
 import type { Level, RuleCode } from "./rules.ts";
 import { claudeFields, honouredFields, isField, specificationFields } from "../manifest/specification-fields.ts";
 
-/** A rule that a frontmatter breaks, before it is known where the key stands. */
+/** A rule violation in frontmatter, before the position of its key is known. */
 export interface ValueFault {
   readonly code: RuleCode;
   readonly key: string;
   readonly child?: string;
-  /** What is wrong; the value by default, where there is one on the key's line. */
+  /** The part at fault. Default: the value, if it is on the line of the key. */
   readonly part?: "key" | "value";
-  /** What is wrong in the value. */
+  /** The faulty text in the value. */
   readonly sought?: string;
   readonly message: string;
   readonly fix: string;
@@ -22,7 +22,7 @@ export interface ValueFault {
 export const maxDescriptionLength = 1024;
 export const maxCompatibilityLength = 500;
 
-/** Checks a frontmatter's name against the specification and AvailableSkill; `directory` is the name it must match. */
+/** Checks the name in frontmatter against the specification and AvailableSkill; `directory` is the name it must match. */
 export function checkName(name: string, directory: string, report: (fault: ValueFault) => void): void {
   if (isSlug(name) && name === directory) return;
   const isLong = name.length > longestNormalised;
@@ -43,7 +43,7 @@ export function checkName(name: string, directory: string, report: (fault: Value
   report({ code: "name-directory-mismatch", key: "name", message, fix: renaming(name, directory) });
 }
 
-/** The first thing that is wrong with the characters of a name: one spelling mends them all. */
+/** The first fault in the characters of a name. Only one is reported, because one rename fixes them all. */
 function spellingFault(name: string): Pick<ValueFault, "code" | "message" | "fix"> | undefined {
   if (name !== name.toLowerCase()) {
     const fix = `Rename it to \`${name.toLowerCase()}\`.`;
@@ -64,7 +64,7 @@ function spellingFault(name: string): Pick<ValueFault, "code" | "message" | "fix
   return undefined;
 }
 
-/** What makes a name and its directory one: names that are valid, where there are any. */
+/** The fix for a name that differs from its directory. Suggests valid names, if there are any. */
 function renaming(name: string, directory: string): string {
   const [forDirectory = name, forName = directory] = [toSlug(name), toSlug(directory)];
   return forDirectory === forName
@@ -96,7 +96,7 @@ export function checkFields(values: Readonly<Record<string, unknown>>, report: (
   }
 }
 
-/** The field that a key was probably meant to be, if it is not there as well. The same few keys appear in thousands of skills. */
+/** The field that a key probably misspells, unless that field is set as well. Cached, as the same few keys appear in thousands of skills. */
 function closestField(key: string, values: object): string | undefined {
   if (key.length > maxNameLength) return undefined;
   let closest = closestFields.get(key);

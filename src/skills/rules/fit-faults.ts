@@ -1,9 +1,9 @@
 import { cutCodePoints } from "../text/code-points.ts";
 import { hasControls, withoutControls } from "../text/control-characters.ts";
 
-/** The most findings of one rule that a file gets: nobody reads more, and each takes time and goes to the editor. */
+/** Maximum number of findings per rule and file. More take time, and all of them are sent to the editor. */
 export const maxFaultsOfRule = 20;
-/** The longest sentence, which may quote the file. */
+/** Maximum length of a message or fix, which may quote the file. */
 const longestText = 500;
 
 interface AnyFault {
@@ -13,8 +13,8 @@ interface AnyFault {
 }
 
 /**
- * Bounds what a file can make us say. Keeps the first faults of each rule, in their order, of which the last one tells how
- * many more there are; shortens texts and takes out what they quote that nobody should be sent.
+ * Bounds the findings of a file. Keeps the first faults of each rule, in order; the message of the last one contains the number of
+ * omitted ones. Truncates texts and removes control characters from them.
  */
 export function fitFaults<Fault extends AnyFault>(faults: readonly Fault[]): readonly Fault[] {
   if (faults.length <= maxFaultsOfRule) return faults.every(isFit) ? faults : faults.map(fit);

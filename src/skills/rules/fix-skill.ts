@@ -9,18 +9,18 @@ import type { Mend, YamlReading } from "../yaml/yaml.ts";
 
 export interface FixedSkill {
   readonly text: string;
-  /** What was repaired, in the order of the repairs; empty where the text is as it was. */
+  /** The codes of the repaired problems, in order; empty if the text is unchanged. */
   readonly fixed: readonly RuleCode[];
 }
 
-/** How many times a text may be read in search of repairs, all attempts taken together; it takes about ten. */
+/** Maximum number of readings of a text in total while searching for repairs. About ten are typical. */
 const mostReadings = 32;
 const attemptLength = 4096;
 
 /**
- * Repairs what can be repaired in one way only: it never changes what a reader understands, except for the case of a name
- * whose directory tells the right one. All other bytes, the body first, stay as they are. Fixing twice is fixing once.
- * Leave out `expectedName` where a manifest gives the name. Takes time proportional to the frontmatter's length.
+ * Applies unambiguous repairs. They never change the meaning, except for the spelling of a name that differs from its
+ * directory. All other bytes, including the body, stay unchanged. Idempotent.
+ * Omit `expectedName` if a manifest gives the name. Takes time proportional to the length of the frontmatter.
  */
 export function fixSkill(text: string, { expectedName }: { expectedName?: string }): FixedSkill {
   const bytes = Buffer.from(text);
@@ -42,7 +42,7 @@ interface Repairs {
   readonly fixed: readonly RuleCode[];
 }
 
-/** All repairs, one after the other; undefined where looking for them takes too long, for half of them is none. */
+/** Applies all repairs; undefined if the search takes too long, because partial repairs are not applied. */
 function repairAll(source: string, expectedName: string | undefined, lineBreak: string): Repairs | undefined {
   let left = mostReadings * source.length + mostReadings * attemptLength;
   const read = (text: string): YamlReading => {
@@ -62,18 +62,18 @@ function repairAll(source: string, expectedName: string | undefined, lineBreak: 
   if (named !== undefined) {
     current = named.source;
     fixed.push(...named.fixed);
-    // Below a name, lines may be read that were not before.
+    // With a name above them, more lines may be readable than before.
     takeAll();
   }
   return left < 0 ? undefined : { source: current, fixed };
 }
 
-/** What is read once enough has been read: it says nothing, so that nothing is found in it to repair. */
+/** The result once the reading limit is reached: empty, so that no further repairs are found. */
 const nothing: YamlReading = { values: {}, faults: [], isClean: true, mends: [] };
-/** How many corrections are tried alone where they cannot be made together. */
+/** Maximum number of corrections to try one by one if they cannot be applied together. */
 const mostAlone = 8;
 
-/** Makes every correction where the whole then has fewer faults and says the same; else the first that can be made alone. */
+/** Applies all corrections if that reduces the faults and keeps the values; else the first one that does so alone. */
 function nextRepairs(source: string, read: (text: string) => YamlReading): Repairs | undefined {
   const before = read(source);
   const { mends } = before;
@@ -96,7 +96,7 @@ function withMends(source: string, mends: readonly Mend[]): string {
   return result + source.slice(from);
 }
 
-/** The codes of the faults that are gone; undefined where none is, another came, or anything says something else. */
+/** The codes of the removed faults; undefined if there are none, a fault was added, or a value changed. */
 function gain(before: YamlReading, after: YamlReading): RuleCode[] | undefined {
   if (after.faults.length >= before.faults.length || !isDeepStrictEqual(before.values, after.values)) return undefined;
   const gone: RuleCode[] = before.faults.map(({ code }) => code);
@@ -108,7 +108,7 @@ function gain(before: YamlReading, after: YamlReading): RuleCode[] | undefined {
   return gone;
 }
 
-/** Adds the name, or spells it as its directory does, where the directory leaves no doubt. */
+/** Adds a missing name from the directory, or changes the spelling of the name to that of the directory. */
 function withName(
   source: string,
   expectedName: string | undefined,

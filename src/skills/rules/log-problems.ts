@@ -3,13 +3,13 @@ import { openToldOnce } from "../../base/told-once.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Problem } from "./problem.ts";
 
-/** The most lines at a time; a directory full of bad skills must not bury everything else. */
+/** Maximum number of lines at a time, so that a directory full of invalid skills does not flood the log. */
 const lineLimit = 20;
 const rememberedLimit = 10_000;
 
 /**
- * Puts the problems of skills on the log, each once: as a warning where something is not offered, else as
- * information. What is worst comes first, and first of all the directories that cannot be read.
+ * Logs the problems of skills, each once: as a warning if something is not offered, else as info. Sorted by severity,
+ * with unreadable directories first.
  */
 export function openProblemLog(log: Log): (problems: readonly Problem[]) => void {
   const { isNew } = openToldOnce(log, { limit: rememberedLimit });
@@ -25,7 +25,7 @@ export function openProblemLog(log: Log): (problems: readonly Problem[]) => void
   };
 }
 
-/** Logs what cannot be read or is not offered of the skills of one session, now and later. */
+/** Logs the problems of the skills of one session, now and after each change. */
 export function logProblemsOf(
   { catalog, problems }: { readonly catalog: WatchedSkills; readonly problems: readonly string[] },
   log: Log,

@@ -1,22 +1,22 @@
 import type { Problem } from "./problem.ts";
 
 /**
- * `spec`: the Agent Skills specification; `claude`: the same with the additional fields of Claude Code; `wire`: what AvailableSkill
- * demands (C-1.3); `lenient`: what is offered (C-1.5).
+ * `spec`: the Agent Skills specification; `claude`: the same with the additional fields of Claude Code; `wire`: the requirements of
+ * AvailableSkill (C-1.3); `lenient`: what is offered (C-1.5).
  */
 export const levels = ["spec", "claude", "wire", "lenient"] as const;
 export type Level = (typeof levels)[number];
 
 export interface Rule {
   readonly title: string;
-  /** Also at level `claude`. */
+  /** Also applies at level `claude`. */
   readonly spec: Problem["severity"] | "off";
   readonly wire: Problem["severity"] | "off";
   /** An error means: not offered. A warning means: offered, normalised. A note needs no action. */
   readonly lenient: Problem["severity"] | "off";
 }
 
-/** Severities that somebody prefers to those of a level. */
+/** Severities that override those of a level. */
 export type RuleSettings = Readonly<Partial<Record<RuleCode, "off" | "warning" | "error">>>;
 
 const always = { spec: "error", wire: "error", lenient: "error" } as const;
@@ -26,7 +26,7 @@ const remark = { spec: "warning", wire: "warning", lenient: "warning" } as const
 const note = { spec: "note", wire: "note", lenient: "note" } as const;
 const advice = { spec: "warning", wire: "off", lenient: "off" } as const;
 
-/** Every rule there is, by its stable code. */
+/** All rules by their stable codes. */
 export const rules = {
   "file-name-lowercase": { title: "file name is SKILL.md, not skill.md", ...remark },
   "file-name-case": { title: "SKILL.md is spelled in capitals", ...style },
@@ -117,26 +117,26 @@ export const rules = {
 
 export type RuleCode = keyof typeof rules;
 
-/** A rule that a file breaks, and where; how bad that is depends on the level. */
+/** A rule violation with its position in a file. Its severity depends on the level. */
 export interface Finding {
   readonly code: RuleCode;
   readonly file: string;
-  /** From 1, in the file. */
+  /** Starts at 1, in the file. */
   readonly line: number;
-  /** From 1, in code points. */
+  /** Starts at 1, in code points. */
   readonly column: number;
-  /** The exclusive end of what is wrong, where that is a span. */
+  /** The exclusive end, if the finding has a range. */
   readonly endLine?: number;
   readonly endColumn?: number;
   readonly message: string;
   readonly fix: string;
-  /** The levels at which this is right. */
+  /** The levels at which the finding is allowed. */
   readonly allowedAt?: readonly Level[];
-  /** How many skills are not read because of it, where that is known. */
+  /** Number of skills that are not read because of it, if known. */
   readonly leftOut?: number;
 }
 
-/** The findings that count at a level, with their severity, in the order given. */
+/** The findings that are not off at a level, with their severity, in the given order. */
 export function toProblems(findings: readonly Finding[], level: Level, settings: RuleSettings = {}): Problem[] {
   const problems: Problem[] = [];
   for (const { code, file, line, column, endLine, endColumn, message, fix, allowedAt } of findings) {
@@ -145,7 +145,7 @@ export function toProblems(findings: readonly Finding[], level: Level, settings:
     const end = endLine === undefined ? undefined : { endLine, endColumn };
     problems.push({ code, severity, file, line, column, ...end, message, fix });
   }
-  // A list grown by push has room for more; these are kept by the thousand.
+  // An array grown by push has spare capacity, and thousands of these arrays are retained.
   return problems.slice();
 }
 

@@ -2,20 +2,20 @@ import path from "node:path";
 import type { DirectoryRecord } from "../scan/read-directory.ts";
 import type { Finding, RuleCode } from "./rules.ts";
 
-/** How many skills there are, and how many of them were read. */
+/** Number of skills found and read. */
 export interface SkillCounts {
   readonly found: number;
   readonly checked: number;
   readonly notChecked: number;
-  /** False where there may be more that are not checked, in places that were not read. */
+  /** False if unread places may contain more skills. */
   readonly complete: boolean;
-  /** Why some are not checked; a reason whose number is not known counts 0. */
+  /** Why skills were not checked. The count is 0 if the number is unknown. */
   readonly reasons: readonly { readonly code: RuleCode; readonly count: number }[];
 }
 
-/** Why a SKILL.md may be there and not be read. */
+/** Rules that explain why an existing SKILL.md was not read. */
 const unreadFile: ReadonlySet<RuleCode> = new Set(["unreadable", "not-a-regular-file", "dangling-symlink"]);
-/** What hides a number of skills that nobody knows. */
+/** Rules that hide an unknown number of skills. */
 const unreadPlace: ReadonlySet<RuleCode> = new Set<RuleCode>([
   "unreadable",
   "too-many-directories",
@@ -25,7 +25,7 @@ const unreadPlace: ReadonlySet<RuleCode> = new Set<RuleCode>([
   "skill-ignored",
 ]);
 
-/** Counts directories with a SKILL.md, and what the findings about other places say is left out. */
+/** Counts directories with a SKILL.md, and the skills left out according to the findings. */
 export function countSkills(records: readonly DirectoryRecord[], findings: readonly Finding[]): SkillCounts {
   const reasons = new Map<RuleCode, number>();
   const add = (code: RuleCode, count: number): void => {

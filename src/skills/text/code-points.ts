@@ -9,17 +9,17 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
-/** Says that a text is too long: `description is 1,929 characters long; the limit is 1,024`. */
+/** The message for overlong text: `description is 1,929 characters long; the limit is 1,024`. */
 export function tooLong(what: string, length: number, limit: number): string {
   return `${what} is ${inDigits(length)} characters long; the limit is ${inDigits(limit)}`;
 }
 
-/** `1,024`. */
+/** Formats a number with thousands separators: `1,024`. */
 export function inDigits(number: number): string {
   return number.toLocaleString("en-US");
 }
 
-/** At most the first `limit` code points of a text, trimmed where something was cut. */
+/** At most the first `limit` code points of a text, trimmed if it was truncated. */
 export function cutCodePoints(text: string, limit: number): string {
   return text.length <= limit || countCodePoints(text) <= limit
     ? text

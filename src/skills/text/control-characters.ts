@@ -1,7 +1,7 @@
 import { withoutTags } from "./invisible-characters.ts";
 
 /**
- * What no text of a skill needs and a terminal or an editor may interpret: control characters other than line breaks and tabs,
+ * Characters that a terminal or an editor may interpret: control characters other than line breaks and tabs,
  * bidirectional formatting characters, and lone surrogates.
  */
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Cs}]/u;
@@ -11,14 +11,14 @@ export function hasControls(text: string): boolean {
   return controls.test(text);
 }
 
-/** Without those, and without Unicode tags. */
+/** Removes control characters and Unicode tags. */
 export function withoutControls(text: string): string {
   return withoutTags(hasControls(text) ? text.replace(everyControl, "") : text);
 }
 
 /**
- * A value with all its strings and keys as `clean` leaves them; the very same value where there was nothing to take out.
- * Of keys that become equal the first one is kept.
+ * Applies `clean` to all strings and keys of a value; returns the same object if nothing changed.
+ * If keys become equal, the first one is kept.
  */
 export function cleanValue(value: unknown, clean = withoutControls): { value: unknown; changed: boolean } {
   if (typeof value === "string") {
@@ -43,7 +43,7 @@ export function cleanValue(value: unknown, clean = withoutControls): { value: un
   return { value: changed ? Object.fromEntries(cleaned) : value, changed };
 }
 
-/** All the strings and keys of a value, one a line: what is true of one of them is true of the whole. */
+/** All strings and keys of a value, joined by line breaks, so that they can be searched together. */
 export function stringsOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value !== "object" || value === null) return "";
@@ -53,7 +53,7 @@ export function stringsOf(value: unknown): string {
     .join("\n");
 }
 
-/** Message and fix for a field that contains some. */
+/** Message and fix for a field that contains control characters. */
 export function controlsIn(field: string): [message: string, fix: string] {
   return [
     `${field} contains control or bidirectional formatting characters; they are removed`,

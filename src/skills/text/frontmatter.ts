@@ -1,30 +1,30 @@
 import { isUtf8 } from "node:buffer";
 
-/** Where frontmatter stands in a file; all numbers are byte offsets. */
+/** The position of frontmatter in a file. All numbers are byte offsets. */
 export type Frontmatter =
   | {
       readonly kind: "found";
-      /** The first byte after the opening fence's line, and after a byte order mark there. */
+      /** The first byte after the line of the opening fence and a byte order mark there. */
       readonly start: number;
       /** The first byte of the closing fence. */
       readonly end: number;
-      /** The first byte after the closing fence's line. */
+      /** The first byte after the line of the closing fence. */
       readonly bodyStart: number;
-      /** What follows the opening dashes, such as `js`; mostly empty. */
+      /** The text after the opening dashes, such as `js`; usually empty. */
       readonly language: string;
-      /** At the start of the file or below the opening fence. */
+      /** Whether there is one at the start of the file or after the opening fence. */
       readonly byteOrderMark: boolean;
     }
   | { readonly kind: "missing" }
   | { readonly kind: "unclosed" }
-  /** The closing fence is not among these bytes, and they are not the whole file: read more. */
+  /** The bytes contain no closing fence and are not the whole file: read more. */
   | { readonly kind: "incomplete" };
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const dash = 0x2d;
 
-/** Finds the frontmatter at the start of a file. Only a line that is `---`, give or take blanks after it, closes. */
+/** Finds the frontmatter at the start of a file. Only a line `---`, optionally followed by whitespace, closes it. */
 export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter {
   const startsMarked = isByteOrderMark(bytes, 0);
   if (!whole && bytes.length < 3 && bytes[0] === 0xef) return { kind: "incomplete" };
@@ -38,7 +38,7 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
   const firstLineEnd = bytes.indexOf(lineFeed, open + 3);
   if (firstLineEnd < 0) return notFound;
   const language = readLanguage(bytes, open + 3, firstLineEnd);
-  // Where a fence was put before a text that was marked, the mark is no part of its first key.
+  // If a fence was prepended to a text with a byte order mark, the mark is not part of the first key.
   let start = firstLineEnd + 1;
   while (isByteOrderMark(bytes, start)) start += 3;
   const byteOrderMark = startsMarked || start > firstLineEnd + 1;
@@ -62,7 +62,7 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
 
 const longestLanguage = 64;
 
-/** What stands between the opening dashes and the end of their line, without the blanks around it; only the beginning, where it is long. */
+/** The trimmed text between the opening dashes and the end of their line; only the beginning if it is long. */
 function readLanguage(bytes: Uint8Array, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -73,19 +73,19 @@ function readLanguage(bytes: Uint8Array, from: number, to: number): string {
   return `${decode(bytes, start, start + longestLanguage)}…`;
 }
 
-/** Whether what follows the opening dashes leaves frontmatter what it should be. */
+/** Whether the language after the opening dashes is YAML. */
 export function isYaml(language: string): boolean {
   return language === "" || /^ya?ml$/i.test(language);
 }
 
-/** The text between two offsets, and whether it was valid UTF-8; what was not is replaced by U+FFFD. Keeps no hold of `bytes`. */
+/** The text between two offsets, and whether it was valid UTF-8. Invalid bytes are replaced by U+FFFD. Does not retain `bytes`. */
 export function decodeFrontmatter(bytes: Uint8Array, start: number, end: number): { text: string; valid: boolean } {
   const text = decode(bytes, start, end);
   return { text, valid: !text.includes("\ufffd") || isUtf8(bytes.subarray(start, end)) };
 }
 
 function decode(bytes: Uint8Array, start: number, end: number): string {
-  // A second view of the same bytes costs more than all the rest: avoided where there is a Buffer already.
+  // Creating a second view of the bytes dominates the cost, so an existing Buffer is reused.
   const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return buffer.toString("utf8", start, end);
 }

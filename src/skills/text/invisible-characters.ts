@@ -1,6 +1,6 @@
 import { inDigits } from "./code-points.ts";
 
-/** Invisible characters by range: all of Unicode's default ignorables, and those like them. */
+/** Invisible characters by range: all default-ignorable code points of Unicode, and similar ones. */
 const table: readonly (readonly [from: number, to: number, name: string])[] = [
   [0x00ad, 0x00ad, "soft hyphen"],
   [0x034f, 0x034f, "combining grapheme joiner"],
@@ -31,7 +31,7 @@ const table: readonly (readonly [from: number, to: number, name: string])[] = [
 
 const anyInvisible = `[${table.map(([from, to]) => `\\u{${from.toString(16)}}-\\u{${to.toString(16)}}`).join("")}]`;
 
-/** Scripts whose letters take joiners, and those that break lines at zero width spaces. */
+/** Scripts that use joiners after letters, and scripts that use zero width spaces between words. */
 const joining = scripts(
   ..."Arabic Syriac Mandaic Nko Mongolian Phags_Pa Adlam Hanifi_Rohingya Sogdian Manichaean".split(" "),
   ..."Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala".split(" "),
@@ -39,13 +39,13 @@ const joining = scripts(
 );
 const spaceless = scripts(..."Thai Lao Khmer Myanmar Tai_Le New_Tai_Lue Tai_Tham Javanese Balinese Tibetan".split(" "));
 
-/** Where writing needs them: one in its place, so that no message fits between the letters. */
+/** Contexts in which a single invisible character is legitimate. Only one is allowed at a time, so that none can hide a message. */
 const needed = [
-  // Emoji made of several, and the selectors that say how a symbol is shown.
+  // Emoji sequences, and variation selectors of symbols.
   String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
   String.raw`(?<=[\p{Emoji}\p{S}\p{P}\p{Ideographic}\p{Script=Myanmar}\p{Script=Phags_Pa}])[\ufe00-\ufe0f]`,
   String.raw`(?<=\p{Ideographic})[\u{e0100}-\u{e01ef}]`,
-  // Joiners behind a letter of a script that knows them.
+  // Joiners after a letter of a script that uses them.
   String.raw`(?<=(?=${joining})[\p{L}\p{M}])[\u200c\u200d]`,
   String.raw`(?<=\p{Script=Mongolian})[\u180b-\u180f]`,
   String.raw`(?<=(?=${spaceless})[\p{L}\p{M}\p{N}])\u200b`,
@@ -55,14 +55,14 @@ const needed = [
 
 const invisible = new RegExp(`(?!${needed.join("|")})${anyInvisible}`, "u");
 const everyInvisible = new RegExp(invisible, "gu");
-/** The code units that any of them starts with: a first look takes a fraction of the time, and nearly no text has one. */
+/** The code units that an invisible character can start with, for a fast check that nearly all text passes. */
 const suspicious = new RegExp(
   `[${table.map(([from, to]) => `${unit(String.fromCodePoint(from))}-${unit(String.fromCodePoint(to))}`).join("")}]`,
 );
 const tags = /[\u{e0000}-\u{e007f}]/u;
 const everyTag = new RegExp(tags, "gu");
 
-/** A text's first character that cannot be seen and that no writing needs where it stands, and how many such there are. */
+/** The first invisible character that is not legitimate in its context, and the number of such characters. */
 export interface Invisible {
   readonly character: string;
   readonly offset: number;
@@ -75,7 +75,7 @@ export function findInvisible(text: string): Invisible | undefined {
   return { character: found[0], offset: found.index, count: text.match(everyInvisible)?.length ?? 1 };
 }
 
-/** The text with something else for each of them. */
+/** Replaces each of these characters. */
 export function replaceInvisible(text: string, replace: (character: string) => string): string {
   return hasInvisible(text) ? text.replace(everyInvisible, replace) : text;
 }
@@ -88,12 +88,12 @@ export function hasTags(text: string): boolean {
   return tags.test(text);
 }
 
-/** Without Unicode tags, which spell out sentences that only a model reads; no script has a use for them. */
+/** Removes Unicode tags, which no script needs and which can spell sentences that only a model reads. */
 export function withoutTags(text: string): string {
   return text.includes("\udb40") ? text.replace(everyTag, "") : text;
 }
 
-/** Message and fix for a field in which {@link findInvisible} found something. */
+/** Message and fix for a field with a result of {@link findInvisible}. */
 export function invisibleIn(field: string, { character, count }: Invisible): [message: string, fix: string] {
   const code = character.codePointAt(0) ?? 0;
   const name = table.find(([from, to]) => from <= code && code <= to)?.[2] ?? "invisible";

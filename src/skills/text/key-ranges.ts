@@ -1,14 +1,14 @@
 import { isLineEnd, quoteEnd, skipBlanks, yamlKeyAt } from "../yaml/yaml-key.ts";
 
-/** A span of a text; a place where it has no end. */
+/** A range of a text; a single position if it has no end. */
 export interface KeyRange {
   readonly offset: number;
   readonly end?: number;
 }
 
 /**
- * Tells where a top-level key of a YAML mapping stands, or the key `child` inside it, or the key's value where that starts on the key's
- * line; the start of the text where there is no such key. The keys are found once, by lines and indentation.
+ * Returns the range of a top-level key of a YAML mapping, or of the key `child` inside it, or of the value if it starts on the line of
+ * the key; the start of the text if there is no such key. The keys are found once, by lines and indentation.
  */
 export function openKeyRanges(text: string): (key: string, part: "key" | "value", child?: string) => KeyRange {
   let places: ReadonlyMap<string, Place> | undefined;
@@ -35,13 +35,13 @@ function keyRange(text: string, start: number, key: string): KeyRange {
 
 interface Place {
   readonly start: number;
-  /** Behind the colon and the blanks after it. */
+  /** After the colon and whitespace. */
   readonly value: number;
-  /** Where the next key of the same mapping starts, or the text ends. */
+  /** Start of the next key of the same mapping, or end of the text. */
   end: number;
 }
 
-/** The keys of the lines between two offsets that are indented exactly so far; the first of two equal ones counts. */
+/** The keys between two offsets with exactly this indentation; the first of duplicate keys counts. */
 function keysAt(text: string, from: number, to: number, indent: number): Map<string, Place> {
   const places = new Map<string, Place>();
   let open: Place | undefined;
@@ -67,7 +67,7 @@ function childPlaces(text: string, { value, end }: Place): ReadonlyMap<string, P
   return new Map();
 }
 
-/** The keys of a flow mapping, not those of what is inside it. */
+/** The keys of a flow mapping, without those of nested values. */
 function flowKeys(text: string, from: number, to: number): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
   let depth = 0;
@@ -87,7 +87,7 @@ function flowKeys(text: string, from: number, to: number): ReadonlyMap<string, P
   return places;
 }
 
-/** What ends a plain key of a flow mapping that has no value. */
+/** Characters that end a plain key without a value in a flow mapping. */
 const flowMarks = ",[]{}";
 
 function nextLine(text: string, from: number, to: number): number {

@@ -3,10 +3,10 @@ import { findFrontmatter, isYaml } from "./frontmatter.ts";
 import { withoutTags } from "./invisible-characters.ts";
 import { readYaml } from "../yaml/yaml.ts";
 
-/** A whole SKILL.md: what its frontmatter says, and the instructions below it. */
+/** A complete SKILL.md: the frontmatter values and the instructions. */
 export interface SkillDocument {
   readonly frontmatter: Readonly<Record<string, unknown>>;
-  /** Everything after the closing fence's line, without Unicode tags; the whole text where there is no frontmatter. */
+  /** Everything after the line of the closing fence, without Unicode tags; the whole text if there is no frontmatter. */
   readonly body: string;
 }
 
@@ -14,9 +14,9 @@ const refuse = (): never => {
   throw new Error("frontmatter is YAML and never run");
 };
 
-/** Every engine that gray-matter brings or could be asked for, so that none of its own is left. */
+/** Overrides every engine of gray-matter, so that none of its own can run. */
 const engines = {
-  // gray-matter hands over the end of the opening fence's line and keeps back the last line break.
+  // gray-matter passes the line break of the opening fence and omits the last line break.
   yaml: (text: string): object => readYaml(`${text.slice(1)}\n`).values,
   json: refuse,
   javascript: refuse,
@@ -26,14 +26,14 @@ const engines = {
 };
 
 /**
- * gray-matter looks for comments with `^\s*#`, which goes through a run of blanks and line ends again from each line in it. No
- * longer runs are given to it, so that its work stays in proportion to the text.
+ * gray-matter searches for comments with `^\s*#`, which takes quadratic time for a run of whitespace with many line breaks. Longer
+ * runs are not passed to it, so that its time stays linear.
  */
 const longRun = /\s{64}/;
 
 /**
- * Reads a whole SKILL.md, for prompts and for people, in time proportional to its length. Frontmatter in any language but YAML
- * is no frontmatter.
+ * Reads a complete SKILL.md, for prompts and for people, in time proportional to its length. Frontmatter in any language but YAML
+ * is part of the body.
  */
 export function readSkillDocument(text: string): SkillDocument {
   const bytes = Buffer.from(text);
@@ -44,9 +44,9 @@ export function readSkillDocument(text: string): SkillDocument {
   const source = bytes.toString("utf8", found.start, found.end);
   const body = withoutTags(bytes.toString("utf8", found.bodyStart));
   if (longRun.test(source)) return { frontmatter: readYaml(source).values, body };
-  // The closing fence has its line end, for gray-matter takes any line that starts with it; and it drops one line break after it.
+  // The closing fence includes its line break, because gray-matter accepts any line that starts with the fence. It drops one line break after it.
   const file = matter(`---\n${source}---\n\n${body}`, { engines, delimiters: ["---", "---\n"] });
-  // To gray-matter any blank before a # opens a comment; to YAML a no-break space does not.
+  // gray-matter treats a # after any whitespace as a comment, YAML does not after a no-break space.
   const frontmatter = "isEmpty" in file ? readYaml(source).values : file.data;
   return { frontmatter, body: file.content };
 }

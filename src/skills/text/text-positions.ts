@@ -1,18 +1,18 @@
 import { countCodePoints } from "./code-points.ts";
 
-/** From 1; columns count code points. */
+/** Starts at 1; columns count code points. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** A place, or a span of text whose end is exclusive. */
+/** A position, or a range with an exclusive end. */
 export interface TextRange extends TextPosition {
   readonly endLine?: number;
   readonly endColumn?: number;
 }
 
-/** The span between two offsets; a place where it is empty or has no end. */
+/** The range between two offsets; a position if it is empty or has no end. */
 export function toTextRange(positionOf: (offset: number) => TextPosition, offset: number, end = offset): TextRange {
   const start = positionOf(offset);
   if (end <= offset) return start;
@@ -21,8 +21,8 @@ export function toTextRange(positionOf: (offset: number) => TextPosition, offset
 }
 
 /**
- * Tells line and column of the offsets of a text. Its lines are found once, and offsets that come in order are counted on
- * from one another, so that a text with many faults costs little more than one with a single fault.
+ * Converts offsets of a text to lines and columns. Lines are found once, and ascending offsets are counted from the previous
+ * one, so that many faults cost little more than a single one.
  */
 export function openTextPositions(text: string): (offset: number) => TextPosition {
   let starts: readonly number[] | undefined;
@@ -46,7 +46,7 @@ function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** The index of the last of these ascending numbers that is not above `limit`. */
+/** The index of the last of these ascending numbers that is at most `limit`. */
 function lastAtMost(numbers: readonly number[], limit: number): number {
   let low = 0;
   let high = numbers.length - 1;

@@ -1,19 +1,19 @@
-/** Where a key, table or item of TOML stands, and what is inside it, by key or index. */
+/** The position of a key, table or item of TOML, with nested positions by key or index. */
 export interface TomlPlace {
-  /** Of the value, or of the header of a table. */
+  /** Offset of the value, or of the header of a table. */
   offset: number;
   end?: number;
-  /** Where the key stands, for an entry. */
+  /** The range of the key, for an entry. */
   key?: { readonly offset: number; readonly end: number };
-  /** Made when something is found inside: nearly all places are plain values. */
+  /** Created on demand, because nearly all places are scalars. */
   inside?: Map<string, TomlPlace>;
-  /** Of a list of tables, the item that the names below its header are about. */
+  /** For an array of tables, the item that the names after the header belong to. */
   newest?: TomlPlace;
 }
 
 /**
- * Finds where everything stands in TOML: keys and items at their value, tables at their header, and tables that only a
- * longer name implies at that name. Meant for text that a parser has accepted; in other text it finds less, or elsewhere.
+ * Finds the positions in TOML: of keys and items at their value, of tables at their header, and of tables that only a
+ * longer name implies at that name. The text must be valid TOML; else the result is incomplete or wrong.
  */
 export function findTomlPlaces(text: string): TomlPlace {
   const reader: Reader = { text, at: 0 };
@@ -57,7 +57,7 @@ function readHeader(reader: Reader, root: TomlPlace): TomlPlace {
   return named;
 }
 
-/** `key = value`, whose value is read too. */
+/** Reads `key = value`, including nested values. */
 function readEntry(reader: Reader, table: TomlPlace): void {
   const { text, at: start } = reader;
   let place = table;
@@ -111,7 +111,7 @@ function readItems(reader: Reader, close: string, readItem: (index: number) => v
   if (text[reader.at] === close) reader.at++;
 }
 
-/** The segments of a dotted key; afterwards the reader stands behind it and its blanks. */
+/** Reads the segments of a dotted key and the whitespace after it. */
 function readKey(reader: Reader): string[] {
   const { text } = reader;
   const segments: string[] = [];
@@ -138,11 +138,11 @@ function skipString(reader: Reader): void {
     reader.at += quote === '"' && text[reader.at] === "\\" ? 2 : 1;
   }
   reader.at = Math.min(reader.at + close.length, text.length);
-  // Up to two quotes of the content may stand right before the closing three.
+  // The content may end with up to two quotes right before the closing three.
   while (isLong && text[reader.at] === quote) reader.at++;
 }
 
-/** Blanks, line ends and comments. */
+/** Skips whitespace, line breaks and comments. */
 function skipFiller(reader: Reader): void {
   const { text } = reader;
   while (reader.at < text.length) {

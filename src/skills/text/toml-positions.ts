@@ -4,8 +4,8 @@ import { findTomlPlaces } from "./toml-places.ts";
 import type { TomlPlace } from "./toml-places.ts";
 
 /**
- * Tells where the values of a TOML text stand, or their keys; else the nearest thing around them, else the start. Meant for text that a
- * parser has accepted, which it reads once, when first asked.
+ * Returns the positions of values or keys in TOML; else of the nearest enclosing value, else the start. The text must be valid TOML;
+ * it is read once, on first use.
  */
 export function openTomlPositions(
   text: string,

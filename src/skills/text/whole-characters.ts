@@ -1,13 +1,13 @@
 const longestCharacter = 4;
 
-/** The first byte of UTF-8, cut anywhere, that does not continue a character; after three of them, it is not text anyway. */
+/** The first byte that is not a UTF-8 continuation byte, of text cut anywhere; at most three are skipped, because more are invalid. */
 export function startOfText(bytes: Uint8Array): number {
   let start = 0;
   while (start < longestCharacter - 1 && start < bytes.length && isContinuation(bytes[start])) start++;
   return start;
 }
 
-/** The end of the last whole character. */
+/** The end of the last complete character. */
 export function endOfText(bytes: Uint8Array): number {
   for (let back = 1; back < longestCharacter && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -16,7 +16,7 @@ export function endOfText(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** How many bytes a character has that starts with this one; 1 where none does. */
+/** The number of bytes of a character that starts with this byte; 1 if the byte cannot start one. */
 function lengthOf(byte: number): number {
   if (byte > 0xf4) return 1;
   if (byte >= 0xf0) return 4;

@@ -2,7 +2,7 @@ import { mostKeys } from "./plain-yaml.ts";
 import { splitYamlBlocks } from "./yaml-blocks.ts";
 import type { Fault } from "./yaml.ts";
 
-/** Where ` #` cuts an unquoted value short, as in `Issue #5 fixer`. At most one fault a key, of those that are read as text. */
+/** Finds comments that truncate an unquoted value, as in `Issue #5 fixer`. At most one fault per key, and only for text values. */
 export function findCommentFaults(text: string, values: Readonly<Record<string, unknown>>): readonly Fault[] {
   if (!/[ \t]#/.test(text)) return [];
   const faults: Fault[] = [];

@@ -8,18 +8,18 @@ import type { Fault, YamlAttempt } from "./yaml.ts";
 
 type Load = (text: string) => YamlAttempt;
 
-/** What a block says, in whatever YAML it is written. */
+/** The result of reading one block, valid YAML or not. */
 export interface MendedBlock {
-  /** The mapping that the block is; undefined where its value cannot be read. */
+  /** The block as a mapping; undefined if its value cannot be read. */
   readonly values: unknown;
   readonly faults: readonly Fault[];
-  /** Valid YAML that says the same; undefined where the block is valid, or may be meant in another way. */
+  /** Valid YAML with the same meaning; undefined if the block is valid already, or ambiguous. */
   readonly text: string | undefined;
-  /** Where the text that it replaces ends: comments and blank lines below a value are kept. */
+  /** End of the text to replace. Comments and blank lines after the value are kept. */
   readonly end: number;
 }
 
-/** Reads one key's lines: as they are, else with obvious mistakes corrected, else as plain text. */
+/** Reads the lines of one key: unchanged, else with obvious mistakes corrected, else as plain text. */
 export function mendBlock(text: string, block: YamlBlock & { readonly key: string }, load: Load): MendedBlock {
   const { key, start, indent, value } = block;
   const end = valueEnd(text, block);
@@ -57,20 +57,20 @@ export function mendBlock(text: string, block: YamlBlock & { readonly key: strin
   };
 }
 
-/** The most repairs of one block's text before it is given up. */
+/** Maximum number of repairs in one block. */
 const mostRepairs = 20;
-/** `\U` and seven digits: how far behind its backslash an escape can fail. */
+/** `\U` and seven digits: the maximum distance of an escape error from its backslash. */
 const longestEscape = 9;
 
 interface Repaired {
   readonly attempt: YamlAttempt;
   readonly text: string;
   readonly faults: readonly Fault[];
-  /** False where a line was removed that differs from the one that is kept. */
+  /** False if a removed duplicate line differs from the line that is kept. */
   readonly isCertain: boolean;
 }
 
-/** Loads a block without duplicate keys, with unknown escapes taken literally, and with spaces for tabs that indent. */
+/** Loads a block after removing duplicate keys, escaping unknown escape sequences, and replacing indentation tabs by spaces. */
 function repair(source: string, base: number, load: Load): Repaired {
   const faults: Fault[] = [];
   let text = source;
@@ -111,7 +111,7 @@ function repair(source: string, base: number, load: Load): Repaired {
   return { attempt: { ...attempt, offset: Math.max(attempt.offset - added, 0) }, text, faults, isCertain };
 }
 
-/** Where the last line of a block ends that is neither blank nor a comment; in quotes and blocks of text, they are text. */
+/** End of the last line that is neither blank nor a comment. In quoted and block scalars, such lines are text. */
 function valueEnd(text: string, { start, value, end }: YamlBlock): number {
   const isQuoted = text[value] === '"' || text[value] === "'";
   const isBlock = text[value] === "|" || text[value] === ">";
@@ -124,7 +124,7 @@ function valueEnd(text: string, { start, value, end }: YamlBlock): number {
   return stop;
 }
 
-/** The first continuation line of a quoted value without indentation; -1 where there is none. */
+/** Offset of the first continuation line of a quoted value without indentation; -1 if there is none. */
 function unindentedLine(text: string, value: number, end: number): number {
   for (let line = nextLine(text, value); line < end; line = nextLine(text, line)) {
     if (!isBlankOrComment(text, line) && skipBlanks(text, line) === line) return line;
@@ -134,7 +134,7 @@ function unindentedLine(text: string, value: number, end: number): number {
 
 const mostLinesBelow = 50;
 
-/** Whether the quote that opens a value may be meant to be closed below its block, before the next field. */
+/** Whether the closing quote of a value may be below its block, before the next field. */
 function mayCloseBelow(text: string, { value, end }: YamlBlock): boolean {
   const quote = text.charAt(value);
   const raw = text.slice(value, end).trimEnd();

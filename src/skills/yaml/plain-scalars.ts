@@ -1,10 +1,10 @@
-/** `at` is always the start of a line; whoever reads a value moves it behind that value's last line. */
+/** `at` is always the start of a line; reading a value moves it past the last line of that value. */
 export interface Cursor {
   readonly text: string;
   at: number;
-  /** The first colon and blank at or behind the last place looked at; searched for no oftener than there are such. */
+  /** Cached offset of the next `: `, so that each occurrence is searched for only once. */
   colon: number;
-  /** The same for a blank and `#`, which start a comment. */
+  /** The same for ` #`, which starts a comment. */
   comment: number;
 }
 
@@ -29,10 +29,10 @@ export function lastNonBlank(text: string, from: number, end: number): number {
   return index;
 }
 
-/** The inside of a double-quoted scalar with none but the plainest escapes. */
+/** The content of a double-quoted scalar whose only escapes are `\"` and `\\`. */
 const escaped = /^(?:[^"\\]|\\["\\])*$/;
 
-/** A plain or quoted scalar that ends with its line. */
+/** A plain or quoted single-line scalar. */
 export function readScalar(cursor: Cursor, start: number, lineStop: number): string | undefined {
   const { text } = cursor;
   const end = lastNonBlank(text, start, lineStop);
@@ -77,7 +77,7 @@ export function readScalar(cursor: Cursor, start: number, lineStop: number): str
   }
 }
 
-/** Whether a line's text holds neither a key nor a comment. */
+/** Whether the text of a line contains neither a key nor a comment. */
 function isPlain(cursor: Cursor, start: number, end: number): boolean {
   const { text } = cursor;
   if (cursor.colon < start) cursor.colon = indexOrEnd(text, ": ", start);
@@ -91,7 +91,7 @@ function indexOrEnd(text: string, wanted: string, from: number): number {
   return index < 0 ? text.length : index;
 }
 
-/** A scalar and, where it is plain, the lines that go on with it: those indented deeper than its key. */
+/** A scalar; if it is plain, with its continuation lines, which are indented deeper than its key. */
 export function readFolded(cursor: Cursor, valueStart: number, valueEnd: number, indent: number): string | undefined {
   const { text } = cursor;
   const opening = text.charAt(valueStart);

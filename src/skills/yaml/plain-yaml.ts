@@ -2,8 +2,8 @@ import { firstNonBlank, lastNonBlank, lineEnd, readFlowList, readFolded, readSca
 import type { Cursor } from "./plain-scalars.ts";
 
 /**
- * Reads the YAML that nearly all frontmatter consists of, many times faster than a YAML parser does. It knows only the forms
- * whose reading is beyond doubt and declines everything else: where it answers, the answer is that of js-yaml's failsafe schema.
+ * A fast path for the YAML of nearly all frontmatter. Returns the same values as js-yaml with its failsafe schema, or undefined for
+ * any syntax that it does not support.
  */
 export function readPlainYaml(source: string): Record<string, unknown> | undefined {
   if (unusual.test(source)) return undefined;
@@ -13,7 +13,7 @@ export function readPlainYaml(source: string): Record<string, unknown> | undefin
   return readMapping(cursor, 0);
 }
 
-/** What YAML forbids, takes for indentation, or might break lines at; and marks that turn the direction of text. */
+/** Characters that YAML forbids, treats as indentation or may treat as line breaks, and bidirectional marks. */
 const unusual =
   /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/;
 const hash = 0x23;
@@ -21,12 +21,12 @@ const space = 0x20;
 const dash = 0x2d;
 const colon = 0x3a;
 const longestKey = 100;
-/** The most keys of a mapping: more take long, and are no frontmatter. */
+/** Maximum number of keys in a mapping, which bounds the time to read it. */
 export const mostKeys = 1000;
-/** The deepest indent; the parser has a limit of its own. */
+/** Maximum indentation. The parser has its own limit. */
 const deepest = 16;
 
-/** The offset of the colon behind a key of letters, digits, hyphens and underscores; -1 where there is no such key. */
+/** The offset of the colon after a key of letters, digits, hyphens and underscores; -1 if there is no such key. */
 function keyEnd(text: string, start: number, end: number): number {
   for (let index = start; index < end; index++) {
     const code = text.charCodeAt(index);
@@ -53,7 +53,7 @@ function readValue(cursor: Cursor, start: number, end: number, indent: number): 
   }
 }
 
-/** A literal or folded block below `key: |` with the plainest of headers. */
+/** A literal or folded block scalar with one of the headers `|`, `|-`, `>` and `>-`. */
 function readBlockScalar(cursor: Cursor, header: string): string | undefined {
   const { text } = cursor;
   const folded = header.startsWith(">");
@@ -86,7 +86,7 @@ function readBlockScalar(cursor: Cursor, header: string): string | undefined {
   return header.length === 2 ? value : `${value}\n`;
 }
 
-/** What stands below `key:` at an indent: a list of one-line scalars, a mapping, a scalar, or nothing. */
+/** The value on the lines after `key:`: a list of single-line scalars, a mapping, a scalar, or nothing. */
 function readNested(cursor: Cursor, indent: number): unknown {
   const { text, at } = cursor;
   if (at >= text.length) return "";
@@ -120,7 +120,7 @@ function readList(cursor: Cursor, indent: number): string[] | undefined {
   return items;
 }
 
-/** The keys that stand at one indent; a blank line or a comment ends a mapping that is not the outermost. */
+/** The keys at one indentation level. A blank line or a comment ends a nested mapping. */
 function readMapping(cursor: Cursor, indent: number): Record<string, unknown> | undefined {
   const { text } = cursor;
   const values: Record<string, unknown> = {};

@@ -1,10 +1,10 @@
 const proto = "__proto__";
-/** No text that was read holds half a character, so that nobody else's key is this one. */
+/** Contains a lone surrogate, which decoded text never does, so it cannot collide with another key. */
 const standIn = "\ud800__proto__";
 
 /**
- * A value in which another key stands wherever an object has one named `__proto__`, which is data like any other: the schema library
- * leaves it out of what it parses. The very same value where there is none.
+ * Replaces every `__proto__` key by a placeholder, because the schema library drops such keys when it parses. Returns the same object
+ * if there are none.
  */
 export function hideProtoKeys(value: unknown): unknown {
   return renameKeys(value, proto, standIn);
@@ -26,7 +26,7 @@ function renameKeys(value: unknown, from: string, to: string): unknown {
     const items = value.map((item) => renameKeys(item, from, to));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  // Dates of TOML are no tables.
+  // TOML dates are objects, but not tables.
   if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) return value;
   const entries = Object.entries(value);
   const renamed = entries.map(([key, inner]): [string, unknown] => [

@@ -1,16 +1,16 @@
 import type { Fault } from "./yaml.ts";
 
-/** A value that is no YAML, as a person reads it. */
+/** An invalid YAML value, read as the text that a person would see. */
 export interface TextReading {
   readonly value: string;
   readonly fault: Fault;
-  /** YAML of that value; undefined where part of the text may be meant as something else. */
+  /** Valid YAML for that value; undefined if the text is ambiguous. */
   readonly written: string | undefined;
 }
 
 /**
- * Reads the raw text behind a key, which starts at `offset`, as the text that it probably is. Undefined where that is not text beside
- * the key: a nested value, or an anchor.
+ * Reads the raw text after a key, which starts at `offset`, as the most likely text. Undefined if the value is not text on the line of
+ * the key, such as a nested value or an anchor.
  */
 export function readAsText(key: string, raw: string, offset: number): TextReading | undefined {
   const first = raw.trimStart().charAt(0);
@@ -64,7 +64,7 @@ export function readAsText(key: string, raw: string, offset: number): TextReadin
   return { ...reading, fault };
 }
 
-/** A line of plain text that may be a key of its own is not certain to be part of the value. */
+/** A line of an unquoted value that may be a separate key makes the value ambiguous. */
 const mayHoldKey = /^[^"'|>][^]*\n[ \t]*[a-z][\w-]*:(?:[ \t\r\n]|$)/;
 
 function inSingleQuotes(text: string, rest?: string): string {
@@ -72,7 +72,7 @@ function inSingleQuotes(text: string, rest?: string): string {
   return `Put the whole value in single quotes${doubled}${rest === undefined ? "" : `, ${rest}`}.`;
 }
 
-/** A value in single quotes, with the lines of the text where they fold to it; else on one line, or as a block of lines. */
+/** Quotes a value in single quotes, keeping its line breaks if they fold to it; else on one line, or as a block scalar. */
 function quoted(value: string, plain: string): string | undefined {
   const text = plain.trim();
   const before = plain.slice(0, plain.length - plain.trimStart().length);
@@ -86,7 +86,7 @@ function quoted(value: string, plain: string): string | undefined {
   return ["|-", ...value.split("\n").map((line) => (line === "" ? line : `  ${line}`))].join(lineBreak) + after;
 }
 
-/** The text of `| text` and of the lines below it: as lines, or folded where the indicator is `>`. Undefined where there is none. */
+/** The text of `| text` and the lines after it: as lines, or folded for `>`. Undefined if there is no text after the indicator. */
 function belowIndicator([header = "", ...below]: readonly string[]): string | undefined {
   const text = header.replace(/^\s*[|>][-+0-9]*/, "").trim();
   if (text === "" || text.startsWith("#")) return undefined;
@@ -96,7 +96,7 @@ function belowIndicator([header = "", ...below]: readonly string[]): string | un
   return [text, ...below.map((line) => line.slice(Math.min(indent, line.length)).trimEnd())].join("\n").trimEnd();
 }
 
-/** Folds lines as YAML folds a plain scalar: a line break is a blank, an empty line is a line break. */
+/** Folds lines like a YAML plain scalar: a line break becomes a space, an empty line becomes a line break. */
 function foldLines(lines: readonly string[]): string {
   return lines
     .map((line) => line.trim())
@@ -105,12 +105,12 @@ function foldLines(lines: readonly string[]): string {
     .replace(/\n+/g, (breaks) => (breaks.length === 1 ? " " : breaks.slice(1)));
 }
 
-/** `Use "x" now` of `"Use "x" now"`; undefined where the outer quotes are no pair, as in `"x" and "y"`. */
+/** Returns `Use "x" now` for `"Use "x" now"`; undefined if the outer quotes are not a pair, as in `"x" and "y"`. */
 function insideQuotes(text: string): string | undefined {
   const quote = text.charAt(0);
   if (text.length < 2 || !text.endsWith(quote)) return undefined;
   const inner = text.slice(1, -1);
-  // Escaped quotes and apostrophes neither open nor close.
+  // Escaped quotes and apostrophes are not delimiters.
   const marks = inner.replace(quote === "'" ? /''|(?<=[^\s([{])'(?=[^\s([{])/g : /\\"/g, "xx");
   const [firstMark, lastMark] = [marks.indexOf(quote), marks.lastIndexOf(quote)];
   const closes = (at: number): boolean => /[^\s([{]/.test(marks.charAt(at - 1)) || /^\s?$/.test(marks.charAt(at + 1));

@@ -7,16 +7,16 @@ import { toFault } from "./yaml-fault.ts";
 import type { Fault, Mend, YamlAttempt, YamlFailure, YamlReading } from "./yaml.ts";
 
 /**
- * Reads a mapping that could not be read as a whole, key by key (C-1.5): a key that can be read is kept, one whose text is plain to a
- * person is taken as that text, and any other is dropped. Each of the latter two is a fault; so there is at least one, unless the whole
- * was only too long to try.
+ * Reads a mapping key by key if it cannot be read as a whole (C-1.5). Valid keys are kept, values that are obviously text are read as
+ * text, and other keys are dropped. Both of the latter are faults, so there is at least one unless the mapping was only too long to
+ * parse.
  */
 export function recoverYaml(
   text: string,
   whole: YamlFailure,
   load: (text: string) => YamlAttempt,
 ): Omit<YamlReading, "isClean"> {
-  /** Aliases to what another block holds are part of the same fault. */
+  /** Aliases to anchors in other blocks are part of the same fault. */
   const loadPart = (part: string): YamlAttempt => {
     const attempt = load(part);
     const isPart = whole.cause === "aliases" && "reason" in attempt && attempt.reason.startsWith("unidentified alias");

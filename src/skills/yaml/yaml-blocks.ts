@@ -1,26 +1,26 @@
 import { isField } from "../manifest/specification-fields.ts";
 import { isLineEnd, quoteEnd, skipBlanks, yamlKeyAt } from "./yaml-key.ts";
 
-/** One top-level `key: …` of a mapping, with the lines that belong to it. Offsets are of the whole text. */
+/** One top-level `key: …` of a mapping, with the lines that belong to it. Offsets refer to the whole text. */
 export interface YamlBlock {
   readonly start: number;
   readonly end: number;
-  /** The key; undefined for lines that belong to no key. */
+  /** Undefined for lines that belong to no key. */
   readonly key: string | undefined;
-  /** Where the value's text starts: after the colon and the blanks behind it. */
+  /** Start of the value, after the colon and whitespace. */
   readonly value: number;
-  /** How many blanks precede the key; there should be none. */
+  /** Length of the whitespace before the key; 0 in valid YAML. */
   readonly indent: number;
 }
 
 interface OpenBlock extends Omit<YamlBlock, "end"> {
-  /** Whether the value ends on its key's line, so that a key may follow. */
+  /** Whether the value ends on the line of its key, so that another key may follow. */
   readonly isFinished: boolean;
 }
 
 /**
- * Splits the text of a mapping into its top-level keys by indentation, which works for broken YAML too; at most `most` of them. A
- * quoted value extends to its closing quote, however its lines are indented; the name of a field below a finished value is a key.
+ * Splits the text of a mapping into its top-level keys by indentation, also for invalid YAML; at most `most` of them. A
+ * quoted value extends to its closing quote regardless of indentation; the name of a field after a complete value is a key.
  */
 export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
   const blocks: YamlBlock[] = [];
@@ -46,7 +46,7 @@ export function splitYamlBlocks(text: string, most = Infinity): YamlBlock[] {
   return blocks;
 }
 
-/** The key on a line, if it is one of the outermost mapping, even if it is indented by mistake. */
+/** The key on a line if it belongs to the top-level mapping, even if it is indented by mistake. */
 function keyOf(
   text: string,
   start: number,
@@ -65,7 +65,7 @@ function isPlainText(text: string, value: number): boolean {
   return !isLineEnd(text, value) && !"\"'|>[{&*!#".includes(text.charAt(value));
 }
 
-/** The start of the line after the one with the closing quote, where nothing else follows that; else 0. */
+/** The start of the line after the closing quote if nothing else follows the quote; else 0. */
 function quotedEnd(text: string, value: number): number {
   if (text[value] !== '"' && text[value] !== "'") return 0;
   let close = quoteEnd(text, value, text.length);
@@ -80,7 +80,7 @@ function quotedEnd(text: string, value: number): number {
   return nextLine(text, after);
 }
 
-/** Whether a line belongs to the key above it, whatever that is. */
+/** Whether a line always belongs to the key above it. */
 function isContinuation(text: string, start: number): boolean {
   const first = text.charAt(start);
   if (first === "-") return isLineEnd(text, start + 1) || skipBlanks(text, start + 1) > start + 1;

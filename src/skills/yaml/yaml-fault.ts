@@ -1,6 +1,6 @@
 import type { Fault, YamlFailure } from "./yaml.ts";
 
-/** A parser's failure in plain words. `base` is where the text it was given starts. */
+/** Converts a parser error to a fault. `base` is the offset at which the parsed text starts. */
 export function toFault({ reason, cause, offset: inner }: YamlFailure, base: number): Fault {
   const offset = base + Math.max(inner, 0);
   if (cause === "aliases") {

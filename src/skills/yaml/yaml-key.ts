@@ -1,16 +1,16 @@
-/** A key as it stands on a line of YAML, and the offset where its value starts: behind the colon and the blanks after it. */
+/** A key on a line of YAML, and the offset of its value, after the colon and whitespace. */
 export interface YamlKey {
   readonly key: string;
   readonly value: number;
 }
 
-/** Longer keys are no keys to YAML. */
+/** YAML does not allow longer implicit keys. */
 const longestKey = 1024;
 const notFirst = "#\"'[]{},&*!|>%@`?:";
 
 /**
- * The key that starts at an offset: in quotes, or plain up to the first colon that a blank or the line's end follows. A
- * plain one ends without a value, and so is none, at any character of `stops`. Looks at no more than one line.
+ * The key that starts at an offset: quoted, or plain up to the first colon followed by whitespace or the end of the line. Undefined
+ * if a character of `stops` comes first in a plain key. Reads at most one line.
  */
 export function yamlKeyAt(text: string, start: number, stops = ""): YamlKey | undefined {
   const limit = Math.min(text.length, start + longestKey);
@@ -33,7 +33,7 @@ export function yamlKeyAt(text: string, start: number, stops = ""): YamlKey | un
   return undefined;
 }
 
-/** The offset of the quote that closes the one at `start`, at most `limit`. */
+/** The offset of the closing quote for the quote at `start`, at most `limit`. */
 export function quoteEnd(text: string, start: number, limit: number): number {
   for (let index = start + 1; index < limit; index++) {
     if (text[index] === text[start]) return index;

@@ -4,46 +4,46 @@ import { readPlainYaml } from "./plain-yaml.ts";
 import { recoverYaml } from "./recover-yaml.ts";
 import type { RuleCode } from "../rules/rules.ts";
 
-/** Something wrong in a frontmatter's text, at an offset of it. */
+/** An error in the text of frontmatter, at an offset of that text. */
 export interface Fault {
   readonly code: Extract<RuleCode, `yaml-${string}` | "frontmatter-not-a-mapping">;
   readonly offset: number;
-  /** Where the text that is wrong ends; absent where a single place is meant. */
+  /** End of the range; absent if the fault is a single position. */
   readonly end?: number;
   readonly message: string;
   readonly fix: string;
 }
 
-/** Valid YAML for a part of a text, which says what was read from that part. */
+/** A replacement of part of a text by valid YAML with the same values. */
 export interface Mend {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** What a frontmatter says. Every scalar is a string. Keys are own properties, whatever they are called. */
+/** The values of frontmatter. Every scalar is a string. All keys, including `__proto__`, are own properties. */
 export interface YamlReading {
   readonly values: Readonly<Record<string, unknown>>;
   readonly faults: readonly Fault[];
-  /** Whether it is certain that no string holds control characters. */
+  /** True only if no string contains control characters. */
   readonly isClean: boolean;
-  /** Corrections of faults, in the order of the text; of those only that leave no doubt about what is meant. */
+  /** Corrections of unambiguous faults, in text order. */
   readonly mends: readonly Mend[];
 }
 
 const noFaults: readonly Fault[] = [];
 const noMends: readonly Mend[] = [];
-/** Few enough that what a document says stays small when it is written out, whatever the aliases point to. */
+/** Limits the size of the expanded document, whatever the aliases refer to. */
 const maxAliases = 10;
-/** The most text a parser is given for a whole document, and once more for its parts: it takes milliseconds for so much. */
+/** Maximum text to parse as a whole document, and again for its parts; this takes milliseconds. */
 const parsedLength = 16 * 1024;
-/** What an attempt costs beside its length, in characters: a failure is an exception. */
+/** Fixed cost of an attempt, in characters, because a failure throws. */
 const attemptLength = 256;
 
 /**
- * Reads the text between two fences. Never throws and never runs code: all scalars are strings, and tags that construct
- * something are faults. Where YAML is broken, or too long for a parser, each top-level key is read on its own, so that one
- * bad value costs one key. The work is bounded in proportion to the text's length.
+ * Reads the text between two fences. Never throws and never runs code: all scalars are strings, and tags are faults. If the YAML is
+ * invalid, or too long for a parser, each top-level key is read separately, so that one invalid value affects only its key. Takes time
+ * proportional to the length of the text.
  */
 export function readYaml(text: string): YamlReading {
   const plain = readPlainYaml(text);
@@ -69,16 +69,16 @@ export function readYaml(text: string): YamlReading {
   return { values, faults: [...faults, ...others], isClean: false, mends };
 }
 
-/** Whether another fault is about the same text. */
+/** Whether another fault covers the same text. */
 function isInside(offset: number, faults: readonly Fault[]): boolean {
   return faults.some(({ offset: from, end = from + 1 }) => from <= offset && offset < end);
 }
 
-/** Why an attempt at YAML failed, and where. */
+/** Reason and position of a parser failure. */
 export interface YamlFailure {
   readonly reason: string;
   readonly offset: number;
-  /** `length`: it was not attempted, because enough text has been parsed. */
+  /** `length`: not attempted, because the limit of parsed text was reached. */
   readonly cause: "syntax" | "aliases" | "length";
 }
 
@@ -86,7 +86,7 @@ export type YamlAttempt = { readonly values: unknown } | YamlFailure;
 
 const tooMuch: YamlFailure = { reason: "too long", offset: 0, cause: "length" };
 
-/** Reads parts of one document until that has been work enough; plain ones cost next to nothing and are always read. */
+/** Reads parts of one document until its parsing limit is reached. Parts on the fast path do not count. */
 function openPartLoader(): (text: string) => YamlAttempt {
   let left = parsedLength;
   return (text) => {
@@ -113,7 +113,7 @@ function loadYaml(text: string): YamlAttempt {
   }
 }
 
-/** Whether an alias leads back to a value that it stands in. */
+/** Whether a value contains itself through an alias. */
 function containsItself(value: unknown, around: readonly unknown[]): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (around.includes(value)) return true;
@@ -136,7 +136,7 @@ function notAMapping(value: unknown): Fault {
 
 const mostStrictFaults = 20;
 
-/** Where the text uses flow collections, anchors, aliases or tags, which strict readers reject; only the first places. */
+/** Finds flow collections, anchors, aliases and tags, which strict readers reject; only the first ones. */
 function strictFaults(text: string): readonly Fault[] {
   const faults: Fault[] = [];
   for (const found of text.matchAll(/^[ \t]*(?:[\w-]+:[ \t]+|-[ \t]+)([[{&*!])/gm)) {

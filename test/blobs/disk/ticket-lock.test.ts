@@ -98,7 +98,7 @@ describe("openTicketLock", () => {
     registry.close();
   });
 
-  it("removes old tickets and keeps the latest 16", async () => {
+  it("removes all but the latest eight tickets", async () => {
     const { open, tickets } = prepare();
     const { lock } = open("one");
     for (let n = 0; n < 30; n += 1) await lock.run(() => undefined);
