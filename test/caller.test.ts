@@ -17,7 +17,7 @@ test("passes the session's skills and directory to the caller", () => {
   });
 });
 
-test("derives the owner from session id, agent and directory, and uses "local" without an id", () => {
+test("derives the owner from session id, agent and directory, and uses local without an id", () => {
   const ownerOf = (facts: object, directory = "/project"): string =>
     createCaller({ ...session, directory }, { door: "acp", sessionId: "s", agent: "an agent", ...facts }).owner;
   const owners = [ownerOf({}), ownerOf({ agent: "another" }), ownerOf({ sessionId: "t" }), ownerOf({}, "/elsewhere")];

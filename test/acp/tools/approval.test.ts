@@ -83,7 +83,7 @@ test("accepts the server name in Claude's metadata", () => {
   expect(approve({ toolCall: claude("list_skills", { _meta: meta }), options }, ours)?.optionId).toBe("once");
 });
 
-test("allows nothing if "allow once" is not offered", () => {
+test("allows nothing without an allow_once option", () => {
   const others = options.filter(({ kind }) => kind !== "allow_once");
   expect(approve({ toolCall: claude("list_skills"), options: others }, ours)).toBeUndefined();
   expect(approve({ toolCall: claude("list_skills") }, ours)).toBeUndefined();

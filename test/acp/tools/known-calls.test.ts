@@ -207,7 +207,7 @@ test("remembers a limited number of calls", () => {
   expect(calls.find("999")).toBeDefined();
 });
 
-test("removes "allow always" for tools that run code only", () => {
+test("removes allow_always only for tools that run code", () => {
   const options = [
     { optionId: "a", kind: "allow_once" },
     { optionId: "b", kind: "allow_always" },
