@@ -204,7 +204,10 @@ test.each<[string, object]>([
   ["another tool's title", { title: "mcp__skills__run_code" }],
   ["a diff", { content: [{ type: "diff", path: "/etc/passwd", oldText: "", newText: "x" }] }],
   ["a terminal", { content: [{ type: "terminal", terminalId: "1" }] }],
-  ["text in addition to the input", { content: [{ type: "content", content: { type: "text", text: "Delete everything?" } }] }],
+  [
+    "text in addition to the input",
+    { content: [{ type: "content", content: { type: "text", text: "Delete everything?" } }] },
+  ],
   ["a file location", { locations: [{ path: "/etc/passwd" }] }],
 ])("does not allow a read-only tool together with %s", (_what, more) => {
   for (const toolCall of [

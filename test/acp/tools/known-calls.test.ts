@@ -132,33 +132,33 @@ const recorded: readonly [string, readonly object[]][] = [
   ],
 ];
 
-test.each(recorded)("recognises a call that %s reports and matches it with the request to our server", (agent, messages) => {
-  const claims = openClaimedCalls();
-  const calls = open(agent);
-  const { toolCallId } = messages[0] as { toolCallId: string };
-  const learnt = messages.map((message) => calls.learn(message as Record<string, unknown>));
-  for (const call of learnt) if (call !== undefined) claims.told({ ...call, toolCallId, isOver: false });
-  expect(learnt.at(-1)).toEqual({ tool: "execute_skill", input: { name: "rows.clean" } });
-  expect(claims.claim("execute_skill", { name: "other" })).toBeUndefined();
-  expect(claims.claim("run_code", { name: "rows.clean" })).toBeUndefined();
-  expect(claims.claim("execute_skill", { name: "rows.clean" })).toBe(toolCallId);
-  expect(claims.claim("execute_skill", { name: "rows.clean" })).toBeUndefined();
-});
-
 test.each(recorded)(
-  "shows a title that describes the call of %s before it runs",
+  "recognises a call that %s reports and matches it with the request to our server",
   (agent, messages) => {
+    const claims = openClaimedCalls();
     const calls = open(agent);
-    const shown: Record<string, unknown> = {};
-    for (const message of messages as readonly Record<string, unknown>[]) {
-      Object.assign(shown, message);
-      const call = calls.learn(message);
-      for (const amendment of call === undefined ? [] : describeToPerson(message, [], call))
-        Object.assign(shown, { [String(amendment.path.at(-1))]: "value" in amendment ? amendment.value : undefined });
-    }
-    expect(shown).toMatchObject({ title: "Run skill rows.clean", kind: "execute" });
+    const { toolCallId } = messages[0] as { toolCallId: string };
+    const learnt = messages.map((message) => calls.learn(message as Record<string, unknown>));
+    for (const call of learnt) if (call !== undefined) claims.told({ ...call, toolCallId, isOver: false });
+    expect(learnt.at(-1)).toEqual({ tool: "execute_skill", input: { name: "rows.clean" } });
+    expect(claims.claim("execute_skill", { name: "other" })).toBeUndefined();
+    expect(claims.claim("run_code", { name: "rows.clean" })).toBeUndefined();
+    expect(claims.claim("execute_skill", { name: "rows.clean" })).toBe(toolCallId);
+    expect(claims.claim("execute_skill", { name: "rows.clean" })).toBeUndefined();
   },
 );
+
+test.each(recorded)("shows a title that describes the call of %s before it runs", (agent, messages) => {
+  const calls = open(agent);
+  const shown: Record<string, unknown> = {};
+  for (const message of messages as readonly Record<string, unknown>[]) {
+    Object.assign(shown, message);
+    const call = calls.learn(message);
+    for (const amendment of call === undefined ? [] : describeToPerson(message, [], call))
+      Object.assign(shown, { [String(amendment.path.at(-1))]: "value" in amendment ? amendment.value : undefined });
+  }
+  expect(shown).toMatchObject({ title: "Run skill rows.clean", kind: "execute" });
+});
 
 test("forgets a call that ended or whose id another call reuses", () => {
   const calls = open("OpenCode");
