@@ -19,25 +19,25 @@ import type { Terminal } from "./report/terminal.ts";
 
 export interface Tools {
   readonly app: App;
-  /** The person at this terminal. */
+  /** The user of this terminal. */
   readonly caller: Caller;
   readonly catalog: Catalog;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** Calls a tool; everything that its code printed has been written when it settles. */
+  /** Calls a tool. When it settles, all printed output has been written. */
   readonly call: (tool: string, input: unknown) => Promise<unknown>;
 }
 
 interface Calling {
-  /** Of the text that code prints, by whole lines. */
+  /** Rewrites text that code prints, by whole lines. */
   readonly rewrite?: (text: string, catalog: Catalog) => string;
-  /** Reports why nothing was done. */
+  /** Reports why the call was refused. */
   readonly refuse: (error: unknown, log: Log) => void;
 }
 
 /**
  * Opens the app, calls tools with it, and closes it: what code prints goes to stderr while it runs. The exit code is that of `perform`;
- * 2 where a directory cannot be read, as the answer would be about other skills; 1 where `perform` throws; 130 where it was interrupted.
+ * 2 if a directory cannot be read, because the result would be about other skills; 1 if `perform` throws; 130 if it was interrupted.
  */
 export async function callTools(
   options: OptionValues<typeof roots & typeof running> & { readonly cwd?: string },

@@ -6,7 +6,7 @@ export interface Option {
   readonly type: "string" | "boolean";
   readonly short?: string;
   readonly multiple?: boolean;
-  /** What `--help` calls the value. */
+  /** The placeholder of the value in `--help`. */
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly help: string;
@@ -22,7 +22,7 @@ type OptionValue<Definition extends Option> = Definition extends { type: "boolea
       ? Choice
       : string;
 
-/** The values of a table of options; those that were not given are absent. */
+/** The values of the options; absent if not given. */
 export type OptionValues<Options extends OptionTable> = {
   readonly [Name in keyof Options]?: OptionValue<Options[Name]>;
 };
@@ -39,7 +39,7 @@ export interface Command<Options extends OptionTable = OptionTable> {
   /** What follows `acp-skills` in the usage line. */
   readonly usage: string;
   readonly positionals?: { readonly name: string; readonly minimum: number; readonly maximum: number };
-  /** Whether the words after `--` are passed on separately. Elsewhere they are positionals. */
+  /** Whether the words after `--` are passed on separately. Otherwise they are positionals. */
   readonly takesRest?: boolean;
   /** Besides `--help`, which every command has. */
   readonly options: Options;
@@ -47,7 +47,7 @@ export interface Command<Options extends OptionTable = OptionTable> {
   readonly examples?: readonly string[];
   /** Lines at the end of `--help`. */
   readonly notes?: readonly string[];
-  /** Returns the exit code. Throws INVALID_OPTIONS for a usage error: exit code 2, and nothing has been done. */
+  /** Returns the exit code. Throws INVALID_OPTIONS for a usage error (exit code 2) before it does anything. */
   run(given: Arguments<Options>, terminal: Terminal): Promise<number>;
 }
 
@@ -56,7 +56,7 @@ export function defineCommand<const Options extends OptionTable>(command: Comman
   return command;
 }
 
-/** The command line is wrong: `run` throws this before it does anything. */
+/** The error for an invalid command line, which `run` throws before it does anything. */
 export function usageError(message: string): SkillsError {
   return new SkillsError("INVALID_OPTIONS", message);
 }

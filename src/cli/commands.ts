@@ -1,12 +1,12 @@
 import type { Command } from "./command.ts";
 
 interface Entry {
-  /** One line for `acp-skills --help`. Commands without one are not for people, and not listed. */
+  /** One line for `acp-skills --help`. Commands without one are internal and not listed. */
   readonly summary?: string;
   readonly load: () => Promise<Command>;
 }
 
-/** Every command. A command is one file and one line here; only the file of the command at hand is loaded. */
+/** Every command. A command is one file and one line here; only the file of the requested command is loaded. */
 export const commands = {
   wrap: {
     summary: "Run an ACP agent and add skills to its sessions",
@@ -65,7 +65,7 @@ export const commands = {
 
 export type CommandName = keyof typeof commands;
 
-/** Names and summaries of the commands that people call. */
+/** Names and summaries of the public commands. */
 export function listedCommands(): { readonly name: CommandName; readonly summary: string }[] {
   const entries = Object.entries(commands) as [CommandName, Entry][];
   return entries.flatMap(([name, { summary }]) => (summary === undefined ? [] : { name, summary }));

@@ -1,4 +1,4 @@
-/** A signal that SIGINT and SIGTERM abort; the second one ends the process. */
+/** An AbortSignal for SIGINT and SIGTERM; a second signal terminates the process. */
 export function onInterruption(): { readonly signal: AbortSignal; readonly stop: () => void } {
   const controller = new AbortController();
   const interrupt = (): void => {

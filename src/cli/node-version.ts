@@ -1,7 +1,7 @@
 /** Equal to `engines` in package.json; a test checks that. */
 export const leastNode = "20.19.0";
 
-/** Why this package cannot run on that Node; undefined where it can. This file must parse on much older versions. */
+/** Why this package cannot run on that Node version, or undefined. This file must parse on much older versions. */
 export function nodeFault(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const [leastMajor = 0, leastMinor = 0] = leastNode.split(".").map(Number);

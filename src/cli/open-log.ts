@@ -23,7 +23,7 @@ const openFlags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | 
 
 /**
  * Appends diagnostics of every level to a file, with times; errors also go to `aside`. Throws if the file cannot be opened, and for
- * files that somebody else may want us to overwrite: behind a symbolic link, not regular, or owned by another user. If writing fails
+ * files that an attacker could redirect: behind a symbolic link, not regular, or owned by another user. If writing fails
  * later, that is reported once and everything goes to `aside`.
  */
 export function openFileLog(file: string, aside: Log, now: () => Date): Log {

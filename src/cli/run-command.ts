@@ -9,7 +9,7 @@ import type { Command } from "./command.ts";
 import { openTerminal } from "./report/terminal.ts";
 import type { Terminal } from "./report/terminal.ts";
 
-/** Runs one command line and returns its exit code: 2 for a usage error. Loads only the command that was named. */
+/** Runs one command line and returns its exit code: 2 for a usage error. Loads only the requested command. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const terminal = openTerminal();
   const [first = "", ...rest] = argv;
@@ -61,7 +61,7 @@ function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(commands, name);
 }
 
-/** Throws where the command line names neither a command nor an agent. */
+/** Throws if the command line names neither a command nor an agent. */
 function refuseStray(argv: readonly string[]): void {
   const [first] = argv;
   if (first === undefined) throw usageError("missing command or agent");

@@ -76,7 +76,7 @@ export const describeSkill = defineTool({
   },
 });
 
-/** Undefined if it does not exist or a link leads outside the skill's directory. */
+/** Undefined if it does not exist or a link points outside the skill's directory. */
 function readSkillMd({ files, bytes }: SkillSource, { file, directory }: Skill): FilePart | undefined {
   const real = files.resolve(file);
   return real !== undefined && isWithin(real, directory) ? bytes.head(real, maxReplyBytes) : undefined;

@@ -39,7 +39,7 @@ export const listSkills = defineTool({
   }),
   annotations: readOnly,
   run({ skills }, { namespace: given, detail, limit, cursor, query }) {
-    // Some models send every parameter: an empty one is none.
+    // Some models send every parameter; an empty one is treated as absent.
     const namespace = given === "" ? undefined : given;
     const words = query === undefined || query.trim() === "" ? undefined : toQueryWords(query);
     const list = { namespace, query: words?.join(" ") };
@@ -71,7 +71,7 @@ function* unranked(skills: Iterable<Skill>): Generator<Ranked, void> {
   for (const skill of skills) yield { skill, rank: 0 };
 }
 
-/** The skills that match, best first, then by name; only those behind a place, where one is given. */
+/** The matching skills, best first, then by name; with a cursor position, only those after it. */
 function ranked(skills: Iterable<Skill>, words: readonly string[], after: CursorPlace | undefined): Ranked[] {
   const found: Ranked[] = [];
   for (const skill of skills) {

@@ -1,11 +1,11 @@
-/** What is known of a tool without loading it: tools import zod, which would delay the start of an agent. */
+/** The metadata of a tool that is needed without loading it: tools import zod, which would delay the start of an agent. */
 interface ToolFacts {
   /** As our MCP server titles it, for agents that show the title instead of the name. */
   readonly title: string;
   /** It changes nothing, so that the agent need not ask for permission. */
   readonly readOnly: boolean;
   readonly parameters: readonly string[];
-  /** It runs code, and takes as long as that. */
+  /** It runs code, and may take long. */
   readonly executes?: true;
 }
 

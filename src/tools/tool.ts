@@ -12,13 +12,13 @@ import type { ToolName } from "./tool-names.ts";
 
 export type Door = "mcp" | "acp" | "http" | "in-process" | "cli";
 
-/** Who calls, and what this caller may see and use. */
+/** The caller of a tool, and what it may see and use. */
 export interface ToolCaller {
   readonly door: Door;
   readonly sessionId?: string | undefined;
-  /** Whose blobs the caller reads and writes. */
+  /** The owner of the blobs that the caller reads and writes. */
   readonly owner: string;
-  /** What people know the caller by, such as the agent's name. */
+  /** A label for the caller, such as the agent's name. */
   readonly label?: string;
   /** The skills of the caller's session; a call awaits `ready` first. A catalog satisfies this. */
   readonly skills: { readonly snapshot: Snapshot; readonly ready?: Promise<unknown> };
@@ -28,7 +28,7 @@ export interface ToolCaller {
   readonly tools?: readonly ToolName[];
   /** The session's directory: what a skill with permission for the project works on. */
   readonly project?: string;
-  /** Which directory that was when the session was opened. Default: whichever is there when it is used. */
+  /** The identity of that directory when the session was opened. Default: the directory at the time of use. */
   readonly projectIdentity?: DirectoryIdentity | undefined;
   /** Gets the events of the caller's runs. */
   readonly onEvent?: RunListener;
@@ -38,9 +38,9 @@ export interface ToolCaller {
 export interface RunContext extends RunCaller {
   readonly skills: SkillView;
   readonly limits: ToolLimits;
-  /** The guide as this caller is to read it. */
+  /** The guide for this caller. */
   readonly guide: () => Guide;
-  /** Throws SANDBOX_UNAVAILABLE where code execution is disabled. */
+  /** Throws SANDBOX_UNAVAILABLE if code execution is disabled. */
   readonly runs: () => Runs;
   /** Throws PERMISSION_DENIED if the session has no project directory. */
   readonly projectFiles: () => ProjectFiles;
@@ -72,14 +72,14 @@ interface ToolFacts<Input, Output, Given> {
   readonly name: ToolName;
   /** For the model. */
   readonly description: string;
-  /** Validates what is given, and fills in defaults. */
+  /** Validates the input and fills in defaults. */
   readonly input: z.ZodType<Input, Given>;
   readonly output: z.ZodType<Output>;
   readonly annotations: ToolAnnotations;
 }
 
 interface ToolWork<Input, Output> {
-  /** What `run` would do, found out without doing it; of tools that execute. */
+  /** Returns what `run` would do, without doing it; for tools that execute. */
   check?(context: RunContext, input: Input, signal: AbortSignal): Promise<unknown>;
   run(context: RunContext, input: Input, signal: AbortSignal): ToolOutcome<Output> | Promise<ToolOutcome<Output>>;
 }
@@ -87,7 +87,7 @@ interface ToolWork<Input, Output> {
 export interface Tool<Input = unknown, Output = unknown, Given = unknown>
   extends ToolFacts<Input, Output, Given>, ToolWork<Input, Output> {}
 
-/** Returns its argument; the two schemas decide what `run` takes and gives. */
+/** Returns its argument; infers the parameter and result types of `run` from the schemas. */
 export function defineTool<Input, Output, Given>(
   tool: ToolFacts<Input, Output, Given> & ToolWork<NoInfer<Input>, NoInfer<Output>>,
 ): Tool<Input, Output, Given> {

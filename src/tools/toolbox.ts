@@ -30,10 +30,10 @@ export interface ToolboxOptions {
   readonly blobs: BlobStore;
   /** Reads the files of skills. Default: from disk. */
   readonly source?: SkillSource;
-  /** Default: one of its own. */
+  /** Default: a new one. */
   readonly hasher?: SkillHasher;
   readonly log: Log;
-  /** Without it, the tools that execute answer SANDBOX_UNAVAILABLE. */
+  /** Without it, the tools that execute throw SANDBOX_UNAVAILABLE. */
   readonly runs?: Runs;
   /** Called once for each call, however it ended, for the ledger. */
   readonly onUse?: (use: ToolUse) => void;
@@ -46,7 +46,7 @@ export interface ToolboxOptions {
   readonly newErrorId?: () => string;
 }
 
-/** The meta-tools behind every door. */
+/** The meta-tools, independent of any door. */
 export interface Toolbox {
   /**
    * Calls a tool; the result is plain JSON, the same through every door. Throws only SkillsErrors, or the reason of `signal` once that is

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { SkillsError } from "../../errors.ts";
 
-/** The current directory of this process. Throws UNREADABLE where it has been deleted. */
+/** The current directory of this process. Throws UNREADABLE if it has been deleted. */
 export function currentDirectory(): string {
   try {
     return process.cwd();

@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import path from "node:path";
 import { ownershipFault } from "../../base/paths/make-directories.ts";
 
-/** Why a directory that an option names by an absolute path cannot be read; empty where it can. */
+/** Why a directory that an option names by an absolute path cannot be read; empty if it can. */
 export function directoryFault(option: string, directory: string): string[] {
   try {
     if (!statSync(directory).isDirectory()) return [`${option} ${directory}: not a directory`];
@@ -16,7 +16,7 @@ export function directoryFault(option: string, directory: string): string[] {
   }
 }
 
-/** Why nothing can be stored in the data directory; undefined where it can. Changes nothing: a missing directory is created when needed. */
+/** Why nothing can be stored in the data directory, or undefined. Changes nothing: a missing directory is created when needed. */
 export function storageFault(directory: string): string | undefined {
   for (const place of [directory, ...["blobs", "ledger", "packages"].map((room) => path.join(directory, room))]) {
     const stats = statsOf(place);
@@ -43,7 +43,7 @@ function nearestExisting(place: string): string {
   return above === place || statsOf(above) !== undefined ? above : nearestExisting(above);
 }
 
-/** Follows links; undefined where nothing is there, or access is denied. */
+/** Follows links; undefined if nothing exists, or access is denied. */
 function statsOf(place: string): Stats | undefined {
   try {
     return statSync(place);

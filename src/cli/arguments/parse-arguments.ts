@@ -6,7 +6,7 @@ import type { Arguments, Command, Option, OptionTable } from "../command.ts";
 
 const help: Option = { type: "boolean", short: "h", help: "" };
 
-/** Parses arguments by a command's table; `"help"` where that is asked for. Throws INVALID_OPTIONS for the first thing that is wrong. */
+/** Parses arguments by a command's table; `"help"` if `--help` is given. Throws INVALID_OPTIONS for the first error. */
 export function parseArguments<Options extends OptionTable>(
   command: Command<Options>,
   argv: readonly string[],
@@ -39,7 +39,7 @@ export function parseArguments<Options extends OptionTable>(
   if (options["help"] === true) return "help";
   refusePositionals(command, positionals);
   const rest = separator < 0 ? {} : { rest: argv.slice(separator + 1) };
-  // The checks above made the table's types true.
+  // The checks above ensure the types of the table.
   return { options, positionals, ...rest } as unknown as Arguments<Options>;
 }
 

@@ -4,8 +4,8 @@ import { buffer } from "node:stream/consumers";
 import { usageError } from "../command.ts";
 
 /**
- * JSON given to a command: the text itself, `@FILE` for a file that contains it, or `-` for stdin; an empty object without any. Throws
- * INVALID_OPTIONS where that is not JSON or cannot be read.
+ * JSON given to a command: the text itself, `@FILE` for a file that contains it, or `-` for stdin; an empty object if absent. Throws
+ * INVALID_OPTIONS if it is not JSON or cannot be read.
  */
 export async function readInput(input: string | undefined, name: string, cwd: () => string): Promise<unknown> {
   if (input === undefined) return {};

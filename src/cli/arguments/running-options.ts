@@ -5,7 +5,7 @@ import { usageError } from "../command.ts";
 import type { OptionValues } from "../command.ts";
 import type { running } from "./shared-options.ts";
 
-/** The options about code that may run, as settings. Throws INVALID_OPTIONS for a grant that cannot be parsed. */
+/** Converts the options for running code to settings. Throws INVALID_OPTIONS for a grant that cannot be parsed. */
 export function toRunningOptions(
   { grant = [], "secrets-file": secretsFile, isolation }: OptionValues<typeof running>,
   cwd: () => string,

@@ -1,6 +1,6 @@
 import type { OptionTable } from "../command.ts";
 
-/** Where skills are looked for. */
+/** Options for the directories of skills. */
 export const roots = {
   skills: {
     type: "string",
@@ -21,7 +21,7 @@ export const json = { type: "boolean", help: "Print JSON." } as const;
 
 export const listing = { ...roots, cwd, json } as const satisfies OptionTable;
 
-/** What code may do, for every command that can run some. */
+/** Options for permissions and secrets, for every command that can run code. */
 export const running = {
   grant: {
     type: "string",
@@ -41,7 +41,7 @@ export const running = {
   },
 } as const satisfies OptionTable;
 
-/** Notes that several commands have. */
+/** Help notes shared by several commands. */
 export const notes = {
   roots: "Default roots: .agents/skills and .claude/skills in the project, then in your home directory.",
   sandbox:

@@ -109,7 +109,7 @@ async function show(blobs: Blobs, ids: readonly string[], given: BlobsOptions, t
   return 0;
 }
 
-/** The bytes as they are; on a terminal only text, made safe. */
+/** The unchanged bytes; on a terminal only text, with control characters escaped. */
 async function read(
   blobs: Blobs,
   [id = ""]: readonly string[],
@@ -161,7 +161,7 @@ async function sweep(
   return 0;
 }
 
-/** Whoever owns it. */
+/** The blob with this id, of any owner. */
 async function find(blobs: Blobs, id: string): Promise<ListedBlob | undefined> {
   for await (const blob of blobs.list()) if (blob.id === id) return blob;
   return undefined;

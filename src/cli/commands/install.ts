@@ -95,7 +95,7 @@ export const install = defineCommand({
   },
 });
 
-/** For `--json`; nulls where there was nothing to install. */
+/** For `--json`; null if there was nothing to install. */
 function toJson(told: {
   readonly skill: string;
   readonly python: string | null;

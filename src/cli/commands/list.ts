@@ -25,7 +25,7 @@ export const list = defineCommand({
   },
 });
 
-/** `{skills, problems, counts}`, one a line, in pieces: ten thousand skills never stand in one string. */
+/** `{skills, problems, counts}`, one item per line, in chunks: ten thousand skills are never one string. */
 function* listJson({ skills, problems, counts }: Snapshot): Iterable<string> {
   yield '{"skills":[';
   yield* jsonLines(skills, (offered) => jsonText(toListedSkill(offered)));

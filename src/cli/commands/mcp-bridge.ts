@@ -3,7 +3,7 @@ import { runBridge } from "../../mcp/socket/bridge.ts";
 import { defineCommand, usageError } from "../command.ts";
 import { openProcessLog } from "../open-log.ts";
 
-/** Started by wrapped agents that take MCP servers over stdio only, never by people. */
+/** Started by wrapped agents that support MCP servers over stdio only; not by users. */
 export const mcpBridge = defineCommand({
   usage: "mcp-bridge SOCKET",
   positionals: { name: "SOCKET", minimum: 0, maximum: Infinity },

@@ -13,7 +13,7 @@ import { openProcessLog } from "../open-log.ts";
 import { onInterruption } from "../interruption.ts";
 import { toRunningOptions } from "../arguments/running-options.ts";
 
-/** Its blobs are those of the user of this machine, as those of `acp-skills call` are. */
+/** Shares its blobs with `acp-skills call`: they belong to the user of this machine. */
 export const mcp = defineCommand({
   usage: "mcp [options]",
   options: { ...roots, ...running, cwd },

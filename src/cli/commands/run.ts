@@ -154,7 +154,7 @@ async function putAll(
   return ids;
 }
 
-/** `@1` in an argument stands for the first blob; `onMissing` is told of one that stands for none. */
+/** Replaces `@1` in an argument with the id of the first blob; calls `onMissing` if there is no such blob. */
 function withBlobs(value: unknown, blobs: readonly string[], onMissing: (place: string) => void): unknown {
   if (typeof value === "string") {
     const [, number] = /^@([1-9]\d?)$/.exec(value) ?? [];

@@ -61,7 +61,7 @@ function timeOf({ createdAt }: KeptRun): string {
   return `${new Date(createdAt).toISOString().slice(0, 19)}Z`;
 }
 
-/** On one line. */
+/** Describes the program of a run on one line. */
 function whatRan({ program, skill }: RunSpec): string {
   const name = skill === undefined ? "" : `${skill.name} ${skill.version}`;
   if (program.type === "skill") return safeText(name);

@@ -17,7 +17,7 @@ import { toListedSkill } from "../report/listed-skill.ts";
 import { noSuchSkill } from "../../skills/no-such-skill.ts";
 import { openListing } from "../open-listing.ts";
 
-/** A longer body is cut. */
+/** A longer body is truncated. */
 const shownBytes = 1024 * 1024;
 
 export const show = defineCommand({

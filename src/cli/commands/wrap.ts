@@ -10,7 +10,7 @@ import { openFileLog, openProcessLog } from "../open-log.ts";
 import { toRunningOptions } from "../arguments/running-options.ts";
 import { keepHeapsFlat } from "../small-heap.ts";
 
-/** Ends this process as the agent ended: with its exit code, or by its signal. */
+/** Ends this process like the agent: with its exit code, or by its signal. */
 export const wrap = defineCommand({
   usage: "[options] -- AGENT [ARG…]",
   takesRest: true,

@@ -9,7 +9,7 @@ const codes = {
 
 type Style = keyof typeof codes;
 
-/** Paints a text, or leaves it as it is where colours are off. */
+/** Colours a text, or returns it unchanged if colours are off. */
 export type Paint = (style: Style, text: string) => string;
 
 export const plainPaint: Paint = (_style, text) => text;
@@ -19,7 +19,7 @@ export const colourPaint: Paint = (style, text) => {
   return `\u001b[${on}m${text}\u001b[${off}m`;
 };
 
-/** FORCE_COLOR decides where it is set (`0` and `false` mean no), then NO_COLOR, then whether it is a terminal that knows colours. */
+/** FORCE_COLOR has priority (`0` and `false` mean no), then NO_COLOR, then whether it is a terminal that supports colours. */
 export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";

@@ -76,7 +76,7 @@ function agentsThatAsk(asks: boolean): string {
   return knownAgents.flatMap(({ label, asksBeforeCode }) => (asksBeforeCode === asks ? [label] : [])).join(", ");
 }
 
-/** Relative to the home directory where it lies below it. */
+/** Relative to the home directory if it is below it. */
 function toHomePath(file: string, home: string): string {
   const relative = shownPath(file, home);
   return relative === file ? file : relative === "." ? "~" : `~/${relative}`;

@@ -3,10 +3,10 @@ import { jsonText } from "./json-text.ts";
 import { safeLines } from "./safe-text.ts";
 import { shownPath } from "./shown-path.ts";
 
-/** Finds the directory of a skill by the name that it is mounted under. */
+/** Returns the directory of a skill by the name it is mounted as. */
 export type FindDirectory = (skill: string) => string | undefined;
 
-/** Replaces paths inside the sandbox by those of the skill's own files, as a person knows them. */
+/** Replaces paths inside the sandbox with those of the skill's own files on this machine. */
 export function toOwnPaths(text: string, findDirectory: FindDirectory, cwd: string): string {
   return text.replace(/(?<![\w/.-])\/skills\/([a-z0-9.-]+)(?=\/)/g, (inside, skill: string) => {
     const directory = findDirectory(skill);
@@ -15,13 +15,13 @@ export function toOwnPaths(text: string, findDirectory: FindDirectory, cwd: stri
 }
 
 interface Shown {
-  /** Streams of a script were printed while it ran. */
+  /** The output of a script was printed while it ran. */
   readonly isScript: boolean;
   readonly findDirectory: FindDirectory;
   readonly cwd: string;
 }
 
-/** The result of a run for a person: how it ended, its output, and the commands that show what was cut. */
+/** Human-readable text for a result: status, output, and the commands that show truncated parts. */
 export function describeRun(result: RunResult, { isScript, findDirectory, cwd }: Shown): string[] {
   const { status, summary, logs_blob, run_id, duration_ms, limits_applied, output_blobs } = result;
   const { more_output_blobs: more } = result;
@@ -54,7 +54,7 @@ function outputLines(output: unknown, isScript: boolean): string[] {
   return cut === undefined ? [jsonText(output, 2)] : [cut.preview, cut.told];
 }
 
-/** An output that is too long for a result, and is stored as a blob (CONTRACT C-5.1). */
+/** An output that is too long for a result and stored as a blob (CONTRACT C-5.1). */
 function toCut(output: unknown): { readonly preview: string; readonly told: string } | undefined {
   if (typeof output !== "object" || output === null || !("truncated" in output) || output.truncated !== true)
     return undefined;
@@ -63,7 +63,7 @@ function toCut(output: unknown): { readonly preview: string; readonly told: stri
   return { preview: String(preview), told: `${String(size_bytes)} bytes; ${rest}` };
 }
 
-/** Already in the message, or printed while the code ran. */
+/** Fields that are already in the message, or were printed while the code ran. */
 const known = new Set(["traceback", "file", "line", "hint", "exit_code", "stdout", "stderr", "started"]);
 
 function failureLines({ type, message, details = {} }: RunFailure): string[] {
@@ -76,7 +76,7 @@ function failureLines({ type, message, details = {} }: RunFailure): string[] {
   ];
 }
 
-/** The summary before the traceback says its last line. */
+/** Drops the last line of the traceback, which the summary before it repeats. */
 function withoutEnd(traceback: string, end: string): string {
   return (traceback.endsWith(end) ? traceback.slice(0, -end.length) : traceback).trimEnd();
 }

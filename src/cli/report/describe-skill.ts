@@ -19,7 +19,7 @@ export interface Description {
 
 const labelWidth = 15;
 
-/** One skill for people: its fields, inputs, permissions and files, its problems, and its instructions. */
+/** Human-readable text for one skill: its fields, inputs, permissions and files, its problems, and its instructions. */
 export function* describeSkill(
   { offered, hashed, calls, body }: Description,
   { cwd, paint }: Pick<Terminal, "cwd" | "paint">,
@@ -67,7 +67,7 @@ function listPermissions({ network, secrets, project }: Omit<CalledSkill, "skill
   ];
 }
 
-/** Such as `integer, default 3, one of 1, 3. How many rows.` */
+/** For example `integer, default 3, one of 1, 3. How many rows.` */
 function describeInput({ type, required, default: fallback, enum: choices, description }: DeclaredArgument): string {
   const facts = [
     type,

@@ -20,5 +20,5 @@ function toEscape(character: string): string {
 /** As in `safeText`; no line of JSON starts with `::`. */
 const ciCommand = /#(?=#[a-z]*\[)/gi;
 const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-/** A cheap test that most text fails. */
+/** A fast check for text that may need escaping; most text does not. */
 const unusual = /[^\0-\u007e]/;

@@ -9,7 +9,7 @@ import { shownPath } from "./shown-path.ts";
 import { counted, table } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Prints one skill a line, and a summary of the problems on stderr. */
+/** Prints one skill per line, and a summary of the problems on stderr. */
 export async function printTable(
   { skills, problems, counts }: Snapshot,
   roots: readonly Root[],
@@ -41,7 +41,7 @@ function sayProblems(
   return `${parts.join(", ")}; details: acp-skills check --level lenient ${shown}`.trimEnd();
 }
 
-/** A path, quoted for a shell where needed. */
+/** A path, quoted for a shell if necessary. */
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

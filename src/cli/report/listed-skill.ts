@@ -3,7 +3,7 @@ import type { OfferedSkill } from "../../skills/skill.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import { toAvailableSkill } from "../../wire/to-available-skill.ts";
 
-/** One skill in `list --json`: what editors get, its path and its problems. `digest` only where it was computed. */
+/** One skill in `list --json`: the fields that editors receive, its path and its problems. `digest` only if it was computed. */
 export type ListedSkill = AvailableSkill & {
   /** Absolute path of SKILL.md. */
   readonly path: string;
@@ -11,7 +11,7 @@ export type ListedSkill = AvailableSkill & {
   readonly problems: readonly Problem[];
 };
 
-/** Keys have a fixed order. */
+/** Converts a skill; keys have a fixed order. */
 export function toListedSkill(offered: OfferedSkill, digest?: string): ListedSkill {
   const listed = toAvailableSkill(offered, digest);
   return Object.assign(listed, {

@@ -2,11 +2,11 @@ import { safeLines } from "./safe-text.ts";
 
 export interface PrintedLines {
   readonly push: (text: string) => void;
-  /** Writes what is left of the last line. */
+  /** Writes the rest of the last line. */
   readonly end: () => void;
 }
 
-/** Writes text by whole lines, rewritten and then made safe: a command to a CI system is not recognised in half a line. */
+/** Writes text by whole lines, rewritten and then made safe: workflow commands cannot be recognised in part of a line. */
 export function printLines(write: (text: string) => void, rewrite = (text: string): string => text): PrintedLines {
   let held = "";
   return {

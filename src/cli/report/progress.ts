@@ -3,13 +3,13 @@ import type { SkillFiles } from "../../skills/files/skill-files.ts";
 import { cutToWidth } from "./display-width.ts";
 import { safeText } from "./safe-text.ts";
 
-/** Tells a person what takes so long: one line, rewritten in place, once work has taken a second. Nothing where stderr is not a terminal. */
+/** A progress line, updated in place once work has taken a second. Writes nothing if stderr is not a terminal. */
 export interface Progress {
-  /** What is being done now. Cheap: may be called for every file. */
+  /** Sets the text. Cheap: may be called for every file. */
   readonly show: (activity: string) => void;
-  /** Removes the line, so that something else can be printed; it comes back with the next second. */
+  /** Erases the line so that other output can be printed; it is shown again after a second. */
   readonly erase: () => void;
-  /** The work is over. */
+  /** Ends the progress and erases the line. */
   readonly done: () => void;
 }
 
@@ -54,7 +54,7 @@ export function openProgress(stream: ProgressStream, clock: Clock): Progress {
         startedAt = clock.now();
         stopTimer = clock.after(patienceMs, tick);
       }
-      // Work that never gives up its turn leaves none to the timer.
+      // During synchronous work no timer fires.
       const now = clock.now();
       if (now - startedAt >= patienceMs && now - drawnAt >= redrawMs) draw();
     },

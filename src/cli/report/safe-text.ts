@@ -30,6 +30,6 @@ export function safeLines(text: string): string {
 const ciCommand = /#(?=#[a-z]*\[)/gi;
 /** The first colon of `::error::`, which GitHub executes at the start of a line. */
 const workflowCommand = /^(\s*):(?=:[a-z])/i;
-/** Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, and the marks that turn the direction of text. */
+/** Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, and bidirectional controls. */
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const unsafeEach = new RegExp(unsafe, "gu");

@@ -1,6 +1,6 @@
 import path from "node:path";
 
-/** A path for people: relative inside `cwd`, else absolute. */
+/** A path for display: relative inside `cwd`, otherwise absolute. */
 export function shownPath(file: string, cwd: string): string {
   const relative = path.relative(cwd, file);
   if (relative === "") return ".";

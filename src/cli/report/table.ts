@@ -1,10 +1,10 @@
 import type { Paint } from "./colour.ts";
 import { cutToWidth, displayWidth, padToWidth } from "./display-width.ts";
 
-/** The least width of the last column. */
+/** The minimum width of the last column. */
 const leastLastColumn = 20;
 
-/** A heading and rows in aligned columns; the last column is cut at the width of the terminal. */
+/** A heading and rows in aligned columns; the last column is truncated at the width of the terminal. */
 export function* table(
   heading: readonly string[],
   rows: readonly (readonly string[])[],

@@ -4,7 +4,7 @@ import { toWireError } from "../../wire/error-table.ts";
 import { jsonText } from "./json-text.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Reports why nothing was done: a sentence, or the error object with `--json`. An internal error is reported by its id and logged. */
+/** Reports an error: a sentence, or the error object with `--json`. An internal error is logged and reported by its id. */
 export function tellRefusal(
   error: unknown,
   { json }: { readonly json?: boolean },
@@ -34,7 +34,7 @@ interface Violation {
 
 const maxSentences = 3;
 
-/** A refusal of the tool behind `acp-skills run NAME` that names options instead of parameters, and commands instead of tools. */
+/** Rewrites an error of the tool behind `acp-skills run NAME` to name options instead of parameters, and commands instead of tools. */
 export function inWordsOfRun(error: unknown, name: string): unknown {
   if (!isSkillsError(error) || error.code === "INTERNAL") return error;
   const { violations, hint } = error.facts;

@@ -7,33 +7,33 @@ import { openProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 import { safeText } from "./safe-text.ts";
 
-/** The process as a command sees it: results go to stdout, everything else to stderr. */
+/** The streams and the environment of a command: results go to stdout, everything else to stderr. */
 export interface Terminal {
-  /** Throws UNREADABLE where the current directory has been deleted. */
+  /** Throws UNREADABLE if the current directory has been deleted. */
   readonly cwd: string;
   readonly home: string;
   /** For stdout. */
   readonly paint: Paint;
-  /** Width of stdout; undefined where it is not a terminal, so that nothing need be cut. */
+  /** Width of stdout; undefined if it is not a terminal, so that nothing is truncated. */
   readonly columns: number | undefined;
-  /** Aborted when nobody reads stdout any more (`| head`). */
+  /** Aborted when the reader closes stdout (`| head`). */
   readonly readerGone: AbortSignal;
-  /** Prints results in pieces. Resolves when the reader has taken them, or is gone. */
+  /** Prints results in chunks. Resolves when they have been written or stdout is closed. */
   print(pieces: Iterable<string>): Promise<void>;
-  /** Passes bytes to stdout as they are, whatever they do to a terminal. Resolves as `print` does. */
+  /** Writes bytes to stdout unchanged, including control characters. Resolves like `print`. */
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** One line on stderr, made safe. */
+  /** Prints one line on stderr, with control characters escaped. */
   tell(sentence: string): void;
-  /** Text on stderr as it is; the caller has made it safe. */
+  /** Writes text to stderr unchanged; the caller has made it safe. */
   echo(text: string): void;
-  /** What is going on, on stderr. Makes room for everything else that is printed. */
+  /** The progress line on stderr. It is erased before anything else is printed. */
   readonly progress: Progress;
 }
 
-/** Pieces are gathered in one buffer of so many bytes, which is reused once the reader has taken them. */
+/** The size of the one buffer that collects chunks; it is reused when they have been written. */
 const writeSize = 64 * 1024;
 
-/** The terminal of this process; its streams are left alone until they are used. A reader that goes away ends the printing, and changes no exit code. */
+/** The terminal of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the exit code stays the same. */
 export function openTerminal(): Terminal {
   const { env } = process;
   const reader = new AbortController();
@@ -48,7 +48,7 @@ export function openTerminal(): Terminal {
     return process.stdout;
   });
   const stderr = once(() => {
-    // If nobody reads stderr any more, that ends nothing.
+    // A closed stderr is not an error.
     process.stderr.on("error", () => undefined);
     return process.stderr;
   });
@@ -108,7 +108,7 @@ function once<Value>(open: () => Value): () => Value {
   return () => (opened ??= { value: open() }).value;
 }
 
-/** Undefined too for a terminal that does not know its own, such as one of a test, and says 0. */
+/** Also undefined for a terminal that reports a width of 0, as some do in tests. */
 export function widthOf({
   isTTY,
   columns,

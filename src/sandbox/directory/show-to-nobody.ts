@@ -27,7 +27,7 @@ export function showPackages(host: HostDirectory): (packages: string) => Promise
   };
 }
 
-/** The same for Node itself; `undefined` where only root can read it and it is on another file system. */
+/** The same for Node itself; `undefined` if only root can read it and it is on another file system. */
 export function showNode(host: HostDirectory): string | undefined {
   const node = process.execPath;
   if (process.getuid?.() !== 0 || everyoneMayEnter(node)) return node;

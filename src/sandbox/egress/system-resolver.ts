@@ -4,8 +4,8 @@ import type { Resolve } from "./reach.ts";
 const lookupsAtOnce = 2;
 
 /**
- * The system's resolver, with few concurrent lookups: each blocks a thread of the pool that this process also reads files with, for
- * as long as a possibly hostile name server likes.
+ * The system's resolver, with few concurrent lookups: each blocks a thread of the pool that also reads files, for as long as a
+ * possibly hostile name server takes.
  */
 export function systemResolver(
   resolve: (name: string) => Promise<readonly string[]> = async (name) =>

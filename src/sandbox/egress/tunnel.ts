@@ -15,7 +15,7 @@ export interface TunnelOptions {
 const alert = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
 
 /**
- * Answers a CONNECT: connects the client with the checked address. The connection must begin with TLS for the very name that was
+ * Answers a CONNECT: connects the client with the checked address. The connection must begin with TLS for exactly the name that was
  * allowed: behind the addresses of a CDN are thousands of hosts, and one allowed host would open all of them. For a literal address
  * there is no name to compare. Nothing inside TLS is read.
  */
@@ -56,7 +56,7 @@ export async function openTunnel(
   socket.pipe(client);
 }
 
-/** All bytes up to the end of a ClientHello for this very host; undefined for anything else. Waits as long as the client is connected. */
+/** All bytes up to the end of a ClientHello for exactly this host; undefined for anything else. Waits as long as the client is connected. */
 async function readHello(client: Duplex, head: Buffer, { host }: Target): Promise<Buffer | undefined> {
   for (let bytes = head; ;) {
     const hello = readClientHello(bytes);

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
-/** The absolute path of a program, where this user may run it; `first` are looked at before `PATH`. */
+/** The absolute path of a program that this user may execute; the directories `first` are searched before `PATH`. */
 export function findCommand(name: string, first: readonly string[] = []): string | undefined {
   const directories = (process.env["PATH"] ?? "").split(delimiter).filter((directory) => isAbsolute(directory));
   return [...first, ...directories].map((directory) => join(directory, name)).find(isExecutable);

@@ -99,7 +99,7 @@ export class CgroupParent {
           write("memory.max", memoryBytes + disks * diskBytes + marginBytes);
           write("pids.max", 2 * processes + 32 + marginTasks);
         } catch {
-          // Somebody else removed it.
+          // Another process removed it.
         }
       },
       ranOutOfMemory: () => /^oom_kill [1-9]/m.test(readOrNothing(join(place, "memory.events"))),

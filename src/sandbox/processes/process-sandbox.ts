@@ -87,7 +87,7 @@ class ProcessSandboxes {
   readonly #packagesFor: ReturnType<typeof showPackages>;
   readonly #pool: WarmPool<Prepared>;
   readonly #removing = new Set<Promise<void>>();
-  /** Absent where there are none, and where creating one failed once. */
+  /** Absent if cgroups are unavailable or creating one has failed. */
   #cgroups: CgroupParent | undefined;
   #created = 0;
   /** Prepared sandboxes have the shape of the last run that could use one. */
@@ -203,7 +203,7 @@ class ProcessSandboxes {
     }
   }
 
-  /** Cgroups limit what nothing else counts: no run fails for want of one. */
+  /** Cgroups limit memory that nothing else counts; a run does not fail without one. */
   #withCgroups<T>(use: () => T): T | undefined {
     try {
       return use();
@@ -234,7 +234,7 @@ class ProcessSandboxes {
     this.#removing.add(removed);
   }
 
-  /** Waits until its processes are dead, killing them if need be, then removes its files and its cgroup. */
+  /** Waits until its processes are dead, killing them if necessary, then removes its files and its cgroup. */
   async #remove({ sandbox, directory, cgroup }: Prepared): Promise<void> {
     const cancel = this.#options.clock.after(graceMs, () => sandbox.kill());
     await sandbox.exited;

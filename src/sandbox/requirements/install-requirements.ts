@@ -25,7 +25,7 @@ export interface RequirementsOptions {
   /** The cache of installed packages: an absolute path that only this user can write. */
   readonly cache: string;
   readonly log: Log;
-  /** `uv` where it is installed, else `pip`. */
+  /** `uv` if it is installed, otherwise `pip`. */
   readonly tool?: InstallerName;
   /** Install only from this directory of wheels. */
   readonly wheels?: string;
@@ -224,8 +224,8 @@ async function moveIntoPlace(target: string, cache: string, key: string): Promis
 }
 
 /**
- * Removes what processes left that were killed while they installed. Under another name first: should one be alive after all,
- * where we do not see it, it finds nothing to move into place, rather than half of it.
+ * Removes staging directories of processes that were killed during an installation. Renames them first: if such a process is alive
+ * in another PID namespace, it finds nothing to move into place instead of a partial directory.
  */
 async function removeAbandoned(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {

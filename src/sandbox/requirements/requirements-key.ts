@@ -5,7 +5,7 @@ import path from "node:path";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 
-/** What decides whether packages that were installed for one interpreter serve another. */
+/** Identifies interpreters that can share installed packages. */
 export interface PythonBuild {
   readonly version: string;
   /** Tags of implementation, platform and C library, such as `cpython-311-x86_64-linux-gnu`. */
@@ -20,7 +20,7 @@ const question = [
 ].join("\n");
 const patienceMs = 10_000;
 
-/** Asks an interpreter what it is. Throws SANDBOX_UNAVAILABLE where it does not answer. */
+/** Queries an interpreter. Throws SANDBOX_UNAVAILABLE if it does not run. */
 export async function readPythonBuild(python: string): Promise<PythonBuild> {
   try {
     const stdout = await runProgram(python, ["-I", "-S", "-c", question], { timeout: patienceMs });
@@ -35,7 +35,7 @@ export async function readPythonBuild(python: string): Promise<PythonBuild> {
   }
 }
 
-/** Names the environment of a requirements file: the same for the same bytes, the same build and the same source. */
+/** The key of a requirements file: equal for the same bytes, interpreter build and package source. */
 export function toRequirementsKey(
   requirements: Uint8Array,
   { version, abi, platform }: PythonBuild,
@@ -46,10 +46,10 @@ export function toRequirementsKey(
     .digest("hex");
 }
 
-/** Where packages come from: the person's own indexes, or exactly these wheels. */
+/** The source of packages: the user's own indexes, or exactly these wheels. */
 export type PackageSource = "index" | `wheels:${string}`;
 
-/** A directory of wheels by what is in it, whatever it is called. */
+/** Identifies a directory of wheels by its content, not by its path. */
 export async function readWheelSource(directory: string): Promise<PackageSource> {
   const digest = createHash("sha256");
   for (const name of (await readdir(directory)).sort()) {
@@ -62,7 +62,7 @@ export async function readWheelSource(directory: string): Promise<PackageSource>
   return `wheels:${digest.digest("hex")}`;
 }
 
-/** Names the note of what a person installed for one skill, in the directory that it has, for one interpreter. */
+/** The name of the record of what was installed for one skill directory and one interpreter. */
 export function toNoteName(
   skillDirectory: string,
   requirements: Uint8Array,

@@ -2,8 +2,8 @@ import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 
 /**
- * Makes an installed tree readable for whoever runs the sandbox, whatever the umask, and plain: what is neither a directory nor
- * a regular file is removed, and so are rights beyond reading and executing.
+ * Makes an installed tree readable for the user of the sandbox, regardless of the umask. Removes everything that is neither a directory nor
+ * a regular file, and permissions other than reading and executing.
  */
 export async function settleTree(directory: string): Promise<void> {
   await chmod(directory, 0o755);

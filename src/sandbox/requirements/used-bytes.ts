@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 
-/** What the files below a directory have in bytes together, or more than `limit` as soon as that is certain. What vanishes meanwhile is nothing. */
+/** The total size of the files below a directory; stops as soon as it exceeds `limit`. Files that disappear meanwhile count as zero. */
 export async function usedBytes(directory: string, limit: number): Promise<number> {
   let used = 0;
   const waiting = [directory];

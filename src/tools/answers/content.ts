@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { endOfText, startOfText } from "../../skills/text/whole-characters.ts";
 
-/** Bytes in a reply: UTF-8 text if they are that, else base64. */
+/** Bytes in a reply: UTF-8 text if valid, otherwise base64. */
 export interface Content {
   readonly content: string;
   readonly encoding: "utf-8" | "base64";

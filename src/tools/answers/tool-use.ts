@@ -3,7 +3,7 @@ import type { RunListener } from "../../runs/run-event.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Door, ToolCaller } from "../tool.ts";
 
-/** One call of a tool, as it ended: what the ledger keeps. */
+/** One completed call of a tool, for the ledger. */
 export interface ToolUse {
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -40,7 +40,7 @@ export function toToolUse(
   };
 }
 
-/** How a call ended that was answered: an answer with `status: "failed"` is that of a run that failed. */
+/** The outcome of a call that returned: a result with `status: "failed"` means that the run failed. */
 export function endingOf(output: unknown): Ending {
   const { status, run_id: runId, error } = output as Partial<Record<string, unknown>>;
   const run = typeof runId === "string" ? { runId } : {};

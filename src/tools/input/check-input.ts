@@ -38,7 +38,7 @@ function nearestTo(key: string, parameters: readonly string[]): { hint: string; 
   return { hint: `Did you mean ${available[0] ?? ""}?`, available };
 }
 
-/** The names that an object takes, at one place of the input. */
+/** The valid property names of an object at one path of the input. */
 function parametersOf(input: unknown, inside: readonly PropertyKey[]): string[] {
   const shape = inside.reduce<unknown>((outer, key) => at(shapeOf(outer), [key]), input);
   return Object.keys(shapeOf(shape));
@@ -76,7 +76,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-/** A JSON pointer; a name that nobody would give a parameter is cut like any other text from outside. */
+/** A JSON pointer; long names are truncated like other untrusted text. */
 function pointer(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${cut(String(key)).replace(/~/g, "~0").replace(/\//g, "~1")}`).join("");
 }

@@ -1,11 +1,11 @@
 import { blobDefaults, runBlobDefaults } from "../../blobs/blob-options.ts";
 import type { BlobOptions, RunBlobOptions } from "../../blobs/blob-options.ts";
 
-/** What the blob store was opened with: the guide tells it to the model. */
+/** The limits of the blob store, which the guide states for the model. */
 export interface ToolLimits {
   readonly maxBlobBytes: number;
   readonly blobTtlMs: number;
-  /** What one run makes. */
+  /** Limit for the blobs of one run. */
   readonly runBlobs: { readonly maxBytes: number; readonly maxBlobs: number };
 }
 
@@ -36,7 +36,7 @@ export const maxQueryLength = 256;
 /** CONTRACT C-3.2. */
 export const maxListedVersions = 20;
 export const maxListedFiles = 512;
-/** CONTRACT C-3.3: bytes of a file in one reply, and the largest file that is read at all. */
+/** CONTRACT C-3.3: bytes of a file in one reply, and the maximum size of a file. */
 export const maxReplyBytes = 256 * 1024;
 export const maxFileBytes = 16 * 1024 * 1024;
 /** CONTRACT C-4.3. */

@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** A whole number within bounds. Not `z.int()`: that also refuses what is too large to be counted exactly, and publishes that bound. */
+/** A whole number within bounds. Not `z.int()`, which also rejects unsafe integers and publishes that bound. */
 export function wholeNumber({ least, most }: { readonly least: number; readonly most?: number }): z.ZodNumber {
   const expected = most === undefined ? `a whole number, ${least} or more` : `a whole number from ${least} to ${most}`;
   const number = z

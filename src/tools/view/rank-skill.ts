@@ -1,7 +1,7 @@
 import type { Skill } from "../../skills/skill.ts";
 import { maxRowTags } from "../input/limits.ts";
 
-/** So many words of a query count. */
+/** The maximum number of words of a query that are used. */
 const mostWords = 16;
 
 /** The words of a query, in lower case, each once. */
@@ -10,8 +10,8 @@ export function toQueryWords(query: string): readonly string[] {
 }
 
 /**
- * How well a skill matches the words: 0 where none of them is in its name, tags or description. More words count for more than better
- * ones. Depends on nothing but its arguments, so that it can be a key to page by.
+ * How well a skill matches the words: 0 if none of them is in its name, tags or description. More matching words outweigh better
+ * matches. Pure, so that it can be a sort key for paging.
  */
 export function rankSkill({ name, tags, description }: Skill, words: readonly string[]): number {
   const fields = [
@@ -27,10 +27,10 @@ export function rankSkill({ name, tags, description }: Skill, words: readonly st
   return rank;
 }
 
-/** More than the scores of all words can come to. */
+/** Greater than the sum of all word scores. */
 const aWord = 1_000;
 
-/** 3 for the word itself, 2 for the beginning of a longer one, 1 for a part of one; a plural is found as its singular too. */
+/** 3 for the whole word, 2 for a prefix, 1 for a substring; a plural also matches its singular. */
 function levelOf(text: string, given: string): number {
   const word = given.length > 3 && given.endsWith("s") ? given.slice(0, -1) : given;
   let level = 0;
@@ -48,7 +48,7 @@ const inWord = /[\p{L}\p{M}\p{N}\p{Cs}]/u;
 
 function isInWord(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  // Faster than an expression, for nearly all there is.
+  // Faster than a regular expression in nearly all cases.
   if (code < 0x80) return (code > 0x2f && code < 0x3a) || (code > 0x60 && code < 0x7b);
   return code > 0x7f && inWord.test(text[at] ?? "");
 }

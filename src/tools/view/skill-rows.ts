@@ -1,20 +1,20 @@
 import { withoutControls } from "../../skills/text/control-characters.ts";
 import { replaceInvisible } from "../../skills/text/invisible-characters.ts";
 
-/** What a model is told of one skill. */
+/** One skill as listed for a model. */
 export interface RowOfSkill {
-  /** Its name, and where it is, in words that need no escaping. */
+  /** Its name and location, in characters that need no escaping. */
   readonly label: string;
-  /** Text from outside; empty for none. */
+  /** Untrusted text; empty if absent. */
   readonly description: string;
 }
 
-/** Descriptions are cut to the longest of these with which all rows fit; without any, as many names are given as fit. */
+/** Descriptions are truncated to the largest of these lengths with which all rows fit; if none fits, only names are listed. */
 const descriptionLengths = [160, 80, 40, 0];
 
 /**
  * Skills as a list for a model: one line each, in at most `limit` bytes, and how many did not fit. A description is quoted as data on one
- * line, without control characters, and nothing in it can end the marks around a lesson.
+ * line, without control characters, and cannot close the tags around the list.
  */
 export function toSkillRows(
   skills: readonly RowOfSkill[],

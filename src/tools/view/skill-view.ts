@@ -22,7 +22,7 @@ export interface SkillView {
   find(nameOrSlug: string, version?: string): SeenSkill;
   /** Whether this is a version of a skill in the user's own roots. */
   isOwn(skill: Skill): boolean;
-  /** The directories of the person's own skills, and the roots in which those are searched, even if they contain none yet. */
+  /** The directories of the user's own skills and their roots, including roots without skills. */
   ownPlaces(): readonly string[];
   /** In order of names, those after `after`; with `namespace`, only it and its dotted descendants. */
   after(after: string | undefined, namespace: string | undefined): Generator<Skill, void>;

@@ -1,12 +1,12 @@
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { Door } from "../tool.ts";
 
-/** Models call through these doors; through the others people do. */
+/** The doors through which models call; users call through the others. */
 const doorsOfModels: readonly Door[] = ["mcp", "in-process"];
 
 const hasHidden = new WeakMap<Snapshot, boolean>();
 
-/** Which versions a caller sees: through a model's door, none with `disable-model-invocation: true` (C-1.1). Undefined: all. */
+/** Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1). Undefined: all. */
 export function visibleTo(
   door: Door,
   snapshot: Snapshot,

@@ -2,19 +2,19 @@ import type { Paint } from "../../../report/colour.ts";
 import { cutToWidth, displayWidth } from "../../../report/display-width.ts";
 import { safeText } from "../../../report/safe-text.ts";
 
-/** A place in a file, and how to read the lines about it. */
+/** A position in a file, and how to read the lines around it. */
 export interface FramePlace {
   readonly line: number;
   /** From 1, in code points. */
   readonly column: number;
-  /** Where the span that is marked ends, exclusive; one character is marked where there is none. */
+  /** The end of the marked span, exclusive; without it, one character is marked. */
   readonly endColumn?: number | undefined;
   readonly sourceLine: (line: number) => string | undefined;
 }
 
 /**
- * The line that is meant, with the one before and the one after, and carets under the span. Long lines show the part
- * about the column. Empty where the line does not exist.
+ * The line of the position, with the ones before and after it, and carets under the span. Of long lines, shows the part
+ * around the column. Empty if the line does not exist.
  */
 export function codeFrame(
   { line, column, endColumn = 0, sourceLine }: FramePlace,
@@ -48,7 +48,7 @@ export function codeFrame(
   return rows;
 }
 
-/** How many code points of a line to leave out so that the column is seen, with some text before it. */
+/** How many code points at the start of a line to omit so that the column is visible, with some text before it. */
 function skippedPoints(points: readonly string[], column: number, room: number): number {
   let skipped = 0;
   let width = displayWidth(safeText(points.slice(0, column).join("")));

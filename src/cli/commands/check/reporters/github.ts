@@ -3,7 +3,7 @@ import { notShown, shownProblems } from "./shown-problems.ts";
 import { safeText } from "../../../report/safe-text.ts";
 import { shownPath } from "../../../report/shown-path.ts";
 
-/** GitHub Actions workflow commands, which GitHub shows as annotations beside the lines. */
+/** GitHub Actions workflow commands, which GitHub shows as annotations next to the lines. */
 export const githubReporter: Reporter = function* ({ problems }, { cwd, maxProblems }) {
   for (const problem of shownProblems(problems, maxProblems)) {
     const { code, severity, file, line, column, endLine, endColumn, message, fix } = problem;

@@ -1,7 +1,7 @@
 import type { Reporter } from "./reporter.ts";
 import { jsonText } from "../../../report/json-text.ts";
 
-/** `{problems, checked, fixed, fixable, counts}`, one problem a line. */
+/** `{problems, checked, fixed, fixable, counts}`, one problem per line. */
 export const jsonReporter: Reporter = function* ({ problems, checked, fixed, fixable, counts }) {
   yield '{"problems":[';
   let separator = "\n";

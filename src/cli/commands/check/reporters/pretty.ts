@@ -9,7 +9,7 @@ import { shownPath } from "../../../report/shown-path.ts";
 
 const defaultColumns = 100;
 
-/** For people: each problem with its place, a code frame and what to do; then a summary by rule. */
+/** Human-readable: each problem with position, code frame and fix; then a summary by rule. */
 export const prettyReporter: Reporter = function* (report, context) {
   const { cwd, paint, maxProblems } = context;
   for (const { file, codes } of report.fixed) {
@@ -20,11 +20,11 @@ export const prettyReporter: Reporter = function* (report, context) {
   const more = notShown(report.problems, maxProblems);
   if (more !== undefined) yield `${more}\n\n`;
   yield* rulesTable(report, context);
-  // Where no skill was found, that is said, and not that it has no problems.
+  // Without skills, the message that none were found replaces the summary.
   if (report.checked > 0 || report.problems.length > 0) yield `${summary(report, context)}\n`;
 };
 
-/** How many problems of each rule there are, errors first, most first. */
+/** The number of problems by rule, errors first, then by count. */
 function* rulesTable({ problems }: CheckReport, { paint }: ReportContext): Iterable<string> {
   const counts = new Map<string, { code: string; severity: Problem["severity"]; count: number }>();
   for (const { code, severity } of problems) {

@@ -1,19 +1,19 @@
 import type { CheckReport } from "../../../../skills/check/check-skills.ts";
 import type { Paint } from "../../../report/colour.ts";
 
-/** What a reporter may know beyond the report. */
+/** Context for a reporter besides the report. */
 export interface ReportContext {
-  /** Paths inside are shown relative to it. */
+  /** Paths inside it are shown as relative. */
   readonly cwd: string;
   readonly paint: Paint;
-  /** The terminal's width; undefined where nothing has to be cut. */
+  /** The width of the terminal; undefined if nothing must be truncated. */
   readonly columns: number | undefined;
-  /** How many problems are shown to people. */
+  /** The maximum number of problems in human-readable reports. */
   readonly maxProblems: number;
   readonly version: string;
-  /** A line of a file, from 1; undefined where there is none. */
+  /** A line of a file, numbered from 1; undefined if there is none. */
   readonly sourceLine: (file: string, line: number) => string | undefined;
 }
 
-/** Prints a report in pieces. Pure: same report, same text. */
+/** Formats a report in chunks. Pure. */
 export type Reporter = (report: CheckReport, context: ReportContext) => Iterable<string>;

@@ -1,6 +1,6 @@
 import type { Problem } from "../../../../skills/rules/problem.ts";
 
-/** The problems that people are shown, in their order: where there are too many, errors before warnings. */
+/** The problems to show, in order; if there are too many, errors before warnings. */
 export function shownProblems(problems: readonly Problem[], most: number): readonly Problem[] {
   if (problems.length <= most) return problems;
   const worst = (["error", "warning", "note"] as const).flatMap((severity) =>
@@ -10,7 +10,7 @@ export function shownProblems(problems: readonly Problem[], most: number): reado
   return problems.filter((problem) => shown.has(problem));
 }
 
-/** `… and 3 more problems (see --max-problems)`; undefined where all are shown. */
+/** `… and 3 more problems (see --max-problems)`; undefined if all are shown. */
 export function notShown({ length }: readonly Problem[], most: number): string | undefined {
   if (length <= most) return undefined;
   return `… and ${length - most} more ${length - most === 1 ? "problem" : "problems"}; show more with --max-problems`;

@@ -1,7 +1,7 @@
 import { isSkillsError } from "../../../../errors.ts";
 import type { SkillFiles } from "../../../../skills/files/skill-files.ts";
 
-/** Problems further on in a file have no code frame. */
+/** Problems after this line have no code frame. */
 const frameBytes = 1024 * 1024;
 
 /** Reads lines of files for code frames. Remembers the last file only. */
