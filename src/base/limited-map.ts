@@ -1,4 +1,4 @@
-/** A map of at most `limit` entries: beyond that, the oldest is dropped. Setting a key again keeps its place. */
+/** A map of at most `limit` entries: beyond that, the oldest is evicted. Setting a key again keeps its position. */
 export class LimitedMap<Key, Value> extends Map<Key, Value> {
   readonly #limit: number;
 

@@ -3,7 +3,7 @@ const shortestPart = 3;
 const partDistance = 0.5;
 const maxCompared = 200;
 
-/** What an error lists in `available` (C-2.3): so many names, however far they are. */
+/** Options for `available` in errors (C-2.3): a fixed number of names, however distant. */
 export const asAvailable = { count: 10, within: Infinity } as const;
 
 interface Candidate {
@@ -14,9 +14,9 @@ interface Candidate {
 }
 
 /**
- * The names most similar to a word, best first; equally similar ones keep their order. A part of a name, or a name with something
- * added, precedes one that only looks alike. Returns at most `count` names, and only those fewer than `within` edits away; the default
- * covers plausible misspellings. Only the 200 most promising names are compared letter by letter, so that thousands of long
+ * The names most similar to a word, best first; equally similar ones keep their order. A name that contains the word, or is contained
+ * in it, precedes one that is only similar. Returns at most `count` names with fewer than `within` edits; the default
+ * covers plausible misspellings. Exact distances are computed only for the 200 best candidates, so that thousands of long
  * names take milliseconds.
  */
 export function nearest(
@@ -47,22 +47,22 @@ export function nearest(
   return Array.from(best.sort(byDistance).slice(0, count), ({ name }) => name);
 }
 
-/** Cut twice: a lower-case text may be longer than the original. */
+/** Truncates twice, because lower-case text may be longer than the original. */
 function comparable(text: string): string {
   return text.slice(0, longestCompared).toLowerCase().slice(0, longestCompared);
 }
 
-/** The distance of equal texts and of parts; undefined for others. */
+/** The distance of equal texts and of substrings; undefined for others. */
 function partOf(wanted: string, name: string): number | undefined {
   if (wanted === name) return 0;
   if (Math.min(wanted.length, name.length) < shortestPart) return undefined;
   return name.includes(wanted) || wanted.includes(name) ? partDistance : undefined;
 }
 
-/** A lower bound of the edits: the letters that two words do not have in common, whatever their order. */
+/** A lower bound of the edits: the number of letters that two words do not share, regardless of order. */
 function countLetters(wanted: string): (name: string) => number {
   const counts = new Int16Array(128);
-  // Letters that share a slot make the bound smaller, never too large.
+  // Letters that share a slot can only lower the bound.
   const add = (code: number, number: number): number => (counts[code % 128] = (counts[code % 128] ?? 0) + number);
   for (let at = 0; at < wanted.length; at++) add(wanted.charCodeAt(at), 1);
   return (name) => {
@@ -73,7 +73,7 @@ function countLetters(wanted: string): (name: string) => number {
   };
 }
 
-/** Optimal string alignment: insertion, deletion, substitution and the swap of neighbours count one each. */
+/** Optimal string alignment distance: insertion, deletion, substitution and transposition count one each. */
 function editDistance(a: string, b: string): number {
   let beforeLast = new Uint16Array(b.length + 1);
   let last = Uint16Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,4 +1,4 @@
-/** Long work as a generator: it yields wherever it may pause, and yields a promise that it must wait for. */
+/** Long work as a generator: it yields undefined where it may pause, or a promise to await. */
 export type Steps<Result> = Generator<Promise<unknown> | undefined, Result>;
 
 /** Runs steps, and yields to the event loop after every `slice` milliseconds. */
@@ -16,7 +16,7 @@ export async function runInSlices<Result>(
   }
 }
 
-/** Runs steps for so many milliseconds of their own time. False if they did not finish. */
+/** Runs steps for at most this many milliseconds, not counting the time between steps. False if they did not finish. */
 export function* withinTime(steps: Steps<void>, now: () => number, milliseconds: number): Steps<boolean> {
   for (let left = milliseconds; left > 0;) {
     const started = now();

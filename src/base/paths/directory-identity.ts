@@ -37,7 +37,7 @@ export interface PinnedDirectory {
   release(): void;
 }
 
-/** The same, kept open: some file systems reuse the inode of a removed directory once nobody has it open. */
+/** The same, with the directory kept open, because some file systems reuse the inode of a removed directory once it is closed. */
 export function pinDirectory(path: string): PinnedDirectory {
   const { O_DIRECTORY } = constants as Partial<typeof constants>;
   let descriptor: number | undefined;

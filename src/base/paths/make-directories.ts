@@ -13,7 +13,7 @@ export function makeDirectories(directory: string, mode: number): void {
   if (last !== undefined) throw last;
 }
 
-/** The error; undefined if the directory exists, whoever created it. */
+/** The error; undefined if the directory exists, even if another process created it. */
 function tryToMake(directory: string, mode: number): NodeJS.ErrnoException | undefined {
   try {
     mkdirSync(directory, { mode });

@@ -42,7 +42,7 @@ export interface ProcessStat {
   readonly hasEnded: boolean;
 }
 
-/** Linux only; undefined for a process that is gone. */
+/** Linux only; undefined for a process that has exited. */
 export async function readProcessStat(pid: number): Promise<ProcessStat | undefined> {
   return parseStat(await readFile(`/proc/${pid}/stat`, "latin1").catch(() => ""));
 }
@@ -55,7 +55,7 @@ function parseStat(stat: string): ProcessStat | undefined {
   return { parent: Number(parent), group: Number(group), started: rest[16] ?? "", hasEnded };
 }
 
-/** Start time in kernel ticks; empty for a process that is gone or a zombie, and where there is no /proc. */
+/** Start time in kernel ticks; empty for a process that has exited or is a zombie, and on systems without /proc. */
 export function startOf(pid: number, proc = "/proc"): string {
   try {
     const stat = parseStat(readFileSync(`${proc}/${pid}/stat`, "latin1"));

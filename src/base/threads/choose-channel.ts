@@ -9,7 +9,7 @@ import { urlOf } from "../url-of.ts";
 export interface Served {
   /** The file that a worker starts with: `new URL("./worker.js", import.meta.url)`. */
   readonly entry: URL;
-  /** Its path in the package. A file of that name elsewhere, such as beside a bundle, is not ours. */
+  /** Its path in the package. A file with that name elsewhere, such as next to a bundle, is not used. */
   readonly place: string;
   readonly workerData: unknown;
   /** Does on this thread what the worker would do. */
@@ -18,7 +18,7 @@ export interface Served {
 }
 
 /**
- * Opens a channel to a thread of its own. If the worker's file is missing, as in a bundle, everything runs on this thread, and it is logged.
+ * Opens a channel to a worker thread. If the worker file is missing, as in a bundle, logs that and runs everything on this thread.
  */
 export function chooseChannel<To, From>({ entry, place, workerData, serve, log }: Served): OpenChannel<To, From> {
   if (entry.pathname.endsWith(`/${place}`) && existsSync(entry)) return workerChannel(entry, workerData);

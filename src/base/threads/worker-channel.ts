@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { OpenChannel } from "./channel.ts";
 
-/** A channel to a thread of its own, whose entry is this file and whose `workerData` is this. */
+/** Opens a channel to a new worker thread with this entry file and this `workerData`. */
 export function workerChannel<To, From>(entry: URL, workerData: unknown): OpenChannel<To, From> {
   return (received, ended) => {
     // What it prints by mistake must not reach our stdout, which belongs to the protocol.

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 
-// Answers nothing: it is busy from its first message on.
+// Never answers: it blocks on its first message.
 parentPort?.on("message", () => {
   for (;;);
 });
