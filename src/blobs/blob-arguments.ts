@@ -1,13 +1,13 @@
 import { SkillsError } from "../errors.ts";
 import type { BlobRange } from "./blob-store.ts";
 
-/** The checks of what callers of a blob store pass, and the errors with which both adapters refuse it. */
+/** Argument checks and errors that both adapters of the blob store share. */
 
 const idPattern = /^blob:[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 const randomBytes = 16;
 const longestShown = 133;
 
-/** Whether a text has the form of a blob id (CONTRACT C-4.1). */
+/** Whether a text is a well-formed blob id (CONTRACT C-4.1). */
 export function isBlobId(text: string): boolean {
   return idPattern.test(text);
 }
@@ -27,7 +27,7 @@ const longestKind = 127;
 
 /** A parsed kind. */
 export interface BlobKind {
-  /** `type/subtype[;params]`, without the flag. */
+  /** `type/subtype[;params]`, without the `;base64` flag. */
   readonly kind: string;
   /** Whether it ended with `;base64`: the content is decoded before it is stored (CONTRACT C-4.2). */
   readonly base64: boolean;
@@ -48,7 +48,7 @@ export function checkKind(kind: string): void {
   }
 }
 
-/** The range with its defaults, cut to the blob. Throws VALIDATION_ERROR for what is not an integer ≥ 0. */
+/** The range with defaults, clamped to the blob. Throws VALIDATION_ERROR for anything but integers ≥ 0. */
 export function withinBlob(range: BlobRange, size: number): { readonly start: number; readonly end: number } {
   const { offset = 0, length = size } = range;
   if (!Number.isSafeInteger(offset) || offset < 0) throw invalid("/offset", "an integer, 0 or more", offset);
@@ -63,7 +63,7 @@ function invalid(field: string, expected: string, actual: unknown): SkillsError 
   });
 }
 
-/** The same error for an id that is unknown, malformed, or another owner's. */
+/** The same error for an unknown id, a malformed id, and the id of another owner's blob. */
 export function blobNotFound(id: string): SkillsError {
   return new SkillsError("BLOB_NOT_FOUND", "Blob not found. Use the id exactly as it was returned.", {
     facts: { blobId: id.slice(0, longestShown) },

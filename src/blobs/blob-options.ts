@@ -2,29 +2,29 @@ import { randomFillSync } from "node:crypto";
 import { SkillsError } from "../errors.ts";
 
 export interface BlobOptions {
-  /** The largest blob, in bytes. Default 10 MiB. */
+  /** Maximum size of a blob, in bytes. Default: 10 MiB. */
   readonly maxBlobBytes?: number;
-  /** Bytes of all blobs together, equal contents counted each time. Default 1 GiB. */
+  /** Maximum total bytes of all blobs; identical content counts each time. Default: 1 GiB. */
   readonly quotaBytes?: number;
-  /** How many blobs there may be: empty ones cost disk as well. Default 20,000. */
+  /** Maximum number of blobs, because empty ones use disk space, too. Default: 20,000. */
   readonly maxBlobs?: number;
-  /** Bytes of the blobs of one owner. Default 256 MiB: a quarter of the store, so that nobody fills it for all. */
+  /** Maximum total bytes of one owner. Default: 256 MiB, a quarter of the store, so that one owner cannot fill it. */
   readonly ownerQuotaBytes?: number;
-  /** How many blobs one owner may have. Default 5,000. */
+  /** Maximum number of blobs of one owner. Default: 5,000. */
   readonly ownerMaxBlobs?: number;
-  /** How long a blob stays after it was put, reading does not prolong it. Default 24 hours. */
+  /** Time to live of a blob after it was stored; reading does not extend it. Default: 24 hours. */
   readonly ttlMs?: number;
-  /** Milliseconds since 1970: ages are compared across processes and restarts. */
+  /** The current time in milliseconds since 1970, because ages are compared across processes and restarts. */
   readonly now?: () => number;
-  /** Fills the array with unpredictable bytes; ids are made of them. */
+  /** Fills the array with unpredictable bytes, for ids. */
   readonly random?: (bytes: Uint8Array) => void;
 }
 
-/** Limits on what one run makes, the skills that it calls included. */
+/** Limits on the blobs that one run creates, including the skills that it calls. */
 export interface RunBlobOptions {
-  /** Bytes of the blobs that it makes. Default 128 MiB. */
+  /** Maximum total bytes. Default: 128 MiB. */
   readonly runQuotaBytes?: number;
-  /** How many blobs it makes. Default 512. */
+  /** Maximum number of blobs. Default: 512. */
   readonly runMaxBlobs?: number;
 }
 
@@ -50,7 +50,7 @@ export const blobDefaults: Required<BlobOptions> = Object.freeze({
 
 const limits = ["maxBlobBytes", "quotaBytes", "maxBlobs", "ownerQuotaBytes", "ownerMaxBlobs", "ttlMs"] as const;
 
-/** The options with their defaults. Throws INVALID_OPTIONS for a limit that is not a whole number ≥ 0. */
+/** The options with defaults. Throws INVALID_OPTIONS for a limit that is not an integer ≥ 0. */
 export function withBlobDefaults(options: BlobOptions): Required<BlobOptions> {
   const settings: Required<BlobOptions> = {
     maxBlobBytes: options.maxBlobBytes ?? blobDefaults.maxBlobBytes,

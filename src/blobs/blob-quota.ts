@@ -1,18 +1,18 @@
 import { SkillsError } from "../errors.ts";
 
-/** How much blobs take; equal contents count each time, so that a refusal reveals nothing about other owners. */
+/** Used bytes and blobs. Identical content counts each time, so that a rejection reveals nothing about other owners. */
 export interface BlobUsage {
   readonly bytes: number;
   readonly blobs: number;
 }
 
-/** The usage of a store, in total and by owner. An owner is any stable text. */
+/** The usage of a store, in total and by owner. An owner is any stable string. */
 export interface CountedUsage {
   readonly total: BlobUsage;
   of(owner: string): BlobUsage;
   add(owner: string, bytes: number): void;
   remove(owner: string, bytes: number): void;
-  /** Owners that have blobs. */
+  /** The owners that have blobs, with their usage. */
   owners(): Iterable<readonly [owner: string, usage: BlobUsage]>;
 }
 
@@ -46,7 +46,7 @@ function plus(usage: BlobUsage, bytes: number, blobs: number): BlobUsage {
   return { bytes: Math.max(0, usage.bytes + bytes), blobs: Math.max(0, usage.blobs + blobs) };
 }
 
-/** How much there may be of blobs: of all together, and of those of one owner. */
+/** Limits for all blobs together and for the blobs of one owner. */
 export interface BlobQuota {
   readonly quotaBytes: number;
   readonly maxBlobs: number;
@@ -54,10 +54,10 @@ export interface BlobQuota {
   readonly ownerMaxBlobs: number;
 }
 
-/** Whose limit is reached: the disk's (which nobody set), that of all blobs, of one owner's, or of those that one run makes. */
+/** The exceeded limit: of the disk, of all blobs together, of one owner, or of one run. */
 export type BlobLimit = "disk" | "store" | "owner" | "run";
 
-/** Why there is no room for one more blob; undefined where there is. The narrower limit is told first: it is the one the caller can do something about. */
+/** The error if one more blob would exceed a limit; else undefined. The owner's limit is checked first, because the caller can free that. */
 export function quotaRefusal(
   usage: Pick<CountedUsage, "total" | "of">,
   owner: string,
@@ -93,7 +93,7 @@ const refusals: Readonly<
   },
 };
 
-/** Says which limit it is, how wide, and what to do. */
+/** The error for an exceeded limit: which one, its value, and what to do. */
 export function quotaExceeded(
   limit: Exclude<BlobLimit, "disk">,
   { maxBytes, maxBlobs }: { readonly maxBytes: number; readonly maxBlobs: number },

@@ -1,7 +1,7 @@
-/** What a caller learns about a blob. Immutable: an id means these bytes for as long as it exists (CONTRACT C-4.1). */
+/** The metadata of a blob. Immutable: an id refers to the same bytes as long as it exists (CONTRACT C-4.1). */
 export interface StoredBlob {
   readonly id: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number;
   /** `type/subtype[;params]`, as given. */
   readonly kind: string;
@@ -9,23 +9,23 @@ export interface StoredBlob {
   readonly sha256: string;
 }
 
-/** A part of a blob, in bytes. What lies beyond the end is left out, silently. */
+/** A part of a blob, in bytes. A range beyond the end is clamped without an error. */
 export interface BlobRange {
   /** Default 0. */
   readonly offset?: number;
-  /** Default: up to the end. */
+  /** Default: to the end. */
   readonly length?: number;
 }
 
 /**
- * The port to bytes too big for a message. Every verb names the owner; another owner's blob behaves exactly as an absent one.
- * Throws `SkillsError`: BLOB_NOT_FOUND, BLOB_TOO_LARGE, QUOTA_EXCEEDED (`facts.limit` says which, `disk` where the place
- * itself cannot be used), RUNTIME_BUSY, VALIDATION_ERROR, CLOSED, or INTERNAL. None names a path.
+ * The port to content that is too large for a message. Every method takes the owner; another owner's blob behaves like a missing one.
+ * Throws `SkillsError`: BLOB_NOT_FOUND, BLOB_TOO_LARGE, QUOTA_EXCEEDED (`facts.limit` is the limit, `disk` if the storage
+ * itself is unusable), RUNTIME_BUSY, VALIDATION_ERROR, CLOSED, or INTERNAL. No message contains a path.
  */
 export interface BlobStore {
   /**
-   * Keeps the content, whole or not at all. Bytes must stay as they are until the promise settles; a stream may use a chunk's memory
-   * again once it is asked for the next. What it throws, and the reason of `signal`, looked at between chunks, pass through unchanged.
+   * Stores the content atomically. Bytes must not change until the promise settles; a stream may reuse the memory of a chunk once the
+   * next one is requested. Errors of the stream, and the reason of `signal`, checked between chunks, are rethrown unchanged.
    */
   put(
     owner: string,
@@ -35,20 +35,20 @@ export interface BlobStore {
   ): Promise<StoredBlob>;
   stat(owner: string, id: string): Promise<StoredBlob>;
   /**
-   * Streams a range. Every byte belongs to a blob whose digest was right; a damaged one throws INTERNAL. Nothing is opened before the
-   * first chunk is asked for; from then on the range is read to its end, whatever is removed meanwhile.
+   * Streams a range. The digest of the blob is verified first; a damaged blob throws INTERNAL. Nothing is opened before the
+   * first chunk is requested; after that, the range can be read to its end even if the blob is removed.
    */
   read(owner: string, id: string, range?: BlobRange): AsyncIterable<Uint8Array>;
-  /** Marks a blob as in use: no sweep removes it before the returned function is called or this process ends. Its owner still may. */
+  /** Protects a blob from sweeps until the returned function is called or this process exits. Its owner can still remove it. */
   hold(owner: string, id: string): Promise<ReleaseBlob>;
-  /** Forgets a blob at once, also a held one. */
+  /** Removes a blob immediately, even if it is held. */
   remove(owner: string, id: string): Promise<void>;
 }
 
-/** Ends a hold; more than one call does no harm. */
+/** Releases a hold. Idempotent. */
 export type ReleaseBlob = () => Promise<void>;
 
-/** A blob as the keeper of a store sees it, whoever owns it. Times are milliseconds since 1970. */
+/** A blob of any owner, for maintenance. Times are milliseconds since 1970. */
 export interface ListedBlob extends StoredBlob {
   readonly owner: string;
   readonly createdAt: number;
@@ -58,16 +58,16 @@ export interface ListedBlob extends StoredBlob {
 export interface Swept {
   readonly removed: number;
   readonly freedBytes: number;
-  /** Expired, but spared because somebody holds them. */
+  /** Number of expired blobs that were kept because they are held. */
   readonly held: number;
 }
 
-/** What the keeper of a store does; not for those who use blobs. */
+/** Maintenance of a store, not for users of blobs. */
 export interface BlobUpkeep {
-  /** In no particular order; blobs that come or go meanwhile may or may not be among them. */
+  /** Lists blobs in no particular order. Blobs added or removed during the listing may be missing or included. */
   list(): AsyncIterable<ListedBlob>;
-  /** Removes what has expired and nobody holds, and what crashed processes left behind. Expired blobs can be read until then. */
+  /** Removes expired blobs that are not held, and leftovers of crashed processes. Expired blobs can be read until then. */
   sweep(): Promise<Swept>;
-  /** Releases every hold. Afterwards every verb throws CLOSED. */
+  /** Releases every hold. Afterwards, every method throws CLOSED. */
   close(): Promise<void>;
 }

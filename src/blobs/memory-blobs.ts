@@ -16,7 +16,7 @@ interface Entry {
 
 const chunkBytes = 64 * 1024;
 
-/** Blobs that live as long as this process. */
+/** A blob store in memory. */
 export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
   const settings = withBlobDefaults(options);
   const entries = new Map<string, Entry>();
@@ -107,7 +107,7 @@ export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
   };
 }
 
-/** A copy of the content in one piece, so that nobody can change it later. `slice` would not do: a Buffer's shares its memory. */
+/** Copies the content, so that callers cannot change it later. Not with `slice`, because `Buffer#slice` shares memory. */
 async function gather(
   content: Uint8Array | AsyncIterable<Uint8Array>,
   limit: number,

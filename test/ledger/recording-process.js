@@ -1,4 +1,4 @@
-// Records uses in the ledger below a directory, one after the other: recording-process.js DIRECTORY NAME COUNT MAX_FILE_BYTES
+// Records COUNT entries in the ledger in a directory. Usage: recording-process.js DIRECTORY NAME COUNT MAX_FILE_BYTES
 import { diskLedger } from "../../dist/ledger/disk-ledger.js";
 
 const [, , directory = "", name = "", count = "0", maxFileBytes = "0"] = process.argv;

@@ -21,22 +21,22 @@ import { ownerKey, takeUsage, writeUsage } from "./disk-usage.ts";
 import { stageContent, writeDurably } from "./stage-content.ts";
 import { verifiedObjects } from "./verified-object.ts";
 
-/** Without `now`: the age of a blob is measured by the disk's clock, which all processes on all machines share. */
+/** Without `now`, because the age of a blob is measured by the clock of the disk, which all processes on all machines share. */
 export interface DiskBlobOptions extends Omit<BlobOptions, "now"> {
-  /** Drives the heartbeat by which processes elsewhere (another container) know that we are alive. */
+  /** Drives the heartbeat that tells processes in other containers that this one is running. */
   readonly clock?: Clock;
-  /** The disk's clock, in milliseconds since 1970. Default: ask the disk. */
+  /** The time of the disk's clock, in milliseconds since 1970. Default: read from the disk. */
   readonly diskNow?: () => number;
-  /** Waits while another process has the lock; unlike a clock's timer it must keep this process alive. */
+  /** Waits while another process has the lock; unlike a timer of `clock`, it must keep this process alive. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
 const sweepForRoomEveryMs = 10_000;
 
 /**
- * Blobs in a directory that any number of processes may share, on a file system with hard links. Nothing about them is cached. What
- * was reported as stored or removed survives a power cut. An unusable directory does not prevent opening: each call reports what is
- * wrong and works again once that is fixed. Reading needs no write permission.
+ * A blob store in a directory that any number of processes may share, on a file system with hard links. Nothing is cached. Changes
+ * are durable once reported, also after a power failure. An unusable directory does not prevent opening: each call reports the
+ * fault, and calls work again once it is fixed. Reading needs no write permission.
  */
 export function diskBlobs(directory: string, options: DiskBlobOptions = {}): BlobStore & BlobUpkeep {
   return new DiskBlobs(directory, options);
@@ -112,7 +112,7 @@ class DiskBlobs implements BlobStore, BlobUpkeep {
       const within = withinBlob(range, record.size);
       const opened = await this.#objects.open(layout, record);
       if (opened !== undefined) return { ...within, object: opened };
-      this.#find(owner, id); // If it was just removed, it is absent, not damaged.
+      this.#find(owner, id); // If it was just removed, it is missing, not damaged.
       throw new SkillsError("INTERNAL", "The content of the blob is missing on disk.");
     });
     try {

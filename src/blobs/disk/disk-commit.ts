@@ -21,7 +21,7 @@ export async function commitBlob(
   if (refusal === undefined) {
     makeDirectory(shardOf(layout.objects, record.sha256));
     makeDirectory(shardOf(layout.records, key));
-    // Also over equal content that exists already, which repairs it if it is damaged.
+    // Replaces existing identical content, too, which repairs it if it is damaged.
     renameSync(`${staged}.content`, objectPath(layout, record.sha256));
     closeSync(openSync(referencePath(layout, record.sha256, key), createFlags, fileMode));
     renameSync(`${staged}.record`, recordPath(layout, key));

@@ -1,18 +1,18 @@
 import { SkillsError, isSkillsError } from "../../errors.ts";
 
-/** Why a directory cannot serve as a store although the system allows it: the end of a sentence, without a path. */
+/** Why a directory is rejected as a store although the system allows access: the end of a sentence, without a path. */
 export class PlaceFault extends Error {}
 
-/** What the source of a stream threw, as distinct from what the disk threw. */
+/** Wraps an error of a source stream, to distinguish it from errors of the disk. */
 export class SourceFailure extends Error {}
 
-/** The operation that failed. */
+/** The failed operation. */
 export type Doing = "stored" | "read" | "removed";
 
 const free = "Free disk space, for example with acp-skills blobs sweep or acp-skills blobs rm ID.";
 const mend = "Fix the directory (acp-skills doctor shows it); no restart is needed.";
 
-/** System error codes for an unusable directory, in words; any other code is an internal error. */
+/** Reasons for the system error codes of an unusable directory. Any other code is an internal error. */
 const reasons: Readonly<Record<string, { readonly reason: string; readonly hint: string }>> = {
   ENOSPC: { reason: "the disk is full", hint: free },
   EDQUOT: { reason: "the disk quota of this user is exceeded", hint: free },
@@ -40,7 +40,7 @@ function unusablePlace(
   });
 }
 
-/** Runs disk work. Passes on our own errors and those of a stream's source; maps an unusable directory to words, anything else to INTERNAL. */
+/** Runs disk operations. Rethrows `SkillsError` and errors of the source; reports an unusable directory; maps anything else to INTERNAL. */
 export async function onDisk<T>(doing: Doing, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();

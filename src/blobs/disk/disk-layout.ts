@@ -6,22 +6,22 @@ import { PlaceFault } from "./disk-fault.ts";
 
 export const fileMode = 0o600;
 const directoryMode = 0o700;
-/** Windows has neither flag. Without O_NONBLOCK, opening a FIFO would wait for a writer. */
+/** Windows has neither flag. Without O_NONBLOCK, opening a FIFO blocks until there is a writer. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 export const readFlags = constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
 export const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
 
 /**
- * Where things lie below a store's directory. `key` is the hexadecimal part of an id.
+ * The layout of a store directory. `key` is the hexadecimal part of an id.
  *
- *     v1/objects/ab/<62 hex>         a content, once, named by its sha256
- *     v1/objects/ab/<62 hex>.<key>   an empty file: that record refers to this content
- *     v1/records/cd/<key>            one blob: its id, owner, kind, size, sha256, birth
- *     v1/staging/<token>.<hex>       being written by process <token>
- *     v1/leases/<key>.<token>.<n>    an empty file: process <token> has this blob in use
- *     v1/processes/<token>           who <token> is; its modification time is its heartbeat
- *     v1/lock/<n>, v1/lock/<n>.free  the tickets of the store's lock
- *     v1/usage                       bytes and number of all blobs; absent while they are being changed
+ *     v1/objects/ab/<62 hex>         content, stored once, named by its sha256
+ *     v1/objects/ab/<62 hex>.<key>   an empty file: the record refers to this content
+ *     v1/records/cd/<key>            one blob: its id, owner, kind, size, sha256, creation time
+ *     v1/staging/<token>.<hex>       a file that process <token> is writing
+ *     v1/leases/<key>.<token>.<n>    an empty file: process <token> holds this blob
+ *     v1/processes/<token>           the identity of <token>; its modification time is the heartbeat
+ *     v1/lock/<n>, v1/lock/<n>.free  the tickets of the store lock
+ *     v1/usage                       bytes and number of all blobs; missing while they are being changed
  */
 export interface DiskLayout {
   readonly staging: string;
@@ -35,19 +35,19 @@ export interface DiskLayout {
 
 const rooms = ["staging", "leases", "processes", "lock", "objects", "records"] as const;
 
-/** Makes the directories that are missing. Throws where others could write, or where a link or a file is in the way. */
+/** Creates missing directories. Throws if other users can write to them, or if a symlink or a file is in the way. */
 export function makeDiskLayout(directory: string): DiskLayout {
   makeDirectories(directory, directoryMode);
   const root = path.join(realpathSync.native(directory), "v1");
   checkPrivate(path.dirname(root));
   const layout = layoutIn(root);
   for (const each of [root, ...rooms.map((room) => layout[room])]) makeDirectory(each);
-  // Else a power cut could take the whole store with everything that was ever said to be kept in it.
+  // Otherwise a power failure could remove the whole store, including blobs reported as stored.
   [root, path.dirname(root), path.dirname(path.dirname(root))].forEach(syncDirectoryNow);
   return layout;
 }
 
-/** What is there, changing nothing; undefined where there is no store. Throws where others could write. */
+/** Finds an existing store without changing anything; undefined if there is none. Throws if other users can write to it. */
 export function findDiskLayout(directory: string): DiskLayout | undefined {
   try {
     const root = path.join(realpathSync.native(directory), "v1");
@@ -60,7 +60,7 @@ export function findDiskLayout(directory: string): DiskLayout | undefined {
   }
 }
 
-/** Whether everything stands where it was made. */
+/** Whether all directories of the store still exist. */
 export function isWhole(layout: DiskLayout): boolean {
   return rooms.every((room) => isOwnDirectory(layout[room]));
 }
@@ -92,7 +92,7 @@ function checkPrivate(directory: string): void {
   }
 }
 
-/** True when it had to be made. Throws for anything in its place that is not a directory itself, links included. */
+/** Creates a directory; false if it existed. Throws if anything else is in its place, including a symlink. */
 export function makeDirectory(directory: string): boolean {
   try {
     mkdirSync(directory, { mode: directoryMode });
@@ -105,12 +105,12 @@ export function makeDirectory(directory: string): boolean {
   }
 }
 
-/** The directory a key or digest belongs to, by its first two digits. */
+/** The directory of a key or digest, named by its first two digits. */
 export function shardOf(room: string, hex: string): string {
   return path.join(room, hex.slice(0, 2));
 }
 
-/** The names in each such directory of a room; links are passed over. */
+/** Lists the names in each such directory of a room; skips symlinks. */
 export function* everyShard(room: string): Generator<{ readonly shard: string; readonly names: readonly string[] }> {
   for (const shard of readdirSync(room)) {
     const directory = path.join(room, shard);
@@ -118,7 +118,7 @@ export function* everyShard(room: string): Generator<{ readonly shard: string; r
   }
 }
 
-/** A directory, not a link to one. */
+/** Whether the path is a directory and not a symlink to one. */
 export function isOwnDirectory(directory: string): boolean {
   return lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
@@ -135,13 +135,13 @@ export function referencePath(layout: DiskLayout, sha256: string, key: string): 
   return `${objectPath(layout, sha256)}.${key}`;
 }
 
-/** Makes what was renamed or removed stay so: a name that comes back, or does not, would make a liar of the answer. */
+/** Makes renames and removals durable, as the caller reports them as done. */
 export async function syncNames(layout: DiskLayout, key: string, sha256: string): Promise<void> {
   const shards = [shardOf(layout.objects, sha256), shardOf(layout.records, key)];
   await Promise.all([...shards, layout.objects, layout.records].map(syncDirectory));
 }
 
-/** Makes the names in a directory survive a power cut. Windows cannot, and need not. */
+/** Makes the entries of a directory durable. Windows neither supports nor needs this. */
 async function syncDirectory(directory: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(directory, constants.O_RDONLY);

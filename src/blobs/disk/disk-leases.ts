@@ -3,11 +3,11 @@ import path from "node:path";
 import { createFlags, fileMode } from "./disk-layout.ts";
 import type { ProcessRegistry } from "./process-registry.ts";
 
-/** Which blobs are in use, by which process: files, so that the sweep of another process sees them. Call under the lock. */
+/** Blobs in use by processes, kept as files, so that sweeps of other processes respect them. Requires the lock. */
 export interface DiskLeases {
-  /** The returned function needs no lock. */
+  /** Holds a blob. The returned function does not require the lock. */
   take(key: string): () => void;
-  /** The keys of all blobs in use by processes that live. Leases of the dead are removed. */
+  /** The keys of all blobs in use by running processes. Removes the leases of processes that exited. */
   held(): ReadonlySet<string>;
   releaseAll(): void;
 }

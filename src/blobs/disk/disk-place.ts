@@ -8,7 +8,7 @@ import type { ProcessRegistry } from "./process-registry.ts";
 import { openTicketLock } from "./ticket-lock.ts";
 import type { TicketLock } from "./ticket-lock.ts";
 
-/** A store's directory as one process changes it. */
+/** A store directory, open for changes by this process. */
 export interface DiskPlace {
   readonly layout: DiskLayout;
   readonly registry: ProcessRegistry;
@@ -16,13 +16,13 @@ export interface DiskPlace {
   readonly leases: DiskLeases;
 }
 
-/** A directory that may be read-only, full, or gone for a while: it is looked for each time, and what was wrong may be mended meanwhile. */
+/** A store directory that may be read-only, full or missing for some time. It is checked on each call, so that it recovers without a restart. */
 export interface DiskPlaces {
-  /** For those who only look: undefined where there is no store. Changes nothing. */
+  /** For reading: undefined if there is no store. Changes nothing. */
   readable(): DiskLayout | undefined;
-  /** Made, and entered in its registry, where it is not there, or not there any more. */
+  /** For changes: creates the store if it is missing, and registers this process in it. */
   writable(): DiskPlace;
-  /** Ends every hold. */
+  /** Releases every hold. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface DiskPlacesOptions {
   readonly clock: Clock;
   readonly diskNow: (() => number) | undefined;
   readonly pause: (ms: number) => Promise<void>;
-  /** A text that nobody else has. */
+  /** Returns a unique string. */
   readonly newToken: () => string;
 }
 
@@ -38,7 +38,7 @@ export function openDiskPlaces(directory: string, { clock, diskNow, pause, newTo
   let found: DiskLayout | undefined;
   let place: DiskPlace | undefined;
 
-  /** With a token of its own: two locks of one token would let each other in. */
+  /** Uses a new token, because two locks with the same token would not exclude each other. */
   const open = (): DiskPlace => {
     const layout = makeDiskLayout(directory);
     const registry = openProcessRegistry(layout.processes, newToken(), { clock, diskNow });
@@ -51,7 +51,7 @@ export function openDiskPlaces(directory: string, { clock, diskNow, pause, newTo
     try {
       left?.registry.close();
     } catch {
-      // The directory is gone, or nobody may write in it: then nothing of ours in it keeps anybody waiting.
+      // The directory is missing or not writable, so no file of this process there can block other processes.
     }
   };
   return {
@@ -69,7 +69,7 @@ export function openDiskPlaces(directory: string, { clock, diskNow, pause, newTo
       try {
         await lock?.run(() => leases?.releaseAll());
       } catch {
-        // The same: holds end with this process, whatever is left of them.
+        // Leftover holds end when this process exits.
       } finally {
         leave();
       }

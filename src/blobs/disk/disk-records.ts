@@ -4,7 +4,7 @@ import { everyShard, hasCode, isOwnDirectory, readFlags, recordPath, shardOf } f
 import type { DiskLayout } from "./disk-layout.ts";
 import type { StoredBlob } from "../blob-store.ts";
 
-/** What a record file holds. Written once; its presence is what makes a blob exist. */
+/** The content of a record file. Written once; a blob exists if and only if its record exists. */
 export interface BlobRecord extends StoredBlob {
   readonly owner: string;
   readonly createdAt: number;
@@ -13,12 +13,12 @@ export interface BlobRecord extends StoredBlob {
 const ownId = /^blob:([0-9a-f]{32})$/;
 const key = /^[0-9a-f]{32}$/;
 
-/** The hexadecimal part of an id this adapter gives out. Undefined for any other text, which never reaches the disk. */
+/** The hexadecimal part of an id of this adapter. Undefined for any other text, which is never used in a path. */
 export function toKey(id: string): string | undefined {
   return ownId.exec(id)?.[1];
 }
 
-/** Undefined where there is no record, or none that can be understood. */
+/** Undefined if the record is missing or malformed. */
 export function readRecord(layout: DiskLayout, name: string): BlobRecord | undefined {
   try {
     if (!isOwnDirectory(shardOf(layout.records, name))) return undefined;
@@ -29,7 +29,7 @@ export function readRecord(layout: DiskLayout, name: string): BlobRecord | undef
       closeSync(descriptor);
     }
   } catch (error) {
-    // A link or a directory stands there, which is not ours.
+    // A symlink or a directory, not a record.
     if (["ENOENT", "ELOOP", "EISDIR"].some((code) => hasCode(error, code))) return undefined;
     throw error;
   }
@@ -61,7 +61,7 @@ export interface FoundRecord {
   readonly record: BlobRecord | undefined;
 }
 
-/** Every record, a directory at a time, letting other work through in between. */
+/** Iterates over all records and yields to the event loop between directories. */
 export async function* everyRecord(layout: DiskLayout): AsyncGenerator<FoundRecord> {
   for (const { names } of everyShard(layout.records)) {
     yield* names.filter((name) => key.test(name)).map((name) => ({ key: name, record: readRecord(layout, name) }));

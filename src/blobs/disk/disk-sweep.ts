@@ -17,15 +17,15 @@ export interface SweepTools {
   readonly layout: DiskLayout;
   readonly leases: DiskLeases;
   readonly registry: ProcessRegistry;
-  /** Runs the work under the store's lock. */
+  /** Runs the work with the store lock. */
   readonly exclusive: <T>(work: () => Promise<T> | T) => Promise<T>;
-  /** Whether a blob put at that moment is to go. */
+  /** Whether a blob created at that time has expired. */
   readonly isExpired: (createdAt: number) => boolean;
 }
 
 /**
- * Looks without the lock for what may have to go, looks again under it, then removes. Afterwards counts anew: a power cut can bring back an
- * old count.
+ * Finds candidates without the lock, checks them again with the lock, then removes them. Recounts the usage afterwards, because a power
+ * failure can restore an outdated usage file.
  */
 export async function sweepDisk(tools: SweepTools): Promise<Swept> {
   const { layout, exclusive, isExpired } = tools;
@@ -46,9 +46,9 @@ export async function sweepDisk(tools: SweepTools): Promise<Swept> {
     await setImmediate();
   }
   await exclusive(async () => {
-    tools.leases.held(); // Removes those of the dead.
+    tools.leases.held(); // Removes leases of processes that exited.
     sweepDead(layout.staging, tools.registry);
-    sweepDead(layout.processes, tools.registry); // Last: it is what tells the dead from the living.
+    sweepDead(layout.processes, tools.registry); // Last, because it determines which processes are running.
     await takeUsage(layout);
     writeUsage(layout, await countDisk(layout));
   });
@@ -62,7 +62,7 @@ async function sweepRecords({ layout, leases, isExpired }: SweepTools, keys: rea
   for (const key of keys) {
     const record = readRecord(layout, key);
     if (record === undefined) {
-      rmSync(recordPath(layout, key), { force: true, recursive: true }); // Gone meanwhile, or damaged beyond understanding and counted by nobody.
+      rmSync(recordPath(layout, key), { force: true, recursive: true }); // Removed in the meantime, or malformed and not counted in the usage.
     } else if (inUse.has(key) && !isBroken(layout, record)) {
       held += 1;
     } else if (isExpired(record.createdAt) || isBroken(layout, record)) {
@@ -76,7 +76,7 @@ async function sweepRecords({ layout, leases, isExpired }: SweepTools, keys: rea
   return { removed, freedBytes, held };
 }
 
-/** A record without its content: a power cut came before `put` had said that it is kept. */
+/** Whether a record has no content, because of a power failure before `put` returned. */
 function isBroken(layout: DiskLayout, { sha256 }: BlobRecord): boolean {
   return lstatSync(objectPath(layout, sha256), { throwIfNoEntry: false }) === undefined;
 }
@@ -87,7 +87,7 @@ function sweepShard(layout: DiskLayout, shard: string): void {
     rmSync(path.join(directory, name), { force: true });
 }
 
-/** References whose record is not there, and contents that nothing else refers to. Other names are not ours to judge. */
+/** References without a record, and content without references. Unknown names are ignored. */
 function orphans(layout: DiskLayout, shard: string, names: readonly string[]): readonly string[] {
   const referred = new Set<string>();
   const found: string[] = [];

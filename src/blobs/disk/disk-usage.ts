@@ -7,14 +7,14 @@ import { fileMode, hasCode, readFlags } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import { everyRecord } from "./disk-records.ts";
 
-/** Owners as the usage names them: texts of a length that does not depend on what an owner is called. */
+/** The key of an owner in the usage file, of fixed length. */
 export function ownerKey(owner: string): string {
   return createHash("sha256").update(owner).digest("hex").slice(0, 32);
 }
 
 /**
- * Reads the usage and takes the file away, for the holder of the lock. `writeUsage` puts it back when everything is done; whoever finds
- * none, or one that does not add up, counts: somebody stopped half-way.
+ * Reads the usage and removes its file. Requires the lock. `writeUsage` writes it again after the change. If the file is missing or
+ * inconsistent, a change was interrupted, and the usage is recounted.
  */
 export async function takeUsage(layout: DiskLayout): Promise<CountedUsage> {
   const written = readUsage(layout);
@@ -22,7 +22,7 @@ export async function takeUsage(layout: DiskLayout): Promise<CountedUsage> {
   return written ?? countDisk(layout);
 }
 
-/** What all blobs come to, then a line for each owner. On a full disk there is none afterwards, and the next one counts. */
+/** Writes the total usage, then a line for each owner. On a full disk the file is left out, and the next change recounts. */
 export function writeUsage(layout: DiskLayout, usage: CountedUsage): void {
   const lines = [toText(usage.total), ...Array.from(usage.owners(), ([key, each]) => `${key} ${toText(each)}`)];
   try {
@@ -59,7 +59,7 @@ function readUsage(layout: DiskLayout): CountedUsage | undefined {
   }
 }
 
-/** Undefined unless the owners add up to the whole; a text torn by a crash does not. */
+/** Undefined unless the owners add up to the total, which they do not in a file truncated by a crash. */
 function parseUsage(text: string): CountedUsage | undefined {
   const [total = "", ...lines] = text.split("\n");
   if (lines.pop() !== "") return undefined;

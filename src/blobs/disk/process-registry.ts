@@ -19,19 +19,19 @@ import { fileMode, hasCode, readFlags } from "./disk-layout.ts";
 const beatMs = 15_000;
 const staleMs = 120_000;
 
-/** The processes that use a store directory. Each leaves a file that says who it is, and touches it every 15 seconds. */
+/** The processes that use a store directory. Each writes a file with its identity and touches it every 15 seconds. */
 export interface ProcessRegistry {
   readonly token: string;
-  /** The file that says who we are. It is there after this call. */
+  /** The file of this process. It exists after this call. */
   ownFile(): string;
-  /** Whether the process that wrote this file (or a hard link to it) still runs. False when the file is not there. */
+  /** Whether the process that wrote this file (or a hard link to it) is still running. False if the file is missing. */
   lives(file: string): boolean;
-  /** Whether we are the one who wrote it. */
+  /** Whether this process wrote the file. */
   wrote(file: string): boolean;
   livesByToken(token: string): boolean;
   /**
-   * What the clock of the disk says, in milliseconds since 1970: all that is told of a store's times is told by it, so that a process
-   * or a machine whose own clock is wrong takes nothing for older than it is.
+   * The time of the disk's clock, in milliseconds since 1970. All times of a store come from it, so that a process or a machine with a
+   * wrong clock does not expire anything early.
    */
   diskNow(): number;
   close(): void;
@@ -55,7 +55,7 @@ export function openProcessRegistry(
       writeFileSync(own, text, { mode: fileMode, flag });
       isBlank = false;
     } catch (error) {
-      // An empty file has a name, which is enough for as long as it is touched: room is made by those who can say that they are here.
+      // On a full disk, an empty file that is touched is sufficient, so that this process can register and free disk space.
       if (!isFull(error) || !existsSync(own)) throw error;
       isBlank = true;
     }
@@ -69,7 +69,7 @@ export function openProcessRegistry(
       known = Math.max(known, statSync(own).mtimeMs);
     }
     if (isBlank) write("r+");
-    // Its status was changed just now, by the disk's clock.
+    // The change time was just set by the disk's clock.
     known = given?.() ?? statSync(own).ctimeMs;
     setTime();
   };
@@ -77,7 +77,7 @@ export function openProcessRegistry(
     try {
       introduce();
     } catch {
-      // A full or vanished disk: the next verb says so to somebody who can act on it.
+      // The disk is full or missing: the next method call reports that to its caller.
     }
     stopBeat = clock.after(beatMs, beat);
   };
@@ -93,7 +93,7 @@ export function openProcessRegistry(
     if (found === undefined) return false;
     const beatIsFresh = diskNow() - found.modifiedAt < staleMs;
     const registered = parseRegistered(found.text);
-    if (registered === undefined) return beatIsFresh; // Possibly only half written yet.
+    if (registered === undefined) return beatIsFresh; // Possibly still being written.
     return registered.token === token || (isRunning(registered) ?? beatIsFresh);
   };
   return {
@@ -116,7 +116,7 @@ export function openProcessRegistry(
   };
 }
 
-/** The content of a process's file. */
+/** The content of the file of a process. */
 export interface RegisteredProcess extends ProcessIdentity {
   readonly token: string;
 }
@@ -125,7 +125,7 @@ export function toText({ token, pid, started, space }: RegisteredProcess): strin
   return `${[token, space, pid, started].join("\n")}\n`;
 }
 
-/** Undefined for a text that is not complete. */
+/** Undefined for incomplete text. */
 export function parseRegistered(text: string): RegisteredProcess | undefined {
   const [token = "", space = "", pid = "", started, end] = text.split("\n");
   if (token === "" || started === undefined || end !== "" || !/^\d+$/.test(pid)) return undefined;

@@ -15,14 +15,14 @@ interface StagedContent {
 export interface StagingOptions<Record> {
   readonly limitBytes: number;
   readonly signal: AbortSignal | undefined;
-  /** Writes down what the content is, while it gets onto the disk. */
+  /** Writes the record of the content while the content is being synced. */
   readonly record: (staged: StagedContent) => Promise<Record>;
 }
 
 /**
- * Writes the content to a new file and returns when it would survive a power cut: a name that leads to half a content would
- * lie. What is written is hashed meanwhile; small chunks are joined, and no more than two slices of them and one chunk is in memory.
- * On failure the file stays, for the caller to remove.
+ * Writes the content to a new file and resolves when it is durable, so that no name can lead to incomplete content. Hashes while
+ * writing and joins small chunks; at most two slices and one chunk are in memory.
+ * After a failure, the caller removes the file.
  */
 export async function stageContent<Record>(
   file: string,
@@ -46,7 +46,7 @@ export async function stageContent<Record>(
     }
     await joined.end();
     const syncing = handle.sync();
-    // Awaited below, and by the end of the handle: nothing is written any more once this has failed.
+    // Awaited below. Prevents an unhandled rejection in the meantime.
     syncing.catch(() => undefined);
     const recorded = await record({ size, sha256: hash.digest("hex") });
     await syncing;
@@ -56,7 +56,7 @@ export async function stageContent<Record>(
   }
 }
 
-/** Each write is a trip to another thread, and pipes and sockets give small pieces. While a slice is written, the next one fills. */
+/** Joins chunks, because each write uses another thread, and pipes and sockets produce small chunks. Fills a slice while another is written. */
 function joinChunks(write: (chunk: Uint8Array) => Promise<void>): {
   push(chunk: Uint8Array): Promise<void>;
   end(): Promise<void>;
@@ -69,7 +69,7 @@ function joinChunks(write: (chunk: Uint8Array) => Promise<void>): {
     await writing;
     if (slice === undefined || filled === 0) return;
     writing = write(slice.subarray(0, filled));
-    // Whoever awaits it next is told.
+    // The next await of `writing` throws the error.
     writing.catch(() => undefined);
     [slice, spare, filled] = [spare, slice, 0];
   };
@@ -82,7 +82,7 @@ function joinChunks(write: (chunk: Uint8Array) => Promise<void>): {
       if (filled + chunk.length > sliceBytes) await flush();
       if (chunk.length >= sliceBytes) {
         await writing;
-        // Its owner may use it again.
+        // The caller may reuse the chunk afterwards.
         await write(chunk);
         return;
       }
@@ -93,7 +93,7 @@ function joinChunks(write: (chunk: Uint8Array) => Promise<void>): {
   };
 }
 
-/** A new small file that would survive a power cut, once its name does. */
+/** Writes a new small file and syncs its content, but not its directory entry. */
 export async function writeDurably(file: string, text: string): Promise<void> {
   const handle = await open(file, createFlags, fileMode);
   try {
@@ -110,7 +110,7 @@ async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> 
   }
 }
 
-/** The chunks, with what the source throws, or the signal's reason, wrapped. What their consumer throws never comes by here. */
+/** The chunks of the source. Wraps errors of the source and the reason of the signal, but not errors of the consumer. */
 async function* fromSource(
   content: Uint8Array | AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,

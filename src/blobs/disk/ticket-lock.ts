@@ -7,20 +7,20 @@ import type { ProcessRegistry } from "./process-registry.ts";
 const firstPauseMs = 1;
 const longestPauseMs = 16;
 const patienceMs = 30_000;
-/** Tickets that stay after they are done with, so that a process that looks slowly still sees that it came too late. */
+/** Number of tickets kept, so that a slow process still detects that others took the lock in the meantime. */
 const ticketsKept = 8;
 
-/** Mutual exclusion between processes, by files alone. A holder that dies does not keep the others waiting. */
+/** Mutual exclusion between processes, using only files. A holder that crashes does not block the others. */
 export interface TicketLock {
-  /** Runs the work alone. In this process the first to ask is the first served. Throws INTERNAL after 30 seconds of waiting. */
+  /** Runs the work with the lock, in order of requests within this process. Throws INTERNAL after waiting for 30 seconds. */
   run<T>(work: () => Promise<T> | T): Promise<T>;
 }
 
 /**
- * Tickets are numbered files, and the highest one decides: the lock is free when that ticket is marked so or its holder is
- * dead. To take it, a process makes the next ticket, as a hard link to the file that says who it is: that appears in one step,
- * for one process only, with its content. Because the highest ticket is never removed, nobody can take a dead holder's
- * lock twice, the flaw of a lock file that the finder deletes; and who finds a higher ticket after making its own came too late.
+ * Tickets are numbered files, and the highest one decides: the lock is free if that ticket is marked as free or its holder has
+ * exited. To take the lock, a process creates the next ticket as a hard link to its registry file, which appears atomically,
+ * with its content, for one process only. Because the highest ticket is never removed, the lock of an exited holder cannot be
+ * taken twice, unlike a lock file that is deleted when stale. A process that finds a higher ticket after creating its own has lost.
  */
 export function openTicketLock(
   directory: string,
@@ -31,7 +31,7 @@ export function openTicketLock(
   const freeMark = (number: number): string => `${ticket(number)}.free`;
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** A ticket of our own, while we hold nothing, is one that we could not mark as free. */
+  /** The ticket of this process, while it does not hold the lock, is one that it failed to mark as free. */
   const isFree = ({ highest, freed }: Tickets): boolean =>
     freed.has(highest) || !registry.lives(ticket(highest)) || registry.wrote(ticket(highest));
 
@@ -79,7 +79,7 @@ export function openTicketLock(
           linkSync(ticket(number), freeMark(number));
         }
       });
-      queue = turn.catch(() => undefined); // Whoever asked hears of it; the next one's turn comes all the same.
+      queue = turn.catch(() => undefined); // The caller gets the error; the queue continues.
       return turn;
     },
   };
@@ -87,7 +87,7 @@ export function openTicketLock(
 
 interface Tickets {
   readonly all: readonly number[];
-  /** 0 when there is none. */
+  /** 0 if there is none. */
   readonly highest: number;
   readonly freed: ReadonlySet<number>;
 }

@@ -7,16 +7,16 @@ import { hasCode, isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts
 import type { DiskLayout } from "./disk-layout.ts";
 
 const chunkBytes = 64 * 1024;
-/** Each read is a trip to another thread. */
+/** Larger than a chunk, because each read uses another thread. */
 const readBytes = 4 * chunkBytes;
 const hashChunkBytes = 512 * 1024;
 const verifiedKept = 4096;
 
-/** Reads contents, and hands out no byte of one whose digest is wrong. */
+/** Reads content, but only after its digest was verified. */
 export interface VerifiedObjects {
   /**
-   * Opens a content that is as it should be; the caller closes it. Undefined where there is none. The whole of it is hashed before its
-   * first byte is handed out, for a small range too, but only once for each file as it was last changed.
+   * Opens verified content; the caller closes it. Undefined if it is missing. The whole content is hashed before the first byte is
+   * returned, even for a small range, but only once per version of the file.
    */
   open(
     layout: DiskLayout,
@@ -25,7 +25,7 @@ export interface VerifiedObjects {
 }
 
 interface VerifiedObject {
-  /** Throws INTERNAL at the end if the file was changed in place meanwhile. */
+  /** Throws INTERNAL at the end if the file was changed in place during the read. */
   chunks(start: number, end: number): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
@@ -75,11 +75,11 @@ export function verifiedObjects(): VerifiedObjects {
   };
 }
 
-/** While the reader has one piece, the next is read. */
+/** Reads the next chunk while the caller processes the current one. */
 function readAhead(handle: FileHandle, at: number, end: number): Promise<{ buffer: Uint8Array; bytesRead: number }> {
   const buffer = new Uint8Array(Math.min(readBytes, end - at));
   const reading = handle.read(buffer, 0, buffer.length, at);
-  // A reader that stops early does not ask.
+  // A reader that stops early does not await this.
   reading.catch(() => undefined);
   return reading;
 }
@@ -97,8 +97,8 @@ async function openObject(layout: DiskLayout, sha256: string): Promise<FileHandl
 }
 
 /**
- * Changes when the bytes do: the inode, when they were written, how many there are. Not ctime: it moves when the file is removed, or
- * replaced by an equal one, while somebody reads it.
+ * Identifies the version of a file by inode, modification time and size. Not by ctime, which also changes when the file is removed or
+ * replaced by an identical one during a read.
  */
 async function fingerprint(handle: FileHandle): Promise<string> {
   const stats = await handle.stat({ bigint: true });

@@ -1,6 +1,6 @@
 /**
- * Lives the life of a blob and kills itself at its n-th change of the file system; a write is then cut in half. What it was told is
- * kept or removed it prints, a JSON line each. Arguments: the store's directory, n. Ends with 0 when there is no n-th change.
+ * Stores, holds and removes blobs and kills itself at its n-th change of the file system; a write is then truncated. Prints each
+ * confirmed put and removal as a JSON line. Arguments: the store directory, n. Exits with 0 if there is no n-th change.
  */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -21,7 +21,7 @@ function step(tear) {
 
 /**
  * @param {unknown} owner
- * @param {Record<string, (args: unknown[], fd: number) => void>} verbs how each is torn
+ * @param {Record<string, (args: unknown[], fd: number) => void>} verbs what each leaves behind when interrupted
  */
 function instrument(owner, verbs) {
   const target = /** @type {Record<string, Verb>} */ (owner);
@@ -65,7 +65,7 @@ const { diskBlobs } = await import("../../../dist/blobs/disk/disk-blobs.js");
 const say = (event) => writeNow(1, `${JSON.stringify(event)}\n`);
 const store = diskBlobs(directory, { ttlMs: 1000 });
 
-await store.sweep(); // The expired ones that were there before.
+await store.sweep(); // Removes the expired blobs of the test.
 const kept = await store.put("me", "text/plain", Buffer.from("shared"));
 say({ kept: kept.id });
 const removed = await store.put("me", "text/plain", pieces());

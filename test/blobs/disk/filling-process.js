@@ -1,4 +1,4 @@
-/** Puts blobs of 100 bytes, three at a time, until the quota is full; prints how many bytes it was told are kept. */
+/** Puts blobs of 100 bytes, three at a time, until the quota is exceeded; prints the number of stored bytes. */
 import { diskBlobs } from "../../../dist/blobs/disk/disk-blobs.js";
 
 const [directory = "", quota = ""] = process.argv.slice(2);

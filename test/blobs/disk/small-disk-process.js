@@ -1,6 +1,6 @@
 /**
- * Lives through a disk that becomes full, then read-only, then is as before. Prints, as JSON, what it was told. Argument: a directory on
- * a file system of its own, of some hundred kilobytes, that this process may mount anew.
+ * Uses a disk that becomes full, then read-only, then writable again. Prints the results as JSON. Argument: the mount point of a private
+ * file system of some hundred kilobytes that this process may remount.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, rmSync } from "node:fs";
@@ -41,7 +41,7 @@ const fill = () => {
   try {
     for (;;) appendFileSync(path.join(disk, "junk"), Buffer.alloc(1024));
   } catch {
-    return; // Full.
+    return; // The disk is full.
   }
 };
 
@@ -58,7 +58,7 @@ told.removeWhenFull = blobs("rm", one.id);
 rmSync(path.join(disk, "junk"));
 told.putWhenThereIsRoom = await outcome(put);
 ledger.record({ at: 3, tool: "after", door: "cli" });
-// What is open for writing would keep the disk from becoming read-only.
+// A file open for writing would prevent the read-only remount.
 ledger.close();
 logged.length = 0;
 const next = diskLedger(path.join(disk, "ledger"), { log: (_level, message) => void logged.push(message) });

@@ -1,6 +1,6 @@
 /**
- * Puts, holds, reads, removes and sweeps until it is killed, or as often as its second argument says. Prints, a JSON line each, what
- * it was told is kept or removed. Ends with an error on stderr when a blob of its own is not what it put.
+ * Puts, holds, reads, removes and sweeps until it is killed, or as many times as its second argument. Prints each confirmed put and
+ * removal as a JSON line. Throws if the content of one of its blobs has changed.
  */
 import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
@@ -15,7 +15,7 @@ const mine = [];
 
 for (let n = 0; n < Number(times); n += 1) {
   const length = (n * 7919) % 100_000;
-  // Half of the contents are the same in every process.
+  // Every other content is the same in all processes.
   const letter = n % 2 === 0 ? "s" : String(process.pid);
   const blob = await store.put("me", "text/plain", pieces(Buffer.alloc(length, letter)));
   say({ kept: blob.id });
