@@ -93,7 +93,7 @@ class HeldDirectories {
       try {
         this.#parent = { prefix, held: holdDirectory(prefix.slice(0, -1)) };
       } catch {
-        // It may be entered but not read, and what lies in it may be listed all the same.
+        // It may be searchable but not readable, and its subdirectories may still be listable.
         return holdDirectory(directory);
       }
       this.#planRelease();

@@ -40,7 +40,7 @@ export function followLast(target: string): Way {
   return follow(target, path.dirname(target), [path.basename(target)]);
 }
 
-/** Distinguishes a file from a later one at the same path: an inode alone is reused at once. */
+/** Distinguishes a file from a later one at the same path, because an inode alone may be reused immediately. */
 export function identityOf(target: string): string | undefined {
   const stats = statsOf(target);
   return stats && identify(stats);

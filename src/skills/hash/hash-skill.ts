@@ -34,7 +34,7 @@ export interface SkillHasher {
   ): Promise<HashedSkill>;
 }
 
-/** Milliseconds of hashing before other work gets a turn. */
+/** Milliseconds of hashing before yielding to the event loop. */
 const slice = 3;
 const maxAtOnce = 2;
 const maxRemembered = 50_000;

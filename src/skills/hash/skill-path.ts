@@ -1,6 +1,6 @@
 import { countCodePoints } from "../text/code-points.ts";
 
-/** Characters (CONTRACT C-3.3). */
+/** In characters (CONTRACT C-3.3). */
 const maxPathLength = 512;
 
 /**

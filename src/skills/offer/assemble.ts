@@ -147,8 +147,8 @@ function withSlug(skill: Skill, slug: string): Skill {
 }
 
 /**
- * Whether a skill is from the person's own roots (C-1.6). A project's skill does not become so through a SKILL.md that links to theirs: the
- * rest of its directory is the project's.
+ * Whether a skill is from the user's own roots (C-1.6). A project skill whose SKILL.md is a symlink into such a root is not, because the
+ * rest of its directory belongs to the project.
  */
 function isOwn({ record, roots }: FoundSkill): boolean {
   const [first] = roots;

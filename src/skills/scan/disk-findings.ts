@@ -74,7 +74,7 @@ export function manifestAlone(file: string): Finding {
   return leavingOut(1, wholeFile("manifest-alone", file, message, "Add a SKILL.md, or remove skill.toml."));
 }
 
-/** What lies in a directory that is not read. */
+/** The skills in a directory that is not read. */
 export interface Unread {
   readonly count: number;
   /** A file of a skill there. */
