@@ -30,7 +30,7 @@ const allTools = [
 ];
 
 describe.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])("a client of %s", (revision) => {
-  it("opens with initialize, and lists and calls tools", async () => {
+  it("initializes, lists and calls tools", async () => {
     const { address } = await open();
     const initialize = {
       jsonrpc: "2.0",
@@ -122,7 +122,7 @@ describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s
     await client.close();
   });
 
-  it("gets refusals as tool results with the error object", async () => {
+  it("gets errors as tool results with the error object", async () => {
     const { address } = await open();
     const client = await connect(address);
     await client.listTools();
@@ -138,7 +138,7 @@ describe.each(["legacy", "auto"] as const)("the library's own client, in mode %s
     await client.close();
   });
 
-  it("gets results and refusals that match the listed schema", async () => {
+  it("gets results and errors that match the listed schema", async () => {
     const { address } = await open();
     const client = await connect(address);
     const { tools } = await client.listTools();

@@ -32,7 +32,7 @@ const gamma = "---\nname: gamma\ndescription: Does gamma.\n---\n";
 
 describe("MCP over stdio", () => {
   it.each(["2025-06-18", "2025-11-25"])(
-    "serves a client that opens with %s, and tells it of changes where it speaks the Skills extension",
+    "serves a client of %s, and notifies it of changes if it supports the Skills extension",
     async (revision) => {
       const { client, input, ended, files, catalog } = await open();
       expect((await client.ask(initialize(revision, speaksSkills))).result).toMatchObject({
@@ -50,7 +50,7 @@ describe("MCP over stdio", () => {
   );
 
   it.each(["2025-06-18", "2025-11-25"])(
-    "offers no resources to a client of %s that does not speak the extension, and tells it of no change",
+    "offers no resources to a client of %s without the extension, and does not notify it of changes",
     async (revision) => {
       const { client, input, ended, files, catalog } = await open();
       const opened = await client.ask(initialize(revision));
@@ -89,7 +89,7 @@ describe("MCP over stdio", () => {
     await ended;
   });
 
-  it("falls back for a client that probes for 2026-07-28 and then opens with 2025-11-25", async () => {
+  it("falls back for a client that probes for 2026-07-28 and then initializes with 2025-11-25", async () => {
     const { client, input, ended } = await open();
     await client.ask({ ...(modernRequest("server/discover").body as object), id: "probe" });
     expect((await client.ask(initialize("2025-11-25"))).result).toMatchObject({ protocolVersion: "2025-11-25" });
@@ -147,7 +147,7 @@ describe("MCP over stdio", () => {
       },
     ],
     [
-      "five seconds have passed since the client closed its end",
+      "the client closed its end five seconds ago",
       async (_output: PassThrough, _gone: AbortController, clock: ManualClock) => {
         await vi.waitFor(() => {
           expect(clock.pending).toBe(1);
@@ -202,7 +202,7 @@ describe("MCP over stdio", () => {
     await ended;
   });
 
-  it("answers each invalid line with an error, with its id if it has one, and goes on", async () => {
+  it("answers each invalid line with an error, with its id if it has one, and continues to serve", async () => {
     const { client, input, output, ended } = await open();
     await client.ask(initialize("2025-11-25"));
     const lines = [

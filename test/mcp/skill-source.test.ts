@@ -82,7 +82,7 @@ describe.each(["auto", "legacy"] as const)("a host of the Skills extension, in m
   });
 });
 
-describe("what is served", () => {
+describe("the Skills extension", () => {
   it("lists 120 skills in pages", async () => {
     const names = Array.from({ length: 120 }, (_, index) => `skill-${String(index).padStart(3, "0")}`);
     const { host } = await openHost(
@@ -92,7 +92,7 @@ describe("what is served", () => {
     expect(all.map(({ frontmatter }) => frontmatter.name)).toEqual(names);
   });
 
-  it("serves no text with Unicode tags as text: a skill without a SKILL.md that has some, another file as bytes", async () => {
+  it("excludes a skill whose SKILL.md contains Unicode tags, and serves other files that contain them as bytes", async () => {
     const files = {
       "/skills/alpha/notes.md": "hid\u{e0041}den",
       "/skills/gamma/SKILL.md": `---\nname: gamma\ndescription: Fine.\n---\nhid\u{e0041}den\n`,
@@ -136,20 +136,20 @@ describe("what is served", () => {
       { "/skills/gamma/SKILL.md": "---\nname: Gamma Ray\ndescription: x\n---\n" },
     ],
     [
-      "frontmatter that only a lenient reader understands",
+      "frontmatter that only a lenient parser accepts",
       {
         "/skills/gamma/SKILL.md": "---\nname: gamma\ndescription: x: y\n---\n",
       },
     ],
     [
-      "more files than a host takes",
+      "more files than a host accepts",
       {
         "/skills/gamma/SKILL.md": skillMd("gamma"),
         ...Object.fromEntries(Array.from({ length: 512 }, (_, index) => [`/skills/gamma/f${index}`, ""])),
       },
     ],
     [
-      "more bytes than a host takes",
+      "more bytes than a host accepts",
       {
         "/skills/gamma/SKILL.md": skillMd("gamma"),
         "/skills/gamma/large.bin": new Uint8Array(16 * 1024 * 1024),
@@ -200,7 +200,7 @@ describe("what is served", () => {
     await expect(client.readResource({ uri: "skill://alpha/SKILL.md" })).rejects.toThrow();
   });
 
-  it("keeps a hidden skill out of the files of the one around it", async () => {
+  it("excludes the files of a hidden skill from those of the enclosing skill", async () => {
     const inner = { "/skills/alpha/inner/SKILL.md": skillMd("inner") };
     const visible = ({ name }: Skill): boolean => name !== "inner";
     const { host, client } = await openHost({ ...skills, ...inner }, { caller: { visible } });
@@ -267,7 +267,7 @@ describe("what is served", () => {
     });
   });
 
-  it("shows a change to the next request, and notifies a client that subscribed", async () => {
+  it("returns changes with the next request and notifies a subscribed client", async () => {
     const { host, client, files, catalog } = await openHost();
     expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: true });
     const told = new Promise<void>((resolve) => {
@@ -284,7 +284,7 @@ describe("what is served", () => {
   });
 
   it.each(["auto", "legacy"] as const)(
-    "is there for a host that does not say that it speaks the extension, in mode %s",
+    "serves a host that does not declare the extension, in mode %s",
     async (mode) => {
       const { client, host } = await openHost(skills, { mode, capabilities: {} });
       expect(client.getServerCapabilities()?.resources).toBeUndefined();

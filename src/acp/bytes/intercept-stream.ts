@@ -37,7 +37,7 @@ export function interceptStream<Message>(
 
   function send(line: Uint8Array, written: () => void): void {
     const message = JSON.parse(Buffer.from(line).toString()) as Message;
-    // First, because a waiting reader takes it at once.
+    // First, because a pending read receives the message immediately.
     unread.set(message, written);
     try {
       toEditor?.enqueue(message);

@@ -7,7 +7,7 @@ import type { Relay } from "../bytes/relay-lines.ts";
 const silence = 1_000;
 /** The same after the editor has left. */
 const silenceWithoutEditor = 100;
-/** The limit for all of it, however much output is left and however slowly the editor reads. */
+/** The total time limit, regardless of how much output remains and how fast the editor reads. */
 const lastWordsLimit = 5_000;
 
 export interface LastWords {
@@ -15,7 +15,7 @@ export interface LastWords {
   readonly fromAgent: Relay;
   readonly output: Writable;
   readonly clock: Clock;
-  /** Resolves when this process is told to exit. */
+  /** Resolves when this process gets a signal to exit. */
   readonly enough: Promise<void>;
 }
 
@@ -62,7 +62,7 @@ function waitForSilence(
   };
 }
 
-/** Waits until what was written has left this process, or the output is closed. */
+/** Waits until all written data has been flushed, or the output is closed. */
 export async function flush(output: Writable): Promise<void> {
   if (output.destroyed || output.writableEnded) return;
   await new Promise<void>((resolve) => {

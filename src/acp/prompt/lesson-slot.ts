@@ -8,7 +8,7 @@ export interface LessonSlot {
   readonly isReady: boolean;
   readonly next: Lesson | undefined;
   prepared(lesson: Lesson | undefined): void;
-  /** The session's history has the lesson with this label; `told` is called if that is the next one. */
+  /** The session's history contains the lesson with this label; if it is the next one, `told` is called. */
   heard(label: string, told: (ticket: number) => void): void;
   /** The lesson was added to a message. */
   take(told: (ticket: number) => void): void;

@@ -5,7 +5,7 @@ import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 
 /** How a chunk of a replayed prompt is forwarded. */
 type ToldAgain =
-  /** It is our text, or is held back until the next chunk. */
+  /** Not forwarded: it is our text, or is held back until the next chunk. */
   { readonly shown: false } | { readonly shown: true; readonly amendments: readonly Amendment[] };
 
 /** The prompts that agents replay to the editor, from which our text is removed. */

@@ -80,7 +80,7 @@ function openSkills(app: Pick<App, "openSession">, directories: Directories): Se
 
 const nothing: Snapshot = Object.freeze({ skills: [], problems: [] });
 
-/** Used when skills cannot be opened at all: the session goes on without them. */
+/** Used if skills cannot be opened: the session continues without them. */
 function noSkills(problem: string): SessionSkills {
   return {
     directory: undefined,

@@ -22,7 +22,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
     const connection = ++lastConnection;
     let known: Thread | undefined;
 
-    /** The thread that knows this connection; a new one only when something new begins. */
+    /** The thread that serves this connection; replaced only when a new session or call begins. */
     function reach(begins: boolean): Thread | undefined {
       if (known?.isAlive() === true || !begins || closing !== undefined) return known;
       known = living();

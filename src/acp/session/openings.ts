@@ -69,7 +69,7 @@ export class Openings {
     return opening;
   }
 
-  /** How the request is amended so that the session has our tools. Within a time limit; without tools the session goes on. */
+  /** Amendments that add our tools to the session, within a time limit; without tools the session continues. */
   async equip(opening: Opening, params: JsonRecord): Promise<readonly Amendment[]> {
     const { service, settings, tellOnce } = this.#options;
     const { clock, teach } = settings;

@@ -175,7 +175,7 @@ export class Sessions {
     this.#early.clear();
   }
 
-  /** Sends what was held back because it looked like the beginning of our text, and was not. */
+  /** Sends text that was held back as a possible beginning of our text. */
   #endReplay(sessionId: string): void {
     const text = this.#replays.other(sessionId);
     if (text === "") return;

@@ -23,7 +23,7 @@ describe("the exchanges of a session", () => {
   });
 
   it.each([[null], [[]], ["x"], [{}], [cancelled(undefined)], [{ ...cancelled(1), params: null }]])(
-    "take %j for no cancellation",
+    "ignores %j, which is not a valid cancellation",
     (body) => {
       const exchanges = openExchanges();
       const running = [exchanges.enter(request(1)), exchanges.enter([request(1)]), exchanges.enter(undefined)];

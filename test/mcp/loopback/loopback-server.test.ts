@@ -185,7 +185,7 @@ describe("bodies", () => {
   });
 
   it.each(["", "{", "null", "1", "[]", '"x"', "{}", '{"jsonrpc":"2.0"}', "\u0000"])(
-    "answers %j with an error, and goes on",
+    "answers %j with an error and continues to serve",
     async (text) => {
       const { address } = await open();
       const answer = await rawRequest(address, { text });

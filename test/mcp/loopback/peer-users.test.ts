@@ -78,7 +78,7 @@ describe("openPeerUsers", () => {
   });
 });
 
-describe.runIf(canTellPeerUsers())("on this machine", () => {
+describe.runIf(canTellPeerUsers())("openPeerUsers on this machine", () => {
   async function listen(): Promise<{ server: Server; port: number }> {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -79,7 +79,7 @@ function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise
 }
 
 describe.each(["2025-06-18", "2025-11-25"])("an agent of %s", (revision) => {
-  it("opens, lists and calls", async () => {
+  it("initializes, lists and calls tools", async () => {
     const { agent } = await openBridge();
     expect((await agent.ask(initialize(revision))).result).toMatchObject({ protocolVersion: revision });
     agent.send({ jsonrpc: "2.0", method: "notifications/initialized" });
@@ -91,7 +91,7 @@ describe.each(["2025-06-18", "2025-11-25"])("an agent of %s", (revision) => {
 });
 
 describe("an agent of 2026-07-28", () => {
-  it("discovers, lists and calls without any header of its own", async () => {
+  it("discovers, lists and calls tools without sending headers", async () => {
     const { agent } = await openBridge();
     let count = 0;
     const ask = (method: string, params?: Record<string, unknown>): ReturnType<StdioClient["ask"]> =>
@@ -133,7 +133,7 @@ describe("the bridge", () => {
     expect(agent.received.map(({ id }) => id)).toEqual(["after"]);
   });
 
-  it("ends when the agent closed its end and its requests are answered", async () => {
+  it("ends when the agent has closed its end and its requests are answered", async () => {
     const { agent, input, ended } = await openBridge();
     const answer = agent.ask(legacyCall("list_skills", {}, "last") as { id: string });
     input.end();
