@@ -54,7 +54,7 @@ const nothing: Snapshot = Object.freeze({
   counts: countSkills([], []),
 });
 const usualSlice = 3;
-/** So many hints at once come close to the capacity of the system's event queue (16,384), beyond which events are dropped. */
+/** A burst of this many hints is close to the capacity of the system's event queue (16,384), beyond which events are dropped. */
 const manyHints = 8000;
 
 /** Opens a catalog over `roots` and starts reading them. */

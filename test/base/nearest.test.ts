@@ -82,7 +82,7 @@ test("ranks an exact match first, for names of any length", () => {
   );
 });
 
-test("keeps the order of equally distant names whatever their shared prefix", () => {
+test("keeps the order of equally distant names even if their lower bounds differ", () => {
   expect(nearest("abcd", ["dcba", "xyza"], asAvailable)).toEqual(["dcba", "xyza"]);
   expect(nearest("abcdef", ["abqrsf", "fdabce"], { ...asAvailable, count: 2 })[0]).toBe("abqrsf");
 });

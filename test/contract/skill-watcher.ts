@@ -314,7 +314,7 @@ export function describeSkillWatcher(adapter: string, openTree: () => WatchedTre
       await until(skills, { a: "one", b: "two" });
     });
 
-    it("detects a missing root created beside the target of a skill's symlink", async () => {
+    it("detects a missing root created next to the target of a skill's symlink", async () => {
       save("a", "one", "store/a.md");
       tree.makeDirectory("skills/a");
       tree.link("skills/a/SKILL.md", "../../store/a.md");

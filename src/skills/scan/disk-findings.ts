@@ -54,7 +54,7 @@ export function notAFile(file: string, kind: Exclude<Entry["kind"], "file">): Fi
   }
 }
 
-/** The finding for a root that was asked for by name. */
+/** The finding for an explicit root. */
 export function missingRoot(directory: string): Finding {
   return wholeFile("unreadable", directory, `${directory} does not exist.`, "Create it, or name another directory.");
 }

@@ -98,7 +98,7 @@ describe("diskBlobs", () => {
     ["changed", (file) => writeFileSync(file, "goof")],
     ["shortened", (file) => writeFileSync(file, "goo")],
     ["lengthened", (file) => writeFileSync(file, "good!")],
-    ["gone", (file) => rmSync(file)],
+    ["missing", (file) => rmSync(file)],
     [
       "a directory",
       (file) => {

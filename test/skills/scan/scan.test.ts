@@ -395,7 +395,7 @@ describe("scan", () => {
     ]);
   });
 
-  it("reads a manifest beside SKILL.md", async () => {
+  it("reads a manifest in the same directory as SKILL.md", async () => {
     const files = memorySkillFiles({
       "/s/sync/SKILL.md": skillText("Sync", "Shown."),
       "/s/sync/skill.toml": 'name = "sales.sync"\nversion = "1.0.0"\ndescription = "Syncs."\nkind = "instruction"\n',
