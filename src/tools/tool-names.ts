@@ -45,5 +45,5 @@ export const toolNames = Object.keys(tools) as readonly ToolName[];
 
 export const toolFacts: Readonly<Record<ToolName, ToolFacts>> = tools;
 
-/** The facts by name, also for names that are not a tool's. */
+/** The metadata by name; accepts unknown names. */
 export const servedTools: ReadonlyMap<string, ToolFacts> = new Map(Object.entries(tools));

@@ -62,7 +62,7 @@ const kinds: Readonly<Record<string, string>> = {
 
 function expectedBy(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_value") return `one of ${issue.values.map(String).join(", ")}`;
-  // A schema that words its own expectation gives it as the message.
+  // A schema may state its expectation as the message.
   return (issue.code === "invalid_type" ? kinds[issue.expected] : undefined) ?? issue.message;
 }
 

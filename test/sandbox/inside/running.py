@@ -1,4 +1,4 @@
-"""Runs a program in a fork, with real directories for the protocol's, and answers what it sent, printed and left."""
+"""Runs a program in a forked process with temporary directories; returns its frames, output and files."""
 
 import atexit
 import json
@@ -16,7 +16,7 @@ _SOURCES = os.path.normpath(
 
 
 def _collect_sources():
-    """One directory with all modules, as the host makes it for sandboxes."""
+    """Creates one directory with all modules, like the host does for sandboxes."""
     directory = tempfile.mkdtemp(prefix="inside-")
     creator = os.getpid()
     atexit.register(lambda: creator == os.getpid() and shutil.rmtree(directory))
@@ -38,7 +38,7 @@ ROOTS = ("skills", "workspace", "blobs", "output", "temporary")
 
 
 class Ended:
-    """What the host saw of a run."""
+    """The outcome of a run as the host sees it."""
 
     def __init__(self, frames, stdout, stderr, status, output):
         self.frames = frames
@@ -76,7 +76,7 @@ def run_script(skill, file, argv=(), stdin=None, language="python", interpreter=
 
 
 def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None, result_bytes=4 << 20, confine=None):
-    """`skills` is {name: (entry or None, {path: text})}, `blobs` {id: (kind, bytes)}, `answer(frame)` gives a reply's fields."""
+    """`skills` is {name: (entry or None, {path: text})}, `blobs` {id: (kind, bytes)}, `answer(frame)` returns the fields of a reply."""
     home = tempfile.mkdtemp(prefix="inside-test-")
     try:
         roots = {name: os.path.join(home, name) for name in ROOTS}
@@ -116,7 +116,7 @@ def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None
 
 
 def run_program_without_run():
-    """The exit status of a program whose host hangs up before there is a run."""
+    """The exit status of a program whose host closes the channel before a run."""
     host, inside = socket.socketpair()
     child = os.fork()
     if child == 0:
@@ -132,7 +132,7 @@ def _drive(header, answer, confine):
     out, err = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        # Those that unittest switches on are not part of a program.
+        # unittest enables warnings, which programs do not have.
         warnings.simplefilter("ignore")
         for descriptor, number in ((os.open(os.devnull, os.O_RDONLY), 0), (out[1], 1), (err[1], 2)):
             os.dup2(descriptor, number)

@@ -54,7 +54,7 @@ class Collecting(unittest.TestCase):
             },
         )
 
-    def test_names_that_are_not_clean_are_skipped(self):
+    def test_names_with_control_characters_or_invalid_utf8_are_skipped(self):
         self.make(b"\xff")
         self.make("line\nbreak")
         self.make("\x1b[2J/below")
@@ -64,24 +64,24 @@ class Collecting(unittest.TestCase):
             ["its name has control characters", "its name has control characters", "its name is not UTF-8"],
         )
 
-    def test_what_lies_too_deep_is_skipped(self):
+    def test_files_nested_too_deeply_are_skipped(self):
         self.make("d/" * collect.DEEPEST + "kept")
         self.make("d/" * (collect.DEEPEST + 1) + "lost")
         self.assertEqual([os.path.basename(left.path) for left in self.find().files], ["kept"])
 
-    def test_too_many_files_are_too_much(self):
+    def test_too_many_files_exceed_the_limit(self):
         for number in range(11):
             self.make(str(number))
         with self.assertRaisesRegex(collect.TooMuch, "output"):
             self.find(most_files=10)
 
-    def test_holes_count(self):
+    def test_holes_of_sparse_files_count(self):
         with open(os.path.join(self.root, "sparse"), "wb") as file:
             file.truncate(1 << 40)
         with self.assertRaisesRegex(collect.TooMuch, "disk"):
             self.find()
 
-    def test_opening_follows_no_link_that_came_later(self):
+    def test_opening_does_not_follow_a_link_created_later(self):
         self.make("a/b", b"1")
         left = self.find().files[0]
         os.close(collect.open_left(self.root, left))
@@ -90,7 +90,7 @@ class Collecting(unittest.TestCase):
         with self.assertRaises(OSError):
             collect.open_left(self.root, left)
 
-    def test_notes_about_what_is_skipped_are_few(self):
+    def test_the_number_of_skipped_files_is_limited(self):
         for number in range(collect.MOST_NOTES + 5):
             os.symlink("x", os.path.join(self.root, str(number)))
         self.assertEqual(len(self.find().skipped), collect.MOST_NOTES)

@@ -16,7 +16,7 @@ LIMITS = {
 @unittest.skipUnless(sys.platform == "linux" and landlock.abi() > 0, "This kernel has no Landlock.")
 class Confined(unittest.TestCase):
     def attempt(self, act):
-        """What `act(directory)` answers in a process of its own."""
+        """Returns the exit status of `act(directory)` in a forked process."""
         with tempfile.TemporaryDirectory() as directory:
             os.mkdir(os.path.join(directory, "left"))
             child = os.fork()
@@ -28,7 +28,7 @@ class Confined(unittest.TestCase):
                     os._exit(status)
             return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    def test_in_namespaces_nothing_but_the_limits_is_left_for_the_run(self):
+    def test_with_namespaces_confinement_is_complete_except_for_the_limits(self):
         def act(directory):
             walls = {"readable": [os.path.join(directory, "left")], "runnable": [], "writable": []}
             apply = confine.prepare(False, walls, [])
@@ -40,7 +40,7 @@ class Confined(unittest.TestCase):
 
         self.assertEqual(self.attempt(act), 0)
 
-    def test_without_namespaces_the_wall_stands_when_the_run_begins(self):
+    def test_without_namespaces_landlock_is_enforced_when_the_run_begins(self):
         def act(directory):
             walls = {"readable": [os.path.join(directory, "left")], "runnable": [], "writable": []}
             apply = confine.prepare(True, walls, ["owner"])

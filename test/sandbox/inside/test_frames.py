@@ -6,7 +6,7 @@ from frames import HEADER_LIMIT_IN, Channel, FrameError, decode, encode, well_fo
 
 
 class Stream:
-    """What was written can be read, a few bytes at a time."""
+    """An in-memory stream that reads and writes a few bytes at a time."""
 
     def __init__(self, content=b"", most=3):
         self.content = bytearray(content)
@@ -28,7 +28,7 @@ def channel_on(stream):
 
 
 class Frames(unittest.TestCase):
-    def test_come_back_as_they_were_sent_however_the_stream_is_cut(self):
+    def test_round_trip_in_chunks_of_any_size(self):
         for most in (1, 2, 7, 1 << 20):
             stream = Stream(most=most)
             channel = channel_on(stream)
@@ -38,25 +38,25 @@ class Frames(unittest.TestCase):
             self.assertEqual([channel.receive(), channel.receive()], headers)
             self.assertRaises(EOFError, channel.receive)
 
-    def test_carry_bytes_behind_the_header(self):
+    def test_carry_bytes_after_the_header(self):
         stream = Stream(most=1000)
         channel_on(stream).send({"type": "create_blob"}, memoryview(b"\0\xff" * 2000))
         self.assertEqual(channel_on(stream).receive(), {"type": "create_blob", "bytes": 4000})
         self.assertEqual(bytes(stream.content), b"\0\xff" * 2000)
 
-    def test_that_break_the_rules_are_refused(self):
+    def test_that_are_malformed_are_rejected(self):
         for text in (b"", b"[1]", b"null", b"{}", b'{"type":1}', b'{"type":"a"} ', b'{"type"', b"nonsense"):
             stream = Stream(len(text).to_bytes(4, "big") + text)
             with self.subTest(text=text):
                 self.assertRaises((FrameError, ValueError), channel_on(stream).receive)
 
-    def test_that_are_too_long_are_refused_before_they_are_read(self):
+    def test_that_are_too_long_are_rejected_before_they_are_read(self):
         stream = Stream((HEADER_LIMIT_IN + 1).to_bytes(4, "big") + b"{")
         self.assertRaises(FrameError, channel_on(stream).receive)
         self.assertEqual(stream.content, b"{")
         self.assertRaises(FrameError, channel_on(Stream()).send, {"type": "a", "text": "x" * (6 << 20)})
 
-    def test_that_end_early_are_an_end(self):
+    def test_that_are_truncated_raise_eof_error(self):
         for content in (b"\0\0", b"\0\0\0\x09{"):
             self.assertRaises(EOFError, channel_on(Stream(content)).receive)
 
@@ -68,10 +68,10 @@ class Frames(unittest.TestCase):
             if not any(0xD800 <= ord(letter) < 0xE000 for letter in text):
                 self.assertEqual(well_formed(text), text)
 
-    def test_join_the_halves_of_a_character_and_replace_lone_ones(self):
+    def test_join_surrogate_pairs_and_replace_lone_surrogates(self):
         self.assertEqual(well_formed("a\ud83d\ude00b\ud800c\udc00"), "a😀b\ufffdc\ufffd")
 
-    def test_never_hold_what_is_not_plain(self):
+    def test_reject_values_that_are_not_json(self):
         for value in (float("nan"), b"x", {1, 2}):
             self.assertRaises((TypeError, ValueError), encode, {"type": "a", "value": value})
 

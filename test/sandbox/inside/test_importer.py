@@ -13,7 +13,7 @@ ECHO = skill({"main.py": "print('loaded')\ndef main(args): return args\n"})
 
 
 class Names(unittest.TestCase):
-    def test_of_skills_are_names_of_modules(self):
+    def test_of_skills_become_module_names(self):
         for name, module in (
             ("salesforce.leads.sync", "skills.salesforce.leads.sync"),
             ("pdf-tools", "skills.pdf_tools"),
@@ -26,7 +26,7 @@ class Names(unittest.TestCase):
 
 
 class Imports(unittest.TestCase):
-    def test_of_a_dotted_name_and_of_a_slug_find_the_entrypoint(self):
+    def test_by_dotted_name_and_by_slug_find_the_entrypoint(self):
         code = (
             "from skills.salesforce.leads.sync import main\nimport skills.pdf_tools as pdf\nimport skills.a.class_._2nd\n"
             "def go(args): return [main(1), pdf.main(2), skills.a.class_._2nd.main(3)]"
@@ -53,12 +53,12 @@ class Imports(unittest.TestCase):
         ):
             self.assertEqual(run_code(code, args={"x": 1}, skills=skills).value, {"x": 1})
 
-    def test_of_everything_find_the_public_names(self):
+    def test_with_a_star_find_the_public_names(self):
         skills = {"a": skill({"main.py": "_hidden = 1\nseen = 2\ndef main(args): return 3"})}
         code = "from skills.a import *\ndef go(): return [seen, '_hidden' in globals(), main(0)]"
         self.assertEqual(run_code(code, entrypoint="go", skills=skills).value, [2, False, 3])
 
-    def test_of_what_is_not_mounted_name_what_is(self):
+    def test_of_unmounted_skills_list_the_mounted_ones(self):
         skills = {"sales.leads.sync": ECHO, "pdf-tools": ECHO}
         for code, missing in (
             ("import skills.other.thing", "'other'"),
@@ -72,26 +72,26 @@ class Imports(unittest.TestCase):
             self.assertIn("mount_skills", error["message"])
             self.assertEqual(error["details"]["line"], 1)
 
-    def test_can_be_tried(self):
+    def test_of_unmounted_skills_can_be_caught(self):
         code = "try:\n    import skills.gone\nexcept ImportError:\n    skills = None\ndef main(): return skills"
         self.assertIsNone(run_code(code).value)
 
-    def test_of_a_name_that_the_entry_does_not_define_say_so(self):
+    def test_of_an_undefined_name_raise_import_error(self):
         error = run_code("from skills.a import other", skills={"a": ECHO}).error
         self.assertEqual(error["type"], "ImportError")
         self.assertIn("cannot import name 'other' from 'skills.a'", error["message"])
 
-    def test_of_a_skill_without_entry_say_where_it_can_be_read(self):
+    def test_of_a_skill_without_entrypoint_name_its_directory(self):
         error = run_code("from skills.words import main", skills={"words": (None, {"SKILL.md": "text"})}).error
         self.assertEqual(error["type"], "ImportError")
         self.assertIn("/skills/words/", error["message"])
 
-    def test_that_fail_are_tried_again(self):
+    def test_that_failed_can_be_retried(self):
         skills = {"a": skill({"main.py": "import runtime\nruntime.n = getattr(runtime, 'n', 0) + 1\nassert runtime.n > 1\nmain = int"})}
         code = "def main():\n    try:\n        from skills.a import main\n    except AssertionError:\n        from skills.a import main\n    return main()"
         self.assertEqual(run_code(code, skills=skills).value, 0)
 
-    def test_that_fail_by_an_attribute_say_which(self):
+    def test_that_fail_with_an_attribute_error_name_the_attribute(self):
         error = run_code("from skills.a import main", skills={"a": skill({"main.py": "import os\nos.gone"})}).error
         self.assertIn("has no attribute 'gone'", error["message"])
         self.assertIn("/skills/a/main.py", error["details"]["traceback"])
@@ -109,7 +109,7 @@ class Siblings(unittest.TestCase):
         )
         self.assertEqual(run_code(code, skills=skills).value, [["a", "a"], "b", None])
 
-    def test_are_found_beside_the_entry_and_in_the_root_absolutely_and_relatively(self):
+    def test_are_found_next_to_the_entrypoint_and_in_the_root_by_absolute_and_relative_imports(self):
         files = {
             "src/main.py": (
                 "import near, far, pack.deep, pack.deep as deep\nfrom pack import deep as again\nfrom . import near as n2\n"
@@ -126,7 +126,7 @@ class Siblings(unittest.TestCase):
             [True, "near", "far of near", "far of near", ["far of near", "near", True], True, True],
         )
 
-    def test_come_before_modules_of_python_but_only_for_the_skill(self):
+    def test_take_precedence_over_the_standard_library_only_within_the_skill(self):
         files = {
             "main.py": "import json, csv, types\ndef main(args): return [json.mine, csv.mine, hasattr(types, 'mine')]",
             "json.py": "mine = 1",
@@ -136,7 +136,7 @@ class Siblings(unittest.TestCase):
         code = "import json\nfrom skills.a import main as a\ndef main(): return [a(0), json.loads('3')]"
         self.assertEqual(run_code(code, skills={"a": skill(files)}).value, [[1, 2, False], 3])
 
-    def test_may_be_called_like_our_own_files(self):
+    def test_may_have_the_names_of_internal_modules(self):
         names = [name for name in ("frames", "calls", "result", "paths", "program", "importer", "entry", "confine", "watch")]
         files = {"main.py": f"import {', '.join(names)}\ndef main(args): return [{', '.join(f'{name}.x' for name in names)}]"}
         files.update({f"{name}.py": f"x = {name!r}" for name in names})
@@ -144,7 +144,7 @@ class Siblings(unittest.TestCase):
         tried = "import importlib\ndef main():\n    found = []\n    for name in %r:\n        try: found.append(importlib.import_module(name).__name__)\n        except ImportError: pass\n    return found"
         self.assertEqual(run_code(tried % (names,)).value, [])
 
-    def test_can_be_pickled_and_imported_by_text(self):
+    def test_can_be_pickled_and_imported_with_importlib(self):
         files = {
             "main.py": (
                 "import pickle, importlib, shapes\n"
@@ -171,12 +171,12 @@ class Siblings(unittest.TestCase):
             ["/skills/a.b/v1.0/main.py", "data", "/skills/a.b/v1.0/helper.py", "data", "data"],
         )
 
-    def test_that_are_missing_are_missed_as_always(self):
+    def test_that_are_missing_raise_module_not_found_error(self):
         error = run_skill("a", skills={"a": skill({"main.py": "\nimport gone"})}).error
         self.assertEqual((error["type"], error["message"]), ("ModuleNotFoundError", "No module named 'gone'"))
         self.assertEqual((error["details"]["file"], error["details"]["line"]), ("/skills/a/main.py", 2))
 
-    def test_never_stand_for_runtime_or_skills(self):
+    def test_never_replace_runtime_or_skills(self):
         files = {
             "main.py": "import runtime\nfrom skills.b import main as b\ndef main(args): return [runtime.run_id, b(1)]",
             "runtime.py": "",
@@ -184,13 +184,13 @@ class Siblings(unittest.TestCase):
         }
         self.assertEqual(run_skill("a", skills={"a": skill(files), "b": ECHO}).value, ["run_0123456789", 1])
 
-    def test_in_any_encoding_are_read(self):
+    def test_may_declare_another_encoding(self):
         files = {"main.py": "# -*- coding: latin-1 -*-\ndef main(args): return 'ä'\n".encode("latin-1")}
         self.assertEqual(run_skill("a", skills={"a": skill(files)}).value, "ä")
 
 
 class Brokered(unittest.TestCase):
-    def test_skills_ask_the_host(self):
+    def test_skills_call_the_host(self):
         code = (
             "import runtime\nfrom skills.mail.send import main as send\nfrom skills.mail import send as module\n"
             "def main(): return [send({'to': (1,)}), module.main(to=2), runtime.skill('mail.send')({'to': 3}, cc=4), runtime.skill('mail-send')()]"
@@ -210,18 +210,18 @@ class Brokered(unittest.TestCase):
         ended = run_code(code, brokered=["mail.send"], answer=lambda frame: {"error": failure})
         self.assertEqual(ended.value, ["TimeoutError", "too slow", "run_inner", "TimeoutError: too slow", "run_inner"])
 
-    def test_failures_that_are_not_caught_say_which_run(self):
+    def test_uncaught_failures_name_the_run(self):
         code = "from skills.mail.send import main"
         failure = {"type": "TimeoutError", "message": "too slow", "run_id": "run_inner"}
         error = run_code(code, brokered=["mail.send"], answer=lambda frame: {"error": failure}).error
         self.assertEqual((error["type"], error["message"]), ("SkillError", "TimeoutError: too slow"))
         self.assertEqual(error["details"]["skill_error"], {"type": "TimeoutError", "run_id": "run_inner"})
 
-    def test_args_that_are_no_dict_are_refused(self):
+    def test_args_that_are_not_a_dict_are_rejected(self):
         code = "from skills.a import main as a\ndef main(): a([1])"
         self.assertEqual(run_code(code, brokered=["a"]).error["message"], "The args of a skill must be a dict, not list.")
 
-    def test_args_that_are_not_json_are_named_and_not_sent(self):
+    def test_args_that_are_not_json_are_rejected_with_their_path(self):
         ended = run_code("from skills.a import main as a\ndef main(): a({'x': [b'']})", brokered=["a"])
         self.assertIn("args.x[0] is bytes", ended.error["message"])
         self.assertEqual(len(ended.frames), 1)

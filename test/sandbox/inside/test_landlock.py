@@ -8,7 +8,7 @@ import landlock
 
 
 class Rights(unittest.TestCase):
-    def test_grow_with_the_versions(self):
+    def test_grow_with_the_abi_version(self):
         self.assertEqual(landlock.rights_on_files(1), 2**13 - 1)
         self.assertEqual(landlock.rights_on_files(2), 2**14 - 1)
         self.assertEqual(landlock.rights_on_files(3), 2**15 - 1)
@@ -18,7 +18,7 @@ class Rights(unittest.TestCase):
 
 @unittest.skipUnless(sys.platform == "linux" and landlock.abi() > 0, "This kernel has no Landlock.")
 class Restricted(unittest.TestCase):
-    def test_a_process_reaches_what_it_was_left_and_nothing_else(self):
+    def test_a_process_can_access_only_the_allowed_paths(self):
         with tempfile.TemporaryDirectory() as directory:
             for name in ("readable", "writable", "neither"):
                 os.mkdir(os.path.join(directory, name))
@@ -46,7 +46,7 @@ class Restricted(unittest.TestCase):
 
         ruleset = landlock.make_ruleset(landlock.abi(), True, [place("readable")], [], [place("writable"), place("absent")])
         with open(place("neither/file")):
-            pass  # Nothing is refused yet.
+            pass  # Not enforced yet.
         landlock.enforce(ruleset)
         with open(place("readable/file")) as file, open(place("writable/file"), "w") as written:
             written.write(file.read())

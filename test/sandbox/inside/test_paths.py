@@ -10,7 +10,7 @@ class Views(unittest.TestCase):
     def setUp(self):
         self.view = View({"skills": "/tmp/x/skills", "workspace": "/w", "output": "/output", "temporary": "/tmp/x/temporary", "project": None})
 
-    def test_map_the_roots_and_what_is_below(self):
+    def test_map_the_roots_and_paths_below_them(self):
         for given, real in (
             ("/skills", "/tmp/x/skills"),
             ("/skills/a.b/main.py", "/tmp/x/skills/a.b/main.py"),
@@ -26,20 +26,20 @@ class Views(unittest.TestCase):
         ):
             self.assertEqual(self.view.real(given), real)
 
-    def test_leave_what_is_real_already(self):
+    def test_leave_real_paths_unchanged(self):
         self.assertEqual(self.view.real("/tmp/x/skills/a"), "/tmp/x/skills/a")
 
     def test_map_back(self):
         self.assertEqual(self.view.viewed("/w/a"), "/workspace/a")
         self.assertEqual(self.view.viewed("/was"), "/was")
 
-    def test_are_not_needed_where_paths_are_the_protocols(self):
+    def test_are_not_needed_if_the_real_paths_are_the_protocol_paths(self):
         self.assertFalse(View({"skills": "/skills", "temporary": "/tmp", "project": None}).needed)
         self.assertTrue(self.view.needed)
 
 
 class Programs(unittest.TestCase):
-    def test_mean_the_real_directories_by_the_protocols_paths(self):
+    def test_use_protocol_paths_in_all_functions(self):
         code = """
 import glob, os, pathlib, shutil, tempfile, zipfile
 from os import listdir, path
@@ -101,14 +101,14 @@ def main():
             ],
         )
 
-    def test_import_what_they_wrote(self):
+    def test_can_import_modules_they_wrote(self):
         code = (
             "import sys\ndef main():\n    open('/workspace/made.py', 'w').write('x = 5')\n    sys.path.insert(0, '/workspace')\n"
             "    import made\n    return [made.x, made.__file__]"
         )
         self.assertEqual(run_code(code).value, [5, "/workspace/made.py"])
 
-    def test_show_their_lines_in_tracebacks(self):
+    def test_have_source_lines_in_tracebacks(self):
         skills = {"a": (("main.py", "main"), {"main.py": "def main(args):\n    raise ValueError('x')  # here"})}
         code = "import traceback\nfrom skills.a import main as a\ndef main():\n    try: a(0)\n    except ValueError: return traceback.format_exc()"
         text = run_code(code, skills=skills).value

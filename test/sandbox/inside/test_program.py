@@ -8,7 +8,7 @@ from running import run, run_code, run_skill
 
 
 class Entrypoints(unittest.TestCase):
-    def test_get_the_args_in_the_form_they_take(self):
+    def test_receive_the_args_according_to_their_signature(self):
         for code, value in (
             ("def main(args): return args", {"a": 1}),
             ("def main(): return 0", 0),
@@ -31,7 +31,7 @@ class Entrypoints(unittest.TestCase):
             with self.subTest(code=code):
                 self.assertEqual(run_code(code, args={"a": 1}).value, value)
 
-    def test_that_are_async_or_generate_are_waited_for(self):
+    def test_that_are_async_or_generators_are_awaited(self):
         for code, value in (
             ("import asyncio\nasync def main(args):\n    await asyncio.sleep(0)\n    return args", {"a": 1}),
             ("def main():\n    yield 1\n    yield 2", [1, 2]),
@@ -42,11 +42,11 @@ class Entrypoints(unittest.TestCase):
             with self.subTest(code=code):
                 self.assertEqual(run_code(code, args={"a": 1}).value, value)
 
-    def test_that_generate_without_end_are_ended(self):
+    def test_that_are_endless_generators_exceed_the_output_limit(self):
         error = run_code("def main():\n    while True: yield 1", result_bytes=1000).error
         self.assertEqual(error["type"], "OutputLimitError")
 
-    def test_that_are_missing_or_unfit_are_explained(self):
+    def test_that_are_missing_or_not_callable_are_explained(self):
         for code, entrypoint, message in (
             ("def other(): pass\ndef _hidden(): pass", "main", "The code defines no function 'main'. It defines other."),
             ("", "main", "It defines no function."),
@@ -58,7 +58,7 @@ class Entrypoints(unittest.TestCase):
             self.assertEqual(error["type"], "EntrypointError")
             self.assertIn(message, error["message"])
 
-    def test_of_skills_run_by_the_export_of_the_manifest(self):
+    def test_of_skills_are_found_by_the_export_of_the_manifest(self):
         files = {"main.py": "async def sync(args): return {'summary': 'did it', 'output': args}\n"}
         ended = run_skill("a.b", {"n": 1}, skills={"a.b": (("main.py", "sync"), files)})
         self.assertEqual(ended.last, {"type": "returned", "value": {"n": 1}, "summary": "did it"})
@@ -66,17 +66,17 @@ class Entrypoints(unittest.TestCase):
         self.assertEqual(error["type"], "EntrypointError")
         self.assertIn("/skills/a.b/main.py defines no function 'gone'. It defines sync.", error["message"])
 
-    def test_are_not_called_a_second_time_as_main_programs(self):
+    def test_are_not_called_twice_by_a_main_guard(self):
         code = "def main():\n    print('ran')\nif __name__ == '__main__':\n    main()"
         self.assertEqual(run_code(code).stdout, "ran\n")
 
-    def test_find_their_module_by_its_name(self):
+    def test_can_import_their_own_module(self):
         code = "import dataclasses, pickle, __main__, sys\n@dataclasses.dataclass\nclass P:\n    x: int\ndef main(): return [pickle.loads(pickle.dumps(P(1))).x, __main__.P is P]"
         self.assertEqual(run_code(code).value, [1, True])
 
 
 class Errors(unittest.TestCase):
-    def test_show_the_lines_of_the_user_and_no_others(self):
+    def test_show_only_frames_of_user_code(self):
         code = "import json\n\ndef main(args):\n    helper()\n\ndef helper():\n    json.loads('{')\n"
         error = run_code(code).error
         self.assertEqual(error["type"], "JSONDecodeError")
@@ -88,26 +88,26 @@ class Errors(unittest.TestCase):
             "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         )
 
-    def test_of_syntax_say_the_line(self):
+    def test_of_syntax_state_the_line(self):
         error = run_code("x = 1\ndef main(:\n").error
         self.assertEqual((error["type"], error["details"]["line"]), ("SyntaxError", 2))
         self.assertIn("def main(:", error["details"]["traceback"])
         for code in ("\0", "x = (" * 500, "\t\n  x\n\ty"):
             self.assertIn(run_code(code).error["type"], ("SyntaxError", "ValueError", "IndentationError", "MemoryError"))
 
-    def test_of_syntax_in_a_skill_name_its_file(self):
+    def test_of_syntax_in_a_skill_state_its_file(self):
         skills = {"a": (("main.py", "main"), {"main.py": "import bad", "bad.py": "\n\n)"})}
         error = run_code("from skills.a import main", skills=skills).error
         self.assertEqual((error["details"]["file"], error["details"]["line"]), ("/skills/a/bad.py", 3))
 
-    def test_tell_what_they_came_from(self):
+    def test_include_their_cause(self):
         code = "def main():\n    try:\n        1 / 0\n    except Exception as error:\n        raise ValueError('second') from error"
         error = run_code(code).error
         self.assertIn("ZeroDivisionError", error["details"]["traceback"])
         self.assertIn("direct cause", error["details"]["traceback"])
         self.assertEqual(error["message"], "second")
 
-    def test_of_every_kind_arrive(self):
+    def test_of_every_kind_are_reported(self):
         for code, kind, message in (
             ("class E(BaseException): pass\ndef main(): raise E('low')", "E", "low"),
             ("class E(Exception):\n    def __str__(self): raise ValueError\ndef main(): raise E", "E", "(the message cannot be printed)"),
@@ -127,7 +127,7 @@ class Errors(unittest.TestCase):
                 error = run_code(code).error
                 self.assertEqual((error["type"], error["message"]), (kind, message))
 
-    def test_of_endless_recursion_are_short(self):
+    def test_of_endless_recursion_have_a_short_traceback(self):
         error = run_code("def main(): return main()").error
         self.assertEqual(error["type"], "RecursionError")
         self.assertLess(len(error["details"]["traceback"]), 3000)
@@ -136,7 +136,7 @@ class Errors(unittest.TestCase):
         self.assertEqual(str(run_code(code).value).count("["), 20)
 
     @unittest.skipUnless(sys.platform == "linux", "limits of memory")
-    def test_of_memory_arrive_though_it_is_used_up(self):
+    def test_of_memory_are_reported_when_memory_is_exhausted(self):
         def confine(run):
             import resource
 
@@ -150,12 +150,12 @@ class Errors(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
-    def test_by_exit_with_zero_return_nothing(self):
+    def test_by_exit_with_zero_return_none(self):
         for code in ("import sys\ndef main(): sys.exit(0)", "def main(): raise SystemExit", "def main(): exit()"):
             ended = run_code("import sys\n" + code.replace("exit()", "sys.exit()"))
             self.assertEqual((ended.value, ended.status), (None, 0))
 
-    def test_by_exit_with_anything_else_are_failures(self):
+    def test_by_exit_with_another_value_are_failures(self):
         for code, message, exit_code in (("sys.exit(3)", "3", 3), ("sys.exit('no')", "no", None), ("sys.exit(False)", "False", 0)):
             error = run_code(f"import sys\ndef main(): {code}").error
             self.assertEqual((error["type"], error["message"]), ("SystemExit", message))
@@ -168,18 +168,18 @@ class Ends(unittest.TestCase):
         code = "import threading, time\ndef main():\n    threading.Thread(target=time.sleep, args=(600,)).start()\n    return 1"
         self.assertEqual(run_code(code).value, 1)
 
-    def test_without_a_word_have_no_result(self):
+    def test_without_a_final_frame_have_no_result(self):
         self.assertEqual(run_code("import os\ndef main(): os._exit(0)").frames, [])
         ended = run_code("import os\ndef main(): os.closerange(3, 100)")
         self.assertEqual((ended.frames, os.WEXITSTATUS(ended.status)), ([], 1))
         self.assertEqual(ended.stderr, "")
 
-    def test_of_a_fork_that_returns_are_not_the_result(self):
+    def test_of_a_forked_child_are_not_the_result(self):
         code = "import os\ndef main():\n    child = os.fork()\n    if child:\n        os.waitpid(child, 0)\n        return 'parent'\n    return 'child'"
         ended = run_code(code)
         self.assertEqual([frame["value"] for frame in ended.frames], ["parent"])
 
-    def test_before_the_run_are_quiet(self):
+    def test_before_the_run_are_silent(self):
         self.assertEqual(running.run_program_without_run(), 0)
 
 
@@ -210,7 +210,7 @@ class Printing(unittest.TestCase):
 
 
 class Results(unittest.TestCase):
-    def test_arrive_whatever_was_replaced(self):
+    def test_are_sent_even_if_builtins_were_replaced(self):
         code = (
             "import builtins, json, json.encoder, json.decoder, os, sys, time, io, linecache\n"
             "def main():\n"
@@ -227,12 +227,12 @@ class Results(unittest.TestCase):
         self.assertEqual(run_code(code % "return {'a': [1, 2.5, 'x']}").value, {"a": [1, 2.5, "x"]})
         self.assertEqual(run_code(code % "raise KeyError('x')").error["type"], "KeyError")
 
-    def test_that_are_not_json_say_where(self):
+    def test_that_are_not_json_state_the_path(self):
         error = run_code("def main(): return {'rows': [1, {'x': b''}]}").error
         self.assertEqual(error["type"], "OutputNotSerializableError")
         self.assertIn("output.rows[1].x", error["message"])
 
-    def test_that_are_large_arrive(self):
+    def test_that_are_large_are_sent_up_to_the_limit(self):
         self.assertEqual(len(run_code("def main(): return 'x' * 4_000_000").value), 4_000_000)
         self.assertEqual(run_code("def main(): return 'x' * 5_000_000").error["type"], "OutputLimitError")
 
@@ -246,20 +246,20 @@ class Surroundings(unittest.TestCase):
         environment = {"PATH": "/usr/bin:/bin", "HOME": "/workspace", "LANG": "C.UTF-8"}
         self.assertEqual(run_code(code).value, ["/workspace", environment, ["<run_code>"], [], "", True])
 
-    def test_are_made_before_rights_are_given_up_and_these_before_any_code(self):
+    def test_are_set_up_before_confinement_and_confinement_before_user_code(self):
         def confine(run):
             print("confined", run["program"]["type"], os.path.basename(os.getcwd()), "run_code" in sys.modules)
 
         self.assertEqual(run_code("print('code')\ndef main(): pass", confine=confine).stdout, "confined code workspace False\ncode\n")
 
-    def test_that_cannot_be_made_run_nothing(self):
+    def test_that_fail_to_set_up_run_no_user_code(self):
         def confine(run):
             raise OSError("no Landlock")
 
         ended = run_code("print('code')\ndef main(): pass", confine=confine)
         self.assertEqual((ended.frames, ended.stdout, os.WEXITSTATUS(ended.status)), ([], "OSError: no Landlock\n".join(("Starting the program failed: ", "")), 70))
 
-    def test_hold_nothing_that_whoever_started_them_had_open(self):
+    def test_contain_no_inherited_descriptors(self):
         code = "import os\ndef main(): return [fd for fd in range(256) if os.path.lexists('/dev/fd/%d' % fd)]"
         directory = os.open("/", os.O_RDONLY)
         try:
@@ -270,12 +270,12 @@ class Surroundings(unittest.TestCase):
             os.close(200)
         self.assertEqual((held[:3], len(held), 200 in held), ([0, 1, 2], 4, False))
 
-    def test_have_ordinary_signals(self):
+    def test_have_default_signal_handlers(self):
         code = "import signal\ndef main(): return [signal.getsignal(s) in (signal.SIG_DFL, signal.default_int_handler) for s in (2, 15, 17)]"
         self.assertEqual(run_code(code).value, [True, True, True])
         self.assertEqual(run_code("import os\ndef main(): os.kill(os.getpid(), 15)").status, signal.SIGTERM)
 
-    def test_a_frame_that_is_no_run_is_refused(self):
+    def test_reject_a_frame_that_is_not_a_run(self):
         ended = run({"type": "nonsense"})
         self.assertEqual((ended.frames, ended.status == 0), ([], False))
 

@@ -19,7 +19,7 @@ def plain(value, limit=LIMIT):
 
 
 def random_value(chance, depth):
-    """Anything json knows, in all the forms it takes it."""
+    """A random value that json can encode."""
     kind = chance.randrange(9 if depth else 6)
     if kind < 6:
         return chance.choice([None, True, False, 0, -1, 2**53 + 1, 1.5, -0.0, 1e300, "", "text", "ä\u2028💡\0\\\""])
@@ -29,22 +29,22 @@ def random_value(chance, depth):
 
 
 class Plain(unittest.TestCase):
-    def test_data_is_what_json_makes_of_it(self):
+    def test_data_is_converted_like_json(self):
         chance = random.Random(7)
         for _ in range(2000):
             value = random_value(chance, 4)
             self.assertEqual(json.dumps(plain(value)), json.dumps(json.loads(json.dumps(value))))
 
-    def test_numbers_that_are_none_become_null(self):
+    def test_nan_and_infinity_become_null(self):
         self.assertEqual(plain([float("nan"), float("inf"), {"x": -float("inf")}]), [None, None, {"x": None}])
 
-    def test_keys_are_text_as_json_has_them(self):
+    def test_keys_are_converted_to_strings_like_json(self):
         value = {1: 1, 2.5: 2, True: 3, None: 4, float("nan"): 5, float("-inf"): 6, "s": 7}
         self.assertEqual(plain(value), json.loads(json.dumps(value)))
         with self.assertRaisesRegex(OutputNotSerializableError, r"output\.rows\[<tuple>\].*tuple"):
             plain({"rows": {(1, 2): 3}})
 
-    def test_subclasses_count_as_their_base(self):
+    def test_subclasses_are_converted_like_their_base(self):
         class Colour(str, enum.Enum):
             RED = "red"
 
@@ -61,7 +61,7 @@ class Plain(unittest.TestCase):
         self.assertEqual(result, [{"a": 1}, {"a": 2}, [1, 2], "red", 1, 1.5])
         self.assertEqual([type(one) for one in result], [dict, dict, list, str, int, float])
 
-    def test_a_value_without_a_form_is_named_by_its_place(self):
+    def test_a_value_that_is_not_json_is_reported_with_its_path(self):
         for value, place in (
             ({"rows": [1, 2, 3, {"x": b"1"}]}, r"output\.rows\[3\]\.x is bytes"),
             (b"", r"output is bytes.*blob"),
@@ -74,7 +74,7 @@ class Plain(unittest.TestCase):
             with self.subTest(value=value), self.assertRaisesRegex(OutputNotSerializableError, place):
                 plain(value)
 
-    def test_what_lies_about_its_type_is_not_believed(self):
+    def test_a_forged_class_attribute_is_ignored(self):
         class Liar:
             __class__ = dict
 
@@ -100,20 +100,20 @@ class Plain(unittest.TestCase):
         self.assertRaises(OutputLimitError, plain, "\0\0", 10)
         self.assertRaises(OutputLimitError, plain, [1, 2, 3, 4, 5], 10)
 
-    def test_shared_parts_do_not_explode(self):
+    def test_shared_references_count_toward_the_size_limit(self):
         value = ["x"]
         for _ in range(60):
             value = [value, value]
         self.assertRaisesRegex(OutputLimitError, "larger than", plain, value)
 
-    def test_large_numbers_are_kept_as_far_as_python_prints_them(self):
+    def test_large_integers_are_kept_up_to_the_digit_limit(self):
         self.assertEqual(plain(10**600), 10**600)
         self.assertRaises(OutputLimitError, plain, 1 << 100_000_000)
         if hasattr(sys, "set_int_max_str_digits"):
             self.assertRaisesRegex(OutputNotSerializableError, r"output\.n .*digits", plain, {"n": 10**5000})
             self.assertRaises(OutputNotSerializableError, plain, {10**5000: 1})
 
-    def test_text_that_utf8_cannot_say_is_made_well_formed(self):
+    def test_lone_surrogates_are_replaced(self):
         self.assertEqual(encode(plain({"\ud800": "a\udfff"})).decode(), '{"\ufffd":"a\ufffd"}')
 
 
@@ -129,7 +129,7 @@ class Returned(unittest.TestCase):
         for value in ({"summary": "s"}, {"output": 1}, {"summary": {"n": 1}, "output": 2}, None, [], "text"):
             self.assertEqual(to_returned(value, LIMIT), {"type": "returned", "value": value})
 
-    def test_blobs_that_are_no_ids_are_named(self):
+    def test_invalid_blob_ids_are_reported_with_their_path(self):
         self.assertRaisesRegex(
             OutputNotSerializableError,
             r"output_blobs\[1\]",
@@ -138,7 +138,7 @@ class Returned(unittest.TestCase):
             LIMIT,
         )
 
-    def test_all_together_fit_into_one_frame(self):
+    def test_summary_and_output_share_one_size_limit(self):
         half = "x" * (LIMIT * 3 // 4)
         self.assertRaises(OutputLimitError, to_returned, {"summary": half, "output": half}, LIMIT)
 

@@ -13,20 +13,20 @@ def run(body, **options):
 
 
 class Runtime(unittest.TestCase):
-    def test_is_a_module_and_a_global_and_knows_the_run(self):
+    def test_is_a_module_and_a_global_with_data_of_the_run(self):
         body = "import runtime as module, time\nreturn [module is runtime, runtime.args, runtime.run_id, 0 < runtime.deadline - time.time() <= 30]"
         self.assertEqual(run(body, args={"n": 1}).value, [True, {"n": 1}, "run_0123456789", True])
 
-    def test_has_nothing_but_what_is_documented(self):
+    def test_has_only_documented_attributes(self):
         names = run("return sorted(name for name in vars(runtime) if not name.startswith('__'))").value
         documented = "BlobError SecretError SkillError args blobs deadline result run_id secret skill"
         self.assertEqual(names, documented.split())
 
-    def test_is_there_for_skills_too(self):
+    def test_is_available_to_skills(self):
         skills = {"a": (("main.py", "main"), {"main.py": "def main(args): return [runtime.run_id, args]"})}
         self.assertEqual(run_skill("a", {"n": 1}, skills=skills).value, ["run_0123456789", {"n": 1}])
 
-    def test_makes_envelopes(self):
+    def test_creates_envelopes(self):
         for body, sent in (
             ("runtime.result({'n': 1}, 'one', ['blob:a'])", {"value": {"n": 1}, "summary": "one", "output_blobs": ["blob:a"]}),
             ("runtime.result(summary='only')", {"value": None, "summary": "only"}),
@@ -37,7 +37,7 @@ class Runtime(unittest.TestCase):
 
 
 class Blobs(unittest.TestCase):
-    def test_are_read_by_either_name_in_every_way(self):
+    def test_can_be_read_by_either_form_of_the_id(self):
         for name in ("blob:a.b-c_1", "a.b-c_1"):
             body = (
                 "name = args['name']\nblobs = runtime.blobs\n"
@@ -57,17 +57,17 @@ class Blobs(unittest.TestCase):
         found = run("return runtime.blobs.list()", blobs=BLOBS).value
         self.assertEqual([(one["id"], one["kind"], one["size_bytes"]) for one in found], [(i, k, len(c)) for i, (k, c) in BLOBS.items()])
 
-    def test_that_are_not_mounted_are_named_with_those_that_are(self):
+    def test_that_are_not_mounted_raise_an_error_that_lists_the_mounted_ones(self):
         for name in ("blob:gone", "../skills", "blob:../../etc/passwd", "", "/etc/passwd"):
             error = run(f"return runtime.blobs.read_text({name!r})", blobs=BLOBS).error
             self.assertEqual(error["type"], "BlobError")
             self.assertIn("Mounted: blob:a.b-c_1, blob:raw. Add it to input_blobs.", error["message"])
 
-    def test_are_never_written(self):
+    def test_are_read_only(self):
         for mode in ("w", "a", "r+", "x", "rb+"):
             self.assertEqual(run(f"runtime.blobs.open('blob:raw', {mode!r})", blobs=BLOBS).error["type"], "BlobError")
 
-    def test_are_made_of_text_bytes_and_files(self):
+    def test_can_be_created_from_text_bytes_and_files(self):
         body = (
             "open('table.csv', 'w').write('a,b')\nblobs = runtime.blobs\n"
             "return [blobs.create('ä'), blobs.create(b'\\0', kind='a/b'), blobs.create(bytearray(b'x')), blobs.create_file('table.csv'),\n"
@@ -87,7 +87,7 @@ class Blobs(unittest.TestCase):
             ],
         )
 
-    def test_are_made_of_every_view_of_memory(self):
+    def test_can_be_created_from_any_memoryview(self):
         body = (
             "import array, ctypes\nnumbers = memoryview(array.array('H', [0x4142, 0x4344]))\n"
             "views = [memoryview(b'abc')[1:], memoryview(b'abcd')[::2], numbers, memoryview(b'')[::2], bytearray(),\n"
@@ -98,23 +98,23 @@ class Blobs(unittest.TestCase):
         kept = [frame["content"] for frame in ended.frames[:-1]]
         self.assertEqual(kept, [b"bc", b"ac", struct.pack("=2H", 0x4142, 0x4344), b"", b"", b""])
 
-    def test_that_the_host_does_not_keep_raise(self):
+    def test_that_the_host_refuses_raise_an_error(self):
         body = "try: runtime.blobs.create('x')\nexcept runtime.BlobError as error: return str(error)"
         refusal = {"error": {"type": "QUOTA_EXCEEDED", "message": "The quota is used up."}}
         self.assertEqual(run(body, answer=lambda frame: refusal).value, "The quota is used up.")
 
-    def test_of_other_types_are_refused_with_a_hint(self):
+    def test_of_other_types_are_rejected_with_a_hint(self):
         error = run("runtime.blobs.create({'a': 1})").error
         self.assertEqual(error["type"], "TypeError")
         self.assertIn("json.dumps", error["message"])
 
 
 class Secrets(unittest.TestCase):
-    def test_are_there_by_name_and_not_in_the_environment(self):
+    def test_are_available_by_name_and_not_in_the_environment(self):
         body = "import os\nreturn [runtime.secret('KEY'), 'KEY' in os.environ]"
         self.assertEqual(run(body, secrets={"KEY": "value"}).value, ["value", False])
 
-    def test_that_are_missing_say_what_to_declare(self):
+    def test_that_are_missing_raise_an_error_that_names_the_declaration(self):
         skills = {"a": (("main.py", "main"), {"main.py": "def main(): return runtime.secret('OTHER')"})}
         error = run_skill("a", skills=skills, secrets={"KEY": "value"}).error
         self.assertEqual(error["type"], "SecretError")
@@ -124,7 +124,7 @@ class Secrets(unittest.TestCase):
 
 
 class Skills(unittest.TestCase):
-    def test_are_called_by_name_or_slug_and_answer_their_output(self):
+    def test_are_called_by_name_or_slug_and_return_their_output(self):
         files = {"main.py": "async def main(args): return runtime.result(args, 'summary')"}
         skills = {"a.b": (("main.py", "main"), files)}
         body = "return [runtime.skill('a.b')({'n': 1}), runtime.skill('a-b')(n=2), runtime.skill('a.b')()]"
@@ -135,7 +135,7 @@ class Skills(unittest.TestCase):
         code = "async def main(): return await runtime.skill('a')({'n': 1})"
         self.assertEqual(run_code(code, skills={"a": (("main.py", "main"), files)}).value, {"n": 1})
 
-    def test_that_are_not_mounted_are_named_with_those_that_are(self):
+    def test_that_are_not_mounted_raise_an_error_that_lists_the_mounted_ones(self):
         for name in ("c", "", "a.b\\0", "__proto__"):
             error = run(f"runtime.skill({name!r})({{}})", brokered=["a.b"]).error
             self.assertEqual(error["type"], "ModuleNotFoundError")
@@ -143,7 +143,7 @@ class Skills(unittest.TestCase):
 
 
 class Calls(unittest.TestCase):
-    def test_of_many_threads_are_made_one_at_a_time(self):
+    def test_from_many_threads_are_made_one_at_a_time(self):
         body = (
             "from concurrent.futures import ThreadPoolExecutor\n"
             "with ThreadPoolExecutor(8) as pool: return list(pool.map(lambda n: runtime.skill('a')({'n': n}), range(40)))"
@@ -151,7 +151,7 @@ class Calls(unittest.TestCase):
         ended = run(body, brokered=["a"], answer=lambda frame: {"value": frame["args"]["n"]})
         self.assertEqual(ended.value, list(range(40)))
 
-    def test_of_a_fork_are_refused(self):
+    def test_from_a_forked_process_are_refused(self):
         body = (
             "import os\nreading, writing = os.pipe()\n"
             "if os.fork() == 0:\n    try: runtime.blobs.create('x')\n    except RuntimeError as error: os.write(writing, str(error).encode())\n    os._exit(0)\n"
@@ -159,7 +159,7 @@ class Calls(unittest.TestCase):
         )
         self.assertIn("not available in forked processes", run(body).value)
 
-    def test_that_were_interrupted_do_not_confuse_the_next(self):
+    def test_that_were_interrupted_do_not_affect_the_next(self):
         body = (
             "import signal\ndef late(*_): raise TimeoutError\nsignal.signal(signal.SIGALRM, late)\n"
             "try:\n    signal.setitimer(signal.ITIMER_REAL, 0.05)\n    runtime.skill('slow')()\nexcept TimeoutError: pass\n"

@@ -11,7 +11,7 @@ def script(text, file="scripts/it.py", files=None, **options):
 
 
 class Python(unittest.TestCase):
-    def test_scripts_get_arguments_input_and_neighbours(self):
+    def test_scripts_get_arguments_stdin_and_sibling_modules(self):
         text = (
             "import beside, os, sys\nfrom pathlib import Path\n"
             "print(sys.argv, os.getcwd(), beside.value, __name__, __file__, Path(__file__).with_name('beside.py').exists())\n"
@@ -25,7 +25,7 @@ class Python(unittest.TestCase):
         self.assertEqual((ended.stderr, os.WEXITSTATUS(ended.status)), (f"{len(stdin)}\n", 3))
         self.assertEqual((ended.frames, ended.output), ([], {"made": b"made"}))
 
-    def test_scripts_end_as_programs_do(self):
+    def test_scripts_exit_like_the_interpreter(self):
         for text, status, stderr in (
             ("", 0, ""),
             ("import sys; sys.exit()", 0, ""),
@@ -44,11 +44,11 @@ class Python(unittest.TestCase):
                 self.assertNotIn("src/sandbox/inside", ended.stderr)
         self.assertEqual(script("import os; os.kill(os.getpid(), 9)").status, 9)
 
-    def test_scripts_show_their_lines_in_tracebacks(self):
+    def test_scripts_have_source_lines_in_tracebacks(self):
         stderr = script("def f():\n    raise ValueError('no')\nf()").stderr
         self.assertTrue(stderr.startswith('Traceback (most recent call last):\n  File "/skills/words/scripts/it.py", line 3, in <module>\n'))
 
-    def test_scripts_finish_threads_and_exit_functions(self):
+    def test_scripts_wait_for_threads_and_exit_handlers(self):
         text = (
             "import atexit, threading, time\natexit.register(print, 'last')\nprinted = threading.Event()\n"
             "threading.Thread(target=lambda: (printed.wait(), time.sleep(0.05), print('thread'))).start()\n"
@@ -56,24 +56,24 @@ class Python(unittest.TestCase):
         )
         self.assertEqual(script(text).stdout, "main thread\nlast\n")
 
-    def test_scripts_without_input_find_its_end(self):
+    def test_scripts_without_input_have_empty_stdin(self):
         self.assertEqual(script("import sys; print(repr(sys.stdin.read()))").stdout, "''\n")
 
-    def test_scripts_find_secrets_in_their_environment(self):
+    def test_scripts_have_secrets_in_their_environment(self):
         text = "import os; print(os.environ['KEY'], os.environ['HOME'], sorted(n for n in os.environ if n.startswith('PYTHON')))"
         self.assertEqual(script(text, secrets={"KEY": "value", "HOME": "elsewhere"}).stdout, "value /workspace []\n")
 
-    def test_scripts_leave_no_input_behind(self):
+    def test_scripts_leave_no_stdin_file_behind(self):
         self.assertEqual(script("import os; print(os.listdir('/tmp'))", stdin="x").stdout, "[]\n")
 
-    def test_scripts_may_import_modules_called_like_ours(self):
+    def test_scripts_may_import_modules_with_names_of_internal_ones(self):
         ended = script("import result, calls; print(result.x, calls.x)", files={"scripts/result.py": "x = 1", "scripts/calls.py": "x = 2"})
         self.assertEqual(ended.stdout, "1 2\n")
 
 
 class Others(unittest.TestCase):
     @unittest.skipUnless(shutil.which("bash"), "no bash")
-    def test_are_refused_where_paths_are_only_a_view(self):
+    def test_are_refused_where_paths_are_mapped(self):
         ended = script("echo no", file="it.sh", language="bash", interpreter=shutil.which("bash"))
         self.assertEqual((ended.stdout, os.WEXITSTATUS(ended.status)), ("", 70))
         self.assertIn("bash cannot use /skills", ended.stderr)

@@ -1,4 +1,4 @@
-"""The filter, run by a small machine like the kernel's. What it does when the kernel runs it, the contract suite shows."""
+"""Tests the filter with a small interpreter. The contract suite tests it in the kernel."""
 
 import struct
 import unittest
@@ -14,7 +14,7 @@ OWN = 1234
 
 
 def interpret(code, architecture, number, arguments=()):
-    """What the filter answers to a call; fails where the kernel would not take the filter."""
+    """The action of the filter for a system call; fails if the kernel would reject the filter."""
     arguments = [*arguments, 0, 0, 0, 0, 0, 0][:6]
     data = struct.pack("<IIQ6Q", number & 0xFFFFFFFF, architecture, 0, *(value & (2**64 - 1) for value in arguments))
     instructions = list(struct.iter_unpack("<HBBI", code))
@@ -68,36 +68,36 @@ class EveryMachine(unittest.TestCase):
                         self.assertLess(at + 1 + max(when_true, when_false), len(instructions))
                 self.assertEqual(instructions[-1], (0x06, 0, 0, seccomp.ALLOW))
 
-    def test_ordinary_calls_pass(self):
+    def test_ordinary_system_calls_are_allowed(self):
         # read, write, exit
         for machine, numbers in (("x86_64", (0, 1, 60)), ("aarch64", (63, 64, 93))):
             for number in numbers:
                 self.assertEqual(Filter(machine).of_number(number), seccomp.ALLOW)
 
-    def test_another_instruction_set_is_killed(self):
+    def test_other_architectures_are_killed(self):
         for one in self.each():
             for architecture in (0x40000003, 0x40000028, 0xC00000F3):
                 self.assertEqual(one.of_number(1, architecture), seccomp.KILL_PROCESS)
             self.assertEqual(one.of_number(0x40000000 | 1), seccomp.KILL_PROCESS)
 
-    def test_calls_younger_than_the_list_are_absent(self):
+    def test_system_calls_newer_than_the_list_return_enosys(self):
         for one in self.each():
             self.assertEqual(one.of_number(NEWEST + 1), ABSENT)
             self.assertEqual(one.of_number(10_000), ABSENT)
             self.assertEqual(one.of("clone3"), ABSENT)
 
-    def test_what_reaches_out_is_refused(self):
+    def test_dangerous_system_calls_are_refused(self):
         for one in self.each():
             for name in "ptrace bpf keyctl io_uring_setup mount unshare memfd_create shmget mq_open perf_event_open".split():
                 self.assertEqual(one.of(name, 1, 2, 3), REFUSED, name)
 
-    def test_processes_are_made_but_no_namespaces(self):
+    def test_clone_creates_processes_but_not_namespaces(self):
         for one in self.each():
             self.assertEqual(one.of("clone", 0x01200011), seccomp.ALLOW)
             for bit in (17, 25, 26, 27, 28, 29, 30):
                 self.assertEqual(one.of("clone", 0x11 | 1 << bit), REFUSED, bit)
 
-    def test_sockets_are_unix_unless_there_is_a_network(self):
+    def test_only_unix_sockets_are_allowed_without_a_network(self):
         for one in self.each():
             self.assertEqual(one.of("socket", 1, 1), seccomp.ALLOW)
             for family in (0, 2, 10, 16, 17, 38, 40):
@@ -108,7 +108,7 @@ class EveryMachine(unittest.TestCase):
             for family in (0, 16, 17, 38, 40):
                 self.assertEqual(one.of("socket", family, 1), REFUSED, family)
 
-    def test_sockets_of_others_that_lie_in_a_project_cannot_be_reached(self):
+    def test_unix_sockets_in_a_project_cannot_be_connected_to(self):
         for network in (False, True):
             for one in self.each(project=True, network=network):
                 self.assertEqual(one.of("socket", 1, 1), REFUSED)
@@ -116,21 +116,21 @@ class EveryMachine(unittest.TestCase):
                 self.assertEqual(one.of("socketpair", 1, 1 | 0o2000000), seccomp.ALLOW)
                 self.assertEqual(one.of("socketpair", 1, 2), REFUSED)
 
-    def test_the_kernel_reads_the_low_half_of_an_int_and_so_does_the_filter(self):
+    def test_int_arguments_are_compared_by_their_low_half(self):
         for one in self.each():
             self.assertEqual(one.of("ioctl", 0, 0x5412), REFUSED)
             self.assertEqual(one.of("ioctl", 0, 0xDEADBEEF_00005412), REFUSED)
             self.assertEqual(one.of("ioctl", 0, 0x5413), seccomp.ALLOW)
             self.assertEqual(one.of("socket", 1 << 32 | 16, 1), REFUSED)
 
-    def test_memory_is_shared_only_by_files(self):
+    def test_anonymous_shared_memory_is_refused(self):
         for one in self.each():
             self.assertEqual(one.of("mmap", 0, 4096, 3, 0x22), seccomp.ALLOW)
             self.assertEqual(one.of("mmap", 0, 4096, 3, 0x01, 5), seccomp.ALLOW)
             for flags in (0x21, 0x23, 0x8021):
                 self.assertEqual(one.of("mmap", 0, 4096, 3, flags), REFUSED, flags)
 
-    def test_no_program_is_made_that_others_start_as_this_user(self):
+    def test_setuid_and_setgid_modes_are_refused(self):
         for one in self.each():
             places = {"fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "openat": 3, "mknodat": 2}
             if one.has("chmod"):
@@ -142,7 +142,7 @@ class EveryMachine(unittest.TestCase):
                     self.assertEqual(one.of(name, *before, mode), REFUSED, name)
             self.assertEqual(one.of("openat2", 3, 4, 5, 24), ABSENT)
 
-    def test_a_personality_may_be_asked_for_and_not_changed(self):
+    def test_the_personality_can_be_queried_but_not_changed(self):
         for one in self.each():
             self.assertEqual(one.of("personality", 0xFFFFFFFF), seccomp.ALLOW)
             self.assertEqual(one.of("personality", 0), seccomp.ALLOW)
@@ -150,7 +150,7 @@ class EveryMachine(unittest.TestCase):
 
 
 class WithoutNamespaces(unittest.TestCase):
-    def test_sockets_have_no_names(self):
+    def test_named_sockets_are_refused(self):
         one = Filter("x86_64", alone=True)
         self.assertEqual(one.of("socket", 1, 1), REFUSED)
         self.assertEqual(one.of("connect", 3), REFUSED)
@@ -162,7 +162,7 @@ class WithoutNamespaces(unittest.TestCase):
         self.assertEqual(one.of("sendto", 3, 4, 5, 0, 0x7FFF_0000_0000), REFUSED)
         self.assertEqual(one.of("sendmsg", 3), REFUSED)
 
-    def test_other_processes_are_left_alone(self):
+    def test_other_processes_cannot_be_changed(self):
         one = Filter("x86_64", alone=True)
         self.assertEqual(one.of("setsid"), REFUSED)
         self.assertEqual(one.of("prlimit64", 0, 7), seccomp.ALLOW)
@@ -177,14 +177,14 @@ class WithoutNamespaces(unittest.TestCase):
         for which in (2, 3):
             self.assertEqual(one.of("ioprio_set", which, 0, 0), REFUSED)
 
-    def test_nobody_is_kept_waiting_for_a_file(self):
+    def test_leases_and_directory_notifications_are_refused(self):
         for one in (Filter("x86_64"), Filter("aarch64", alone=True)):
             for command in (1024, 1026, 1040):
                 self.assertEqual(one.of("fcntl", 3, command, 0), REFUSED)
             for command in (1, 3, 6, 1025, 1030):
                 self.assertEqual(one.of("fcntl", 3, command, 0), seccomp.ALLOW)
 
-    def test_what_the_kernel_keeps_for_nobody_is_refused(self):
+    def test_kernel_memory_without_a_limit_is_refused(self):
         for one in (Filter("x86_64"), Filter("aarch64", alone=True)):
             # F_SETPIPE_SZ; then F_OFD_SETLK and F_OFD_SETLKW, as on a kernel without them.
             self.assertEqual(one.of("fcntl", 3, 1031, 0), REFUSED)
@@ -193,23 +193,23 @@ class WithoutNamespaces(unittest.TestCase):
             self.assertEqual(one.of("inotify_init1"), REFUSED)
             self.assertEqual(one.of("inotify_add_watch"), REFUSED)
 
-    def test_who_is_confined_does_not_confine_itself_further(self):
+    def test_a_confined_process_cannot_add_restrictions(self):
         names = ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp")
         for machine, (architecture, numbers) in MACHINES.items():
             code = seccomp.assemble(machine, seccomp.rules_against_confining())
             for name in names:
                 self.assertEqual(interpret(code, architecture, numbers[name]), REFUSED)
-                # Until then it does.
+                # Before that filter it can.
                 self.assertEqual(Filter(machine, alone=True).of(name), seccomp.ALLOW)
             self.assertEqual(interpret(code, architecture, numbers["prctl"], [22, 2]), REFUSED)
             self.assertEqual(interpret(code, architecture, numbers["prctl"], [15]), seccomp.ALLOW)
 
-    def test_no_memory_comes_from_pages_that_are_in_no_sum(self):
+    def test_huge_pages_are_refused(self):
         one = Filter("x86_64")
         self.assertEqual(one.of("mmap", 0, 4096, 3, 0x22), seccomp.ALLOW)
         self.assertEqual(one.of("mmap", 0, 4096, 3, 0x40022), REFUSED)
 
-    def test_what_one_thread_has_open_all_have(self):
+    def test_threads_share_their_descriptors(self):
         one = Filter("x86_64")
         thread, files, ordinary = 0x10000, 0x400, 0x3D0F00 & ~0x400
         self.assertEqual(one.of("clone", thread | files | ordinary), seccomp.ALLOW)
@@ -218,7 +218,7 @@ class WithoutNamespaces(unittest.TestCase):
         self.assertEqual(one.of("close_range", 3, 9, 4), seccomp.ALLOW)
         self.assertEqual(one.of("close_range", 3, 9, 2), REFUSED)
 
-    def test_the_process_that_watches_is_left_alone(self):
+    def test_the_supervisor_cannot_be_changed(self):
         inside = Filter("x86_64")
         for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "prlimit64"):
             self.assertEqual(inside.of(name, 1), REFUSED)
@@ -230,7 +230,7 @@ class WithoutNamespaces(unittest.TestCase):
             for others in (of_a_process + 1, of_a_process + 2):
                 self.assertEqual(inside.of(name, others, 0), REFUSED)
 
-    def test_where_landlock_guards_no_signals_only_its_own_may_be_sent(self):
+    def test_without_landlock_signal_scoping_only_own_processes_can_be_signalled(self):
         old, new = Filter("x86_64", alone=True, landlock_abi=5), Filter("x86_64", alone=True, landlock_abi=6)
         self.assertEqual(new.of("kill", 4321, 9), seccomp.ALLOW)
         self.assertEqual(old.of("kill", 4321, 9), REFUSED)
@@ -241,21 +241,21 @@ class WithoutNamespaces(unittest.TestCase):
         self.assertEqual(old.of("tgkill", 4321, 4321, 6), REFUSED)
         self.assertEqual(old.of("fcntl", 3, 8, 4321), REFUSED)
 
-    def test_old_versions_of_landlock_do_not_guard_lengths(self):
+    def test_truncate_is_refused_where_landlock_does_not_cover_it(self):
         self.assertEqual(Filter("x86_64", alone=True, landlock_abi=2).of("truncate"), REFUSED)
         self.assertEqual(Filter("x86_64", alone=True, landlock_abi=3).of("truncate"), seccomp.ALLOW)
 
-    def test_an_owner_changes_no_rights(self):
+    def test_an_owner_cannot_change_modes_owners_or_times(self):
         mine, nobodys = Filter("x86_64", alone=True, owner=True), Filter("x86_64", alone=True)
         for name in ("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "utimes"):
             self.assertEqual(mine.of(name, 1, 2), REFUSED, name)
             self.assertEqual(nobodys.of(name, 1, 2), seccomp.ALLOW, name)
-        # Of a descriptor too: it may be of a file that may only be read.
+        # With a descriptor too: it may refer to a read-only file.
         for path in (0, 0x7FFF_0000_1000):
             self.assertEqual(mine.of("utimensat", 3, path), REFUSED)
             self.assertEqual(nobodys.of("utimensat", 3, path), seccomp.ALLOW)
 
-    def test_files_get_no_orders_but_those_that_terminals_and_pipes_have(self):
+    def test_ioctl_is_limited_to_terminals_and_pipes(self):
         one = Filter("x86_64", alone=True)
         # TCGETS, FIONREAD, FIOCLEX; then FS_IOC_SETFLAGS, FS_IOC_ENABLE_VERITY, BTRFS_IOC_SNAP_CREATE, TIOCSTI.
         for command in (0x5401, 0x541B, 0x5451):
@@ -265,13 +265,13 @@ class WithoutNamespaces(unittest.TestCase):
 
 
 class Numbers(unittest.TestCase):
-    def test_every_name_is_known_to_some_machine(self):
+    def test_every_name_is_known_on_some_architecture(self):
         every = seccomp.rules(network=False, alone=True, owner=True, landlock_abi=0)
         unknown = {rule.name for rule in every} - set(X86_64) - set(AARCH64)
-        # Younger than the newest call that the filter lets through.
+        # Newer than the newest system call that the filter allows.
         self.assertEqual(unknown, {"setxattrat", "removexattrat"})
 
-    def test_a_machine_that_is_not_listed_gets_no_filter(self):
+    def test_an_unknown_architecture_raises_key_error(self):
         with self.assertRaises(KeyError):
             seccomp.assemble("riscv64", [])
 

@@ -1,4 +1,4 @@
-"""What a run holds, of processes that these tests make themselves."""
+"""Tests the measurement of resources with processes that the tests create."""
 
 import ctypes
 import fcntl
@@ -25,7 +25,7 @@ LIMITS = {"memory_bytes": 64 * MEGABYTE, "processes": 4, "tasks": 20}
 
 
 def spawn(act):
-    """A child that is ready, and then waits."""
+    """Forks a child that calls `act` and then waits; returns when it is ready."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -48,7 +48,7 @@ def has_ended(thread):
 
 
 def spawn_without_first_thread(act):
-    """A child that is ready, and of which only the thread lives that keeps something."""
+    """The same, but `act` runs in a second thread and the first thread has exited."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -90,7 +90,7 @@ class Watching(unittest.TestCase):
     def look(self, limits=LIMITS, sockets=lambda _pids: 0, is_full=lambda: False):
         return watch.Watch(limits, lambda: self.children, sockets, is_full).look()
 
-    def test_little_is_no_limit(self):
+    def test_low_usage_exceeds_no_limit(self):
         self.children.append(spawn(lambda: None))
         self.assertIsNone(self.look())
 
@@ -99,13 +99,13 @@ class Watching(unittest.TestCase):
             self.children.append(spawn(lambda: filled(30 * MEGABYTE)))
         self.assertEqual(self.look(), "memory")
 
-    def test_memory_counts_of_a_process_whose_first_thread_has_ended(self):
+    def test_memory_of_a_process_counts_after_its_first_thread_has_exited(self):
         for _ in range(2):
             self.children.append(spawn_without_first_thread(lambda: filled(40 * MEGABYTE)))
         self.assertEqual(self.look(), "memory")
         self.assertEqual(self.look({**LIMITS, "memory_bytes": 200 * MEGABYTE, "processes": 1}), "processes")
 
-    def test_memory_that_is_shared_since_a_fork_counts_once(self):
+    def test_memory_shared_after_a_fork_counts_once(self):
         kept = filled(40 * MEGABYTE)
         for _ in range(3):
             self.children.append(spawn(lambda: None))
@@ -115,13 +115,13 @@ class Watching(unittest.TestCase):
     def test_memory_in_sockets_counts(self):
         self.assertEqual(self.look(sockets=lambda _pids: 65 * MEGABYTE), "memory")
 
-    def test_too_many_processes_are_a_limit_and_so_are_full_disks(self):
+    def test_too_many_processes_and_full_disks_exceed_limits(self):
         for _ in range(5):
             self.children.append(spawn(lambda: None))
         self.assertEqual(self.look(), "processes")
         self.assertEqual(self.look({**LIMITS, "processes": 5}, is_full=lambda: True), "disk")
 
-    def test_the_dead_do_not_count(self):
+    def test_zombies_do_not_count(self):
         child = spawn(lambda: None)
         self.children.append(child)
         os.kill(child, signal.SIGKILL)
@@ -129,7 +129,7 @@ class Watching(unittest.TestCase):
         limits = {**LIMITS, "processes": 0}
         self.assertIsNone(watch.Watch(limits, lambda: [child, 2**22 + 1], lambda _pids: 0, lambda: False).look())
 
-    def test_mappings_count_as_memory_of_the_kernel(self):
+    def test_mappings_count_as_kernel_memory(self):
         def many():
             libc = ctypes.CDLL(None, use_errno=True)
             libc.mmap.argtypes = [ctypes.c_long] * 6
@@ -143,10 +143,10 @@ class Watching(unittest.TestCase):
         self.assertGreater(few, 0)
         self.assertGreaterEqual(lots - few, 3_999 * kernel_memory.MAPPING_BYTES)
         self.assertLess(lots, 2 * 4_000 * kernel_memory.MAPPING_BYTES)
-        # No further than until it is too much.
+        # It stops as soon as the limit is exceeded.
         self.assertLessEqual(kernel_memory.KernelMemory(1).look([child] * 9, [child] * 9), lots)
 
-    def test_too_many_locks_are_too_much_also_of_a_process_whose_first_thread_has_ended(self):
+    def test_too_many_locks_exceed_the_limit_even_after_the_first_thread_has_exited(self):
         def lock(count):
             file = tempfile.TemporaryFile()
             for at in range(count, 0, -1):
@@ -163,14 +163,14 @@ class Watching(unittest.TestCase):
             os.kill(many, signal.SIGKILL)
             os.waitpid(self.children.pop(), 0)
 
-    def test_what_the_kernel_keeps_is_looked_at_only_as_often_as_is_cheap(self):
+    def test_kernel_memory_is_checked_less_often_when_checks_are_slow(self):
         with unittest.mock.patch.object(time, "monotonic", side_effect=[0, 0.01, 0.06, 0.07, 0.1, 0.17, 0.2]):
             kernel = kernel_memory.KernelMemory(MEGABYTE)
             with unittest.mock.patch.object(kernel, "look", return_value=7) as look:
                 self.assertEqual([kernel.held_by([], []) for _ in range(4)], [0, 7, 7, 7])
                 self.assertEqual(look.call_count, 2)
 
-    def test_sockets_are_counted_once_each(self):
+    def test_each_socket_counts_once(self):
         import socket
 
         def pairs():
@@ -184,7 +184,7 @@ class Watching(unittest.TestCase):
 
 @unittest.skipUnless(sys.platform == "linux", "There is no /proc.")
 class Families(unittest.TestCase):
-    def test_end_with_all_that_were_forked(self):
+    def test_are_killed_with_all_descendants(self):
         supervisor = os.fork()
         if supervisor == 0:
             status = 1
@@ -195,7 +195,7 @@ class Families(unittest.TestCase):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(supervisor, 0)[1]), 0)
 
     def end_a_family(self):
-        """In a process of its own: the children of these tests are not to be buried by it."""
+        """Runs in a forked process, because it reaps all children."""
         import kernel
 
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
@@ -215,7 +215,7 @@ class Families(unittest.TestCase):
             return 3
         return 0 if os.WTERMSIG(family.end()) == signal.SIGKILL else 4
 
-    def test_are_over_when_the_program_is_and_its_number_is_kept(self):
+    def test_are_over_when_the_program_has_exited_and_keep_its_exit_status(self):
         supervisor = os.fork()
         if supervisor == 0:
             child = os.fork()
@@ -238,7 +238,7 @@ class SharedDisks(unittest.TestCase):
     def look(self, most=MEGABYTE):
         return disk.SharedDisk([self.root], most, lambda: [os.getpid()]).look()
 
-    def test_hold_what_lies_in_them_at_any_depth(self):
+    def test_count_files_at_any_depth(self):
         os.makedirs(os.path.join(self.root, "a/b"))
         with open(os.path.join(self.root, "a/b/c"), "wb") as file:
             file.write(bytes(MEGABYTE // 2))
@@ -247,19 +247,19 @@ class SharedDisks(unittest.TestCase):
             file.write(bytes(MEGABYTE // 2 + 8192))
         self.assertTrue(self.look())
 
-    def test_holes_hold_nothing(self):
+    def test_do_not_count_holes(self):
         with open(os.path.join(self.root, "sparse"), "wb") as file:
             file.truncate(100 * MEGABYTE)
         self.assertFalse(self.look())
 
-    def test_hold_files_without_a_name_as_long_as_they_are_open(self):
+    def test_count_deleted_files_while_they_are_open(self):
         with tempfile.TemporaryFile(dir=self.root) as file:
             file.write(bytes(2 * MEGABYTE))
             file.flush()
             self.assertTrue(self.look())
         self.assertFalse(self.look())
 
-    def test_hold_files_without_a_name_of_a_process_whose_first_thread_has_ended(self):
+    def test_count_deleted_files_after_the_first_thread_has_exited(self):
         def nameless():
             file = tempfile.TemporaryFile(dir=self.root)
             file.write(bytes(2 * MEGABYTE))
@@ -273,7 +273,7 @@ class SharedDisks(unittest.TestCase):
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
 
-    def test_do_not_know_how_long_a_file_is_that_is_only_mapped(self):
+    def test_count_deleted_files_that_are_only_mapped_as_full(self):
         with tempfile.TemporaryFile(dir=self.root) as file:
             file.truncate(4096)
             with mmap.mmap(file.fileno(), 4096):
