@@ -17,7 +17,7 @@ export function writeBlobSkill(directory) {
   const manifest =
     'name = "bench.copy"\nversion = "1.0.0"\ndescription = "Copies a blob."\nkind = "action"\n' +
     '[runtime]\nlanguage = "python"\nentrypoint = "main.py"\n[inputs.blob]\ntype = "blob"\nrequired = true\n';
-  // Nothing of its own but to make every output another one.
+  // Makes every output different.
   const code = `import os
 
 def main(args):
@@ -34,7 +34,7 @@ def main(args):
 }
 
 /**
- * A skill that reads a blob and makes another one.
+ * Measures a skill that reads a blob and creates another one.
  * @param {OpenRuns} runs
  * @param {string} folder
  * @returns {Promise<Row[]>}
@@ -73,7 +73,7 @@ export async function measureBlobRuns(runs, folder) {
       ours: summarise(times.ours),
       floor: { is: "copying those bytes, and the hello run", value: summarise(add(times.copying)) },
       peer: {
-        is: "the same, but what goes out hashed and on disk for good",
+        is: "the same, with the output hashed and synced to disk",
         value: summarise(add(times.keeping)),
       },
       ratio,

@@ -12,7 +12,7 @@ const megabyte = 1024 * 1024;
 const program = fileURLToPath(new URL("processes/streaming.js", import.meta.url));
 
 /**
- * One blob of 10 MiB, on disk for good.
+ * Measures storing one blob of 10 MiB, synced to disk.
  * @param {OpenTools} tools
  * @param {string} folder
  * @returns {Promise<Row[]>}
@@ -61,7 +61,7 @@ function writeAndHash(file, content) {
 }
 
 /**
- * What a stream of 300 MiB needs more than one of 100 MiB. Below that a process has not yet grown to what it needs anyway.
+ * The additional memory for a stream of 300 MiB compared with one of 100 MiB. Smaller streams do not reach the base size of a process.
  * @param {string} folder
  * @returns {Promise<Row>}
  */
@@ -70,7 +70,7 @@ export async function measureStreaming(folder) {
     runProcess([program, join(folder, `streamed-${size}`), String(size * megabyte)]);
   const runs = await alternate({ large: put(300), small: put(100) }, 3, { warmUp: false });
   for (const { exitCode } of [...runs.large, ...runs.small])
-    if (exitCode !== 0) throw new Error(`streaming.js ended with ${exitCode}.`);
+    if (exitCode !== 0) throw new Error(`streaming.js exited with ${exitCode}.`);
   const added = summariseDifference(peaks(runs.large), peaks(runs.small));
   return {
     what: "peak memory of a process that streams 300 MiB into a blob and out again, over one that streams 100 MiB",

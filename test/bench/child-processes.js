@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ids of the processes that this one started, and theirs. */
+/** Ids of all descendants of this process. */
 export function childProcesses() {
   /** @type {Map<number, number[]>} */
   const children = new Map();
@@ -14,7 +14,7 @@ export function childProcesses() {
 }
 
 /**
- * Nanoseconds that these have had a processor, all together.
+ * The total CPU time of these processes in nanoseconds.
  * @param {readonly number[]} pids
  */
 export function processorTime(pids) {
@@ -22,7 +22,7 @@ export function processorTime(pids) {
 }
 
 /**
- * Bytes that these hold, what they share counted once; undefined where somebody else may not ask.
+ * The memory of these processes in bytes, shared pages counted once; undefined without permission to read it.
  * @param {readonly number[]} pids
  */
 export function sharedMemory(pids) {

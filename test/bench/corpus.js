@@ -4,9 +4,9 @@ import { inventSkills } from "./invented-skills.js";
 
 /**
  * @typedef {object} Corpus
- * @property {string} root the directory that holds one directory a skill
+ * @property {string} root the directory that contains one directory per skill
  * @property {string[]} files the path of each SKILL.md
- * @property {string} list a file with `files`, one a line
+ * @property {string} list a file that lists `files`, one per line
  */
 
 /**
@@ -31,8 +31,8 @@ export function readSamples(directory) {
 }
 
 /**
- * Writes `count` skills below `folder`, the samples again and again. Names are made unique, in the frontmatter too: thousands of
- * skills that collide would be a listing of problems.
+ * Writes `count` skills below `folder`, repeating the samples. Names are made unique, also in the frontmatter, because thousands of
+ * duplicates would mostly produce problems.
  * @param {string} folder
  * @param {readonly Sample[]} samples
  * @param {number} count

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * How a SKILL.md gets new text, the ways editors and people do it. `file` exists, except for "create".
+ * The ways in which editors and users change a SKILL.md. `file` exists, except for "create".
  * @type {Record<EditKind, (directory: string, text: string) => void | Promise<void>>}
  */
 export const performEdit = {
@@ -56,7 +56,7 @@ export const performEdit = {
  * @typedef {"in place" | "truncate, then write" | "atomic rename" | "rename away, then write" | "create" | "delete" | "rename, then write"} EditKind
  */
 
-/** How many of each are among 500 edits. */
+/** The number of each kind in 500 edits. */
 const shares = /** @type {const} */ ({
   "in place": 150,
   "truncate, then write": 75,

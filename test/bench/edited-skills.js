@@ -5,7 +5,7 @@ import { performEdit } from "./edit-kinds.js";
 /** @import { Corpus } from "./corpus.js" */
 
 /**
- * An edit that is to be made: do it, then wait for a line of which `shows` is true.
+ * A planned edit: perform it, then wait for a line for which `shows` returns true.
  * @typedef {object} Edit
  * @property {EditKind} kind
  * @property {() => Promise<void>} perform
@@ -13,8 +13,8 @@ import { performEdit } from "./edit-kinds.js";
  */
 
 /**
- * The skills of a corpus while they are edited. Every edit leaves a mark of its own in the skill's description, by which it is
- * recognised wherever it arrives.
+ * The skills of a corpus while they are edited. Every edit puts a unique mark into the skill's description, by which it is
+ * recognised in updates.
  */
 export class EditedSkills {
   /** @type {string[]} */
@@ -57,7 +57,7 @@ export class EditedSkills {
   }
 
   /**
-   * The marks on disk that a line does not have, and those it has though they are gone.
+   * The marks on disk that are missing in a line, and those in the line that no longer exist.
    * @param {Buffer} line
    */
   differences(line) {
@@ -69,7 +69,7 @@ export class EditedSkills {
   /** @param {EditKind} kind */
   #choose(kind) {
     if (kind === "create") return join(this.#root, `created-${this.#count}`);
-    // Only what was told can be missed.
+    // Only a skill that was announced can be reported as removed.
     const from = kind === "delete" && this.#marks.size > 0 ? [...this.#marks.keys()] : this.#directories;
     return from[Math.floor(this.#random() * from.length)] ?? "";
   }

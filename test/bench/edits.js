@@ -20,7 +20,7 @@ const floor = [process.execPath, fileURLToPath(new URL("processes/see-edits.js",
 const patience = 3_000;
 
 /**
- * From just before an edit until its effect is read from the wrapper, one of 1,000 skills at a time.
+ * Measures the time from an edit of one of 1,000 skills until its effect is read from the wrapper.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -60,7 +60,7 @@ export async function measureEdits({ folder, samples, bin, say }) {
       floor: bare,
       target: "p50 ≤ 20 ms, p99 ≤ 100 ms, 0 lost of 500",
       holds: ours.median <= 20 && p99 <= 100 && lost === 0 && differences === 0,
-      note: `p99 ${p99.toFixed(0)} ms, ${lost} lost, ${differences} different at the end; ${kilobytes.toFixed(0)} kB of updates an edit`,
+      note: `p99 ${p99.toFixed(0)} ms, ${lost} lost, ${differences} different at the end; ${kilobytes.toFixed(0)} kB of updates per edit`,
     };
   }
 
@@ -100,7 +100,7 @@ export async function measureEdits({ folder, samples, bin, say }) {
     let lost = 0;
     let bytes = 0;
     for (const kind of mixedEdits(count, random)) {
-      // Edits come at any moment of whatever is still going on after the one before.
+      // Edits happen at random times after the previous one.
       await pause(random() * 40);
       const edit = edited.plan(kind);
       const arrived = await makeEdit(editor, edit, (line) => {
@@ -131,7 +131,7 @@ export async function measureEdits({ folder, samples, bin, say }) {
  */
 
 /**
- * Makes one edit; resolves with the milliseconds until it showed, or with nothing when it never did.
+ * Performs one edit; resolves with the milliseconds until it was seen, or undefined if it never was.
  * @param {RawEditor} editor
  * @param {Edit} edit
  * @param {(line: Buffer) => void} remember

@@ -10,12 +10,12 @@ const batches = 12;
 const batch = 20;
 
 /**
- * The least run that there is, when a sandbox waits for it.
+ * Measures a minimal run with a prepared sandbox.
  * @param {OpenRuns} runs
  * @returns {Promise<Row[]>}
  */
 export async function measureWarm(runs) {
-  // What is compiled after a few calls is measured as it stays.
+  // Warm up, so that compiled code is measured.
   for (let call = 0; call < 2 * batch; call++) await runs.hello();
   /** @type {{ ours: number[], floor: number[], peer: number[] }[]} */
   const found = [];
@@ -46,7 +46,7 @@ export async function measureWarm(runs) {
 }
 
 /**
- * The same when none waits.
+ * The same without a prepared sandbox.
  * @param {OpenRuns} runs
  * @returns {Promise<Row[]>}
  */

@@ -13,7 +13,7 @@ const pipe = [process.execPath, fileURLToPath(new URL("processes/byte-pipe.js", 
 const rounds = 5;
 const pings = 400;
 
-/** What a run can do to whoever reads it: large frames, large results, much printed, many calls. */
+/** Runs that are expensive for the host: large frames, large results, much output, many calls. */
 const attacks = [
   "def main():\n  return [1] * 1500000",
   "def main():\n  for _ in range(8):\n    print('x' * 5000000)\n  return 1",
@@ -22,8 +22,8 @@ const attacks = [
 ];
 
 /**
- * The round trip of a message while runs do their worst, and the same over a byte pipe while another wrapper serves such runs: what the
- * processors have to do is the same in both.
+ * The round trip of a message while hostile runs are active, and the same over a byte pipe while another wrapper serves such runs, so
+ * that the CPU load is the same.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -53,7 +53,7 @@ export async function measureHostile({ folder, bin, say }) {
   const difference = summariseDifference(added, floor);
   return [
     {
-      what: `round trip of a message while runs do their worst: p99 of ${pings}, added to a byte pipe under the same load`,
+      what: `round trip of a message during hostile runs: p99 of ${pings}, added to a byte pipe under the same load`,
       unit: "ms",
       ours: difference,
       floor: { is: "byte pipe, p99", value: summarise(floor) },
@@ -64,7 +64,7 @@ export async function measureHostile({ folder, bin, say }) {
 }
 
 /**
- * The 99th percentile of round trips at one editor while runs of another, or of the same, go on.
+ * The 99th percentile of round trips at one editor during runs of the same or another editor.
  * @param {RawEditor} pinged
  * @param {RawEditor} attacked
  */

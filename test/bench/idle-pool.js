@@ -11,7 +11,7 @@ const megabyte = 1024 * 1024;
 const watchedMs = 10_000;
 
 /**
- * What sandboxes cost that wait for runs that do not come.
+ * Measures the cost of prepared sandboxes that are not used.
  * @param {OpenRuns} runs
  * @returns {Promise<Row[]>}
  */
@@ -22,7 +22,7 @@ export async function measureIdlePool(runs) {
   const before = processorTime(pids);
   await pause(watchedMs);
   const used = (processorTime(pids) - before) / 1_000_000;
-  // The moment before, all of them are there still.
+  // Just before the timeout, all of them still exist.
   runs.forward(drainedAfterMs - watchedMs - 5_000);
   await pause(200);
   const early = childProcesses().length;
@@ -32,16 +32,16 @@ export async function measureIdlePool(runs) {
   const bare = (await memoryOfPythons()) / megabyte;
   return [
     {
-      what: "idle pool of 2: memory, what is shared counted once",
+      what: "idle pool of 2: memory, shared pages counted once",
       unit: "MB",
       ours: summarise([memory]),
-      floor: { is: "2 bare python3 -I -S that wait", value: summarise([bare]) },
+      floor: { is: "2 idle bare python3 -I -S", value: summarise([bare]) },
       ratio: summarise([memory / bare]),
       target: "≤ 40 MB",
-      ...(Number.isNaN(memory) ? { note: "only root may ask" } : { holds: memory <= 40 }),
+      ...(Number.isNaN(memory) ? { note: "needs root" } : { holds: memory <= 40 }),
     },
     {
-      what: `idle pool of 2: processor time in ${watchedMs / 1_000} s`,
+      what: `idle pool of 2: CPU time in ${watchedMs / 1_000} s`,
       unit: "ms",
       ours: summarise([used]),
       target: "0",

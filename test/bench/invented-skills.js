@@ -8,7 +8,7 @@ const words =
    review rule run schema search section server show sort source split style summary table task test text tool trace
    translate update upload validate value version view window write`.split(/\s+/);
 
-/** The share of each way to write a description, as counted over real skills. */
+/** The cumulative share of each style of frontmatter, as measured over real skills. */
 const descriptionStyles = /** @type {const} */ ([
   [0.7, "plain"],
   [0.8, "quoted"],
@@ -19,7 +19,7 @@ const descriptionStyles = /** @type {const} */ ([
 ]);
 
 /**
- * Skills as people write them, invented from a seed: 320 bytes of frontmatter on average and 2,000 at most, bodies of 1 to
+ * Generates realistic skills from a seed: 320 bytes of frontmatter on average and 2,000 at most, bodies of 1 to
  * 40 KB, one in fifty broken.
  * @param {number} count
  * @returns {Generator<{ name: string, text: string }>}

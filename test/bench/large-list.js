@@ -15,7 +15,7 @@ const skills = 8_000;
 const edits = 20;
 
 /**
- * What one edit among many skills costs: bytes to the editor, and the time until they are there.
+ * Measures one edit among many skills: bytes sent to the editor, and the time until they arrive.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -76,7 +76,7 @@ export async function measureLargeList({ folder, samples, bin }) {
 }
 
 /**
- * What names and descriptions alone would take.
+ * The size of the names and descriptions alone.
  * @param {Buffer} line
  */
 function leastBytes(line) {
@@ -97,7 +97,7 @@ function toRows(how, { list, least, bytes, times }, targets) {
   const edit = targets.edit;
   return [
     {
-      what: `one edit among ${skills.toLocaleString("en")} skills, ${how}: until its bytes are at the editor`,
+      what: `one edit among ${skills.toLocaleString("en")} skills, ${how}: until its bytes arrive at the editor`,
       unit: "ms",
       ours: summarise(times),
     },

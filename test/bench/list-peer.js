@@ -59,7 +59,7 @@ function layOutBare(folder, root) {
 }
 
 /**
- * As the peer installs skills for one agent: in `.agents/skills`, with a link to each in `.claude/skills`.
+ * The layout in which the peer installs skills for one agent: in `.agents/skills`, with a link to each in `.claude/skills`.
  * @param {string} folder
  * @param {string} root
  */

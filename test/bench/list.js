@@ -13,7 +13,7 @@ const asyncFloorProgram = fileURLToPath(new URL("processes/read-heads-async.js",
 const floorIs = "first 4 KiB of each file";
 
 /**
- * Listing and validating, whole processes with their boot, their output read through a pipe.
+ * Measures listing and validating: whole processes including start-up, with their output read through a pipe.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -25,7 +25,7 @@ export async function measureListing({ folder, samples, bin, say }) {
   const listLarge = () => runProcess(list(large.root));
 
   const told = await countListed(list(small.root));
-  say(`${told.skills} of 10,000 skills are offered, ${told.problems} problems are told`);
+  say(`${told.skills} of 10,000 skills are listed, with ${told.problems} problems`);
   const ten = await alternate(
     {
       ours: listSmall,
@@ -77,7 +77,7 @@ async function countListed(args) {
   /** @type {Buffer[]} */
   const chunks = [];
   const { exitCode } = await runProcess(args, { onOutput: (chunk) => chunks.push(chunk) });
-  if (exitCode !== 0) throw new Error(`acp-skills list ended with ${exitCode}.`);
+  if (exitCode !== 0) throw new Error(`acp-skills list exited with ${exitCode}.`);
   const listing = /** @type {{ skills: unknown[], problems: unknown[] }} */ (
     parseJson(Buffer.concat(chunks).toString())
   );

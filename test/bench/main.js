@@ -1,4 +1,4 @@
-// npm run bench [-- --corpus DIR] [--only NAME] [--json]: each figure beside its floor or peer, as a ratio from one run.
+// npm run bench [-- --corpus DIR] [--only NAME] [--json]: prints each figure with its floor or peer, as a ratio from one run.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,11 +21,11 @@ import { measureWatching } from "./watch.js";
 /** @import { Row } from "./report.js" */
 
 /**
- * What a figure gets.
+ * The input of a figure.
  * @typedef {object} Bench
- * @property {string} folder of its own, removed at the end
+ * @property {string} folder a temporary directory, removed at the end
  * @property {readonly Sample[]} samples
- * @property {string} bin the command that is measured
+ * @property {string} bin the measured command
  * @property {(sentence: string) => void} say
  */
 

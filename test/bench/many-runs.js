@@ -12,7 +12,7 @@ const total = 2_000;
 const callers = 2;
 
 /**
- * Run after run by two callers, and what they leave behind.
+ * Measures consecutive runs by several callers, and what they leave behind.
  * @param {OpenRuns} runs
  * @returns {Promise<Row[]>}
  */
@@ -22,7 +22,7 @@ export async function measureMany(runs) {
   const floor = await callMany(spawnTrue, total / 4);
   const ours = await callMany(runs.hello, total);
   await runs.ready();
-  // The kernel takes apart what has ended in its own time.
+  // The kernel releases resources of dead processes asynchronously.
   await until(() => sum(leftSince(before)) === 0).catch(() => undefined);
   const left = leftSince(before);
   const told = Object.entries(left).map(([what, count]) => `${what} ${count}`);

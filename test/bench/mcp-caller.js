@@ -6,7 +6,7 @@ import { parseJson } from "./parse-json.js";
 /** @import { OpenTools } from "./open-tools.js" */
 
 /**
- * Calls tools over MCP's HTTP, on one connection that stays, as agents do.
+ * Calls tools over MCP HTTP on one persistent connection, like agents.
  * @param {OpenTools} tools
  * @returns {Promise<{ call: (tool: string, input: object) => Promise<void>, close: () => Promise<void> }>}
  */
@@ -36,7 +36,7 @@ export async function openMcpCaller({ openMcp }) {
 }
 
 /**
- * A server that answers the same text to everything: the least that HTTP costs.
+ * A server that responds with the same text to every request: the minimum cost of HTTP.
  * @param {string} text
  */
 export async function openEcho(text) {

@@ -21,7 +21,7 @@ export function percentile(values, fraction) {
 }
 
 /**
- * Round by round, so that a machine that slows down in between slows both.
+ * Computed per round, so that a slowdown of the machine affects both.
  * @param {readonly number[]} values
  * @param {readonly number[]} others
  */

@@ -14,7 +14,7 @@ const agent = [process.execPath, fileURLToPath(new URL("processes/raw-agent.js",
 const operations = 51;
 
 /**
- * The wrapper's memory while git goes from branch to branch under a session's skills; `/proc` tells it, so on Linux only.
+ * Measures the wrapper's memory while git switches branches under a session's skills. Reads `/proc`, so Linux only.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -67,7 +67,7 @@ export async function measureMemory({ folder, samples, bin, say }) {
 }
 
 /**
- * Three branches, each with other text in a third of the skills; the last lacks some of them.
+ * Creates three branches, each with different text in a third of the skills; the last one lacks some of them.
  * @param {string} project
  * @param {readonly string[]} files
  */
@@ -101,7 +101,7 @@ function git(directory, ...words) {
 }
 
 /**
- * Megabytes, now and at most.
+ * The current and peak memory in megabytes.
  * @param {number} pid
  */
 function memoryOf(pid) {

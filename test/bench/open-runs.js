@@ -6,22 +6,22 @@ import { childProcesses, processorTime } from "./child-processes.js";
 import { quickClock } from "./quick-clock.js";
 
 /**
- * Skills whose code runs under bubblewrap, as an agent's author would open them.
+ * Skills whose code runs under bubblewrap, opened with the public API.
  * @typedef {object} OpenRuns
  * @property {(tool: string, input: object) => Promise<unknown>} call
  * @property {() => Promise<number>} hello milliseconds; throws unless the run completed
- * @property {() => Promise<void>} ready fills the pool, and waits until it does nothing
- * @property {(milliseconds: number) => void} forward lets time pass
- * @property {() => Promise<void>} drain lets so much of it pass that the pool is empty
+ * @property {() => Promise<void>} ready fills the pool and waits until it is idle
+ * @property {(milliseconds: number) => void} forward advances the clock
+ * @property {() => Promise<void>} drain advances the clock until the pool is empty
  * @property {() => Promise<void>} close
  */
 
-/** What waits in a pool: two sandboxes of bubblewrap, supervisor and program each. */
+/** The processes of a full pool: two bubblewrap sandboxes with a supervisor and a program each. */
 const waiting = 6;
 export const drainedAfterMs = 60_000;
 
 /**
- * @param {string} folder that is its own, with skills in `skills`
+ * @param {string} folder a temporary directory with skills in `skills`
  * @returns {Promise<OpenRuns>}
  */
 export async function openRuns(folder) {
@@ -61,7 +61,7 @@ export async function openRuns(folder) {
     });
   };
   const drain = async () => {
-    // What is refilled after an answer has begun by then.
+    // By then, the refill after a reply has started.
     await pause(50);
     if (childProcesses().length === 0) return;
     await ready();
@@ -84,12 +84,12 @@ export function expectCompleted(result) {
 }
 
 /**
- * Polls, so that what is waited for is hardly disturbed.
+ * Polls, which hardly disturbs the measured processes.
  * @param {() => boolean} condition
  */
 export async function until(condition) {
   for (let waited = 0; !condition(); waited++) {
-    if (waited > 3_000) throw new Error("What was waited for did not happen.");
+    if (waited > 3_000) throw new Error("Timed out.");
     await pause(20);
   }
 }

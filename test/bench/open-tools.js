@@ -9,7 +9,7 @@ import { readOptions } from "../../dist/options.js";
 /** @import { LoopbackServer } from "../../dist/mcp/loopback/loopback-server.js" */
 
 /**
- * The tools over the skills below a root.
+ * The tools for the skills below a root.
  * @typedef {object} OpenTools
  * @property {(tool: string, input: object) => Promise<unknown>} call
  * @property {() => ReturnType<LoopbackServer["open"]>} openMcp

@@ -1,5 +1,5 @@
 /**
- * `JSON.parse` that says how little it knows.
+ * `JSON.parse` that returns `unknown`.
  * @param {string} text
  * @returns {unknown}
  */

@@ -14,7 +14,7 @@ const updates = 100_000;
 const updateBytes = 300;
 
 /**
- * The same agent behind our wrapper, behind a bare byte pipe, and alone; all three stay open and take turns.
+ * Measures the same agent behind the wrapper, behind a byte pipe, and alone; all three stay open and are measured in turn.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -27,7 +27,7 @@ export async function measurePassThrough({ folder, samples, bin }) {
   };
   for (const editor of Object.values(editors)) await openRawSession(editor, { cwd: join(folder), optIn: true });
   const { ours, pipe: bare, agent: alone } = editors;
-  // Told its skills before it is measured, as in a session that has been open for a while.
+  // The first prompt lists the skills; a session that has been open for a while is measured.
   await ours.request("session/prompt", { sessionId: "bench", prompt: [{ type: "text", text: "hello" }] });
 
   const flood = await alternate({ ours: () => throughput(ours, "flood"), pipe: () => throughput(bare, "flood") }, 25);
@@ -40,7 +40,7 @@ export async function measurePassThrough({ folder, samples, bin }) {
 
   const added = summariseDifference(pings.ours, pings.agent);
   return [
-    toRow("each written by itself", trickle),
+    toRow("one write each", trickle),
     toRow("written in blocks of 64 KiB", flood),
     {
       what: "round trip, p50 of 100, added to the agent alone",

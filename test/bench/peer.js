@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-/** What the figures were made against; it needs a newer Node than we do, so it brings its own. */
+/** The versions of the peer and of Node, which the peer needs in a newer version than this package. */
 const packages = { peer: "skills@1.7.4", node: `node-${process.platform}-${process.arch}@24` };
 
 /**
- * Installs the peer outside the tree, once. Resolves with a sentence where that is not possible.
+ * Installs the peer outside the repository, once. Resolves with the reason if that is not possible.
  * @returns {Promise<{ node: string, program: string, version: string } | string>}
  */
 export async function installPeer() {
@@ -19,7 +19,7 @@ export async function installPeer() {
   try {
     if (!existsSync(folder)) {
       await mkdir(cache, { recursive: true });
-      // Renamed into place when whole, so that an install cut short is never taken for a good one.
+      // Renamed into place when complete, so that a partial installation is never used.
       const draft = await mkdtemp(join(cache, "draft-"));
       await writeFile(join(draft, "package.json"), '{"private":true}');
       const wanted = ["install", "--no-audit", "--no-fund", "--loglevel=error", packages.peer, packages.node];

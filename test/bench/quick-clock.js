@@ -1,7 +1,7 @@
 /** @import { Clock } from "../../dist/base/clock.js" */
 
 /**
- * The real clock, which can be put forward.
+ * The system clock, which can be advanced.
  * @returns {Clock & { forward: (milliseconds: number) => void }}
  */
 export function quickClock() {

@@ -2,17 +2,17 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 /**
- * An editor that handles bytes, so that it is not what is measured.
+ * An editor that processes raw bytes, so that it adds little to the measured time.
  * @typedef {object} RawEditor
- * @property {(method: string, params: unknown) => Promise<Buffer>} request resolves with the line that answers
- * @property {(method: string, params: unknown) => Promise<number>} flood resolves with the bytes that came before the answer did
+ * @property {(method: string, params: unknown) => Promise<Buffer>} request resolves with the response line
+ * @property {(method: string, params: unknown) => Promise<number>} flood resolves with the number of bytes before the response
  * @property {(see: (line: Buffer, arrived: number) => void) => void} onLine
  * @property {number} pid
  * @property {() => Promise<void>} close
  */
 
 /**
- * Starts an agent, or what stands before one.
+ * Starts an agent or a wrapper.
  * @param {readonly string[]} command
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} options
  * @returns {RawEditor}
@@ -97,7 +97,7 @@ export function openRawEditor([file = "", ...args], { cwd, env } = {}) {
 }
 
 /**
- * Initializes and opens a session, as an editor does.
+ * Initializes and opens a session, like an editor.
  * @param {RawEditor} editor
  * @param {{ cwd: string, optIn: boolean }} options
  */

@@ -3,12 +3,12 @@ import { cpus, loadavg, release } from "node:os";
 /** @import { Summary } from "./measure.js" */
 
 /**
- * One figure beside its floor or peer, as measured in this run.
+ * One figure with its floor or peer, measured in this run.
  * @typedef {object} Row
  * @property {string} what
  * @property {string} unit
  * @property {Summary} ours
- * @property {{ is: string, value: Summary }} [floor] the least that could be done in its place
+ * @property {{ is: string, value: Summary }} [floor] the minimum work for the same task
  * @property {{ is: string, value: Summary }} [peer] another program that does the same
  * @property {Summary} [ratio]
  * @property {string} [target]
@@ -33,7 +33,7 @@ export function toLine(row) {
 }
 
 /**
- * The table for the README. It names the machine, but nothing by which one could find it.
+ * The table for the README. It describes the machine without identifying it.
  * @param {readonly Row[]} rows
  * @param {string} input
  */
@@ -51,17 +51,17 @@ export function toMarkdown(rows, input) {
   return `${describeRun(input)}\n\n${lines.join("\n")}\n`;
 }
 
-/** Says that the machine has other work to do, to be asked before the first figure; empty where it is quiet. */
+/** A note that the machine is busy, computed before the first figure; empty if it is idle. */
 export function describeLoad() {
   const [load = 0] = loadavg();
-  return load > cpus().length / 2 ? `; other work was under way (load ${load.toFixed(1)})` : "";
+  return load > cpus().length / 2 ? `; the machine was busy (load ${load.toFixed(1)})` : "";
 }
 
 /** @param {string} input */
 function describeRun(input) {
   const processors = cpus();
   const date = new Date().toISOString().slice(0, 10);
-  const machine = `${processors.length} cores of ${processors[0]?.model ?? "an unknown processor"}`;
+  const machine = `${processors.length} cores of ${processors[0]?.model ?? "an unknown CPU"}`;
   return `Measured on ${date}: ${machine}, ${process.platform} ${release()}, Node ${process.versions.node}; ${input}. Median (min–max, n).`;
 }
 

@@ -8,14 +8,14 @@ const reportUsage = new URL("processes/report-usage.js", import.meta.url).href;
 
 /**
  * @typedef {object} Finished
- * @property {number} milliseconds from spawn until the process was gone and its output read
+ * @property {number} milliseconds from spawn until the process has exited and its output is read
  * @property {number} peakBytes
- * @property {number} cpuMilliseconds of all its threads: hardly depends on what else the machine does
- * @property {number | null} exitCode null where a signal ended it
+ * @property {number} cpuMilliseconds of all its threads; hardly affected by other load
+ * @property {number | null} exitCode null if a signal ended it
  */
 
 /**
- * Runs a Node program to its end. Its output is read, as a pipe's reader would, and handed to `onOutput`.
+ * Runs a Node program until it exits. Reads its output through a pipe and passes it to `onOutput`.
  * @param {readonly string[]} args
  * @param {{ node?: string, cwd?: string, env?: NodeJS.ProcessEnv, onOutput?: (chunk: Buffer) => void }} options
  * @returns {Promise<Finished>}

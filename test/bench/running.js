@@ -11,7 +11,7 @@ import { openRuns } from "./open-runs.js";
 /** @import { Row } from "./report.js" */
 
 /**
- * Running code: how long the least run takes, what many leave behind, what blobs add, and what it costs to wait.
+ * Measures running code: a minimal run, many runs and what they leave behind, blobs, and an idle pool.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -20,7 +20,7 @@ export async function measureRunning({ folder, say }) {
   const temporary = join(folder, "temporary");
   for (const directory of [skill, temporary]) mkdirSync(directory, { recursive: true });
   writeBlobSkill(skill);
-  // As root, sandboxes run as other users, which must get there.
+  // As root, sandboxes run as other users, which need access to the directory.
   for (const directory of [temporary, folder, dirname(folder)]) chmodSync(directory, 0o711);
   const before = process.env["TMPDIR"];
   process.env["TMPDIR"] = temporary;
@@ -38,7 +38,7 @@ export async function measureRunning({ folder, say }) {
     }
   } catch (error) {
     if (!isSkillsError(error) || error.code !== "SANDBOX_UNAVAILABLE") throw error;
-    say(`nothing is run here: ${error.message}`);
+    say(`skipped: ${error.message}`);
     return [];
   } finally {
     if (before === undefined) delete process.env["TMPDIR"];

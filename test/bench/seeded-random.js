@@ -1,5 +1,5 @@
 /**
- * The same seed gives the same numbers in [0, 1), on every machine (mulberry32).
+ * A generator of numbers in [0, 1) that depends only on the seed (mulberry32).
  * @param {number} seed
  * @returns {() => number}
  */

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** Milliseconds until Node has started the least of all programs and seen it end. */
+/** Milliseconds until Node has spawned /bin/true and seen it exit. */
 export function spawnTrue() {
   return spawnToEnd("/bin/true", []);
 }

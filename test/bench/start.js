@@ -12,7 +12,7 @@ const agent = [process.execPath, fileURLToPath(new URL("processes/raw-agent.js",
 const pipe = [process.execPath, fileURLToPath(new URL("processes/byte-pipe.js", import.meta.url)), ...agent];
 
 /**
- * From spawn until initialize is answered, and until the editor was told the session's skills.
+ * Measures the time from spawn until initialize is answered, and until the editor has received the session's skills.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -47,7 +47,7 @@ export async function measureStart({ folder, samples, bin }) {
       note: `the agent alone: ${summarise(sessions.agent).median.toFixed(1)} ms`,
     },
     {
-      what: "spawn → 200 skills at the editor, 50 ms of waiting included",
+      what: "spawn → 200 skills at the editor, including a delay of 50 ms",
       unit: "ms",
       ours: summarise(told.ours),
     },
@@ -64,7 +64,7 @@ async function timeToInitialized(command) {
   return milliseconds;
 }
 
-/** As long as a quick agent takes to boot. */
+/** The start-up time of a fast agent. */
 const boot = 500;
 
 /**

@@ -19,7 +19,7 @@ const megabyte = 1024 * 1024;
 const program = fileURLToPath(new URL("processes/calling.js", import.meta.url));
 
 /**
- * The tools: how long a call takes, in process and through MCP, and what many calls leave behind.
+ * Measures the tools: the time of a call, in process and over MCP, and the memory retained after many calls.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -37,7 +37,7 @@ export async function measureTools({ folder, samples }) {
 }
 
 /**
- * Pages of 50 rows, from all over the list.
+ * Measures pages of 50 rows from the whole list.
  * @param {OpenTools} tools
  * @returns {Promise<Row[]>}
  */
@@ -109,7 +109,7 @@ async function medianOf(inputs, ask) {
 }
 
 /**
- * A skill of 100 files, first by tools that never saw it.
+ * Measures a skill with 100 files, first with tools that have not read it before.
  * @param {string} folder
  * @returns {Promise<Row[]>}
  */
@@ -172,20 +172,20 @@ async function measureMany(folder, root) {
   const chunks = [];
   const args = ["--expose-gc", program, root, join(folder, "data-many")];
   const { exitCode } = await runProcess(args, { onOutput: (chunk) => chunks.push(chunk) });
-  if (exitCode !== 0) throw new Error(`calling.js ended with ${exitCode}.`);
+  if (exitCode !== 0) throw new Error(`calling.js exited with ${exitCode}.`);
   const found = /** @type {{ failed: number, perSecond: number, grownBytes: number }} */ (
     parseJson(Buffer.concat(chunks).toString())
   );
   const grown = summarise([found.grownBytes / megabyte]);
   return [
     {
-      what: "64 callers at once, 10,000 calls of all tools: calls that failed",
+      what: "64 concurrent callers, 10,000 calls of all tools: failed calls",
       unit: "calls",
       ours: summarise([found.failed]),
       target: "0",
       holds: found.failed === 0,
-      note: `${Math.round(found.perSecond).toLocaleString("en")} calls a second`,
+      note: `${Math.round(found.perSecond).toLocaleString("en")} calls per second`,
     },
-    { what: "heap grown by 100,000 calls", unit: "MB", ours: grown, target: "≤ 5 MB", holds: grown.median <= 5 },
+    { what: "heap growth after 100,000 calls", unit: "MB", ours: grown, target: "≤ 5 MB", holds: grown.median <= 5 },
   ];
 }

@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL("processes/watching.js", import.meta.url))
 const megabyte = 1024 * 1024;
 
 /**
- * What watching adds to a catalog of 10,000 skills that is only read once.
+ * Measures the cost of watching a catalog of 10,000 skills compared with reading it once.
  * @param {Bench} bench
  * @returns {Promise<Row[]>}
  */
@@ -52,7 +52,7 @@ export async function measureWatching({ folder, samples }) {
       peer: { is: "chokidar 5", value: summariseDifference(memory("peer"), memory("nothing")) },
       target: "≤ 50 MB",
       holds: added.median <= 50,
-      note: `listing alone: ${summariseDifference(memory("listed"), memory("nothing")).median.toFixed(0)} MB over an empty Node`,
+      note: `listing alone: ${summariseDifference(memory("listed"), memory("nothing")).median.toFixed(0)} MB more than an empty Node process`,
     },
   ];
 }

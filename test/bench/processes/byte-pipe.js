@@ -1,4 +1,4 @@
-// The floor of a wrapper: starts a command and pipes bytes, both ways.
+// The floor of a wrapper: starts a command and pipes bytes in both directions.
 import { spawn } from "node:child_process";
 
 const [, , command = "", ...args] = process.argv;

@@ -1,4 +1,4 @@
-// 64 callers at once: prints {"failed", "perSecond", "grownBytes"}. calling.js ROOT DATA_DIRECTORY, with --expose-gc
+// 64 concurrent callers: prints {"failed", "perSecond", "grownBytes"}. calling.js ROOT DATA_DIRECTORY, with --expose-gc
 import { openTools } from "../open-tools.js";
 
 const [, , root = "", data = ""] = process.argv;
@@ -17,7 +17,7 @@ const kinds = [
   (call) => tools.call("read_skill_file", { name: nameOf(call), path: "SKILL.md" }),
   () => tools.call("read_blob", { blob_id: blob }),
   () => tools.call("load_skills_protocol_guide", {}),
-  // A blob is written now and then: there may be 20,000 of them, and each is made to last.
+  // Blobs are created rarely: at most 20,000 can exist, and each is synced to disk.
   (call) =>
     call % 606 === 5
       ? tools.call("create_blob", { content: `${call}`, kind: "text/plain" })

@@ -1,12 +1,12 @@
-// An agent without an SDK, fast enough not to be what is measured. A prompt "flood N" is answered by N updates of 300 bytes, "trickle N"
-// by as many, each written by itself.
+// An agent without an SDK that adds little to the measured time. It answers a prompt "flood N" with N updates of 300 bytes, "trickle N"
+// with as many in one write each.
 import { once } from "node:events";
 import { parseJson } from "../parse-json.js";
 
 /** @typedef {{ id?: unknown, method: string, params?: { prompt?: { text?: string }[] } }} Request */
 
 const lineLength = 300;
-/** As many as fit into what a pipe holds. */
+/** As many as fit into the buffer of a pipe. */
 const blockLines = 218;
 const words = "The build reads each file once and keeps what it found; a second look at the same directory is cheap. ";
 const input = /** @type {AsyncIterable<Buffer>} */ (process.stdin);

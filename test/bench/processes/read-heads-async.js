@@ -1,4 +1,4 @@
-// The same floor, as programs that must not block read: asynchronously, 32 files at a time.
+// The same floor with asynchronous reads, 32 files at a time.
 import { open, readFile } from "node:fs/promises";
 
 const [, , list = ""] = process.argv;

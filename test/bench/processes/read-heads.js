@@ -1,4 +1,4 @@
-// The floor of a listing: reads the first 4 KiB of each file of a list of paths, one a line, and nothing else.
+// The floor of a listing: reads the first 4 KiB of each file in a list of paths, one per line.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 
 const [, , list = ""] = process.argv;

@@ -1,5 +1,5 @@
-// Imported into a measured process: tells its peak memory in bytes and its processor time in milliseconds,
-// on descriptor 3, when it ends.
+// Imported into a measured process: writes its peak memory in bytes and its CPU time in milliseconds
+// to descriptor 3 when it exits.
 import { readFileSync, writeSync } from "node:fs";
 
 process.on("exit", () => {
@@ -10,7 +10,7 @@ process.on("exit", () => {
 function peak() {
   const { maxRSS } = process.resourceUsage();
   if (process.platform !== "linux") return maxRSS * 1024;
-  // Linux hands maxRSS down from the parent that forked; this counter starts anew with the program.
+  // On Linux, maxRSS is inherited from the parent; this counter is reset when the program starts.
   const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync("/proc/self/status", "latin1")) ?? [];
   return (kilobytes === undefined ? maxRSS : Number(kilobytes)) * 1024;
 }

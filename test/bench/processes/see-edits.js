@@ -1,4 +1,4 @@
-// The floor of noticing an edit: fs.watch on a root and its directories, and the head of what changed, as it is, at once.
+// The floor of noticing an edit: fs.watch on a root and its directories; prints the head of a changed file immediately.
 import { readdirSync, readFileSync, watch } from "node:fs";
 import { join } from "node:path";
 
@@ -30,7 +30,7 @@ function look(name) {
   try {
     add(name);
   } catch {
-    // It is gone, as `tell` says.
+    // It was removed, which `tell` reports.
   }
   tell(name);
 }
@@ -41,7 +41,7 @@ function tell(name) {
   try {
     text = readFileSync(join(root, name, "SKILL.md"), "utf8").slice(0, 4096);
   } catch {
-    // What cannot be read shows nothing.
+    // Unreadable files are reported without text.
   }
   process.stdout.write(`${JSON.stringify({ _update: name, text })}\n`);
 }

@@ -1,4 +1,4 @@
-// Streams so many bytes into a blob, and reads them out again: streaming.js DIRECTORY BYTES
+// Streams a number of bytes into a blob and reads them again: streaming.js DIRECTORY BYTES
 import { diskBlobs } from "../../../dist/blobs/disk/disk-blobs.js";
 
 const [, , directory = "", bytes = "0"] = process.argv;

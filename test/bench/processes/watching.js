@@ -1,4 +1,4 @@
-// One way to notice change in a root of many skills, measured from inside: prints {"milliseconds", "bytes"}.
+// One way to watch a root of many skills, measured from inside the process: prints {"milliseconds", "bytes"}.
 import { readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 
@@ -43,6 +43,6 @@ async function open() {
       return [catalog];
     }
     default:
-      throw new Error(`There is no way called ${way}.`);
+      throw new Error(`unknown way ${way}`);
   }
 }
