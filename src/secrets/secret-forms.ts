@@ -4,7 +4,7 @@ const shortestLine = 8;
 const shortestHost = 8;
 
 /**
- * All byte strings as which a program may print a value by accident: as it is, each long line of it, and escaped or encoded for JSON,
+ * All byte strings as which a program may print a value by accident: unchanged, each long line of it, and escaped or encoded for JSON,
  * Python, CSV, shells, HTML, URLs, host names, hexadecimal and base64 (also inside longer data). A hostile program can encode a value
  * in other ways: masking prevents accidents only.
  */

@@ -70,5 +70,5 @@ for (const [name, measure] of chosen) {
 
 const input = `skills made from ${samples.length.toLocaleString("en")} ${values.corpus === undefined ? "invented" : "real"} ones${busy}`;
 process.stdout.write(values.json ? `${JSON.stringify(rows, undefined, 2)}\n` : `\n${toMarkdown(rows, input)}`);
-// A process of ours that did not end would keep this one waiting; its parent's end tells it.
+// Exit explicitly: a child process that did not exit would keep this one alive.
 process.exit();

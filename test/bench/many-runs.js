@@ -66,7 +66,7 @@ async function callMany(act, times) {
       try {
         await act();
       } catch {
-        failed++; // Counted, and told at the end.
+        failed++; // Counted, and reported at the end.
       }
     }
   };

@@ -120,7 +120,7 @@ async function measureDescribe(folder) {
   writeFileSync(join(directory, "SKILL.md"), "---\nname: many-files\ndescription: Has a hundred files.\n---\n");
   for (let file = 1; file < 100; file++)
     writeFileSync(join(directory, "references", `${file}.md`), randomBytes(10_000).toString("hex"));
-  await pause(100); // What was written just now is never believed to stay as it is.
+  await pause(100); // Recently written files are not cached.
   const first = async () => {
     const tools = await openTools(root, join(folder, "data-described"));
     const describe = async () => {

@@ -288,7 +288,7 @@ test("an abort between two files rejects the call with its reason", async () => 
   await expect(call).rejects.toThrow("enough");
 });
 
-test("a skill without permissions tells which skills with permissions its code calls, and what those may use", async () => {
+test("a skill without permissions lists the skills with permissions that its code calls, with their permissions", async () => {
   const secret = '[permissions]\nsecrets = ["KEY"]\nnetwork = ["https://example.org"]';
   const depends = (name: string) => `[dependencies]\nskills = ["${name}"]`;
   const skills = {

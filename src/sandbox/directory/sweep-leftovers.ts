@@ -49,7 +49,7 @@ function isForgotten(path: string): boolean {
   try {
     return Date.now() - lstatSync(path).mtimeMs > forgottenMs && !readdirSync(path).includes(ownerFile);
   } catch {
-    return false; // It is gone.
+    return false; // It was removed.
   }
 }
 

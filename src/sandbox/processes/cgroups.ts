@@ -15,7 +15,7 @@ import type { RunLimits } from "../sandbox.ts";
 
 /** A cgroup (version 2) for the processes of one sandbox: the kernel enforces its limits, its own memory included. */
 export interface Cgroup {
-  /** Takes effect at once; where the kernel refuses, only the supervisor's limits apply. */
+  /** Takes effect immediately; if the kernel refuses, only the supervisor's limits apply. */
   limit(limits: RunLimits): void;
   /** Whether the kernel killed a process of this cgroup for exceeding the memory limit. */
   ranOutOfMemory(): boolean;
@@ -71,7 +71,7 @@ export class CgroupParent {
   readonly #parent: string;
   readonly #ours: string;
 
-  /** Enables the controllers for children of `parent` and removes cgroups of processes that are gone. Throws where the kernel refuses. */
+  /** Enables the controllers for children of `parent` and removes cgroups of dead processes. Throws if the kernel refuses. */
   constructor(parent: string, system: CgroupSystem = systemCgroups) {
     this.#system = system;
     this.#parent = parent;
@@ -144,7 +144,7 @@ function namesIn(place: string): string[] {
   try {
     return readdirSync(place);
   } catch {
-    return []; // It is gone.
+    return []; // It has exited.
   }
 }
 

@@ -3,7 +3,7 @@ import { SkillsError } from "../../errors.ts";
 
 const macBytes = 16;
 /**
- * Public on purpose: the code tells a cursor of ours from an invented or damaged one and guards no secret. So cursors survive a restart
+ * Public on purpose: the code only detects forged or damaged cursors and protects no secret. So cursors survive a restart
  * and work through every door.
  */
 const key = "acp-skills list_skills cursor 1";

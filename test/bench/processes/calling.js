@@ -37,7 +37,7 @@ async function callAll(total) {
       try {
         await kinds[call % kinds.length]?.(call);
       } catch {
-        failed++; // Counted, and told at the end.
+        failed++; // Counted, and reported at the end.
       }
     }
   };
