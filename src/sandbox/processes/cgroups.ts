@@ -144,7 +144,7 @@ function namesIn(place: string): string[] {
   try {
     return readdirSync(place);
   } catch {
-    return []; // It has exited.
+    return []; // It no longer exists.
   }
 }
 
