@@ -184,7 +184,8 @@ test("continues without a server that cannot be opened and logs it once", async 
   expect(conversation.logged).toEqual(["warning: The model does not get the skill tools: no ports left"]);
 });
 
-test("continues without a server that takes too long and closes it later", async () => {
+/** A `session/new` whose server is opened only by `open`. */
+async function openSlowly() {
   let open = (): void => undefined;
   const opening = new Promise<void>((resolve) => {
     open = resolve;
@@ -194,6 +195,11 @@ test("continues without a server that takes too long and closes it later", async
   await conversation.exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: http });
   const sent = conversation.editor({ id: 9, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
   await new Promise(setImmediate);
+  return { tools, conversation, sent, open };
+}
+
+test("continues without a server that takes too long and closes it later", async () => {
+  const { tools, conversation, sent, open } = await openSlowly();
   expect(conversation.atAgent).toHaveLength(1);
   conversation.clock.pass(5_000);
   await sent;
@@ -204,15 +210,7 @@ test("continues without a server that takes too long and closes it later", async
 });
 
 test("closes a server that opens after the connection ended", async () => {
-  let open = (): void => undefined;
-  const opening = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const tools = fakeTools(undefined, () => opening);
-  const conversation = converse({ tools });
-  await conversation.exchange("initialize", { protocolVersion: 1 }, { protocolVersion: 1, agentCapabilities: http });
-  const sent = conversation.editor({ id: 9, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
-  await new Promise(setImmediate);
+  const { tools, conversation, sent, open } = await openSlowly();
   conversation.interceptor.close();
   open();
   await sent;
