@@ -5,7 +5,7 @@ from __future__ import annotations
 import _socket
 import socket
 
-from frames import HEADER_LIMIT_OUT, Channel, FrameError, encode
+from frames import Channel
 from program import serve, warm_up
 from pyodide.ffi import to_js
 
@@ -28,14 +28,8 @@ class HostChannel(Channel):
         super().__init__(lambda size: read(size).to_bytes(), None)
         self._post = post
 
-    def send(self, header: dict, payload=None) -> None:
-        if payload is not None:
-            header = {**header, "bytes": len(payload)}
-        encoded = encode(header)
-        if len(encoded) > HEADER_LIMIT_OUT:
-            raise FrameError(f"A header of {len(encoded)} bytes is too long.")
-        with self._lock:
-            self._post(to_js(memoryview(encoded)), None if payload is None else to_js(memoryview(payload).cast("B")))
+    def _put(self, header: bytes, payload) -> None:
+        self._post(to_js(memoryview(header)), None if payload is None else to_js(memoryview(payload).cast("B")))
 
 
 def run(read, post) -> int:

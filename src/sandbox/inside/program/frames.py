@@ -35,9 +35,12 @@ class Channel:
         if len(encoded) > HEADER_LIMIT_OUT:
             raise FrameError(f"A header of {len(encoded)} bytes is too long.")
         with self._lock:
-            self._write_all(len(encoded).to_bytes(4, "big") + encoded)
-            if payload is not None:
-                self._write_all(payload)
+            self._put(encoded, payload)
+
+    def _put(self, header: bytes, payload) -> None:
+        self._write_all(len(header).to_bytes(4, "big") + header)
+        if payload is not None:
+            self._write_all(payload)
 
     def receive(self) -> dict:
         """Returns the next header. Raises EOFError at the end of the stream."""
