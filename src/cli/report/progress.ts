@@ -71,6 +71,7 @@ const silentProgress: Progress = { show: () => undefined, erase: () => undefined
 
 /** Shows how many directories have been read through `files`. */
 export function showReads(files: SkillFiles, progress: Progress): SkillFiles {
+  if (progress === silentProgress) return files;
   let directories = 0;
   return {
     list(directory) {

@@ -17,7 +17,7 @@ function splitTools(text: string): string[] {
     const character = text[index];
     if (character === "(") depth++;
     else if (character === ")" && depth > 0) depth--;
-    const ends = character === undefined || (depth === 0 && /[\s,]/.test(character));
+    const ends = character === undefined || (depth === 0 && (character === " " || /[\s,]/.test(character)));
     if (!ends) continue;
     const tool = text.slice(start, index).trim();
     if (tool !== "") tools.push(tool);

@@ -70,7 +70,7 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
     const found = sought === undefined ? -1 : source.indexOf(sought, offset);
     if (found >= 0) [offset, end] = [found, found + (sought ?? "").length];
     const range = toTextRange(positionOf, offset, end);
-    findings.push({ code, file: text.file, ...range, message, fix, ...(allowedAt && { allowedAt }) });
+    findings.push({ code, file: text.file, message, fix, allowedAt, ...range });
   }
   findings.sort(byPlace);
   const offered = !findings.some(({ code }) => rules[code].lenient === "error");

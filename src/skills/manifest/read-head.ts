@@ -22,6 +22,9 @@ export interface HeadReading {
   readonly findings: Finding[];
 }
 
+/** The line of a file on which the text between the fences starts. */
+const sourceLine = 2;
+
 /** Reads the frontmatter of a head. With a valid manifest, missing frontmatter is reported under a less severe rule. */
 export function readHead({ file, head, whole }: SkillText, manifest: ManifestReading | undefined): HeadReading {
   const findings: Finding[] = manifest === undefined ? [] : [...manifest.findings];
@@ -30,7 +33,7 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
   };
   const withoutValues = (code: RuleCode, message: string, fix: string, line?: number): HeadReading => {
     add(manifest?.manifest === undefined ? code : "manifest-frontmatter-missing", message, fix, line);
-    return { values: undefined, isClean: true, source: "", positionOf: openFilePositions(""), findings };
+    return { values: undefined, isClean: true, source: "", positionOf: openTextPositions("", sourceLine), findings };
   };
   if (file.endsWith("skill.md")) {
     add("file-name-lowercase", "file is named skill.md", "Rename it to SKILL.md.");
@@ -45,7 +48,7 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
       `frontmatter has no closing \`---\` within the first ${inDigits(head.length)} bytes`,
       "Add a line `---` after the last key, and move long text below it.",
     );
-    return { values: undefined, isClean: true, source: "", positionOf: openFilePositions(""), findings };
+    return { values: undefined, isClean: true, source: "", positionOf: openTextPositions("", sourceLine), findings };
   }
   if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
   if (frontmatter.byteOrderMark) {
@@ -60,7 +63,7 @@ export function readHead({ file, head, whole }: SkillText, manifest: ManifestRea
     );
   }
   const { text: source, valid } = decodeFrontmatter(head, frontmatter.start, frontmatter.end);
-  const positionOf = openFilePositions(source);
+  const positionOf = openTextPositions(source, sourceLine);
   if (!valid) {
     const { line, column } = positionOf(Math.max(source.indexOf("\ufffd"), 0));
     const message = "invalid UTF-8 in the frontmatter; it is replaced by U+FFFD";
@@ -89,13 +92,4 @@ function notFound(kind: "missing" | "unclosed", head: Uint8Array): [code: RuleCo
     case "unclosed":
       return ["frontmatter-unclosed", "frontmatter has no closing line `---`", "Add a line `---` after the last key."];
   }
-}
-
-/** Converts offsets of frontmatter text to positions in the file. The text starts on the second line. */
-function openFilePositions(source: string): (offset: number) => TextPosition {
-  const positionOf = openTextPositions(source);
-  return (offset) => {
-    const { line, column } = positionOf(offset);
-    return { line: line + 1, column };
-  };
 }

@@ -81,32 +81,43 @@ export function checkFields(values: Readonly<Record<string, unknown>>, report: (
   let count = 0;
   for (const key of Object.keys(values)) {
     if (isField(key)) continue;
-    const isFew = ++count <= maxFaultsOfRule;
-    const fault = { code: "field-unexpected", key, part: "key" } as const;
-    if (claude.has(key)) {
-      const message = `\`${key}\` is a field of Claude Code, not a standard one`;
-      const fix = "Check with --level claude if the skill is for Claude Code, or remove it.";
-      report({ ...fault, message, fix, allowedAt: honouredFields.has(key) ? honoured : allowedForClaude });
-    } else {
-      const close = isFew ? closestField(key, values) : undefined;
-      const guess = close === undefined ? "" : `Did you mean \`${close}\`? Otherwise `;
-      const fix = guess === "" ? "Move it under `metadata:`, or remove it." : `${guess}move it under \`metadata:\`.`;
-      report({ ...fault, message: `\`${key}\` is not a standard field; put it under \`metadata:\``, fix });
-    }
+    const { fault, close } = ++count > maxFaultsOfRule ? { fault: unexpected(key) } : unexpectedField(key);
+    report(close !== undefined && Object.hasOwn(values, close) ? unexpected(key) : fault);
   }
 }
 
-/** The field that a key probably misspells, unless that field is set as well. Cached, as the same few keys appear in thousands of skills. */
-function closestField(key: string, values: object): string | undefined {
-  if (key.length > maxNameLength) return undefined;
-  let closest = closestFields.get(key);
-  if (closest === undefined) {
-    closest = nearest(key, specificationFields)[0] ?? "";
-    if (closestFields.size === mostRemembered) closestFields.clear();
-    closestFields.set(key, closest);
-  }
-  return closest === "" || Object.hasOwn(values, closest) ? undefined : closest;
+interface UnexpectedField {
+  readonly fault: ValueFault;
+  /** The field that the key probably misspells. */
+  readonly close?: string | undefined;
 }
 
-const closestFields = new Map<string, string>();
+/** The fault of a key. Cached, as the same few keys appear in thousands of skills. */
+function unexpectedField(key: string): UnexpectedField {
+  let field = unexpectedFields.get(key);
+  if (field === undefined) {
+    const close = key.length > maxNameLength || claude.has(key) ? undefined : nearest(key, specificationFields)[0];
+    field = { fault: unexpected(key, close), close };
+    if (unexpectedFields.size === mostRemembered) unexpectedFields.clear();
+    unexpectedFields.set(key, field);
+  }
+  return field;
+}
+
+const unexpectedFields = new Map<string, UnexpectedField>();
 const mostRemembered = 1000;
+
+function unexpected(key: string, close?: string): ValueFault {
+  const fault = { code: "field-unexpected", key, part: "key" } as const;
+  if (claude.has(key)) {
+    const message = `\`${key}\` is a field of Claude Code, not a standard one`;
+    const fix = "Check with --level claude if the skill is for Claude Code, or remove it.";
+    return { ...fault, message, fix, allowedAt: honouredFields.has(key) ? honoured : allowedForClaude };
+  }
+  const message = `\`${key}\` is not a standard field; put it under \`metadata:\``;
+  const fix =
+    close === undefined
+      ? "Move it under `metadata:`, or remove it."
+      : `Did you mean \`${close}\`? Otherwise move it under \`metadata:\`.`;
+  return { ...fault, message, fix };
+}

@@ -131,7 +131,7 @@ export interface Finding {
   readonly message: string;
   readonly fix: string;
   /** The levels at which the finding is allowed. */
-  readonly allowedAt?: readonly Level[];
+  readonly allowedAt?: readonly Level[] | undefined;
   /** Number of skills that are not read because of it, if known. */
   readonly leftOut?: number;
 }
@@ -142,8 +142,11 @@ export function toProblems(findings: readonly Finding[], level: Level, settings:
   for (const { code, file, line, column, endLine, endColumn, message, fix, allowedAt } of findings) {
     const severity = allowedAt?.includes(level) ? "off" : (settings[code] ?? severityAt(code, level));
     if (severity === "off") continue;
-    const end = endLine === undefined ? undefined : { endLine, endColumn };
-    problems.push({ code, severity, file, line, column, ...end, message, fix });
+    problems.push(
+      endLine === undefined
+        ? { code, severity, file, line, column, message, fix }
+        : { code, severity, file, line, column, endLine, endColumn, message, fix },
+    );
   }
   // An array grown by push has spare capacity, and thousands of these arrays are retained.
   return problems.slice();

@@ -1,4 +1,5 @@
 import { isLineEnd, quoteEnd, skipBlanks, yamlKeyAt } from "../yaml/yaml-key.ts";
+import { nextLine } from "./text-positions.ts";
 
 /** A range of a text; a single position if it has no end. */
 export interface KeyRange {
@@ -45,7 +46,7 @@ interface Place {
 function keysAt(text: string, from: number, to: number, indent: number): Map<string, Place> {
   const places = new Map<string, Place>();
   let open: Place | undefined;
-  for (let line = from; line < to; line = nextLine(text, line, to)) {
+  for (let line = from; line < to; line = nextLine(text, line)) {
     const start = line + indent;
     if (skipBlanks(text, line) !== start) continue;
     const found = yamlKeyAt(text, start);
@@ -59,7 +60,7 @@ function keysAt(text: string, from: number, to: number, indent: number): Map<str
 
 function childPlaces(text: string, { value, end }: Place): ReadonlyMap<string, Place> {
   if (text[value] === "{") return flowKeys(text, value, end);
-  for (let line = nextLine(text, value, end); line < end; line = nextLine(text, line, end)) {
+  for (let line = nextLine(text, value); line < end; line = nextLine(text, line)) {
     const start = skipBlanks(text, line);
     if (isLineEnd(text, start) || text[start] === "#") continue;
     return keysAt(text, line, end, start - line);
@@ -89,10 +90,3 @@ function flowKeys(text: string, from: number, to: number): ReadonlyMap<string, P
 
 /** Characters that end a plain key without a value in a flow mapping. */
 const flowMarks = ",[]{}";
-
-function nextLine(text: string, from: number, to: number): number {
-  let index = from;
-  while (index < to && !isLineEnd(text, index)) index++;
-  if (text[index] === "\r" && text[index + 1] === "\n") index++;
-  return index + 1;
-}

@@ -17,33 +17,33 @@ export function toTextRange(positionOf: (offset: number) => TextPosition, offset
   const start = positionOf(offset);
   if (end <= offset) return start;
   const { line: endLine, column: endColumn } = positionOf(end);
-  return { ...start, endLine, endColumn };
+  return { line: start.line, column: start.column, endLine, endColumn };
 }
 
 /**
- * Converts offsets of a text to lines and columns. Lines are found once, and ascending offsets are counted from the previous
- * one, so that many faults cost little more than a single one.
+ * Converts offsets of a text to lines and columns; `firstLine` is the number of its first line. Lines are found once, as far as they
+ * are needed, and ascending offsets are counted from the previous one, so that many faults cost little more than a single one.
  */
-export function openTextPositions(text: string): (offset: number) => TextPosition {
-  let starts: readonly number[] | undefined;
+export function openTextPositions(text: string, firstLine = 1): (offset: number) => TextPosition {
+  const starts = [0];
+  let next = nextLine(text, 0);
   let last = { index: 0, offset: 0, column: 1 };
   return (offset) => {
-    starts ??= lineStarts(text);
+    for (; next <= Math.min(offset, text.length); next = nextLine(text, next)) starts.push(next);
     const index = lastAtMost(starts, offset);
     const from = index === last.index && last.offset <= offset ? last : { offset: starts[index] ?? 0, column: 1 };
     const column = from.column + countCodePoints(text.slice(from.offset, offset));
     last = { index, offset, column };
-    return { line: index + 1, column };
+    return { line: firstLine + index, column };
   };
 }
 
-function lineStarts(text: string): number[] {
-  const starts = [0];
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (code === 0x0a || (code === 0x0d && text.charCodeAt(index + 1) !== 0x0a)) starts.push(index + 1);
-  }
-  return starts;
+const lineEnd = /\r\n?|\n/g;
+
+/** The start of the line after the one that contains an offset; beyond the end of the text if that is the last line. */
+export function nextLine(text: string, from: number): number {
+  lineEnd.lastIndex = from;
+  return lineEnd.test(text) ? lineEnd.lastIndex : text.length + 1;
 }
 
 /** The index of the last of these ascending numbers that is at most `limit`. */
