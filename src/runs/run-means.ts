@@ -5,7 +5,7 @@ import { isSkillsError, SkillsError } from "../errors.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
-import { findPython } from "../sandbox/find/find-python.ts";
+import { findPython } from "../sandbox/find/find-programs.ts";
 import { liesIn } from "../base/paths/is-within.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { envFileSecrets } from "../secrets/env-file-secrets.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { SkillsError } from "../errors.ts";
-import { closableSandbox } from "./drive/closable-sandbox.ts";
+import { closableSandbox } from "./drive/sandbox-life.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
 
 /** What a scripted program can do during a run. */

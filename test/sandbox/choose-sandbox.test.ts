@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openSandbox } from "../../src/sandbox/choose-sandbox.ts";
 import { hostDirectoryPrefix } from "../../src/sandbox/directory/host-directory.ts";
-import { removeTree } from "../../src/sandbox/directory/remove-tree.ts";
+import { removeTree } from "../../src/sandbox/directory/private-directory.ts";
 
 test("uses the first available tier and tries no further ones", async ({ skip }) => {
   const { sandbox, tiers } = await openSandbox();

@@ -1,6 +1,6 @@
 import { readOptions } from "../../options.ts";
 import { packagesIn } from "../../runs/run-means.ts";
-import { findPython } from "../../sandbox/find/find-python.ts";
+import { findPython } from "../../sandbox/find/find-programs.ts";
 import { installRequirements } from "../../sandbox/requirements/install-requirements.ts";
 import { isSkillsError } from "../../errors.ts";
 import { diskSkillBytes } from "../../skills/files/disk-skill-bytes.ts";

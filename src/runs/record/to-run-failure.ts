@@ -1,5 +1,5 @@
 import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
-import { writeJson } from "../../sandbox/frames/write-json.ts";
+import { writeJson } from "../../sandbox/frames/json.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { toPlainText, toPreview } from "./plain-text.ts";
 import { failureHint } from "./failure-hint.ts";

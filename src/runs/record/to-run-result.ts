@@ -1,4 +1,4 @@
-import { writeJson } from "../../sandbox/frames/write-json.ts";
+import { writeJson } from "../../sandbox/frames/json.ts";
 import { runInSlices } from "../../base/slices.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { Mask } from "./mask.ts";

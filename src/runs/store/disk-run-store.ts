@@ -6,7 +6,7 @@ import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { SkillsError } from "../../errors.ts";
-import { writeJson } from "../../sandbox/frames/write-json.ts";
+import { writeJson } from "../../sandbox/frames/json.ts";
 import { defaultRetention, keptRun } from "./run-store.ts";
 import type { KeptRun, RunRetention, RunStore } from "./run-store.ts";
 

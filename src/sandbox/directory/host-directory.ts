@@ -7,16 +7,23 @@ import {
   statSync,
   unlinkSync,
   writeFileSync,
+  linkSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
 } from "node:fs";
-import { copyFile, readdir } from "node:fs/promises";
+import { copyFile, readdir, chmod, link, mkdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { randomUUID } from "node:crypto";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import { identifyProcess } from "../../base/processes/live-process.ts";
+import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
-import type { Python } from "../find/find-python.ts";
+import type { Python } from "../find/find-programs.ts";
+import type { ProcessIdentity } from "../../base/processes/live-process.ts";
+import type { Log } from "../../base/log.ts";
 import { ownFiles } from "./own-files.ts";
-import { removeTree } from "./remove-tree.ts";
+import { removeTree, everyoneMayEnter } from "./private-directory.ts";
 
 /** Files of this process for all its sandboxes; each sandbox gets a directory in it. */
 export interface HostDirectory {
@@ -86,5 +93,123 @@ async function copyInside(target: string): Promise<void> {
       await copyFile(join(ownFiles.inside, room, name), join(target, name), constants.COPYFILE_EXCL);
       chmodSync(join(target, name), 0o444);
     }
+  }
+}
+
+/**
+ * Returns a path of installed packages that the sandbox's user can read. Started by root, it may have to be a copy, made once a
+ * process, of hard links where possible.
+ */
+export function showPackages(host: HostDirectory): (packages: string) => Promise<string> {
+  const shown = new Map<string, Promise<string>>();
+  let made = 0;
+
+  async function show(packages: string): Promise<string> {
+    const target = join(host.path, `packages${++made}`);
+    await linkTree(packages, target);
+    return target;
+  }
+
+  return (packages) => {
+    if (process.getuid?.() !== 0 || everyoneMayEnter(packages)) return Promise.resolve(packages);
+    const showing = shown.get(packages) ?? show(packages);
+    shown.set(packages, showing);
+    showing.catch(() => shown.delete(packages)); // Retried by the next run.
+    return showing;
+  };
+}
+
+/** The same for Node itself; `undefined` if only root can read it and it is on another file system. */
+export function showNode(host: HostDirectory): string | undefined {
+  const node = process.execPath;
+  if (process.getuid?.() !== 0 || everyoneMayEnter(node)) return node;
+  const shown = join(host.path, "node");
+  try {
+    linkSync(node, shown);
+    return shown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same for a file or directory, which is copied to `target` if need be. */
+export async function showAt(target: string, path: string): Promise<string> {
+  if (process.getuid?.() !== 0 || everyoneMayEnter(path)) return path;
+  if ((await stat(path)).isDirectory()) await linkTree(path, target);
+  else await linkFile(path, target);
+  return target;
+}
+
+/** An installed tree has only directories and files, which every user may read. */
+async function linkTree(source: string, target: string): Promise<void> {
+  await mkdir(target);
+  await chmod(target, 0o755);
+  for (const entry of await readdir(source, { withFileTypes: true })) {
+    const [from, to] = [join(source, entry.name), join(target, entry.name)];
+    if (entry.isDirectory()) await linkTree(from, to);
+    else await linkFile(from, to);
+  }
+}
+
+async function linkFile(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to));
+}
+
+const forgottenMs = 600_000;
+
+/** Removes directories of this user's processes that were killed. Does not throw. */
+export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): Promise<void> {
+  for (const name of namesIn(temporaryDirectory)) {
+    const path = join(temporaryDirectory, name);
+    if (!name.startsWith(hostDirectoryPrefix) || !isLeftover(path)) continue;
+    try {
+      const claimed = claim(path, temporaryDirectory);
+      if (claimed === undefined) continue;
+      await removeHostDirectory(claimed);
+      log("info", `Removed files of an earlier process: ${path}`);
+    } catch (error) {
+      log("warning", `Cannot remove files of an earlier process in ${path}: ${String(error)}`);
+    }
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return []; // Not readable: nothing to remove.
+  }
+}
+
+/** Whether it belongs to this user and its process is certainly dead. */
+function isLeftover(path: string): boolean {
+  try {
+    const found = lstatSync(path);
+    if (!found.isDirectory() || (process.getuid !== undefined && found.uid !== process.getuid())) return false;
+    return isRunning(JSON.parse(readFileSync(join(path, ownerFile), "utf8")) as ProcessIdentity) === false;
+  } catch {
+    return isForgotten(path);
+  }
+}
+
+/** Without an owner file for so long that no process is still creating or removing it. */
+function isForgotten(path: string): boolean {
+  try {
+    return Date.now() - lstatSync(path).mtimeMs > forgottenMs && !readdirSync(path).includes(ownerFile);
+  } catch {
+    return false; // It was removed.
+  }
+}
+
+/** Renames it, so that only one of several concurrent sweeps succeeds. */
+function claim(path: string, temporaryDirectory: string): string | undefined {
+  const claimed = join(temporaryDirectory, `${hostDirectoryPrefix}${randomUUID()}`);
+  try {
+    writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()));
+    renameSync(path, claimed);
+    return claimed;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
   }
 }

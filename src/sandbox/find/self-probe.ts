@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { isSkillsError } from "../../errors.ts";
 import { identifyProcess } from "../../base/processes/live-process.ts";
 import { hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
-import { removeTree } from "../directory/remove-tree.ts";
+import { removeTree } from "../directory/private-directory.ts";
 import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 
 /** Runs inside the sandbox and tries what hostile code would try first. Returns what succeeded. */

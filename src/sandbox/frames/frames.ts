@@ -1,8 +1,25 @@
 import type { Readable, Writable } from "node:stream";
 import { runInSlices } from "../../base/slices.ts";
-import { frameLimits } from "./frame-limits.ts";
-import { parseJson, TooDeep } from "./parse-json.ts";
-import { writeJson } from "./write-json.ts";
+import type { Clock } from "../../base/clock.ts";
+import { parseJson, TooDeep, writeJson } from "./json.ts";
+
+/** All limits on frames and calls between a run and its host. Printed output has its own. */
+export const frameLimits = {
+  /** Of one header from the run: a result of 4 MiB with some escapes. */
+  headerBytes: 5 * 1024 * 1024,
+  /** Of one header to the run. */
+  sentBytes: 8 * 1024 * 1024,
+  /** Nesting of a result, of the arguments of a call, of the details of an error. */
+  depth: 200,
+  /** Milliseconds of this process's time without yielding. */
+  sliceMs: 3,
+  /** Bytes of headers in a burst, and per second. Beyond them the host stops reading and the program blocks. */
+  burstBytes: 16 * 1024 * 1024,
+  bytesPerSecond: 4 * 1024 * 1024,
+  /** The same for calls: of a brokered skill, or to create a blob. */
+  burstCalls: 500,
+  callsPerSecond: 200,
+} as const;
 
 /** A JSON object with a `type`, and the raw bytes that follow it. */
 export interface Frame {
@@ -157,5 +174,48 @@ function readableOrOver(stream: Readable): Promise<void> {
       resolve();
     };
     for (const event of events) stream.on(event, done);
+  });
+}
+
+/** A token bucket. */
+interface Budget {
+  left: number;
+  readonly most: number;
+  readonly perSecond: number;
+}
+
+/**
+ * Rate limit of the frames of a run: waits after a frame that exceeds it. Nothing is read meanwhile, so the run blocks on its pipe.
+ * Aborting the signal ends the wait.
+ */
+export function openFramePace(clock: Clock): (frame: Frame, over: AbortSignal) => Promise<void> {
+  const { burstBytes, bytesPerSecond, burstCalls, callsPerSecond } = frameLimits;
+  const bytes: Budget = { left: burstBytes, most: burstBytes, perSecond: bytesPerSecond };
+  const calls: Budget = { left: burstCalls, most: burstCalls, perSecond: callsPerSecond };
+  let last = clock.now();
+
+  return async ({ header, headerBytes }, over) => {
+    const now = clock.now();
+    for (const budget of [bytes, calls]) {
+      budget.left = Math.min(budget.most, budget.left + ((now - last) / 1000) * budget.perSecond);
+    }
+    last = now;
+    bytes.left -= headerBytes;
+    if (header.type === "create_blob" || header.type === "call_skill") calls.left -= 1;
+    const ms = Math.max(...[bytes, calls].map(({ left, perSecond }) => (-left / perSecond) * 1000));
+    if (ms > 0) await waitFor(ms, clock, over);
+  };
+}
+
+function waitFor(ms: number, clock: Clock, over: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      cancel();
+      over.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = clock.after(ms, done);
+    if (over.aborted) done();
+    else over.addEventListener("abort", done);
   });
 }

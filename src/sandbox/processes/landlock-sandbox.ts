@@ -1,10 +1,10 @@
-import type { Python } from "../find/find-python.ts";
+import type { Python } from "../find/find-programs.ts";
 import { wallsOfProject } from "../directory/guarded-names.ts";
-import { ownRoots, ownRootNames } from "../directory/lay-files.ts";
+import { ownRoots, ownRootNames } from "../directory/private-directory.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
-import { findScriptTools, programLoaders, shownToPython } from "./shown-programs.ts";
+import { findScriptTools, programLoaders, shownToPython } from "./shown-files.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
-import type { SandboxUser } from "../directory/sandbox-user.ts";
+import type { SandboxUser } from "../directory/private-directory.ts";
 import type { Sandbox, SandboxRun } from "../sandbox.ts";
 
 export interface LandlockOptions extends ProcessSandboxOptions {

@@ -4,24 +4,20 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
-import { closableSandbox } from "../drive/closable-sandbox.ts";
+import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import { driveRun, graceMs } from "../drive/drive-run.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
-import { layFiles, makePrivateDirectory } from "../directory/lay-files.ts";
-import type { PrivateDirectory } from "../directory/lay-files.ts";
-import type { Surroundings } from "../frames/run-frames.ts";
-import type { SandboxProcess } from "../drive/sandbox-process.ts";
+import { layFiles, makePrivateDirectory, chooseUser } from "../directory/private-directory.ts";
+import type { PrivateDirectory, SandboxUser } from "../directory/private-directory.ts";
+import type { Surroundings, SandboxProcess } from "../drive/drive-run.ts";
 import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
 import type { Command } from "./start-sandbox-process.ts";
-import { chooseUser } from "../directory/sandbox-user.ts";
-import type { SandboxUser } from "../directory/sandbox-user.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
-import { showPackages } from "../directory/show-to-nobody.ts";
-import { openWarmPool } from "../drive/warm-pool.ts";
-import type { WarmPool } from "../drive/warm-pool.ts";
+import { showPackages } from "../directory/host-directory.ts";
+import type { WarmPool } from "../drive/sandbox-life.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same prepared sandboxes. */
 interface Shape {

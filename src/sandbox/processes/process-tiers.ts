@@ -1,16 +1,19 @@
-import { openBubblewrapSandbox, cannotShow } from "./bubblewrap-sandbox.ts";
-import { bubblewrapMissing, explainBubblewrap, readNamespaceSettings } from "./explain-bubblewrap.ts";
-import { findCommand } from "../find/find-command.ts";
-import { findPython } from "../find/find-python.ts";
-import type { Python } from "../find/find-python.ts";
-import { makeHostDirectory, removeHostDirectory, whereSandboxesReach } from "../directory/host-directory.ts";
+import { readFileSync } from "node:fs";
+import { findCommand, findPython } from "../find/find-programs.ts";
+import type { Python } from "../find/find-programs.ts";
+import {
+  makeHostDirectory,
+  removeHostDirectory,
+  whereSandboxesReach,
+  sweepLeftovers,
+} from "../directory/host-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
-import { openLandlockSandbox } from "./landlock-sandbox.ts";
-import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { probeSandbox } from "../find/self-probe.ts";
-import { sweepLeftovers } from "../directory/sweep-leftovers.ts";
-import { makeSyntheticRoot } from "./synthetic-root.ts";
+import { openBubblewrapSandbox, cannotShow } from "./bubblewrap-sandbox.ts";
+import { openLandlockSandbox } from "./landlock-sandbox.ts";
+import type { ProcessSandboxOptions } from "./process-sandbox.ts";
+import { makeSyntheticRoot } from "./shown-files.ts";
 
 export interface ProcessTierOptions extends Omit<ProcessSandboxOptions, "host"> {
   /** The interpreter to use; by default, one is searched for. */
@@ -66,4 +69,84 @@ async function openTier(
 function closingWith(sandbox: Sandbox, close: () => Promise<void>): Sandbox {
   let closed: Promise<void> | undefined;
   return { ...sandbox, close: () => (closed ??= sandbox.close().then(close)) };
+}
+
+/** Kernel settings for unprivileged user namespaces; `undefined` if the kernel does not have the setting. */
+export interface NamespaceSettings {
+  readonly restrictedByAppArmor: boolean | undefined;
+  readonly unprivilegedClone: boolean | undefined;
+  readonly mostNamespaces: number | undefined;
+  readonly inContainer: boolean;
+}
+
+export const bubblewrapMissing: Explanation = {
+  reason: "bubblewrap is not installed.",
+  fix: ["sudo apt-get install bubblewrap", "sudo dnf install bubblewrap", "sudo pacman -S bubblewrap"],
+};
+
+const appArmorProfile = [
+  "printf 'abi <abi/4.0>,\\ninclude <tunables/global>\\nprofile bwrap /usr/bin/bwrap flags=(unconfined) {\\n  userns,\\n}\\n'",
+  "sudo tee /etc/apparmor.d/bwrap",
+].join(" | ");
+
+/** Explains an error message of bubblewrap. */
+export function explainBubblewrap(said: string, settings: NamespaceSettings): Explanation {
+  if (settings.restrictedByAppArmor === true) {
+    return {
+      reason: `AppArmor on this system restricts user namespaces to programs with a profile. ${said}`,
+      fix: [appArmorProfile, "sudo apparmor_parser -r /etc/apparmor.d/bwrap"],
+    };
+  }
+  if (settings.unprivilegedClone === false) {
+    return {
+      reason: `This system restricts user namespaces to root. ${said}`,
+      fix: ["sudo sysctl -w kernel.unprivileged_userns_clone=1"],
+    };
+  }
+  if (settings.mostNamespaces === 0) {
+    return {
+      reason: `User namespaces are disabled on this system. ${said}`,
+      fix: ["sudo sysctl -w user.max_user_namespaces=15000"],
+    };
+  }
+  if (settings.inContainer) {
+    return {
+      reason: `This container does not allow nested namespaces. ${said}`,
+      fix: [
+        "Start the container with: --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined",
+      ],
+    };
+  }
+  return { reason: said, fix: [] };
+}
+
+export function readNamespaceSettings(): NamespaceSettings {
+  return {
+    restrictedByAppArmor: flag(readSetting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")),
+    unprivilegedClone: flag(readSetting("/proc/sys/kernel/unprivileged_userns_clone")),
+    mostNamespaces: readSetting("/proc/sys/user/max_user_namespaces"),
+    inContainer: isContainer(),
+  };
+}
+
+function flag(value: number | undefined): boolean | undefined {
+  return value === undefined ? undefined : value !== 0;
+}
+
+function readSetting(path: string): number | undefined {
+  try {
+    return Number(readFileSync(path, "utf8"));
+  } catch {
+    return undefined; // Not in this kernel.
+  }
+}
+
+function isContainer(): boolean {
+  try {
+    return /docker|containerd|kubepods|libpod|lxc/.test(
+      readFileSync("/proc/1/cgroup", "utf8") + readFileSync("/proc/1/environ", "latin1"),
+    );
+  } catch {
+    return false; // Not readable.
+  }
 }

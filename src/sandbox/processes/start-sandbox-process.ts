@@ -1,12 +1,14 @@
 import type { ChildProcess } from "node:child_process";
 import type { Server, Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { readdir } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
 import { readFrames } from "../frames/frames.ts";
-import type { SandboxProcess } from "../drive/sandbox-process.ts";
-import { spawnSandbox } from "../drive/spawn-sandbox.ts";
-import { endGroup, signalGroup } from "./process-group.ts";
+import type { SandboxProcess } from "../drive/drive-run.ts";
+import { spawnSandbox } from "../drive/sandbox-life.ts";
+import { readProcessStat } from "../../base/processes/live-process.ts";
 
 export interface Command {
   readonly file: string;
@@ -124,4 +126,33 @@ function receiveListener(child: ChildProcess): Promise<Server> {
 
 function readRest(stream: Readable): string {
   return String(stream.read() ?? "").slice(0, mostWords);
+}
+
+const pollMs = 5;
+const mostWaitMs = 30_000;
+
+/** Kills a process group and waits until it is dead. */
+export async function endGroup(leader: number): Promise<void> {
+  // Repeatedly: a process that joins the group late does not receive the first signal.
+  for (let waited = 0; waited < mostWaitMs && signalGroup(leader, "SIGKILL"); waited += pollMs) {
+    if (await isOnlyUnburied(leader)) return;
+    await setTimeout(pollMs);
+  }
+}
+
+/** Whether the group exists. */
+export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(-leader, signal);
+  } catch {
+    return false; // Gone, or its id belongs to another user by now.
+  }
+}
+
+/** Zombies can be signalled forever: the first process of a container often does not reap orphans. */
+async function isOnlyUnburied(leader: number): Promise<boolean> {
+  const ids = await readdir("/proc").catch(() => []);
+  const stats = await Promise.all(ids.filter((id) => /^\d+$/.test(id)).map((id) => readProcessStat(Number(id))));
+  const members = stats.filter((stat) => stat?.group === leader);
+  return members.length > 0 && members.every((member) => member?.hasEnded);
 }

@@ -1,19 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { openFramePace } from "../frames/frame-pace.ts";
-import { encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
+import { openFramePace, encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
-import { passFiles, passPrinted } from "../drive/pass-on.ts";
-import { ProgramCalls } from "../drive/program-calls.ts";
-import { readResult } from "../frames/program-result.ts";
-import type { ProgramResult } from "../frames/program-result.ts";
+import { passFiles, passPrinted, ProgramCalls, readResult } from "../drive/serve-run.ts";
+import type { ProgramResult } from "../drive/serve-run.ts";
 import { sendFiles } from "./pyodide-files.ts";
 import type { LaidFile } from "./pyodide-files.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import type { RunEnd, RunHost, SandboxRun } from "../sandbox.ts";
-import type { Surroundings } from "../frames/run-frames.ts";
-import { runFrame } from "../frames/run-frames.ts";
-import { tellSkipped } from "../drive/supervisor-report.ts";
+import type { Surroundings } from "../drive/drive-run.ts";
+import { runFrame, tellSkipped } from "../drive/drive-run.ts";
 
 type Stop = "timeout" | "cancelled" | "output";
 

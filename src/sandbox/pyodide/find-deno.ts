@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { findCommand } from "../find/find-command.ts";
+import { findCommand } from "../find/find-programs.ts";
 import { urlOf } from "../../base/url-of.ts";
 
 /** The two parts of the pyodide tier. */

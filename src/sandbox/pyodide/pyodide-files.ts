@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { isBlobId, isSegment, unfit } from "../directory/lay-files.ts";
+import { isBlobId, isSegment, unfit } from "../directory/private-directory.ts";
 import { sendFrame } from "../frames/frames.ts";
 import type { SandboxRun } from "../sandbox.ts";
 

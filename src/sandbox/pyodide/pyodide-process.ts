@@ -6,7 +6,7 @@ import { SkillsError } from "../../errors.ts";
 import type { DenoCommand } from "./deno-command.ts";
 import { readFrames } from "../frames/frames.ts";
 import type { Frame, FrameReader } from "../frames/frames.ts";
-import { spawnSandbox } from "../drive/spawn-sandbox.ts";
+import { spawnSandbox } from "../drive/sandbox-life.ts";
 
 /** A started child that has sent its first frame. */
 export interface PyodideProcess {

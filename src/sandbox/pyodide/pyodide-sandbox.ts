@@ -10,19 +10,16 @@ import type { Log } from "../../base/log.ts";
 import { denoCommand } from "./deno-command.ts";
 import { drivePyodideRun } from "./drive-pyodide-run.ts";
 import type { DenoParts } from "./find-deno.ts";
-import { closableSandbox } from "../drive/closable-sandbox.ts";
+import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import { identifyProcess } from "../../base/processes/live-process.ts";
-import { hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
+import { hostDirectoryPrefix, ownerFile, showAt } from "../directory/host-directory.ts";
 import { filesOf } from "./pyodide-files.ts";
 import { startPyodide } from "./pyodide-process.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
 import { ownFiles } from "../directory/own-files.ts";
-import { removeTree } from "../directory/remove-tree.ts";
+import { removeTree, chooseUser } from "../directory/private-directory.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
-import { chooseUser } from "../directory/sandbox-user.ts";
-import { showAt } from "../directory/show-to-nobody.ts";
-import { openWarmPool } from "../drive/warm-pool.ts";
 
 export interface PyodideSandboxOptions {
   readonly parts: DenoParts;

@@ -1,12 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { findDenoParts } from "./find-deno.ts";
-import { whereSandboxesReach } from "../directory/host-directory.ts";
+import { whereSandboxesReach, sweepLeftovers } from "../directory/host-directory.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { openPyodideSandbox } from "./pyodide-sandbox.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { probeSandbox } from "../find/self-probe.ts";
-import { sweepLeftovers } from "../directory/sweep-leftovers.ts";
 
 export interface PyodideTierOptions {
   /** Directories whose `node_modules` are searched too. Must be trusted: what is found is executed. */

@@ -8,7 +8,7 @@ import { isSkillsError, SkillsError } from "../../errors.ts";
 import { pidExists } from "../../base/processes/live-process.ts";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
-import { removeTree } from "../directory/remove-tree.ts";
+import { removeTree } from "../directory/private-directory.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { toInstallCommand } from "./installer.ts";
 import type { InstallCommand, InstallerName } from "./installer.ts";

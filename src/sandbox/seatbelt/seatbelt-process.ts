@@ -7,8 +7,8 @@ import { collectOutput } from "./collect-output.ts";
 import { readFrames } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
-import type { SandboxProcess } from "../drive/sandbox-process.ts";
-import { spawnSandbox } from "../drive/spawn-sandbox.ts";
+import type { SandboxProcess } from "../drive/drive-run.ts";
+import { spawnSandbox } from "../drive/sandbox-life.ts";
 
 export interface SeatbeltCommand {
   readonly argv: readonly string[];

@@ -2,13 +2,12 @@ import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { findPython } from "../find/find-python.ts";
-import { makeHostDirectory } from "../directory/host-directory.ts";
-import { removeTree } from "../directory/remove-tree.ts";
+import { findPython } from "../find/find-programs.ts";
+import { makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
+import { removeTree } from "../directory/private-directory.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { loadSeatbeltRuntime, openSeatbeltSandbox, seatbeltRemedy } from "./seatbelt-sandbox.ts";
 import { probeSandbox } from "../find/self-probe.ts";
-import { sweepLeftovers } from "../directory/sweep-leftovers.ts";
 import { urlOf } from "../../base/url-of.ts";
 
 export interface SeatbeltTierOptions {

@@ -6,7 +6,7 @@ import { identifyProcess } from "../../../src/base/processes/live-process.ts";
 import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
 import { memorySandbox } from "../../../src/sandbox/memory-sandbox.ts";
 import type { MemoryStage } from "../../../src/sandbox/memory-sandbox.ts";
-import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
+import { removeTree } from "../../../src/sandbox/directory/private-directory.ts";
 import { probeSandbox } from "../../../src/sandbox/find/self-probe.ts";
 import { manualClock } from "../../manual-clock.ts";
 

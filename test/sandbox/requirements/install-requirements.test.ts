@@ -18,7 +18,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { findPython } from "../../../src/sandbox/find/find-python.ts";
+import { findPython } from "../../../src/sandbox/find/find-programs.ts";
 import {
   findPackagesOf,
   findRequirements,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { findPython } from "../../../src/sandbox/find/find-python.ts";
+import { findPython } from "../../../src/sandbox/find/find-programs.ts";
 import { makeHostDirectory } from "../../../src/sandbox/directory/host-directory.ts";
 import { openSeatbeltSandbox } from "../../../src/sandbox/seatbelt/seatbelt-sandbox.ts";
 import type { SeatbeltRuntime } from "../../../src/sandbox/seatbelt/seatbelt-sandbox.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { endGroup } from "../../../src/sandbox/processes/process-group.ts";
+import { endGroup } from "../../../src/sandbox/processes/start-sandbox-process.ts";
 
 /** Starts a process group under a parent that never reaps its children, as the init process of some containers. */
 async function startUnderCareless(command: string): Promise<number> {

@@ -1,13 +1,32 @@
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import fc from "fast-check";
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
-import { afterAll, describe, expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { afterAll, describe, expect, test, afterEach, beforeEach } from "vitest";
 import { isSkillsError } from "../../../src/errors.ts";
-import { layFiles, makePrivateDirectory } from "../../../src/sandbox/directory/lay-files.ts";
-import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
+import {
+  layFiles,
+  makePrivateDirectory,
+  removeTree,
+  chooseUser,
+} from "../../../src/sandbox/directory/private-directory.ts";
 import type { MountedBlob, MountedSkill } from "../../../src/sandbox/sandbox.ts";
 import { blobOf, fileOf, skillOf } from "../../contract/sandbox/runs.ts";
+import { findCommand } from "../../../src/sandbox/find/find-programs.ts";
 
 // Windows lacks these modes and links, and no tier copies files there.
 describe.skipIf(process.platform === "win32")("the files of a run", () => {
@@ -98,5 +117,115 @@ describe.skipIf(process.platform === "win32")("the files of a run", () => {
     const directory = await lay([skillOf("a", { "x/y/z": "1" })]);
     await directory.remove();
     expect(lstatSync(directory.path, { throwIfNoEntry: false })).toBeUndefined();
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)("the user of a run, for root", () => {
+  let directory = "";
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "sandbox-user-"));
+  });
+  afterEach(() => removeTree(directory));
+
+  const own = (uid: number, mode: number): void => {
+    chownSync(directory, uid, uid);
+    chmodSync(directory, mode);
+  };
+  const user = (writable: boolean) => chooseUser({ directory, writable });
+  const nobody = { id: expect.toSatisfy((id: number) => id > 1234) as number, isLent: false };
+
+  test("is a new user each time if everyone may read the project", () => {
+    expect(chooseUser(undefined)).toEqual(nobody);
+    expect(chooseUser(undefined)).not.toEqual(chooseUser(undefined));
+    own(0, 0o755);
+    expect(user(false)).toEqual(nobody);
+  });
+
+  test("is the owner of a project that is writable or private", () => {
+    own(1234, 0o755);
+    expect([user(false), user(true)]).toEqual([nobody, { id: 1234, isLent: false }]);
+    own(1234, 0o700);
+    expect(user(false)).toEqual({ id: 1234, isLent: false });
+  });
+
+  test("is a new user with an ID-mapped mount if the owner is root", () => {
+    own(0, 0o755);
+    expect(user(true)).toEqual({ ...nobody, isLent: true });
+    own(0, 0o700);
+    expect(user(false)).toEqual({ ...nobody, isLent: true });
+  });
+
+  test("is refused if the directory does not exist", () => {
+    const gone = join(directory, "gone");
+    for (const writable of [false, true])
+      expect(chooseUser({ directory: gone, writable })).toEqual({
+        refusal: `The project directory ${gone} does not exist.`,
+      });
+  });
+});
+
+const python = findCommand("python3", ["/usr/bin"]);
+
+describe.skipIf(process.platform === "win32")("removeTree", () => {
+  const base = mkdtempSync(join(tmpdir(), "remove-tree-"));
+  afterAll(() => removeTree(base));
+  let tree = "";
+  let count = 0;
+  beforeEach(() => {
+    tree = join(base, String(++count));
+    mkdirSync(tree);
+  });
+
+  test("removes a directory with its contents", async () => {
+    mkdirSync(join(tree, "a/b/c"), { recursive: true });
+    for (const path of ["f", "a/f", "a/b/c/f"]) writeFileSync(join(tree, path), "x");
+    await removeTree(tree);
+    expect(existsSync(tree)).toBe(false);
+  });
+
+  test("does not follow symbolic links", async () => {
+    const kept = join(base, "kept");
+    mkdirSync(kept, { recursive: true });
+    writeFileSync(join(kept, "file"), "still here");
+    symlinkSync(kept, join(tree, "directory"));
+    symlinkSync(join(kept, "file"), join(tree, "file"));
+    symlinkSync("/absent", join(tree, "dangling"));
+    await removeTree(tree);
+    expect(existsSync(tree)).toBe(false);
+    expect(readFileSync(join(kept, "file"), "utf8")).toBe("still here");
+  });
+
+  test("removes directories without permissions", async () => {
+    mkdirSync(join(tree, "a/b"), { recursive: true });
+    writeFileSync(join(tree, "a/b/f"), "x");
+    chmodSync(join(tree, "a/b"), 0);
+    chmodSync(join(tree, "a"), 0);
+    chmodSync(tree, 0);
+    await removeTree(tree);
+    expect(existsSync(tree)).toBe(false);
+  });
+
+  test.skipIf(python === undefined)(
+    "removes directories deeper than PATH_MAX and names that are not UTF-8",
+    async () => {
+      const code = `
+import os, sys
+os.chdir(sys.argv[1])
+open(b"\\xff\\xfe", "w").close()
+os.mkdir(b"\\xff")
+for n in range(3000):
+    os.mkdir("deep")
+    os.chdir("deep")
+open("bottom", "w").close()
+`;
+      execFileSync(python ?? "", ["-c", code, tree]);
+      await removeTree(tree);
+      expect(existsSync(tree)).toBe(false);
+    },
+  );
+
+  test("ignores a missing directory", async () => {
+    await removeTree(join(tree, "absent"));
+    expect(existsSync(tree)).toBe(true);
   });
 });

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { identifyProcess } from "../../../src/base/processes/live-process.ts";
 import type { ProcessIdentity } from "../../../src/base/processes/live-process.ts";
-import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
-import { removeTree } from "../../../src/sandbox/directory/remove-tree.ts";
-import { sweepLeftovers } from "../../../src/sandbox/directory/sweep-leftovers.ts";
+import { ownerFile, sweepLeftovers } from "../../../src/sandbox/directory/host-directory.ts";
+import { removeTree } from "../../../src/sandbox/directory/private-directory.ts";
 
 describe.skipIf(process.platform !== "linux")("sweepLeftovers", () => {
   let directory = "";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isWithin } from "../../../src/base/paths/is-within.ts";
-import { bubblewrapArguments } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
-import type { BubblewrapPlan } from "../../../src/sandbox/processes/bubblewrap-arguments.ts";
+import { bubblewrapArguments } from "../../../src/sandbox/processes/bubblewrap-sandbox.ts";
+import type { BubblewrapPlan } from "../../../src/sandbox/processes/bubblewrap-sandbox.ts";
 
 const plan: BubblewrapPlan = {
   python: { executable: "/usr/bin/python3.11" },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { explainBubblewrap } from "../../../src/sandbox/processes/explain-bubblewrap.ts";
-import type { NamespaceSettings } from "../../../src/sandbox/processes/explain-bubblewrap.ts";
+import { explainBubblewrap } from "../../../src/sandbox/processes/process-tiers.ts";
+import type { NamespaceSettings } from "../../../src/sandbox/processes/process-tiers.ts";
 
 const fine: NamespaceSettings = {
   restrictedByAppArmor: false,

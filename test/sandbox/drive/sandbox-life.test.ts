@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openWarmPool } from "../../../src/sandbox/drive/warm-pool.ts";
-import type { PoolOptions } from "../../../src/sandbox/drive/warm-pool.ts";
+import { openWarmPool } from "../../../src/sandbox/drive/sandbox-life.ts";
+import type { PoolOptions } from "../../../src/sandbox/drive/sandbox-life.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 interface Item {

@@ -2,12 +2,9 @@ import type { Duplex, Writable } from "node:stream";
 import { isSkillsError } from "../../errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { openFramePace } from "../frames/frame-pace.ts";
-import { encodeLongFrame, FrameFault, readFrames, sendFrame } from "../frames/frames.ts";
+import { openFramePace, encodeLongFrame, FrameFault, readFrames, sendFrame, frameLimits } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
-import { readResult } from "../frames/program-result.ts";
-import type { RunResult } from "../frames/program-result.ts";
-import type { Json, RunHost, SandboxRun } from "../sandbox.ts";
+import type { Json, RunHost, SandboxRun, RunEnd, RunError, RunLimits } from "../sandbox.ts";
 
 /**
  * Serves the channel of an untrusted program until it ends: answers its calls one at a time, and returns the result it reports. A
@@ -130,4 +127,94 @@ function describeFailure(error: unknown, log: Log): { type: string; message: str
   }
   log("error", `A call of a program failed: ${String(error)}`);
   return { type: "Error", message: "The call failed." };
+}
+
+/** A result within its limits. */
+export type RunResult = Extract<RunEnd, { type: "returned" | "raised" }>;
+
+export type ProgramResult = RunResult | { readonly type: "too-large" };
+
+const mostBlobs = 10_000;
+const longestName = 200;
+const longestText = 64 * 1024;
+
+/** Validates the result that an untrusted program reports. Throws a `FrameFault` if it is malformed. */
+export function readResult({ header, headerBytes, isTooDeep, size }: Frame, mostBytes: number): ProgramResult {
+  if (size > 0) throw new FrameFault("A result frame has a payload.");
+  if (isTooDeep) return { type: "raised", error: tooDeep };
+  if (header.type === "raised") return { type: "raised", error: readError(header["error"]) };
+  const { value, summary, output_blobs: outputBlobs } = header;
+  if (value === undefined) throw new FrameFault("A result frame has no value.");
+  if (summary !== undefined && typeof summary !== "string") throw new FrameFault("summary is not a string.");
+  if (outputBlobs !== undefined && !isListOfTexts(outputBlobs))
+    throw new FrameFault("output_blobs is not a list of strings.");
+  const rest = { type: header.type, value: 0, summary, output_blobs: outputBlobs };
+  if (headerBytes > mostBytes && headerBytes - Buffer.byteLength(JSON.stringify(rest)) + 1 > mostBytes)
+    return { type: "too-large" };
+  return {
+    type: "returned",
+    value: value as Json,
+    ...(summary === undefined ? {} : { summary: cut(summary, longestText) }),
+    ...(outputBlobs === undefined ? {} : { outputBlobs }),
+  };
+}
+
+const tooDeep: RunError = {
+  type: "OutputLimitError",
+  message: `The result is nested deeper than ${frameLimits.depth} levels.`,
+};
+
+function readError(error: unknown): RunError {
+  if (typeof error !== "object" || error === null) throw new FrameFault("error is not an object.");
+  const { type, message, details } = error as Record<string, unknown>;
+  if (typeof type !== "string" || typeof message !== "string") throw new FrameFault("error has no type or message.");
+  const isObject = typeof details === "object" && details !== null && !Array.isArray(details);
+  return {
+    type: cut(type, longestName),
+    message: cut(message, longestText),
+    ...(isObject ? { details: details as { [key: string]: Json } } : {}),
+  };
+}
+
+/** The `…` tells the secret mask that a truncated secret may precede it. */
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
+function isListOfTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length <= mostBlobs && value.every((item) => typeof item === "string");
+}
+
+/** Passes on what a program prints until it exceeds its limit, which is reported by `tooMuch`. */
+export function passPrinted(
+  limits: RunLimits,
+  host: RunHost,
+  tooMuch: () => void,
+): (stream: "stdout" | "stderr", bytes: Uint8Array) => void {
+  let left = limits.printedBytes;
+  return (stream, bytes) => {
+    const passed = bytes.subarray(0, left);
+    left -= passed.length;
+    if (passed.length > 0) host.print(stream, passed);
+    if (passed.length < bytes.length) tooMuch();
+  };
+}
+
+/** Passes on the output files that arrive as frames. Throws a `FrameFault` for an invalid path, or where they exceed the limits. */
+export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => Promise<void> {
+  let files = 0;
+  let bytes = 0;
+  return async ({ header, size, payload }) => {
+    const { path } = header;
+    files += 1;
+    bytes += size;
+    if (typeof path !== "string" || !isInside(path)) throw new FrameFault("An output file has an invalid path.");
+    if (files > limits.outputFiles || bytes > limits.diskBytes)
+      throw new FrameFault("The output files exceed the limits.");
+    await host.output(path, size, payload);
+  };
+}
+
+function isInside(path: string): boolean {
+  return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }

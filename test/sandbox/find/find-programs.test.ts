@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findPython, readAnswer } from "../../../src/sandbox/find/find-python.ts";
+import { findPython, readAnswer } from "../../../src/sandbox/find/find-programs.ts";
 
 const answer = (name: string, version: number[]): string =>
   JSON.stringify([name, version, "/usr/bin/python3.x", "/usr"]);
