@@ -3,7 +3,7 @@ import { manifestSchema } from "../dist/skills/manifest/manifest.js";
 import { problemSchema } from "../dist/skills/rules/problem.js";
 import { toolDefinitions } from "../dist/tools/answers/tool-definitions.js";
 import { availableSkillSchema } from "../dist/wire/available-skill.js";
-import { availableSkillsUpdateSchema, sessionUpdateSchema } from "../dist/wire/session-update.js";
+import { availableSkillsUpdateSchema, sessionUpdateSchema } from "../dist/wire/available-skill.js";
 
 /** @type {Record<string, z.ZodType>} */
 const published = {

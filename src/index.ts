@@ -1,19 +1,19 @@
 /// <reference types="node" preserve="true" />
-export { withSkills } from "./acp/with-skills.ts";
-export { wrapCommand } from "./acp/wrap-command.ts";
-export { wrapStream } from "./acp/wrap-stream.ts";
+export { withSkills } from "./acp/mounts.ts";
+export { wrapCommand } from "./acp/mounts.ts";
+export { wrapStream } from "./acp/mounts.ts";
 export { checkSkills } from "./check-skills.ts";
-export { readAdvertisement } from "./client/advertisement.ts";
+export { readAdvertisement } from "./client/initialize.ts";
 export { observeSkills } from "./client/observe-skills.ts";
-export { skillsOptIn } from "./client/opt-in.ts";
+export { skillsOptIn } from "./client/initialize.ts";
 export { readSkillsDelta, readSkillsUpdate } from "./client/skills-update.ts";
 export { SkillsError, isSkillsError } from "./errors.ts";
 export { openSkills } from "./in-process/open-skills.ts";
 
 export type { ExitStatus } from "./acp/process/start-agent.ts";
 export type { WrapCommandOptions } from "./acp/process/wrap-command.ts";
-export type { SkillsAdvertisement } from "./client/advertisement.ts";
-export type { SkillsOptIn } from "./client/opt-in.ts";
+export type { SkillsAdvertisement } from "./client/initialize.ts";
+export type { SkillsOptIn } from "./client/initialize.ts";
 export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./base/log.ts";
@@ -26,4 +26,4 @@ export type { Skill } from "./skills/skill.ts";
 export type { ToolDefinitions, ToolFormat } from "./tools/answers/tool-definitions.ts";
 export type { ServedToolName, ToolInput, ToolOutput } from "./tools/answers/tool-output.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";
-export type { MessageStream } from "./wire/message-stream.ts";
+export type { MessageStream } from "./wire/methods.ts";

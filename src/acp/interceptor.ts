@@ -3,21 +3,20 @@ import { openToldOnce } from "../base/told-once.ts";
 import { hasNothingToDo, type Settings } from "../options.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";
-import { agentInterest, editorInterest, type Interest } from "./announce/interests.ts";
+import { agentInterest, editorInterest, type Interest } from "./bytes/interest.ts";
 import { encodeMessage } from "./bytes/encode-message.ts";
 import { isExactId, isRecord, type JsonRecord, readMessage, recordAt } from "./bytes/raw-message.ts";
 import { reportFault } from "./fault.ts";
-import { openPrompts } from "./prompt/prompts.ts";
+import { openPrompts } from "./prompt/invocation.ts";
 import { restoreSessionTitles } from "./prompt/told-again.ts";
 import type { ServiceConnection, SkillService } from "./service/skill-service.ts";
 import { advertise, chooseForms, negotiate, type Negotiation } from "./session/negotiation.ts";
 import { type Opening, Openings } from "./session/openings.ts";
-import { openPendingRequests } from "./session/pending-requests.ts";
+import { EditorRequests, openPendingRequests } from "./session/requests.ts";
 import { type Agreed, Sessions } from "./session/sessions.ts";
-import { EditorRequests } from "./tools/editor-requests.ts";
 import { lookAtPermission, type PermissionGranted } from "./tools/permissions.ts";
 import { servedTools } from "../tools/tool-names.ts";
-import { kept, toVerdict, untouched, type Verdict } from "./verdict.ts";
+import { kept, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 
 /**
  * Decides about every message between an editor and its agent, in order; it knows neither bytes nor streams. Reading

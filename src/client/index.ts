@@ -1,10 +1,10 @@
-export { readAdvertisement } from "./advertisement.ts";
+export { readAdvertisement } from "./initialize.ts";
 export { observeSkills } from "./observe-skills.ts";
-export { skillsOptIn } from "./opt-in.ts";
+export { skillsOptIn } from "./initialize.ts";
 export { readSkillsDelta, readSkillsUpdate } from "./skills-update.ts";
 
-export type { SkillsAdvertisement } from "./advertisement.ts";
-export type { SkillsOptIn } from "./opt-in.ts";
+export type { SkillsAdvertisement } from "./initialize.ts";
+export type { SkillsOptIn } from "./initialize.ts";
 export type { SkillsDelta, SkillsUpdate } from "./skills-update.ts";
 export type { AvailableSkill } from "../wire/available-skill.ts";
-export type { MessageStream } from "../wire/message-stream.ts";
+export type { MessageStream } from "../wire/methods.ts";

@@ -1,6 +1,11 @@
 import type { AvailableSkill } from "../wire/available-skill.ts";
-import type { MessageStream } from "../wire/message-stream.ts";
-import { availableSkillsUpdate, extensionSkillsUpdate, sessionUpdate, skillsNotification } from "../wire/methods.ts";
+import {
+  availableSkillsUpdate,
+  extensionSkillsUpdate,
+  type MessageStream,
+  sessionUpdate,
+  skillsNotification,
+} from "../wire/methods.ts";
 import { readSkillsDelta, readSkillsUpdate, type SkillsUpdate } from "./skills-update.ts";
 
 /**

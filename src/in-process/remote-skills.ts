@@ -1,5 +1,4 @@
-import { type Channel, closeChannel } from "../base/threads/channel.ts";
-import { chooseChannel } from "../base/threads/choose-channel.ts";
+import { type Channel, chooseChannel, closeChannel } from "../base/threads.ts";
 import { urlOf } from "../base/url-of.ts";
 import { SkillsError } from "../errors.ts";
 import { type Settings, toSettingsData } from "../options.ts";

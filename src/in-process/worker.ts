@@ -1,4 +1,4 @@
-import { openWorkerEnd } from "../base/threads/worker-end.ts";
+import { openWorkerEnd } from "../base/threads.ts";
 import { serveSkills } from "./serve-skills.ts";
 import type { SkillsData } from "./skills-messages.ts";
 

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { availableSkillsUpdate, extensionSkillsUpdate } from "./methods.ts";
 
 /** Facts about a skill that AvailableSkill has no field for, under the key {@link metaKey} (CONTRACT C-1.3). */
 const skillMetaSchema = z.looseObject({
@@ -33,3 +34,24 @@ export const availableSkillSchema = z.looseObject({
 });
 
 export type AvailableSkill = z.infer<typeof availableSkillSchema>;
+
+const metaSchema = z.looseObject({}).nullish();
+
+/** The RFD's update: the full list of skills, which replaces the previous one (Agent Skills List RFD, "Session Notification"). */
+export const availableSkillsUpdateSchema = z.looseObject({
+  sessionUpdate: z.enum([availableSkillsUpdate, extensionSkillsUpdate]),
+  availableSkills: z.array(availableSkillSchema),
+  _meta: metaSchema,
+});
+
+/** ACP's SessionUpdate, extended by our kinds. Other kinds are passed through unchanged. */
+export const sessionUpdateSchema = z.union([
+  availableSkillsUpdateSchema,
+  z.looseObject({
+    sessionUpdate: z
+      .string()
+      .min(1)
+      .refine((kind) => kind !== availableSkillsUpdate && kind !== extensionSkillsUpdate)
+      .meta({ not: { enum: [availableSkillsUpdate, extensionSkillsUpdate] } }),
+  }),
+]);

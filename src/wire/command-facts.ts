@@ -1,11 +1,50 @@
+import type { OfferedSkill } from "../skills/skill.ts";
 import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";
+
+/** Converts an offered skill to its wire form, with its digest if known. Equal skills give equal JSON. */
+export function toAvailableSkill({ skill, sources }: OfferedSkill, digest?: string): AvailableSkill {
+  const { license, compatibility, allowedTools } = skill;
+  const available: AvailableSkill = { name: skill.slug, description: skill.description };
+  if (license !== undefined) available.license = license;
+  if (compatibility !== undefined) available.compatibility = compatibility;
+  if (allowedTools !== undefined) available.allowedTools = [...allowedTools];
+  const ours: NonNullable<NonNullable<AvailableSkill["_meta"]>[typeof metaKey]> = {
+    name: skill.name,
+    version: skill.version,
+    kind: skill.kind,
+    namespace: skill.namespace,
+    source: sources[0] ?? skill.directory,
+  };
+  if (digest !== undefined) ours.digest = digest;
+  available._meta = { ...skill.metadata, [metaKey]: ours };
+  return available;
+}
+
+const projected = new WeakMap<OfferedSkill, AvailableSkill>();
+
+/** The wire form of an offered skill, cached: a catalog keeps the objects of unchanged skills. */
+export function projectSkill(offered: OfferedSkill): AvailableSkill {
+  const known = projected.get(offered);
+  if (known !== undefined) return known;
+  const skill = toAvailableSkill(offered);
+  projected.set(offered, skill);
+  return skill;
+}
+
+/** Whether two lists are the same on the wire. */
+export function isSameList(before: readonly object[], after: readonly object[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every((item, index) => item === after[index] || JSON.stringify(item) === JSON.stringify(after[index]))
+  );
+}
 
 /**
  * A command's `_meta["acp-skills"]`: the facts about its skill that the command itself does not contain (ACP.md A-6). It omits the
  * canonical name if it is the slug, the namespace if it is the name's first segment, version 0.0.0 and kind "instruction".
  */
-export interface CommandFacts {
+interface CommandFacts {
   /** Only if the command has another name, such as `$pdf`. */
   readonly slug?: string;
   /** Only if the command has another description. */

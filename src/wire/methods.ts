@@ -38,3 +38,9 @@ export const problemsNotification = "_acp-skills/problems";
 export const listProblems = "list_problems";
 /** The list of skills for clients whose SDK rejects unknown updates: the params of `available_skills_update` (A-6). */
 export const skillsNotification = "_acp-skills/skills_update";
+
+/** The stream of an ACP connection, of any SDK generation (ACP.md A-2). */
+export interface MessageStream<Message = unknown> {
+  readonly readable: ReadableStream<Message>;
+  readonly writable: WritableStream<Message>;
+}

@@ -1,10 +1,9 @@
 import type { AgentTools } from "../../src/acp/tools/agent-tools.ts";
-import { amendValue } from "../../src/acp/bytes/amend.ts";
+import { amendValue, type Verdict } from "../../src/acp/bytes/amend.ts";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { type Interceptor, openInterceptor } from "../../src/acp/interceptor.ts";
-import type { Instructions } from "../../src/acp/prompt/prompt.ts";
+import type { Instructions } from "../../src/acp/prompt/invocation.ts";
 import { type EmitForm, readOptions, type SkillsOptions, type ToolForm } from "../../src/options.ts";
-import type { Verdict } from "../../src/acp/verdict.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { memorySkillset, type MemorySkillset, offer } from "./memory-skillset.ts";

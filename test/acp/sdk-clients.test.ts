@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, type MockInstance, test, vi } from "vite
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { interceptStream } from "../../src/acp/bytes/intercept-stream.ts";
 import { type EmitForm, readOptions } from "../../src/options.ts";
-import { skillsOptIn } from "../../src/client/opt-in.ts";
+import { skillsOptIn } from "../../src/client/initialize.ts";
 import { readSkillsUpdate } from "../../src/client/skills-update.ts";
-import { toAvailableSkill } from "../../src/wire/to-available-skill.ts";
+import { toAvailableSkill } from "../../src/wire/command-facts.ts";
 import type { Problem } from "../../src/skills/rules/problem.ts";
 import { manualClock } from "../manual-clock.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";

@@ -1,6 +1,6 @@
 import { client, methods, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 import { expect, test } from "vitest";
-import { skillsOptIn } from "../../src/client/opt-in.ts";
+import { skillsOptIn } from "../../src/client/initialize.ts";
 import { observeSkills } from "../../src/client/observe-skills.ts";
 import type { SkillsUpdate } from "../../src/client/skills-update.ts";
 import { removeSkill, writeSkill } from "./playground.ts";

@@ -3,8 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { jsonSchemas } from "../../.config/json-schemas.js";
 import { manifestSchema } from "../../src/skills/manifest/manifest.ts";
-import { availableSkillSchema } from "../../src/wire/available-skill.ts";
-import { sessionUpdateSchema } from "../../src/wire/session-update.ts";
+import { availableSkillSchema, sessionUpdateSchema } from "../../src/wire/available-skill.ts";
 
 const folder = new URL("../../schema/", import.meta.url);
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });

@@ -1,7 +1,7 @@
 import { load } from "js-yaml";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { factsOf } from "../../src/acp/session/agents.ts";
-import { findInvocation } from "../../src/acp/prompt/prompt.ts";
+import { findInvocation } from "../../src/acp/prompt/invocation.ts";
 import { toLesson } from "../../src/acp/prompt/teaching.ts";
 import { safeText } from "../../src/cli/report/safe-text.ts";
 import { fixSkill } from "../../src/skills/rules/fix-skill.ts";

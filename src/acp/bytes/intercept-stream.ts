@@ -1,9 +1,8 @@
 import type { Settings } from "../../options.ts";
-import type { MessageStream } from "../../wire/message-stream.ts";
-import { amendValue } from "./amend.ts";
+import type { MessageStream } from "../../wire/methods.ts";
+import { amendValue, untouched, type Verdict } from "./amend.ts";
 import type { Interceptor } from "../interceptor.ts";
 import type { SkillService } from "../service/skill-service.ts";
-import { untouched, type Verdict } from "../verdict.ts";
 
 /**
  * Puts an interceptor between a stream to the editor and the agent that gets the returned stream. Backpressure, closing and errors

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { createDeferred } from "../../base/deferred.ts";
-import type { Flush } from "./pass-block.ts";
+import type { Flush } from "./intercept-bytes.ts";
 
 /** A one-way connection of two byte streams. */
 export interface Relay {

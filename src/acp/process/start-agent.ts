@@ -3,8 +3,8 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
-import { isSkillsError, SkillsError } from "../../errors.ts";
 import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import { openProcessTree } from "./process-tree.ts";
 
 /** How a process ended. After a signal, `exitCode` is what a shell would report. */
@@ -132,4 +132,20 @@ export function endTree(child: Pick<ChildProcess, "pid" | "kill">, signal: NodeJ
   // By its full path: Windows searches the current directory, the user's project, first.
   const taskkill = join(process.env["SystemRoot"] ?? "C:\\Windows", "System32", "taskkill.exe");
   runProgram(taskkill, ["/pid", String(child.pid), "/T", "/F"], { windowsHide: true }).catch(() => child.kill(signal));
+}
+
+/** The part of `process` that is needed. */
+interface EndingProcess {
+  exitCode?: number | string | null | undefined;
+  readonly pid: number;
+  kill(pid: number, signal: NodeJS.Signals): unknown;
+}
+
+/**
+ * Ends this process as the agent ended, so that the parent sees the same: by the same signal, or with the same exit code.
+ * For SIGUSR1 only the exit code is set, because that signal opens Node's debugger instead of ending the process.
+ */
+export function exitAs({ exitCode, signal }: ExitStatus, self: EndingProcess = process): void {
+  self.exitCode = exitCode;
+  if (signal !== undefined && signal !== "SIGUSR1") self.kill(self.pid, signal);
 }

@@ -5,7 +5,7 @@ import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-char
 import { openRegularFile } from "../../skills/files/open-regular-file.ts";
 import { isSkillFile, listSkillContents } from "../../skills/files/skill-contents.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Instructions } from "./prompt.ts";
+import type { Instructions } from "./invocation.ts";
 
 /** The limit for the body that is inserted into a prompt, in bytes. */
 const bodyLimit = 256 * 1024;

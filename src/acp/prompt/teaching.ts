@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { type AgentFacts, spell } from "../session/agents.ts";
 import { toSkillRows } from "../../tools/view/skill-rows.ts";
 import { type Amendment, amendValue } from "../bytes/amend.ts";
-import { toInserted } from "./inserted.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import { type AgentFacts, spell } from "../session/agents.ts";
+import { toInserted } from "./inserted.ts";
 
 /** The facts about one skill in a lesson. */
 interface TaughtSkill {
@@ -18,7 +18,7 @@ interface TaughtSkill {
 export type Taught = ReadonlyMap<string, TaughtSkill>;
 
 /** How one session's model uses skills. */
-export interface Teaching {
+interface Teaching {
   readonly facts: AgentFacts;
   /** The name of our MCP server. */
   readonly server: string;
@@ -29,7 +29,7 @@ export interface Teaching {
 const listLimit = 2_048;
 
 /** The part of an offered skill that is taught. */
-export interface TeachableSkill {
+interface TeachableSkill {
   readonly skill: { readonly name: string; readonly description: string; readonly file: string };
   /** Roots under which it was found. */
   readonly sources: readonly string[];
@@ -52,7 +52,7 @@ export function toTaught(offered: readonly TeachableSkill[], directory?: string)
 }
 
 /** A short digest of what is taught. */
-export function labelOf(skills: Taught, { reach }: Teaching): string {
+function labelOf(skills: Taught, { reach }: Teaching): string {
   const facts = [...skills].map(([name, { description, file }]) => [name, description, reach === "files" ? file : ""]);
   return createHash("sha256")
     .update(JSON.stringify([reach, facts]))
@@ -176,4 +176,32 @@ function toRows(heading: string, skills: Taught, { facts, server, reach }: Teach
   if (leftOut === 0) return [heading, ...rows];
   const where = reach === "files" ? "" : `; call ${toolName("list_skills", facts, server)} to list them`;
   return [heading, ...rows, `- … and ${leftOut} more${where}`];
+}
+
+/** The lessons that one session's model has got, and the next one. */
+export interface Lessons {
+  /**
+   * The next lesson, its label, and a callback for when it was sent; undefined if nothing is new.
+   */
+  next(
+    skills: Taught,
+    reach: Teaching["reach"],
+  ): { readonly text: string; readonly label: string; readonly told: () => void } | undefined;
+}
+
+/** Opens the lessons of a new session. */
+export function openLessons(naming: Pick<Teaching, "facts" | "server">): Lessons {
+  let before: { readonly skills: Taught; readonly reach: Teaching["reach"] } | undefined;
+  return {
+    next(skills, reach) {
+      const teaching = { ...naming, reach };
+      // The other way to use skills needs another lesson.
+      const text = before?.reach === reach ? toNews(before.skills, skills, teaching) : toLesson(skills, teaching);
+      if (text === undefined) return undefined;
+      const told = (): void => {
+        before = { skills, reach };
+      };
+      return { text, label: labelOf(skills, teaching), told };
+    },
+  };
 }

@@ -3,8 +3,7 @@ import { openToldOnce } from "../../base/told-once.ts";
 import type { Settings } from "../../options.ts";
 import { reportFault } from "../fault.ts";
 import { openLocalService } from "./local-service.ts";
-import type { FromService, ToService } from "./service-messages.ts";
-import type { ServiceConnection } from "./skill-service.ts";
+import type { FromService, ServiceConnection, ToService } from "./skill-service.ts";
 
 /** Serves skills and tools to the other end of a port until that end closes. */
 export function servePort(port: MessagePort, settings: Settings): void {

@@ -1,15 +1,12 @@
 import { isForModels } from "../../tools/view/visible-to.ts";
-import { isInvocable } from "../announce/command-list.ts";
-import type { ShownSkills } from "../announce/shown-skills.ts";
+import { isInvocable, type ShownSkills } from "../announce/command-list.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
-import { type Lessons, openLessons } from "../prompt/lessons.ts";
-import { toTaught } from "../prompt/teaching.ts";
+import { type Lessons, openLessons, toTaught } from "../prompt/teaching.ts";
 import { type AgentFacts, readsItself } from "../session/agents.ts";
 import { Session, type SessionContext } from "../session/session.ts";
-import { withinTime } from "../session/within-time.ts";
-import { openClaimedCalls } from "../tools/claimed-calls.ts";
-import { equipSession, type SessionTools } from "../tools/session-tools.ts";
-import type { ServiceConnectionOptions } from "./service-connection.ts";
+import { withinTime } from "../../base/clock.ts";
+import { equipSession, openClaimedCalls, type SessionTools } from "../tools/session-tools.ts";
+import type { ServiceConnectionOptions } from "./local-service.ts";
 import type {
   BeginRequest,
   Directories,

@@ -1,7 +1,7 @@
 import type { Log } from "../../base/log.ts";
-import type { Forms, Negotiation } from "../session/negotiation.ts";
-import type { Instructions } from "../prompt/prompt.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
+import type { Instructions } from "../prompt/invocation.ts";
+import type { Forms, Negotiation } from "../session/negotiation.ts";
 import type { Transport } from "../tools/server-entry.ts";
 
 /**
@@ -142,3 +142,33 @@ export interface ServiceConnection {
 }
 
 type MaybePromise<Value> = Value | Promise<Value>;
+
+/** The methods of the port, called with their arguments. */
+type Method = keyof ServiceConnection;
+
+/** To the service. `connection` numbers ACP connections; `call` numbers calls whose result is awaited. */
+export type ToService =
+  | { readonly kind: "connect"; readonly connection: number }
+  | {
+      readonly kind: "ask";
+      readonly connection: number;
+      readonly method: Method;
+      readonly args: readonly unknown[];
+      readonly call?: number;
+    }
+  /** A line was written. */
+  | { readonly kind: "written"; readonly line: number; readonly spent?: Uint8Array }
+  | { readonly kind: "close" };
+
+/** From the service. */
+export type FromService =
+  | { readonly kind: "answer"; readonly call: number; readonly value: unknown }
+  | { readonly kind: "line"; readonly connection: number; readonly line: number; readonly bytes: Uint8Array }
+  | { readonly kind: "answered"; readonly connection: number; readonly id: string | number }
+  | {
+      readonly kind: "lesson";
+      readonly connection: number;
+      readonly key: SessionKey;
+      readonly lesson: Lesson | undefined;
+    }
+  | { readonly kind: "log"; readonly level: "info" | "warning" | "error"; readonly message: string };

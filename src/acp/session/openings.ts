@@ -1,15 +1,14 @@
-import type { Settings } from "../../options.ts";
+import { createDeferred } from "../../base/deferred.ts";
 import type { ToldOnce } from "../../base/told-once.ts";
+import type { Settings } from "../../options.ts";
 import type { Amendment } from "../bytes/amend.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
-import { type LessonSlot, openLessonSlot } from "../prompt/lesson-slot.ts";
 import { addToSystemPrompt } from "../prompt/teaching.ts";
 import type { Directories, Lesson, ServiceConnection, SessionKey } from "../service/skill-service.ts";
-import { type KnownCalls, openKnownCalls } from "../tools/known-calls.ts";
-import type { KnownServer } from "../tools/recognise-call.ts";
+import { type KnownCalls, type KnownServer, openKnownCalls } from "../tools/recognise-call.ts";
 import { addServer, chooseServerName, serverNames, takesServer } from "../tools/server-entry.ts";
 import { chooseTransport, type Negotiation } from "./negotiation.ts";
-import { withinTime } from "./within-time.ts";
+import { withinTime } from "../../base/clock.ts";
 
 /** A session that the editor has asked for. */
 export interface Opening {
@@ -28,7 +27,7 @@ export interface Opening {
   isOver: boolean;
 }
 
-export interface OpeningsOptions {
+interface OpeningsOptions {
   readonly service: ServiceConnection;
   readonly settings: Pick<Settings, "tools" | "teach" | "clock">;
   /** The result of `initialize`; undefined if there will be none. */
@@ -127,5 +126,55 @@ function directoriesOf({ cwd, additionalDirectories }: JsonRecord): Directories 
   return {
     cwd: typeof cwd === "string" ? cwd : undefined,
     additionalDirectories: more.filter((directory) => typeof directory === "string"),
+  };
+}
+
+/** The lesson for one session's next prompt. */
+interface LessonSlot {
+  /** Resolves when the skills were read and the first lesson, if any, is known. */
+  readonly ready: Promise<void>;
+  readonly isReady: boolean;
+  readonly next: Lesson | undefined;
+  prepared(lesson: Lesson | undefined): void;
+  /** The session's history contains the lesson with this label; if it is the next one, `told` is called. */
+  heard(label: string, told: (ticket: number) => void): void;
+  /** The lesson was added to a message. */
+  take(told: (ticket: number) => void): void;
+}
+
+function openLessonSlot(): LessonSlot {
+  let next: Lesson | undefined;
+  let isReady = false;
+  const { promise: ready, resolve: resolveReady } = createDeferred();
+  let inHistory: { readonly label: string; readonly told: (ticket: number) => void } | undefined;
+  function skipHeard(): void {
+    if (next === undefined || next.label !== inHistory?.label) return;
+    inHistory.told(next.ticket);
+    next = undefined;
+  }
+  return {
+    ready,
+    get isReady() {
+      return isReady;
+    },
+    get next() {
+      return next;
+    },
+    prepared(lesson) {
+      next = lesson;
+      skipHeard();
+      isReady = true;
+      resolveReady();
+    },
+    heard(label, told) {
+      inHistory = { label, told };
+      skipHeard();
+    },
+    take(told) {
+      const lesson = next;
+      next = undefined;
+      inHistory = undefined;
+      if (lesson !== undefined) told(lesson.ticket);
+    },
   };
 }

@@ -4,7 +4,16 @@ import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
-import { type MergedCommands, mergeCommands, toCommand, toCommandList, toInvocable } from "../announce/command-list.ts";
+import {
+  mergeCommands,
+  type MergedCommands,
+  placeInAgentList,
+  type Shown,
+  type ShownSkills,
+  toCommand,
+  toCommandList,
+  toInvocable,
+} from "../announce/command-list.ts";
 import {
   commandsNotification,
   countProblems,
@@ -15,8 +24,7 @@ import {
   skillsDelta,
   skillsMessage,
 } from "../announce/emission.ts";
-import { isSameList, projectSkill } from "../announce/projection.ts";
-import { placeInAgentList, type Shown, type ShownSkills } from "../announce/shown-skills.ts";
+import { isSameList, projectSkill } from "../../wire/command-facts.ts";
 import { encodeItems } from "../bytes/encode-message.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../service/skill-service.ts";

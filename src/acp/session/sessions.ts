@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, withinTime } from "../../base/clock.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import {
   availableCommandsUpdate,
@@ -12,13 +12,12 @@ import { commandsAmendments, type Notification } from "../announce/emission.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { openPromptsToldAgain, restoreTitleTold } from "../prompt/told-again.ts";
 import type { ListAmendments, ServiceConnection, SessionKey } from "../service/skill-service.ts";
-import { describeToPerson } from "../tools/call-cards.ts";
+import { describeToPerson } from "../tools/describe-call.ts";
 import type { OwnCall } from "../tools/recognise-call.ts";
 import { servedTools } from "../../tools/tool-names.ts";
-import { kept, toVerdict, untouched, type Verdict } from "../verdict.ts";
+import { kept, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import type { Opening } from "./openings.ts";
-import { withinTime } from "./within-time.ts";
 
 export interface SessionsOptions {
   readonly service: ServiceConnection;

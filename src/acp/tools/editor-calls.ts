@@ -1,17 +1,17 @@
-import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
+import { SkillsError } from "../../errors.ts";
 import { onPrinted } from "../../runs/run-event.ts";
+import type { Problem } from "../../skills/rules/problem.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
+import { servedTools } from "../../tools/tool-names.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../wire/methods.ts";
-import type { AgentTools, EditorCaller } from "./agent-tools.ts";
 import type { Notification } from "../announce/emission.ts";
 import { isRecord } from "../bytes/raw-message.ts";
-import { pageOfProblems } from "../announce/problem-pages.ts";
 import type { ToolRequest } from "../service/skill-service.ts";
-import { servedTools } from "../../tools/tool-names.ts";
 import type { Session } from "../session/session.ts";
+import type { AgentTools, EditorCaller } from "./agent-tools.ts";
 
 /** Our response to a request of the editor. */
 export interface Response {
@@ -22,7 +22,7 @@ export interface Response {
 }
 
 /** The editor's own calls: `_acp-skills/<tool>`. */
-export interface EditorCalls {
+interface EditorCalls {
   /** Runs a call concurrently; responses are sent in the order of the requests. */
   ask(request: ToolRequest): void;
   /** Cancels a call, which is answered with an error. Unknown ids are ignored. */
@@ -31,7 +31,7 @@ export interface EditorCalls {
   close(): void;
 }
 
-export interface EditorCallsOptions {
+interface EditorCallsOptions {
   readonly tools: AgentTools;
   readonly log: Log;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
@@ -199,4 +199,43 @@ function unknownSession(tool: string, sessionId: unknown, ids: readonly string[]
   const message = `Invalid input to ${tool}. sessionId: expected ${expected}, got ${actual === null ? "nothing" : JSON.stringify(actual)}.`;
   const violations = [{ field: "/sessionId", expected, actual }];
   return new SkillsError("VALIDATION_ERROR", message, { facts: { violations, available } });
+}
+
+/** The answer to `_acp-skills/list_problems`. */
+interface ProblemPage {
+  readonly problems: readonly Problem[];
+  /** The number of all problems. */
+  readonly total: number;
+  /** Where the next page begins; null on the last. */
+  readonly next_offset: number | null;
+}
+
+const usualLimit = 100;
+const mostLimit = 200;
+
+/**
+ * A page of the problems of a session's skills: `{offset?, limit?}`, by default the first 100. Pages may overlap if skills change between
+ * requests. Throws VALIDATION_ERROR.
+ */
+function pageOfProblems(params: unknown, { snapshot: { problems } }: SessionSkills["catalog"]): ProblemPage {
+  const { offset = 0, limit = usualLimit } = isRecord(params) ? params : {};
+  if (!isWhole(offset, 0)) throw invalid("offset", "a whole number, 0 or more", offset);
+  if (!isWhole(limit, 1)) throw invalid("limit", `a whole number from 1 to ${mostLimit}`, limit);
+  const end = offset + Math.min(limit, mostLimit);
+  return {
+    problems: problems.slice(offset, end),
+    total: problems.length,
+    next_offset: end < problems.length ? end : null,
+  };
+}
+
+function isWhole(value: unknown, least: number): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= least;
+}
+
+function invalid(name: string, expected: string, value: unknown): SkillsError {
+  const actual = typeof value === "number" && Number.isFinite(value) ? value : typeof value;
+  return new SkillsError("VALIDATION_ERROR", `Invalid parameters of list_problems. ${name}: expected ${expected}.`, {
+    facts: { violations: [{ field: `/${name}`, expected, actual }] },
+  });
 }

@@ -1,13 +1,15 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Log } from "../../base/log.ts";
+import { servedTools } from "../../tools/tool-names.ts";
 import type { Notification } from "../announce/emission.ts";
-import { isExactId, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import { kept, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
+import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";
 import type { Sessions } from "../session/sessions.ts";
-import { kept, toVerdict, untouched, type Verdict } from "../verdict.ts";
-import { approve, toolCallIn } from "./approval.ts";
-import { callAsked, describeToPerson, withoutAlways } from "./call-cards.ts";
+import { callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
+import { type KnownServer, namedTool, type OwnCall, recogniseCall, toldInput } from "./recognise-call.ts";
 
-export interface PermissionContext {
+interface PermissionContext {
   readonly sessions: Pick<Sessions, "find" | "noteCall">;
   readonly facts: AgentFacts;
   /** Whether requests for read-only tools are answered for the user. */
@@ -49,4 +51,108 @@ export function lookAtPermission(
   reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
   if (known === undefined && facts.asksFirst) tell(callAsked(params["sessionId"], toolCall, call));
   return kept;
+}
+
+/** The answer that we give for the user. */
+interface Approval {
+  readonly tool: string;
+  readonly optionId: string;
+}
+
+interface ApprovalContext {
+  readonly server: KnownServer;
+  readonly facts: AgentFacts;
+  /** What is known about the call with the request's id. */
+  readonly known: OwnCall | undefined;
+}
+
+/**
+ * Whether we may answer a permission request (A-13): only for one call of one of our tools that changes nothing outside our own store.
+ * Undefined otherwise and in case of doubt: everything else in the request must agree with the tool's name, because a model can choose
+ * texts such as the title of a shell command.
+ */
+export function approve(params: JsonRecord, { server, facts, known }: ApprovalContext): Approval | undefined {
+  const toolCall = toolCallIn(params);
+  if (toolCall === undefined) return undefined;
+  const isTitled = namesNothing(toolCall);
+  const said = recogniseCall(toolCall, server, facts);
+  const call = said ?? (isTitled ? known : undefined);
+  if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
+  const input = call.input ?? known?.input;
+  if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;
+  // If only a title names the tool, the input must be known.
+  if (isTitled && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
+  if (!mayAnswer(call.tool, input, toolCall)) return undefined;
+  const options = Array.isArray(params["options"]) ? (params["options"] as unknown[]) : [];
+  const option = options.find((candidate) => isRecord(candidate) && candidate["kind"] === "allow_once");
+  const optionId = isRecord(option) ? option["optionId"] : undefined;
+  return typeof optionId === "string" ? { tool: call.tool, optionId } : undefined;
+}
+
+/** v1 asks about a tool call; v2 about a subject, which may be one. */
+function toolCallIn(params: JsonRecord): JsonRecord | undefined {
+  const subject = recordAt(params, "subject");
+  if (subject === undefined) return recordAt(params, "toolCall");
+  return subject["type"] === "tool_call" ? recordAt(subject, "toolCall") : undefined;
+}
+
+/** Tools that can access the session's project: with only these parameters they do not. */
+const harmlessParameters: ReadonlyMap<string, readonly string[]> = new Map([
+  ["create_blob", ["content", "kind"]],
+  ["read_blob", ["blob_id", "mode", "max_bytes"]],
+]);
+
+function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: JsonRecord): boolean {
+  const facts = servedTools.get(tool);
+  const harmless = harmlessParameters.get(tool);
+  if (facts === undefined || (!facts.readOnly && harmless === undefined)) return false;
+  if (harmless !== undefined) return input !== undefined && isInputOf(input, harmless);
+  if (input === undefined) return rawInput === undefined || rawInput === null || isEmpty(rawInput);
+  return isInputOf(input, facts.parameters);
+}
+
+function isInputOf(input: JsonRecord, parameters: readonly string[]): boolean {
+  return Object.keys(input).every((key) => parameters.includes(key));
+}
+
+/** Whether nothing in the request contradicts the call. */
+function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownServer, facts: AgentFacts): boolean {
+  const { kind, title, content, locations } = toolCall;
+  if (isTold(kind) && kind !== "other" && kind !== "read") return false;
+  if (isTold(title) && !isTitleOf(title, tool, input, server, facts)) return false;
+  if (isTold(locations) && !(Array.isArray(locations) && locations.length === 0)) return false;
+  const told = toldInput(toolCall);
+  if (told !== undefined && input !== undefined && !isDeepStrictEqual(told, input)) return false;
+  if (!isTold(content)) return true;
+  if (!Array.isArray(content)) return false;
+  if (content.length === 0) return true;
+  const shown = toldInput({ content });
+  return shown !== undefined && isDeepStrictEqual(shown, input ?? {});
+}
+
+/** The tool's name, our title of it, or its input. */
+function isTitleOf(
+  title: unknown,
+  tool: string,
+  input: JsonRecord | undefined,
+  server: KnownServer,
+  facts: AgentFacts,
+): boolean {
+  if (title === tool || title === servedTools.get(tool)?.title) return true;
+  if (namedTool(title, server, facts) === tool) return true;
+  return title === JSON.stringify(input ?? {});
+}
+
+/** Whether the request has no tool name besides its title. */
+function namesNothing(toolCall: JsonRecord): boolean {
+  const meta = recordAt(toolCall, "_meta");
+  return ![toolCall["name"], meta?.["toolName"], recordAt(meta, "claudeCode")?.["toolName"]].some(isTold);
+}
+
+function isTold(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function isEmpty(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0;
 }

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { type Log, silentLog } from "../../base/log.ts";
 import { toWireError } from "../../wire/error-table.ts";
-import { callEnded, callStarted, followCall, type ReportedCall } from "./tool-call-messages.ts";
+import { sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
+import type { Notification } from "../announce/emission.ts";
+import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
+import { describeCall } from "./describe-call.ts";
 
 export interface ReportOptions {
   readonly sessionId: string;
@@ -68,4 +71,109 @@ export async function reportToolCall<Output>(
     tell(callEnded(reported, { status: "failed", error: toWireError(error, { log }) }));
     throw error;
   }
+}
+
+/** A call that the editor knows. */
+export interface CallOfEditor {
+  readonly sessionId: string;
+  /** Unique in the session. */
+  readonly toolCallId: string;
+}
+
+/** A call of a tool, as it is reported to the editor. */
+export interface ReportedCall extends CallOfEditor {
+  readonly name: string;
+  readonly args: unknown;
+  /** The editor's version of ACP. */
+  readonly protocol: 1 | 2;
+  /** Absolute paths of affected files. */
+  readonly locations: readonly string[];
+}
+
+/** How a call ended; the error as on the wire (CONTRACT C-2.3). */
+export type CallEnd =
+  | { readonly status: "completed"; readonly output: unknown }
+  | { readonly status: "failed"; readonly error: { readonly message: string } };
+
+/** The update that reports a new call. */
+export function callStarted(call: ReportedCall): Notification {
+  const { protocol, toolCallId, name, args, locations } = call;
+  return update(call, {
+    // In v2 the first update of a call creates it.
+    sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall,
+    toolCallId,
+    ...describeCall(name, args),
+    name,
+    status: "in_progress",
+    rawInput: args ?? {},
+    ...(locations.length > 0 && { locations: locations.map((path) => ({ path })) }),
+  });
+}
+
+/**
+ * Reports the output of a running call. An update replaces the previous one, so that each has the whole text; the next one waits until
+ * the editor has read the last.
+ */
+export function followCall(
+  call: CallOfEditor,
+  send: (message: Notification, written: () => void) => void,
+): (text: string) => void {
+  let printed = "";
+  let isUnread = false;
+  let isBehind = false;
+  function tell(): void {
+    isUnread = true;
+    send(callPrinted(call, printed), () => {
+      isUnread = false;
+      if (!isBehind) return;
+      isBehind = false;
+      tell();
+    });
+  }
+  return (text) => {
+    printed = `${printed}${text}`.slice(-longestPrinted);
+    if (isUnread) isBehind = true;
+    else tell();
+  };
+}
+
+/** How many characters of output are shown: the last ones. */
+export const longestPrinted = 4_096;
+
+function callPrinted(call: CallOfEditor, text: string): Notification {
+  const { toolCallId } = call;
+  const content = [{ type: "content", content: { type: "text", text } }];
+  return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status: "in_progress", content });
+}
+
+/** The update that reports the end of a call. */
+export function callEnded(call: ReportedCall, end: CallEnd): Notification {
+  const { toolCallId } = call;
+  const rawOutput = end.status === "completed" ? end.output : end.error;
+  const text = end.status === "completed" ? textOf(end.output) : end.error.message;
+  const content = text === undefined ? {} : { content: [{ type: "content", content: { type: "text", text } }] };
+  // A failed run is a result (CONTRACT C-2.3), but a failed call to the user.
+  const status = isRun(rawOutput) ? rawOutput.status : end.status;
+  return update(call, { sessionUpdate: toolCallUpdate, toolCallId, status, ...content, rawOutput });
+}
+
+interface Run {
+  readonly status: "completed" | "failed";
+  readonly summary: string;
+  readonly logs_preview: string;
+}
+
+function isRun(output: unknown): output is Run {
+  return isRecord(output) && "run_id" in output && "logs_preview" in output;
+}
+
+/** The text of a result, if it has one; for a run, its output and summary. */
+function textOf(output: unknown): string | undefined {
+  if (isRun(output)) return `${output.logs_preview}${output.summary}`;
+  const isText = isRecord(output) && output["encoding"] !== "base64" && typeof output["content"] === "string";
+  return isText ? String(output["content"]) : undefined;
+}
+
+function update({ sessionId }: CallOfEditor, fields: JsonRecord): Notification {
+  return { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update: fields } };
 }

@@ -1,14 +1,14 @@
-import type { Clock } from "../../base/clock.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Clock, withinTime } from "../../base/clock.ts";
+import { LimitedMap } from "../../base/limited-map.ts";
 import { onPrinted } from "../../runs/run-event.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import type { AgentTools, OpenedSession, SessionServer } from "./agent-tools.ts";
-import type { ClaimedCalls } from "./claimed-calls.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
+import type { EquipRequest, ToldCall } from "../service/skill-service.ts";
+import type { AgentTools, OpenedSession, SessionServer } from "./agent-tools.ts";
 import { toServerEntry, type Transport } from "./server-entry.ts";
-import type { EquipRequest } from "../service/skill-service.ts";
-import { followCall, longestPrinted } from "./tool-call-messages.ts";
-import { withinTime } from "../session/within-time.ts";
+import { followCall, longestPrinted } from "./report-tool-call.ts";
 
 /** Our MCP server in one session. */
 export interface SessionTools {
@@ -20,7 +20,7 @@ export interface SessionTools {
   readonly close: () => void;
 }
 
-export interface EquipOptions {
+interface EquipOptions {
   readonly tools: AgentTools;
   readonly skills: SessionSkills;
   /** The calls that the editor knows. */
@@ -80,4 +80,38 @@ async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promis
     () => undefined, // Abandoned.
   );
   throw new Error(`it was not ready within ${openingTime} ms`);
+}
+
+/** Running calls that the editor knows, until the request for each arrives at our MCP server. */
+export interface ClaimedCalls {
+  told(call: ToldCall): void;
+  /** The id of the call that a request to our server belongs to: the oldest with this input. Each is returned once. */
+  claim(tool: string, input: unknown): string | undefined;
+}
+
+/** How many calls of a session are remembered. */
+const limit = 64;
+
+export function openClaimedCalls(): ClaimedCalls {
+  const waiting = new LimitedMap<string, ToldCall>(limit);
+  const claimed = new Set<string>();
+  return {
+    told(call) {
+      const { toolCallId, isOver } = call;
+      if (isOver) {
+        waiting.delete(toolCallId);
+        claimed.delete(toolCallId);
+      } else if (!claimed.has(toolCallId)) waiting.set(toolCallId, call);
+    },
+    claim(tool, input) {
+      for (const [id, call] of waiting) {
+        if (call.tool !== tool) continue;
+        if (call.input !== undefined && !isDeepStrictEqual(call.input, input ?? {})) continue;
+        waiting.delete(id);
+        claimed.add(id);
+        return id;
+      }
+      return undefined;
+    },
+  };
 }

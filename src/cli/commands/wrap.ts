@@ -1,5 +1,5 @@
 import { closeSync } from "node:fs";
-import { exitAs } from "../../acp/process/exit-as.ts";
+import { exitAs } from "../../acp/process/start-agent.ts";
 import { wrapCommand } from "../../acp/process/wrap-command.ts";
 import type { Log } from "../../base/log.ts";
 import type { SkillsOptions } from "../../options.ts";

@@ -1,7 +1,7 @@
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
-import { toAvailableSkill } from "../../wire/to-available-skill.ts";
+import { toAvailableSkill } from "../../wire/command-facts.ts";
 
 /** One skill in `list --json`: the fields that editors receive, its path and its problems. `digest` only if it was computed. */
 export type ListedSkill = AvailableSkill & {

@@ -8,14 +8,14 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ExitStatus } from "../../../src/acp/process/start-agent.ts";
 import { wrapCommand, type WrapCommandOptions } from "../../../src/acp/process/wrap-command.ts";
 import type { Clock } from "../../../src/base/clock.ts";
-import { openService } from "../../../src/acp/service/open-service.ts";
+import { openService } from "../../../src/acp/service/remote-service.ts";
 import { isSkillsError } from "../../../src/errors.ts";
 import { manualClock } from "../../manual-clock.ts";
 
 const script = fileURLToPath(new URL("../../agent/scripted-agent.js", import.meta.url));
 let root = "";
 
-vi.mock(import("../../../src/acp/service/open-service.ts"), async (load) => ({
+vi.mock(import("../../../src/acp/service/remote-service.ts"), async (load) => ({
   openService: vi.fn((await load()).openService),
 }));
 

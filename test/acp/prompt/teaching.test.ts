@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AgentFacts, factsOf } from "../../../src/acp/session/agents.ts";
-import { openLessons } from "../../../src/acp/prompt/lessons.ts";
 import {
   addBlock,
   addToSystemPrompt,
+  openLessons,
   type Taught,
   toBlock,
   toLesson,

@@ -5,7 +5,7 @@ import { parseSkill } from "../../../src/skills/manifest/parse-skill.ts";
 import { rules, toProblems } from "../../../src/skills/rules/rules.ts";
 import type { Level } from "../../../src/skills/rules/rules.ts";
 import { availableSkillSchema } from "../../../src/wire/available-skill.ts";
-import { toAvailableSkill } from "../../../src/wire/to-available-skill.ts";
+import { toAvailableSkill } from "../../../src/wire/command-facts.ts";
 import { arbitrarySkillText } from "../arbitrary-frontmatter.ts";
 
 const parse = (text: string | Uint8Array, name = "pdf", whole = true) =>

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { factsOf } from "../../../src/acp/session/agents.ts";
-import { describeToPerson, withoutAlways } from "../../../src/acp/tools/call-cards.ts";
-import { openClaimedCalls } from "../../../src/acp/tools/claimed-calls.ts";
-import { openKnownCalls } from "../../../src/acp/tools/known-calls.ts";
+import { describeToPerson, withoutAlways } from "../../../src/acp/tools/describe-call.ts";
+import { openClaimedCalls } from "../../../src/acp/tools/session-tools.ts";
+import { openKnownCalls } from "../../../src/acp/tools/recognise-call.ts";
 
 const server = { name: "skills", others: [] };
 const open = (name: string) => openKnownCalls(server, factsOf(name));

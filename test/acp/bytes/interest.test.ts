@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openFindTexts } from "../../../src/acp/bytes/find-texts.ts";
+import { openFindTexts } from "../../../src/acp/bytes/interest.ts";
 
 test("finds a match exactly when a separate search for each text does", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "_"), maxLength: 40 });

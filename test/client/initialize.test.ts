@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { readAdvertisement } from "../../src/client/advertisement.ts";
-import { skillsOptIn } from "../../src/client/opt-in.ts";
+import { readAdvertisement, skillsOptIn } from "../../src/client/initialize.ts";
 
 const advertisement = { version: "1.2.3", tools: [], update: ["available_commands_update"] };
 

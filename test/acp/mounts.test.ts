@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { agent, type AgentConnector, client, type SessionUpdate } from "@agentclientprotocol/sdk";
 import * as v2 from "@agentclientprotocol/sdk/experimental/v2";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { withSkills } from "../../src/acp/with-skills.ts";
-import { wrapStream } from "../../src/acp/wrap-stream.ts";
+import { withSkills, wrapStream } from "../../src/acp/mounts.ts";
 import { isSkillsError } from "../../src/errors.ts";
 import { streamPair } from "./stream-pair.ts";
 

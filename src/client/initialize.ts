@@ -1,6 +1,24 @@
 import { metaKey } from "../wire/methods.ts";
 import { fieldsOf, isStrings } from "./json.ts";
 
+/** How an editor asks for skills (ACP.md A-6). */
+export interface SkillsOptIn {
+  /** True: as the extension notification `_acp-skills/skills_update`; else as a `session/update`, which typed v1 SDKs reject. */
+  readonly notification?: boolean;
+  /** True: after the first list, only `{revision, added, changed, removed}`. */
+  readonly deltas?: boolean;
+  /** False: skills are not also listed as commands. */
+  readonly commands?: boolean;
+}
+
+/**
+ * Spread into `clientCapabilities._meta` (ACP v1) or `capabilities._meta` (v2) to receive skills as `_acp-skills/skills_update`, which
+ * the clients of every SDK deliver as an extension notification. Its params are those of `available_skills_update`.
+ */
+export const skillsOptIn: Readonly<Record<typeof metaKey, SkillsOptIn>> = /* @__PURE__ */ Object.freeze({
+  [metaKey]: /* @__PURE__ */ Object.freeze({ notification: true }),
+});
+
 /** What an agent with acp-skills advertises: our version, the tools it serves, the kinds of update it will send. */
 export interface SkillsAdvertisement {
   readonly version: string;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { factsOf } from "../../../src/acp/session/agents.ts";
-import { approve } from "../../../src/acp/tools/approval.ts";
+import { approve } from "../../../src/acp/tools/permissions.ts";
 import type { OwnCall } from "../../../src/acp/tools/recognise-call.ts";
 import { servedTools } from "../../../src/tools/tool-names.ts";
 
