@@ -1,4 +1,4 @@
-import type { Found, FoundSkill } from "../../src/skills/scan/found.ts";
+import type { Found, FoundSkill } from "../../src/skills/scan/scan-memory.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 import type { DirectoryRecord } from "../../src/skills/scan/read-directory.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";

@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
 import { identityOf } from "../files/follow-path.ts";
-import { isSkillFileName } from "../scan/skill-file-names.ts";
+import { isSkillFileName } from "../scan/read-directory.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { Root } from "../scan/roots.ts";
 

@@ -7,7 +7,7 @@ import {
   slugCollision,
   versionCollision,
 } from "../scan/disk-findings.ts";
-import type { Found, FoundSkill } from "../scan/found.ts";
+import type { Found, FoundSkill } from "../scan/scan-memory.ts";
 import type { Problem } from "../rules/problem.ts";
 import type { Root } from "../scan/roots.ts";
 import { toProblems } from "../rules/rules.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { byCodePoint } from "../text/code-point-order.ts";
-import type { FoundSkill } from "../scan/found.ts";
+import type { FoundSkill } from "../scan/scan-memory.ts";
 import type { RuleCode } from "../rules/rules.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { Skill } from "../skill.ts";

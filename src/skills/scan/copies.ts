@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import type { FoundSkill } from "./found.ts";
+import { isSkillFileName } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
 import { joinPath } from "../files/skill-files.ts";
-import { isSkillFileName } from "./skill-file-names.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import type { Steps } from "../../base/slices.ts";
 
@@ -24,23 +23,23 @@ export class CopyFinder {
     this.#recall = recall;
   }
 
-  /** Returns the skills; those that share slug and root with another one carry a digest of their content. */
-  *compare(skills: readonly FoundSkill[]): Steps<FoundSkill[]> {
-    const contentsOf = new Map<FoundSkill, string | undefined>();
-    const [root] = skills[0]?.roots ?? [];
-    const slugInRoot = ({ roots, record: { skill } }: FoundSkill): string | undefined =>
-      roots[0] === root ? skill?.slug : skill && `${skill.slug} ${roots[0]?.path ?? ""}`;
-    for (const rivals of groupsOf(skills, slugInRoot)) {
+  /** Compares the skills of each group; returns a digest of the content of those whose own files equal another one's. */
+  *compare(groups: Iterable<readonly DirectoryRecord[]>): Steps<Map<DirectoryRecord, string | undefined>> {
+    const contents = new Map<DirectoryRecord, string | undefined>();
+    for (const rivals of groups) {
       yield undefined;
-      for (const equals of groupsOf(rivals, ({ record }) => this.#textOf(record))) {
-        for (const found of equals) contentsOf.set(found, yield* this.#contentOf(found.record));
+      const byText = new Map<string | undefined, DirectoryRecord[]>();
+      for (const record of rivals) {
+        const text = this.#textOf(record);
+        byText.set(text, [...(byText.get(text) ?? []), record]);
+      }
+      byText.delete(undefined);
+      for (const equals of byText.values()) {
+        if (equals.length === 1) continue;
+        for (const record of equals) contents.set(record, yield* this.#contentOf(record));
       }
     }
-    if (contentsOf.size === 0) return [...skills];
-    return skills.map((found) => {
-      const content = contentsOf.get(found);
-      return content === undefined ? found : { ...found, content };
-    });
+    return contents;
   }
 
   /** Of the skill's own two files: few skills with the same name are equal in those. */
@@ -93,20 +92,4 @@ export class CopyFinder {
       return undefined;
     }
   }
-}
-
-/** Groups the items that share a key with another; items without a key are left out. */
-function groupsOf<Item>(items: readonly Item[], keyOf: (item: Item) => string | undefined): Item[][] {
-  const firsts = new Map<string, Item>();
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (key === undefined) continue;
-    const first = firsts.get(key);
-    const group = groups.get(key);
-    if (first === undefined) firsts.set(key, item);
-    else if (group === undefined) groups.set(key, [first, item]);
-    else group.push(item);
-  }
-  return [...groups.values()];
 }

@@ -74,44 +74,8 @@ export function manifestAlone(file: string): Finding {
   return leavingOut(1, wholeFile("manifest-alone", file, message, "Add a SKILL.md, or remove skill.toml."));
 }
 
-/** The skills in a directory that is not read. */
-export interface Unread {
-  readonly count: number;
-  /** A file of a skill there. */
-  readonly first: string | undefined;
-  /** Whether all of it was looked at. */
-  readonly isWhole: boolean;
-}
-
-/** The finding for skills below the directories that are looked into, if there are some. */
-export function tooDeep(directory: string, unread: Unread, depth: number): Finding | undefined {
-  const { count, first, isWhole } = unread;
-  if (count === 0 && isWhole) return undefined;
-  const message = `more than ${depth} directories below the root, ${howMany(unread)} not read`;
-  const finding = wholeFile("too-deep", first ?? directory, message, "Move them up, or name a root nearer to them.");
-  return isWhole ? leavingOut(count, finding) : finding;
-}
-
-/** The finding for skills in a directory that an ignore file names, if there are some. */
-export function ignored(directory: string, unread: Unread): Finding | undefined {
-  const { count, first, isWhole } = unread;
-  if (first === undefined) {
-    if (isWhole) return undefined;
-    const message = "too many ignored directories to search all of them for skills";
-    return wholeFile("ignored-unsearched", directory, message, "List those without skills in a file .ignore.");
-  }
-  const message = `.gitignore excludes ${directory}: ${howMany(unread)} not read`;
-  const fix = "Remove the directory from .gitignore, or list it in a file .ignore if its skills should not be used.";
-  const finding = wholeFile("skill-ignored", first, message, fix);
-  return isWhole ? leavingOut(count, finding) : finding;
-}
-
-function howMany({ count, isWhole }: Unread): string {
-  if (count === 0) return "there may be skills that are";
-  return `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`}`;
-}
-
-function leavingOut(count: number, finding: Finding): Finding {
+/** A finding that says how many skills it leaves out. */
+export function leavingOut(count: number, finding: Finding): Finding {
   return { ...finding, leftOut: count };
 }
 

@@ -1,16 +1,25 @@
 import path from "node:path";
-import { byCodePoint } from "../text/code-point-order.ts";
-import { directoryLoop, unreadable, wholeFile } from "./disk-findings.ts";
-import { readIgnoreText } from "./ignored.ts";
-import type { IgnoreRule } from "./ignored.ts";
-import { needsManifestReader, readSkillFile } from "./read-skill-file.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
+import { isSkillsError } from "../../errors.ts";
 import { joinPath } from "../files/skill-files.ts";
-import type { Finding } from "../rules/rules.ts";
-import { chooseSkillFile, isNearSkillFileName, isSkillFileName } from "./skill-file-names.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";
+import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
+import type { ManifestReading, ParsedSkill } from "../manifest/parse-skill.ts";
+import { isVersion } from "../manifest/skill-version.ts";
+import type { Finding } from "../rules/rules.ts";
 import type { Skill } from "../skill.ts";
-import { findStrays } from "./strays.ts";
+import { byCodePoint } from "../text/code-point-order.ts";
+import {
+  directoryLoop,
+  failedAt,
+  manifestAlone,
+  misnamedFile,
+  notAFile,
+  unreadable,
+  unusedFile,
+} from "./disk-findings.ts";
+import { readIgnoreFile } from "./ignore-files.ts";
+import type { IgnoreRule } from "./ignore-files.ts";
 
 /** What one directory contains, independent of its surroundings. Immutable. */
 export interface DirectoryRecord {
@@ -28,7 +37,7 @@ export interface DirectoryRecord {
   readonly strays: readonly Finding[];
   /** Subdirectories, with the real path of those behind links; ordered by code point. */
   readonly children: readonly { readonly name: string; readonly target: string | undefined }[];
-  /** Names of dangling links. */
+  /** Names of dangling links that may have been skills. */
   readonly dangling: readonly string[];
   /** The patterns of its ignore files. */
   readonly ignored: readonly IgnoreRule[];
@@ -42,12 +51,23 @@ export interface DirectoryReading {
   readonly onDirectory?: ((directory: string) => void) | undefined;
 }
 
-const maxIgnoreBytes = 64 * 1024;
 /** Directories that are not searched for skills. */
 export const skipped: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"]);
-/** Other relevant files of a directory. */
-const telling: ReadonlySet<string> = new Set(["skill.toml", ".gitignore", ".ignore"]);
+/** `.ignore` comes second, so that it overrides `.gitignore`. */
+const ignoreFiles: readonly string[] = [".gitignore", ".ignore"];
+const manifestName = "skill.toml";
+const headBytes = 4096;
 const none: readonly never[] = Object.freeze([]);
+
+/** Loaded with the first skill.toml, because loading costs more than listing a thousand skills. */
+let readManifest: ((files: SkillFiles, directory: string, entry: Entry) => ManifestReading) | undefined;
+
+/** Returned for a skill with a manifest until {@link loadManifestReader} was awaited. */
+export const needsManifestReader = Symbol("needs the manifest reader");
+
+export async function loadManifestReader(): Promise<void> {
+  readManifest = (await import("./read-manifest-file.ts")).readManifestFile;
+}
 
 /** A record under construction. */
 interface Draft {
@@ -55,6 +75,7 @@ interface Draft {
   readonly children: DirectoryRecord["children"][number][];
   readonly dangling: string[];
   readonly elsewhere: DirectoryRecord["elsewhere"][number][];
+  /** SKILL.md in any spelling, skill.toml and ignore files. */
   readonly tellers: Entry[];
   /** Files whose name resembles SKILL.md. */
   readonly near: string[];
@@ -69,7 +90,7 @@ export function readDirectory(
   const { files, onDirectory } = reading;
   onDirectory?.(directory);
   const draft: Draft = { findings: [], children: [], dangling: [], elsewhere: [], tellers: [], near: [] };
-  const { findings, children, dangling, tellers } = draft;
+  const { findings, children, dangling, tellers, near } = draft;
   try {
     for (const entry of files.list(directory)) addEntry(draft, directory, entry, reading);
   } catch (error) {
@@ -81,9 +102,10 @@ export function readDirectory(
   const entry = chooseSkillFile(tellers);
   let skill: Skill | undefined;
   if (entry !== undefined) {
-    const manifestEntry = tellers.length > 1 ? tellers.find(({ name }) => name === "skill.toml") : undefined;
-    const parsed = readSkillFile(files, { directory, expectedName, entry, manifestEntry });
-    if (parsed === needsManifestReader) return parsed;
+    const manifestEntry = tellers.length > 1 ? tellers.find(({ name }) => name === manifestName) : undefined;
+    if (manifestEntry !== undefined && readManifest === undefined) return needsManifestReader;
+    const manifest = manifestEntry && readManifest?.(files, directory, manifestEntry);
+    const parsed = readSkill(files, { directory, expectedName, entry, manifest });
     ({ skill } = parsed);
     const entrypoint = skill?.manifest?.runtime?.entrypoint;
     if (entrypoint !== undefined) {
@@ -92,35 +114,52 @@ export function readDirectory(
     }
     if (parsed.findings.length > 0) findings.push(...parsed.findings);
   }
+  const isPlain = near.length === 0 && (tellers.length === 0 || (tellers.length === 1 && tellers[0] === entry));
   return {
     path: directory,
     expectedName,
     isSkill: entry !== undefined,
     skill,
     identity: entry?.link === true ? linkedIdentity(files, directory, entry) : directory,
-    ignored: tellers.length === 0 ? none : orNone(readIgnoreFiles(files, directory, draft)),
+    ignored: isPlain ? none : orNone(readIgnoreFiles(files, directory, draft)),
     findings: orNone(findings),
     children: orNone(children),
-    strays: orNone(findStrays(files, directory, draft, entry)),
+    strays: isPlain ? none : orNone(findStrays(files, directory, draft, entry)),
     dangling: orNone(dangling),
     elsewhere: orNone(draft.elsewhere),
   };
 }
 
+/** Whether a name is SKILL.md, in any case. */
+export function isSkillFileName(name: string): boolean {
+  return name.length === 8 && (name === "SKILL.md" || name.toLowerCase() === "skill.md");
+}
+
+/** Whether a name resembles SKILL.md; `SKILLS.md` may also be prose about skills. */
+function isNearSkillFileName(name: string): boolean {
+  return name.length <= 14 && /^skills?\.(?:md|mdx|markdown|txt|md\.txt)$/i.test(name);
+}
+
+function isTelling(name: string): boolean {
+  return isSkillFileName(name) || name === manifestName || ignoreFiles.includes(name);
+}
+
 function addEntry(draft: Draft, directory: string, entry: Entry, reading: DirectoryReading): void {
   const { name, kind, link } = entry;
-  if (kind === "dangling") draft.dangling.push(name);
-  if (isTelling(name)) draft.tellers.push(entry);
+  if (kind === "dangling" && mayNameSkill(name)) draft.dangling.push(name);
+  const isTeller = isTelling(name);
+  if (isTeller) draft.tellers.push(entry);
   else if (kind === "file" || kind === "other" || skipped.has(name)) {
     if (kind === "file" && isNearSkillFileName(name)) draft.near.push(name);
     return;
   }
   if (link) addLink(draft, directory, entry, reading);
-  else if (kind === "directory" && !isTelling(name)) draft.children.push({ name, target: undefined });
+  else if (kind === "directory" && !isTeller) draft.children.push({ name, target: undefined });
 }
 
-function isTelling(name: string): boolean {
-  return isSkillFileName(name) || telling.has(name);
+/** Editors create links named .# while a file is open; and a name with a file extension is no directory. */
+function mayNameSkill(name: string): boolean {
+  return !name.startsWith(".") && !/\.[a-z]{1,4}$/i.test(name);
 }
 
 /** A link's target may disappear and come back, and every link on the way may change. */
@@ -140,29 +179,86 @@ function depend(draft: Draft, elsewhere: DirectoryRecord["elsewhere"][number], r
   reading.onDirectory?.(elsewhere.watch);
 }
 
-/** `.ignore` comes second, so that it overrides `.gitignore`. */
-function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): IgnoreRule[] {
-  const patterns: IgnoreRule[] = [];
-  for (const wanted of [".gitignore", ".ignore"]) {
-    if (!tellers.some(({ name, kind }) => name === wanted && kind === "file")) continue;
-    const file = joinPath(directory, wanted);
-    try {
-      const { bytes, whole } = files.head(file, maxIgnoreBytes);
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
-      const reading = readIgnoreText(file, text);
-      patterns.push(...reading.patterns);
-      findings.push(...reading.findings);
-      if (!whole) findings.push(longIgnoreFile(file));
-    } catch (error) {
-      findings.push(unreadable(file, error));
-    }
+/** The file to read if there are several: regular files first, then SKILL.md before skill.md before other spellings. */
+function chooseSkillFile(entries: readonly Entry[]): Entry | undefined {
+  let best: Entry | undefined;
+  for (const entry of entries) {
+    if (isSkillFileName(entry.name) && (best === undefined || rank(entry) < rank(best))) best = entry;
   }
-  return patterns;
+  return best;
 }
 
-function longIgnoreFile(file: string): Finding {
-  const message = `only the first ${maxIgnoreBytes / 1024} KiB of the file are used`;
-  return wholeFile("ignore-pattern-excessive", file, message, "Shorten it.");
+function rank({ name, kind }: Entry): string {
+  const spelling = name === "SKILL.md" ? "0" : name === "skill.md" ? "1" : `2${name}`;
+  return (kind === "file" ? "0" : "1") + spelling;
+}
+
+/** A SKILL.md, and what its skill.toml says. */
+interface SkillPlace {
+  readonly directory: string;
+  readonly expectedName: string;
+  readonly entry: Entry;
+  readonly manifest: ManifestReading | undefined;
+}
+
+/** Reads only as much of a SKILL.md as its frontmatter needs. */
+function readSkill(files: SkillFiles, { directory, expectedName, entry, manifest }: SkillPlace): ParsedSkill {
+  const file = joinPath(directory, entry.name);
+  if (entry.kind !== "file") return { skill: undefined, findings: [notAFile(file, entry.kind)] };
+  try {
+    for (let limit = headBytes; ; limit = Math.min(limit * 2, maxFrontmatterBytes)) {
+      const { bytes, whole } = files.head(file, limit);
+      const parsed = parseSkill({ directory, expectedName, file, head: bytes, whole }, manifest);
+      const isCut = !whole && parsed.findings.some(({ code }) => code === "frontmatter-too-long");
+      if (!isCut || limit >= maxFrontmatterBytes) return withDirectoryVersion(parsed, directory);
+    }
+  } catch (error) {
+    return { skill: undefined, findings: [isSkillsError(error) ? unreadable(file, error) : failedAt(file, error)] };
+  }
+}
+
+/** In `<skill>/<version>/`, the directory name is the version unless the skill declares one (C-1.6). */
+function withDirectoryVersion(parsed: ParsedSkill, directory: string): ParsedSkill {
+  const { skill, findings } = parsed;
+  if (skill?.dialect !== "agent-skills" || skill.metadata.version !== undefined) return parsed;
+  const version = path.basename(directory);
+  return isVersion(version) ? { skill: Object.freeze({ ...skill, version }), findings } : parsed;
+}
+
+function readIgnoreFiles(files: SkillFiles, directory: string, { tellers, findings }: Draft): IgnoreRule[] {
+  const present = ignoreFiles.filter((wanted) => tellers.some(({ name, kind }) => name === wanted && kind === "file"));
+  return present.flatMap((name) => {
+    const read = readIgnoreFile(files, joinPath(directory, name));
+    findings.push(...read.findings);
+    return read.patterns;
+  });
+}
+
+/** Reports files that look like a skill but are not read; `chosen` is the file that is read as SKILL.md. */
+function findStrays(
+  files: SkillFiles,
+  directory: string,
+  { tellers, near }: Draft,
+  chosen: Entry | undefined,
+): readonly Finding[] {
+  const regular = tellers.filter(({ kind }) => kind === "file");
+  if (chosen !== undefined) {
+    const others = regular.filter((entry) => entry !== chosen && isSkillFileName(entry.name));
+    return others.map(({ name }) => unusedFile(joinPath(directory, name), chosen.name));
+  }
+  const manifests = regular.filter(({ name }) => name === manifestName);
+  const misnamed = near.map((name) => joinPath(directory, name)).filter((file) => hasSkillHead(files, file));
+  return [...manifests.map(({ name }) => manifestAlone(joinPath(directory, name))), ...misnamed.map(misnamedFile)];
+}
+
+/** Whether a file starts like a SKILL.md, unlike prose about skills. */
+function hasSkillHead(files: SkillFiles, file: string): boolean {
+  try {
+    const text = Buffer.from(files.head(file, headBytes).bytes).toString("utf8");
+    return /^\ufeff?---[ \t]*\r?\n/.test(text) && /^(?:name|description)[ \t]*:/m.test(text);
+  } catch {
+    return false;
+  }
 }
 
 function isGone(files: SkillFiles, directory: string): boolean {
@@ -188,7 +284,7 @@ function resolveForUs(files: SkillFiles, link: string): string | undefined {
 function linkedIdentity(files: SkillFiles, directory: string, entry: Entry): string {
   const target = resolveForUs(files, joinPath(directory, entry.name));
   if (target === undefined) return directory;
-  return /^skill\.md$/i.test(path.basename(target)) ? path.dirname(target) : target;
+  return isSkillFileName(path.basename(target)) ? path.dirname(target) : target;
 }
 
 /** One shared empty list saves memory: most lists are empty. */

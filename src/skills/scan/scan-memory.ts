@@ -1,7 +1,23 @@
 import path from "node:path";
-import type { DirectoryRecord } from "./read-directory.ts";
 import { joinPath } from "../files/skill-files.ts";
+import type { Finding } from "../rules/rules.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
 import type { Root } from "./roots.ts";
+
+/** A directory with a SKILL.md, and the roots under which it was found, in order of precedence. */
+export interface FoundSkill {
+  readonly record: DirectoryRecord;
+  readonly roots: readonly Root[];
+  /** Equal for copies; absent if no other skill with its slug and root has the same SKILL.md. */
+  readonly content?: string | undefined;
+}
+
+/** Everything below some roots, in order of precedence: by root, then by path. */
+export interface Found {
+  readonly skills: readonly FoundSkill[];
+  /** In addition to those in the records of the skills. */
+  readonly findings: readonly Finding[];
+}
 
 /** What is known of a directory. */
 export interface Known {
@@ -25,9 +41,8 @@ export class ScanMemory {
   readonly #realRoots = new Map<Root, string>();
   /** Watched directories, and the run that requested them last. */
   readonly #watched = new Map<string, number>();
-  /** Directories by a path elsewhere that they depend on: as of the last run, and as of this run. */
-  #dependents = new Map<string, Set<string>>();
-  #nextDependents = new Map<string, Set<string>>();
+  /** Directories by a path elsewhere that they depend on. During a run, also those of the run before. */
+  readonly #dependents = new Map<string, Set<string>>();
   #run = 0;
 
   constructor(roots: readonly Root[], events: ScanMemoryEvents) {
@@ -37,13 +52,15 @@ export class ScanMemory {
 
   startRun(): void {
     this.#run++;
-    this.#nextDependents = new Map();
   }
 
   /** Forgets what this run did not meet. */
   endRun(): void {
-    this.#dependents = this.#nextDependents;
-    for (const [directory, entry] of this.#known) if (entry.run !== this.#run) this.#known.delete(directory);
+    this.#dependents.clear();
+    for (const [directory, { run, record }] of this.#known) {
+      if (run === this.#run) this.#noteDependence(record);
+      else this.#known.delete(directory);
+    }
     for (const [directory, run] of this.#watched) {
       if (run === this.#run || this.#known.has(directory)) continue;
       this.#watched.delete(directory);
@@ -83,7 +100,6 @@ export class ScanMemory {
   meet(entry: Known, root: Root): void {
     entry.run = this.#run;
     entry.root = root;
-    this.#noteDependence(entry.record);
   }
 
   watch(directory: string): void {
@@ -109,15 +125,10 @@ export class ScanMemory {
 
   /** Marks one directory. False if it does not affect anything that was found. */
   markDirectoryStale(directory: string): boolean {
-    const entry = this.#known.get(directory);
-    if (entry !== undefined) entry.stale = true;
-    let concerns = entry !== undefined;
-    for (const map of [this.#dependents, this.#nextDependents]) {
-      for (const dependent of map.get(directory) ?? []) {
-        concerns = true;
-        const other = this.#known.get(dependent);
-        if (other !== undefined) other.stale = true;
-      }
+    let concerns = false;
+    for (const affected of [directory, ...(this.#dependents.get(directory) ?? [])]) {
+      const entry = this.#known.get(affected);
+      if (entry !== undefined) entry.stale = concerns = true;
     }
     return concerns;
   }
@@ -138,10 +149,8 @@ export class ScanMemory {
     }
     this.#markTree(directory);
     for (const root of ofRoots) this.#markTree(this.#realRoots.get(root) ?? root.path);
-    for (const map of [this.#dependents, this.#nextDependents]) {
-      for (const target of map.keys()) {
-        if (path.dirname(target) === directory) concerns = this.markDirectoryStale(target) || concerns;
-      }
+    for (const target of this.#dependents.keys()) {
+      if (path.dirname(target) === directory) concerns = this.markDirectoryStale(target) || concerns;
     }
     return concerns;
   }
@@ -158,8 +167,50 @@ export class ScanMemory {
   #noteDependence({ path: directory, elsewhere }: DirectoryRecord): void {
     for (const { target, watch } of elsewhere) {
       if (this.#events.onDirectory !== undefined) this.#watched.set(watch, this.#run);
-      const directories = this.#nextDependents.get(target) ?? new Set();
-      this.#nextDependents.set(target, directories.add(directory));
+      const directories = this.#dependents.get(target) ?? new Set();
+      this.#dependents.set(target, directories.add(directory));
     }
+  }
+}
+
+/** The result of a scan in the making. Duplicates count once. */
+export class FoundSoFar {
+  /** By the identity of their directory. */
+  readonly #skills = new Map<string, FoundSkill>();
+  /** By root: a list of this root alone, shared by its skills, and the first skill of each slug. */
+  readonly #ofRoots = new Map<
+    Root,
+    { readonly alone: readonly Root[]; readonly firsts: Map<string, DirectoryRecord> }
+  >();
+  readonly #findings = new Map<string, Finding>();
+  /** Skills with the same slug below the same root, by the first of them. */
+  readonly rivals = new Map<DirectoryRecord, DirectoryRecord[]>();
+
+  get skills(): FoundSkill[] {
+    return [...this.#skills.values()];
+  }
+
+  get findings(): Finding[] {
+    return [...this.#findings.values()];
+  }
+
+  addSkill(record: DirectoryRecord, root: Root): void {
+    const found = this.#skills.get(record.identity);
+    if (found !== undefined) {
+      if (found.roots.includes(root)) return;
+      this.#skills.set(record.identity, { record: found.record, roots: [...found.roots, root] });
+      return;
+    }
+    const { alone, firsts } = this.#ofRoots.get(root) ?? { alone: [root], firsts: new Map<string, DirectoryRecord>() };
+    this.#ofRoots.set(root, { alone, firsts });
+    this.#skills.set(record.identity, { record, roots: alone });
+    if (record.skill === undefined) return;
+    const first = firsts.get(record.skill.slug);
+    if (first === undefined) firsts.set(record.skill.slug, record);
+    else this.rivals.set(first, [...(this.rivals.get(first) ?? [first]), record]);
+  }
+
+  addFinding(finding: Finding | undefined): void {
+    if (finding !== undefined) this.#findings.set(`${finding.code} ${finding.file}`, finding);
   }
 }

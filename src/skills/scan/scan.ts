@@ -1,23 +1,18 @@
 import path from "node:path";
 import { withinTime } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
-import { loadManifestReader, needsManifestReader } from "./read-skill-file.ts";
-import { readDirectory } from "./read-directory.ts";
-import type { DirectoryRecord } from "./read-directory.ts";
 import { joinPath } from "../files/skill-files.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
-import { findIgnoreRule } from "./ignored.ts";
-import type { IgnoreRules } from "./ignored.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import { CopyFinder } from "./copies.ts";
 import * as findings from "./disk-findings.ts";
-import { FoundSoFar } from "./found.ts";
-import type { Found } from "./found.ts";
+import { findIgnoreRule } from "./ignore-files.ts";
+import type { IgnoreRules } from "./ignore-files.ts";
+import { loadManifestReader, needsManifestReader, readDirectory } from "./read-directory.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
 import type { Root } from "./roots.ts";
-import { ScanMemory } from "./scan-memory.ts";
-import type { Known } from "./scan-memory.ts";
-import { wouldBeSkill } from "./strays.ts";
-import type { DanglingLink } from "./strays.ts";
+import { FoundSoFar, ScanMemory } from "./scan-memory.ts";
+import type { Found, FoundSkill, Known } from "./scan-memory.ts";
 import { UnreadPlaces } from "./unread-places.ts";
 import type { UnreadPlace } from "./unread-places.ts";
 
@@ -103,29 +98,34 @@ export class Scan {
     this.#options = options;
     this.#limits = limits;
     this.#memory = memory;
-    this.#unreadPlaces = new UnreadPlaces(files, limits.unread, (directory) => memory.wasRead(directory));
+    this.#unreadPlaces = new UnreadPlaces(files, limits, (directory) => memory.wasRead(directory));
     this.#copies = new CopyFinder(files, (directory) => memory.recall(directory)?.record);
     this.#onDirectory = onDirectory && ((directory): void => memory.watch(directory));
   }
 
   /** Must not be called while another run is unfinished. */
   *run(): Steps<Found> {
-    const { roots, now = () => performance.now() } = this.#options;
-    const { milliseconds } = this.#limits;
     this.#memory.startRun();
     const found = new FoundSoFar();
-    const unread = roots.map((): UnreadPlace[] => []);
-    for (const stage of ["visit", "count"] as const) {
-      for (const [index, root] of roots.entries()) {
-        const places = unread[index] ?? [];
-        // Counting comes once all roots were read: what one of them ignores may be another.
-        const steps = stage === "visit" ? this.#visitRoot(root, found, places) : this.#countUnread(found, places);
-        const isComplete = yield* withinTime(steps, now, milliseconds);
-        if (!isComplete) found.addFinding(findings.notReadInTime(root.path, milliseconds));
-      }
+    const unread = new Map<Root, UnreadPlace[]>();
+    for (const root of this.#options.roots) {
+      const places: UnreadPlace[] = [];
+      yield* this.#withinTime(root, found, this.#visitRoot(root, found, places));
+      if (places.length > 0) unread.set(root, places);
+    }
+    // Counting comes once all roots were read: what one of them ignores may be another.
+    for (const [root, places] of unread) {
+      yield* this.#withinTime(root, found, this.#unreadPlaces.report(places, found));
     }
     this.#memory.endRun();
-    return { skills: yield* this.#copies.compare(found.skills), findings: found.findings };
+    const { skills, rivals } = found;
+    const contents = rivals.size > 0 ? yield* this.#copies.compare(rivals.values()) : undefined;
+    return { skills: contents === undefined ? skills : skills.map(withContent), findings: found.findings };
+
+    function withContent(skill: FoundSkill): FoundSkill {
+      const content = contents?.get(skill.record);
+      return content === undefined ? skill : { ...skill, content };
+    }
   }
 
   /** Makes the next run read everything again. */
@@ -149,7 +149,7 @@ export class Scan {
     const real = this.#resolveRoot(root, found);
     if (real === undefined) return;
     const levels: Level[] = [];
-    const dangling: DanglingLink[] = [];
+    const withLinks: { readonly record: DirectoryRecord; readonly isRoot: boolean }[] = [];
     const expectedName = path.basename(real);
     const allowance = toAllowance(root.path, false, this.#limits.directories);
     const start: Level = { record: undefined, expectedName, depth: 0, rules: [], allowance, next: 0 };
@@ -169,36 +169,38 @@ export class Scan {
         continue;
       }
       let record = this.#read(visit, root, known);
-      if (record === needsManifestReader) {
+      while (record === needsManifestReader) {
         yield loadManifestReader();
         record = this.#read(visit, root, known);
       }
-      if (record === needsManifestReader) throw new Error("the manifest reader is not loaded");
       if (record === undefined) continue;
       collect(record, root, level, found);
-      if (!level.allowance.insideSkill && !record.isSkill) {
-        for (const name of record.dangling) dangling.push({ record, name, isInRoot: level.depth === 0 });
+      if (record.dangling.length > 0 && !level.allowance.insideSkill && !record.isSkill) {
+        withLinks.push({ record, isRoot: level.depth === 0 });
       }
       if (record.children.length > 0) levels.push(this.#levelBelow(record, visit));
     }
-    const isSkill = (directory: string): boolean => this.#memory.recall(directory)?.record.isSkill === true;
-    for (const link of dangling) {
-      if (!wouldBeSkill(link, root, isSkill)) continue;
-      found.addFinding(findings.danglingLink(joinPath(link.record.path, link.name)));
+    for (const { record, isRoot } of withLinks) {
+      if (!this.#holdsSkills(record, isRoot && root.holdsAnything !== true)) continue;
+      for (const name of record.dangling) found.addFinding(findings.danglingLink(joinPath(record.path, name)));
     }
   }
 
-  *#countUnread(found: FoundSoFar, places: readonly UnreadPlace[]): Steps<void> {
-    this.#unreadPlaces.restart();
-    const tooDeepFirst = places.toSorted((a, b) => Number(a.reason === "ignored") - Number(b.reason === "ignored"));
-    for (const place of tooDeepFirst) {
-      const unread = yield* this.#unreadPlaces.count(place);
-      found.addFinding(
-        place.reason === "ignored"
-          ? findings.ignored(place.path, unread)
-          : findings.tooDeep(place.path, unread, this.#limits.depth),
-      );
-    }
+  /**
+   * Whether a dangling link in a directory is where a skill would be: in a root of skills, in a directory named `skills`, or next to a
+   * skill. Elsewhere, as in a project that is checked as a whole, it is not reported.
+   */
+  #holdsSkills({ path: directory, children }: DirectoryRecord, isRootOfSkills: boolean): boolean {
+    if (isRootOfSkills || path.basename(directory) === "skills") return true;
+    const isSkill = (real: string): boolean => this.#memory.recall(real)?.record.isSkill === true;
+    return children.some(({ name, target }) => isSkill(target ?? joinPath(directory, name)));
+  }
+
+  *#withinTime(root: Root, found: FoundSoFar, steps: Steps<void>): Steps<void> {
+    const { now = () => performance.now() } = this.#options;
+    const { milliseconds } = this.#limits;
+    const isComplete = yield* withinTime(steps, now, milliseconds);
+    if (!isComplete) found.addFinding(findings.notReadInTime(root.path, milliseconds));
   }
 
   #read(

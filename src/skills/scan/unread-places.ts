@@ -1,10 +1,10 @@
-import type { Unread } from "./disk-findings.ts";
-import { skipped } from "./read-directory.ts";
-import type { DirectoryRecord } from "./read-directory.ts";
-import { joinPath } from "../files/skill-files.ts";
-import { isSkillFileName } from "./skill-file-names.ts";
-import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import type { Steps } from "../../base/slices.ts";
+import { joinPath } from "../files/skill-files.ts";
+import type { Entry, SkillFiles } from "../files/skill-files.ts";
+import type { Finding } from "../rules/rules.ts";
+import { leavingOut, wholeFile } from "./disk-findings.ts";
+import { isSkillFileName, skipped } from "./read-directory.ts";
+import type { DirectoryRecord } from "./read-directory.ts";
 
 /** A directory that is not read. */
 export interface UnreadPlace {
@@ -13,34 +13,51 @@ export interface UnreadPlace {
   readonly reason: "too-deep" | "ignored";
 }
 
+/** The skills in a directory that is not read. */
+interface Unread {
+  readonly count: number;
+  /** A file of a skill there. */
+  readonly first: string | undefined;
+  /** Whether all of it was looked at. */
+  readonly isWhole: boolean;
+}
+
 const directoriesBetweenPauses = 8;
 
-/** Counts the skills in directories that are not read. */
+/** Reports how many skills are in directories that are not read. */
 export class UnreadPlaces {
   readonly #files: SkillFiles;
-  readonly #limit: number;
+  readonly #limits: { readonly depth: number; readonly unread: number };
   readonly #isRead: (directory: string) => boolean;
+  /** What is in a place, until the record of its parent changes. */
   readonly #known = new WeakMap<DirectoryRecord, Map<string, Unread>>();
-  #left: number;
+  #left = 0;
 
-  /** Looks into `limit` directories until {@link restart}, except those that were read after all, as below another root. */
-  constructor(files: SkillFiles, limit: number, isRead: (directory: string) => boolean) {
+  /** Looks into `unread` directories per report, except those that were read after all, as below another root. */
+  constructor(
+    files: SkillFiles,
+    limits: { readonly depth: number; readonly unread: number },
+    isRead: (directory: string) => boolean,
+  ) {
     this.#files = files;
-    this.#limit = this.#left = limit;
+    this.#limits = limits;
     this.#isRead = isRead;
   }
 
-  restart(): void {
-    this.#left = this.#limit;
-  }
-
-  /** Without reading skills or following links; cached until the record of the parent changes. */
-  *count(place: UnreadPlace): Steps<Unread> {
-    const ofParent = this.#known.get(place.parent) ?? new Map<string, Unread>();
-    this.#known.set(place.parent, ofParent);
-    const unread = ofParent.get(place.path) ?? (yield* this.#search(place));
-    ofParent.set(place.path, unread);
-    return unread;
+  /** Without reading skills or following links. */
+  *report(
+    places: readonly UnreadPlace[],
+    to: { readonly addFinding: (finding: Finding | undefined) => void },
+  ): Steps<void> {
+    this.#left = this.#limits.unread;
+    const tooDeepFirst = places.toSorted((a, b) => Number(a.reason === "ignored") - Number(b.reason === "ignored"));
+    for (const place of tooDeepFirst) {
+      const ofParent = this.#known.get(place.parent) ?? new Map<string, Unread>();
+      this.#known.set(place.parent, ofParent);
+      const unread = ofParent.get(place.path) ?? (yield* this.#search(place));
+      ofParent.set(place.path, unread);
+      to.addFinding(toFinding(place, unread, this.#limits.depth));
+    }
   }
 
   *#search({ path, reason }: UnreadPlace): Steps<Unread> {
@@ -73,4 +90,34 @@ export class UnreadPlaces {
       return [];
     }
   }
+}
+
+/** Undefined if there are no skills in a directory. */
+function toFinding({ path, reason }: UnreadPlace, unread: Unread, depth: number): Finding | undefined {
+  const { count, first, isWhole } = unread;
+  if (count === 0 && isWhole) return undefined;
+  if (reason === "ignored" && first === undefined) {
+    const message = "too many ignored directories to search all of them for skills";
+    return wholeFile("ignored-unsearched", path, message, "List those without skills in a file .ignore.");
+  }
+  const finding =
+    reason === "ignored"
+      ? wholeFile(
+          "skill-ignored",
+          first ?? path,
+          `.gitignore excludes ${path}: ${howMany(unread)} not read`,
+          "Remove the directory from .gitignore, or list it in a file .ignore if its skills should not be used.",
+        )
+      : wholeFile(
+          "too-deep",
+          first ?? path,
+          `more than ${depth} directories below the root, ${howMany(unread)} not read`,
+          "Move them up, or name a root nearer to them.",
+        );
+  return isWhole ? leavingOut(count, finding) : finding;
+}
+
+function howMany({ count, isWhole }: Unread): string {
+  if (count === 0) return "there may be skills that are";
+  return `${isWhole ? "" : "at least "}${count === 1 ? "1 skill is" : `${count} skills are`}`;
 }

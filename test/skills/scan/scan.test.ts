@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SkillsError } from "../../../src/errors.ts";
 import { memorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
-import type { Found } from "../../../src/skills/scan/found.ts";
+import type { Found } from "../../../src/skills/scan/scan-memory.ts";
 import { Scan } from "../../../src/skills/scan/scan.ts";
 import type { ScanOptions } from "../../../src/skills/scan/scan.ts";
 import { runInSlices } from "../../../src/base/slices.ts";

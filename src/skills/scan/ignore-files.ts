@@ -1,11 +1,25 @@
+import path from "node:path";
+import type { Steps } from "../../base/slices.ts";
+import type { SkillFiles } from "../files/skill-files.ts";
+import type { Finding } from "../rules/rules.ts";
+import { unreadable, wholeFile } from "./disk-findings.ts";
+
+/** The patterns of `.gitignore` and `.ignore` files; the deepest file comes last and decides. */
+export type IgnoreRules = readonly { readonly base: string; readonly patterns: readonly IgnoreRule[] }[];
+
 /** One line of an ignore file with git's semantics, for directories only. */
-export interface IgnorePattern {
+interface IgnorePattern {
   /** Whether it re-includes what an earlier pattern ignores. */
   readonly negated: boolean;
   /** Whether it matches the path relative to the ignore file, rather than a name at any depth. */
   readonly anchored: boolean;
   /** One per path segment; a string matches itself, `anyNames` any number of segments. */
   readonly names: readonly (string | Glob | typeof anyNames)[];
+}
+
+export interface IgnoreRule extends IgnorePattern {
+  /** Whether it is from `.gitignore`; `.ignore` is read by search tools only, and excludes skills deliberately. */
+  readonly ofGit: boolean;
 }
 
 /** Parts separated by `*`: each has a fixed length, so matching never backtracks. */
@@ -17,9 +31,69 @@ interface Glob {
 
 const anyNames: unique symbol = Symbol("**");
 
+const maxBytes = 64 * 1024;
+const mostPatterns = 2000;
 /** Longer patterns are not applied, because matching time grows with length. */
 const longestPattern = 512;
 const mostWildcards = 32;
+/** The hardest pattern takes a tenth of a millisecond for the longest name. */
+const patternsBetweenPauses = 16;
+
+/** The patterns of an ignore file, and a finding for those that are not applied. */
+export function readIgnoreFile(files: SkillFiles, file: string): { patterns: IgnoreRule[]; findings: Finding[] } {
+  const patterns: IgnoreRule[] = [];
+  const findings: Finding[] = [];
+  const ofGit = file.endsWith(".gitignore");
+  try {
+    const { bytes, whole } = files.head(file, maxBytes);
+    const lines = Buffer.from(bytes).toString("utf8").split("\n");
+    for (const [index, line] of lines.entries()) {
+      const pattern = parseIgnorePattern(line);
+      if (pattern === undefined) continue;
+      if (pattern !== "excessive" && patterns.length < mostPatterns) patterns.push({ ...pattern, ofGit });
+      else if (findings.length === 0) findings.push({ ...notApplied(file, pattern), line: index + 1 });
+      if (patterns.length === mostPatterns && findings.length > 0) break;
+    }
+    if (!whole)
+      findings.push(excessive(file, `only the first ${maxBytes / 1024} KiB of the file are used`, "Shorten it."));
+  } catch (error) {
+    findings.push(unreadable(file, error));
+  }
+  return { patterns, findings };
+}
+
+function notApplied(file: string, pattern: IgnorePattern | "excessive"): Finding {
+  if (pattern !== "excessive") {
+    const message = `only the first ${mostPatterns} patterns of the file are applied`;
+    return excessive(file, message, "Ignore whole directories instead of their content.");
+  }
+  const message = `a pattern exceeds ${longestPattern} characters or ${mostWildcards} wildcards and is not applied`;
+  return excessive(file, message, "Shorten it, or split it into several patterns.");
+}
+
+function excessive(file: string, message: string, fix: string): Finding {
+  return wholeFile("ignore-pattern-excessive", file, message, fix);
+}
+
+/** The rule that ignores a directory. Parent directories must have been checked before. */
+export function* findIgnoreRule(rules: IgnoreRules, directory: string): Steps<IgnoreRule | undefined> {
+  let count = 0;
+  for (let index = rules.length - 1; index >= 0; index--) {
+    const rule = rules[index];
+    if (rule === undefined) continue;
+    const relative = path.relative(rule.base, directory);
+    if (relative === "" || relative.startsWith("..")) continue;
+    const names = relative.split(path.sep);
+    for (let last = rule.patterns.length - 1; last >= 0; last--) {
+      if (++count % patternsBetweenPauses === 0) yield undefined;
+      const pattern = rule.patterns[last];
+      if (pattern !== undefined && matchesIgnorePattern(pattern, names)) {
+        return pattern.negated ? undefined : pattern;
+      }
+    }
+  }
+  return undefined;
+}
 
 /** Parses a line; undefined if it is blank or a comment, "excessive" if it is too long or has too many wildcards. */
 export function parseIgnorePattern(line: string): IgnorePattern | "excessive" | undefined {

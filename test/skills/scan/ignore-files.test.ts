@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { matchesIgnorePattern, parseIgnorePattern } from "../../../src/skills/scan/ignore-pattern.ts";
+import { matchesIgnorePattern, parseIgnorePattern } from "../../../src/skills/scan/ignore-files.ts";
 
 const names = ["a", "b", "ab", "abb", "aab", "c", "]", "[a", "#a", "!a", "-", "ba", "A"];
 const segments = [
