@@ -1,5 +1,5 @@
 import type { Log } from "../base/log.ts";
-import { onPrinted, type RunListener } from "../runs/run-event.ts";
+import type { RunListener } from "../runs/run-event.ts";
 
 interface ProgressNotification {
   readonly method: "notifications/progress";
@@ -12,7 +12,7 @@ export function toolCallIdIn(meta: Readonly<Record<string, unknown>> | undefined
   return typeof id === "string" ? id : undefined;
 }
 
-/** Sends the output of a run as progress to a client that asked for it; undefined for other clients. */
+/** Sends the output of a run, and that it waits for others, as progress to a client that asked for it; undefined for other clients. */
 export function tellProgress(
   progressToken: string | number | undefined,
   notify: (notification: ProgressNotification) => Promise<void>,
@@ -20,12 +20,16 @@ export function tellProgress(
 ): RunListener | undefined {
   if (progressToken === undefined) return undefined;
   let progress = 0;
-  return onPrinted((message) => {
+  const send = (message: string): void => {
     progress += 1;
     notify({ method: "notifications/progress", params: { progressToken, progress, message } }).catch(
       (error: unknown) => {
         log("info", `A progress notification could not be sent: ${String(error)}`);
       },
     );
-  });
+  };
+  return (event) => {
+    if (event.type === "queued" && event.behind > 0) send("Waiting for other runs to end.\n");
+    if (event.type === "printed") send(event.text);
+  };
 }

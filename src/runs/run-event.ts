@@ -1,15 +1,14 @@
 /** What happens in a run. No part of it holds a secret. */
 export type RunStep =
-  | { readonly type: "queued" }
+  /** `behind`: the runs that are running or queued before it, where it has to wait for a turn; else 0. */
+  | { readonly type: "queued"; readonly behind: number }
   | { readonly type: "started"; readonly isolation: string }
   /** Whole lines, without control sequences. */
   | { readonly type: "printed"; readonly text: string }
   | { readonly type: "blob_kept"; readonly blobId: string; readonly kind: string; readonly sizeBytes: number }
   /** Code inside the run calls a skill; that run tells of itself with its own run id, at least that it ended. */
   | { readonly type: "skill_called"; readonly skill: string; readonly version: string; readonly calledRunId: string }
-  | { readonly type: "ended"; readonly status: RunStatus };
-
-type RunStatus = "completed" | "failed" | "refused" | "cancelled";
+  | { readonly type: "ended"; readonly status: "completed" | "failed" | "refused" | "cancelled" };
 
 /** The only way in which a run tells anything. `runId` is that of the run concerned: a skill that code calls has a run of its own. */
 export type RunEvent = { readonly runId: string } & RunStep;

@@ -100,7 +100,6 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     sandbox,
     grants: createGrants(grants),
     records,
-    log,
     now: Date.now,
     readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellUser),
     refuseProject: (directory) =>

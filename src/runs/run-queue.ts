@@ -2,6 +2,8 @@ import { SkillsError } from "../errors.ts";
 
 /** Admits a few runs at a time, owners in turn (round robin). */
 export interface RunQueue {
+  /** The runs that are running or queued, where the next one has to wait for a turn; else 0. */
+  readonly behind: number;
   /**
    * Waits for a turn; the returned function ends it. Rejects with RUNTIME_BUSY when the queue is full, or later, when an owner with
    * more queued runs than others has to make room; and with the reason of `signal`.
@@ -21,75 +23,76 @@ interface Waiting {
 }
 
 export function createRunQueue({ concurrency, maxWaiting }: RunQueueOptions): RunQueue {
-  /** Owners in the order of their next turn. */
+  /** Owners in the order of their next turn; no list is empty. */
   const waiting = new Map<string, Waiting[]>();
   let count = 0;
   let running = 0;
 
-  function leave(): void {
-    running -= 1;
-    const [owner, line] = waiting.entries().next().value ?? [];
-    const next = line?.shift();
-    if (owner === undefined || line === undefined || next === undefined) return;
-    // An owner who had a turn goes to the end of the line.
-    waiting.delete(owner);
-    if (line.length > 0) waiting.set(owner, line);
-    count -= 1;
+  /** A turn; ending it twice gives no second one to others. */
+  function takeTurn(): () => void {
     running += 1;
-    next.admit();
-  }
-
-  /** In a full queue, the owner with the most queued runs loses the last one to an owner with clearly fewer. */
-  function makeRoom(owner: string): boolean {
-    const [most, line] = [...waiting].reduce((a, b) => (b[1].length > a[1].length ? b : a));
-    if (line.length <= (waiting.get(owner)?.length ?? 0) + 1) return false;
-    line.pop()?.refuse(busy(count));
-    if (line.length === 0) waiting.delete(most);
-    count -= 1;
-    return true;
-  }
-
-  function once(): () => void {
-    let left = false;
+    let isOver = false;
     return () => {
-      if (left) return;
-      left = true;
-      leave();
+      if (isOver) return;
+      isOver = true;
+      running -= 1;
+      const [owner, [next] = []] = waiting.entries().next().value ?? [];
+      if (owner === undefined || next === undefined) return;
+      // An owner who had a turn goes to the end of the line.
+      const rest = remove(owner, next);
+      waiting.delete(owner);
+      if (rest.length > 0) waiting.set(owner, rest);
+      next.admit();
     };
   }
 
+  function remove(owner: string, entry: Waiting): Waiting[] {
+    const line = waiting.get(owner) ?? [];
+    const rest = line.filter((other) => other !== entry);
+    count -= line.length - rest.length;
+    if (rest.length > 0) waiting.set(owner, rest);
+    else waiting.delete(owner);
+    return rest;
+  }
+
+  /** In a full queue, the owner with the most queued runs loses the last one to an owner with clearly fewer. */
+  function makeRoom(owner: string): void {
+    const lines = [...waiting].sort(([, a], [, b]) => b.length - a.length);
+    const [most = "", line = []] = lines[0] ?? [];
+    const last = line.at(-1);
+    if (last === undefined || line.length <= (waiting.get(owner)?.length ?? 0) + 1) throw busy(count);
+    last.refuse(busy(count));
+    remove(most, last);
+  }
+
   return {
+    get behind() {
+      return running < concurrency ? 0 : running + count;
+    },
     async enter(owner, signal) {
       signal.throwIfAborted();
-      if (running < concurrency) {
-        running += 1;
-        return once();
-      }
-      if (count >= maxWaiting && (count === 0 || !makeRoom(owner))) throw busy(count);
+      if (running < concurrency) return takeTurn();
+      if (count >= maxWaiting) makeRoom(owner);
       return await new Promise((resolve, reject) => {
+        const giveUp = (): void => {
+          remove(owner, entry);
+          reject(signal.reason as Error);
+        };
+        const settled = (): void => {
+          signal.removeEventListener("abort", giveUp);
+        };
         const entry: Waiting = {
           admit() {
-            signal.removeEventListener("abort", giveUp);
-            resolve(once());
+            settled();
+            resolve(takeTurn());
           },
           refuse(error) {
-            signal.removeEventListener("abort", giveUp);
+            settled();
             reject(error);
           },
         };
-        const giveUp = (): void => {
-          const line = waiting.get(owner) ?? [];
-          const place = line.indexOf(entry);
-          if (place < 0) return;
-          line.splice(place, 1);
-          if (line.length === 0) waiting.delete(owner);
-          count -= 1;
-          reject(signal.reason as Error);
-        };
         signal.addEventListener("abort", giveUp, { once: true });
-        const line = waiting.get(owner);
-        if (line) line.push(entry);
-        else waiting.set(owner, [entry]);
+        waiting.set(owner, [...(waiting.get(owner) ?? []), entry]);
         count += 1;
       });
     },

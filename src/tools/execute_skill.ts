@@ -1,11 +1,10 @@
 import * as z from "zod";
-import { runArguments } from "../runs/plan/run-arguments.ts";
-import type { Arguments } from "../runs/plan/run-arguments.ts";
+import type { Arguments } from "../runs/plan/plan-run.ts";
 import { runResult } from "../runs/record/run-result.ts";
 import type { RunSpec } from "../runs/run-spec.ts";
 import { defineTool } from "./tool.ts";
 import type { RunContext } from "./tool.ts";
-import { wholeNumber } from "./input/whole-number.ts";
+import { runArguments, wholeNumber } from "./input/parameters.ts";
 
 export const executeSkill = defineTool({
   name: "execute_skill",

@@ -6,7 +6,7 @@ import type { CursorPlace } from "./answers/cursor.ts";
 import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "./input/limits.ts";
 import { defineTool, readOnly } from "./tool.ts";
 import { rankSkill, toQueryWords } from "./view/rank-skill.ts";
-import { wholeNumber } from "./input/whole-number.ts";
+import { wholeNumber } from "./input/parameters.ts";
 
 const nameRow = z.strictObject({ name: z.string(), version: z.string() });
 const summaryRow = nameRow.extend({

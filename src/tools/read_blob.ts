@@ -3,7 +3,7 @@ import { invalidInput } from "../base/invalid-input.ts";
 import { toContent } from "./answers/content.ts";
 import { defaultPreviewBytes, maxPreviewBytes } from "./input/limits.ts";
 import { defineTool } from "./tool.ts";
-import { wholeNumber } from "./input/whole-number.ts";
+import { wholeNumber } from "./input/parameters.ts";
 
 export const readBlob = defineTool({
   name: "read_blob",

@@ -1,10 +1,9 @@
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
-import { runArguments } from "../runs/plan/run-arguments.ts";
-import type { Arguments } from "../runs/plan/run-arguments.ts";
+import type { Arguments } from "../runs/plan/plan-run.ts";
 import { runResult } from "../runs/record/run-result.ts";
 import { defineTool } from "./tool.ts";
-import { wholeNumber } from "./input/whole-number.ts";
+import { runArguments, wholeNumber } from "./input/parameters.ts";
 
 export const runCode = defineTool({
   name: "run_code",

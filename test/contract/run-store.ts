@@ -73,6 +73,18 @@ export function describeRunStore(
       });
     });
 
+    test("replaces the record of a run that goes on", async () => {
+      await using({}, async (store) => {
+        const { error, ...run } = keptRunOf(1);
+        store.keep({ ...run, status: "queued", events: [] });
+        await keep(store, { ...run, status: "running", events: [] });
+        expect(await store.read(run.spec.runId)).toMatchObject({ status: "running" });
+        await keep(store, keptRunOf(1));
+        expect(await store.read(run.spec.runId)).toEqual({ ...run, error });
+        expect(await numbers(store)).toEqual([1]);
+      });
+    });
+
     test("lists the runs of all owners, newest first", async () => {
       await using({}, async (store) => {
         expect(await numbers(store)).toEqual([]);

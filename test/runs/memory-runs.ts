@@ -25,7 +25,6 @@ export function openMemoryRuns(
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
     grants: createGrants(grants),
     records: memoryRunStore(),
-    log: () => undefined,
     now: () => clock.now(),
     readSecret: () => Promise.resolve(undefined),
     refuseProject: () => undefined,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { runSpec } from "../../src/runs/run-spec.ts";
+import type { RunSpec } from "../../src/runs/run-spec.ts";
 import type { SandboxRun } from "../../src/sandbox/sandbox.ts";
 import { refusal } from "../tools/open-tools.ts";
 import { openMemoryRun } from "./open-memory-run.ts";
@@ -103,7 +104,7 @@ describe("a run tells by events", () => {
     await runs.run(spec, caller, signal);
     const { runId } = spec;
     expect(events).toEqual([
-      { runId, type: "queued" },
+      { runId, type: "queued", behind: 0 },
       { runId, type: "started", isolation: "memory" },
       { runId, type: "printed", text: "one\ntwo\n" },
       { runId, type: "blob_kept", blobId: expect.stringMatching(/^blob:/) as string, kind: "text/plain", sizeBytes: 3 },
@@ -145,6 +146,60 @@ describe("a run tells by events", () => {
   });
 });
 
+describe("a run that waits for another one", () => {
+  const secret = actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]');
+  const options = { concurrency: 1, grants: ["a.b:secrets"] };
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  test("tells so, is in the run store as queued and then as running, and its secrets are read when its turn comes", async () => {
+    const ends: (() => void)[] = [];
+    const read: string[] = [];
+    const { runs, caller, events, records } = await openMemoryRun(
+      secret,
+      ({ run }) => new Promise((resolve) => ends.push(() => resolve({ type: "returned", value: run.runId }))),
+      {
+        ...options,
+        readSecret: (name) => {
+          read.push(name);
+          return Promise.resolve("hunter2hunter2");
+        },
+      },
+    );
+    const [first, second] = [await runs.plan(request, caller, signal), await runs.plan(request, caller, signal)];
+    const statusOf = async ({ runId }: RunSpec) => (await records.read(runId))?.status;
+    const running = runs.run(first, caller, signal);
+    const waiting = runs.run(second, caller, signal);
+    await expect.poll(() => ends.length).toBe(1);
+    await turn();
+    expect(read).toEqual(["KEY"]);
+    expect(events.filter(({ type }) => type === "queued" || type === "started")).toEqual([
+      { runId: first.runId, type: "queued", behind: 0 },
+      { runId: second.runId, type: "queued", behind: 1 },
+      { runId: first.runId, type: "started", isolation: "memory" },
+    ]);
+    expect([await statusOf(first), await statusOf(second)]).toEqual(["running", "queued"]);
+    ends[0]?.();
+    await running;
+    await expect.poll(() => ends.length).toBe(2);
+    expect(read).toEqual(["KEY", "KEY"]);
+    expect([await statusOf(first), await statusOf(second)]).toEqual(["completed", "running"]);
+    ends[1]?.();
+    await waiting;
+    expect(await statusOf(second)).toBe("completed");
+  });
+
+  test("is refused at once where it is not permitted", async () => {
+    const { runs, caller } = await openMemoryRun(secret, ({ forever }) => forever(), { concurrency: 1 });
+    const controller = new AbortController();
+    const code = { type: "code", code: "", entrypoint: "main" } as const;
+    const running = runs.run(await runs.plan(code, caller, signal), caller, controller.signal);
+    const spec = await runs.plan(request, caller, signal);
+    expect(await refusal(runs.run(spec, caller, signal))).toMatchObject({ code: "PERMISSION_DENIED" });
+    controller.abort(new Error("enough"));
+    await expect(running).rejects.toThrow("enough");
+  });
+});
+
 describe("the record of a run", () => {
   test("has its spec, its events without what was printed, and its result", async () => {
     const { runs, caller, records } = await openMemoryRun(actionSkill("a.b"), ({ print }) => {
@@ -158,7 +213,7 @@ describe("the record of a run", () => {
       createdAt: 0,
       status: "failed",
       events: [
-        { atMs: 0, type: "queued" },
+        { atMs: 0, type: "queued", behind: 0 },
         { atMs: 0, type: "started", isolation: "memory" },
         { atMs: 0, type: "ended", status: "failed" },
       ],

@@ -1,5 +1,8 @@
-import { SkillsError } from "../../errors.ts";
 import { invalidInput } from "../../base/invalid-input.ts";
+import { isBlobId } from "../../blobs/blob-arguments.ts";
+import type { StoredBlob } from "../../blobs/blob-store.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import type { Json, RunLimits } from "../../sandbox/sandbox.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
 import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import type { Skill } from "../../skills/skill.ts";
@@ -7,9 +10,16 @@ import { neededBy } from "../authorize/authorize.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
 import { requirementsFile } from "./dependencies.ts";
-import { checkDepth, findBlobs } from "./run-arguments.ts";
-import type { Arguments } from "./run-arguments.ts";
-import { limitsOf, maxMountedBytes, maxMountedSkills } from "./run-limits.ts";
+import {
+  defaultRunLimits,
+  defaultTimeoutMs,
+  maxInputBlobs,
+  maxMountedBytes,
+  maxMountedSkills,
+  maxTimeoutMs,
+} from "./run-limits.ts";
+
+export type Arguments = Readonly<Record<string, Json>>;
 
 /** What is common to all requests. */
 export interface RequestedLimits {
@@ -24,18 +34,13 @@ export interface CodeRunRequest extends RequestedLimits {
   readonly mountSkills?: readonly string[] | undefined;
 }
 
-/** Part of a run that another run's code requested. */
-interface OuterRun {
-  readonly runId: string;
-  readonly leftMs: number;
-}
-
 /** Which run is planned, and for whom. */
 export interface Planning {
   readonly runId: string;
   readonly caller: RunCaller;
   readonly signal: AbortSignal;
-  readonly outer?: OuterRun | undefined;
+  /** The run whose code requested this one. */
+  readonly outer?: { readonly runId: string; readonly leftMs: number } | undefined;
 }
 
 const maxCodeBytes = 1024 * 1024;
@@ -159,4 +164,67 @@ function tooLarge(name: string): SkillsError {
   return new SkillsError("SKILL_NOT_READY", `The skill ${name} is too large to be run.`, {
     facts: { hint, retryable: false },
   });
+}
+
+/** The limits of one run: those requested, capped by the maximum and by the skill's own. */
+function limitsOf(
+  asked: { readonly timeoutMs?: number | undefined; readonly leftMs?: number | undefined },
+  skill?: Skill,
+): { readonly limits: RunLimits; readonly clamped: boolean } {
+  const own = skill?.manifest?.limits;
+  const wanted = asked.timeoutMs ?? defaultTimeoutMs;
+  const timeoutMs = Math.min(wanted, maxTimeoutMs, own?.timeout_ms ?? Infinity, asked.leftMs ?? Infinity);
+  const memoryBytes = Math.min(defaultRunLimits.memoryBytes, (own?.memory_mb ?? Infinity) * mebibyte);
+  const limits = { ...defaultRunLimits, timeoutMs: Math.max(1, Math.floor(timeoutMs)), memoryBytes };
+  return { limits, clamped: asked.timeoutMs !== undefined && limits.timeoutMs < asked.timeoutMs };
+}
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * The blobs that a run mounts: those requested, which must exist, and any others of the caller's that an argument names
+ * (CONTRACT C-5.2). Throws BLOB_NOT_FOUND.
+ */
+export async function findBlobs(
+  { blobs, owner }: RunCaller,
+  tool: string,
+  asked: readonly string[],
+  args: Json,
+): Promise<StoredBlob[]> {
+  const wanted = [...new Set(asked)];
+  const values = [...levelsOf(args)].flat();
+  const isMentioned = (value: Json): value is string =>
+    typeof value === "string" && isBlobId(value) && !wanted.includes(value);
+  const mentioned = [...new Set(values.filter(isMentioned))];
+  if (wanted.length + mentioned.length > maxInputBlobs) {
+    const expected = `at most ${maxInputBlobs} blobs`;
+    throw invalidInput(tool, [{ field: "/input_blobs", expected, actual: wanted.length + mentioned.length }]);
+  }
+  const found = await Promise.all(wanted.map((id) => blobs.stat(owner, id)));
+  const others = await Promise.all(mentioned.map((id) => blobs.stat(owner, id).catch(unlessAbsent)));
+  return [...found, ...others.filter((blob) => blob !== undefined)];
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (!isSkillsError(error) || error.code !== "BLOB_NOT_FOUND") throw error;
+}
+
+const maxDepth = 200;
+
+/** Throws VALIDATION_ERROR for JSON nested deeper than the sandbox accepts. */
+export function checkDepth(tool: string, args: Json): void {
+  let depth = 0;
+  for (const level of levelsOf(args)) {
+    if (depth++ === maxDepth && level.some((value) => typeof value === "object" && value !== null))
+      throw invalidInput(tool, [
+        { field: "/args", expected: `JSON at most ${maxDepth} levels deep`, actual: "deeper" },
+      ]);
+  }
+}
+
+/** All values in a value, level by level. Not recursive: it is untrusted. */
+function* levelsOf(value: Json): Generator<readonly Json[]> {
+  const inside = (holder: Json): readonly Json[] =>
+    typeof holder === "object" && holder !== null ? Object.values(holder) : [];
+  for (let level: readonly Json[] = [value]; level.length > 0; level = level.flatMap(inside)) yield level;
 }

@@ -1,18 +1,21 @@
 import { asAvailable, nearest } from "../../base/nearest.ts";
 import { invalidInput, shown } from "../../base/invalid-input.ts";
+import type { Violation } from "../../base/invalid-input.ts";
 import { runInSlices } from "../../base/slices.ts";
+import { isBlobId } from "../../blobs/blob-arguments.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
+import { isChoice, isOfType } from "../../skills/manifest/argument-type.ts";
+import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";
+import type { Manifest } from "../../skills/manifest/manifest.ts";
 import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { neededBy } from "../authorize/authorize.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { dependenciesOf } from "./dependencies.ts";
-import { splitByNeeds, toSpec } from "./plan-run.ts";
-import type { Planning, RequestedLimits } from "./plan-run.ts";
-import { checkArgs, checkDepth } from "./run-arguments.ts";
-import type { Arguments } from "./run-arguments.ts";
+import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
+import type { Arguments, Planning, RequestedLimits } from "./plan-run.ts";
 
 export interface SkillRunRequest extends RequestedLimits {
   /** Canonical name or slug. */
@@ -46,10 +49,15 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
   });
 }
 
-interface Call {
-  readonly program: RunSpec["program"];
-  /** Ids of blobs that its arguments name. */
+interface CheckedArguments {
+  /** With the manifest's defaults filled in. */
+  readonly args: Arguments;
+  /** Ids that an argument of type `blob` names. */
   readonly blobs: readonly string[];
+}
+
+interface Call extends Pick<CheckedArguments, "blobs"> {
+  readonly program: RunSpec["program"];
 }
 
 function entrypointOf({ name, manifest }: Skill, given: Arguments): Call {
@@ -105,4 +113,58 @@ function notExecutable({ name }: Skill): SkillsError {
   return new SkillsError("NOT_EXECUTABLE", `The skill ${name} is an instruction: it has no entrypoint to execute.`, {
     facts: { hint },
   });
+}
+
+/** Validates arguments against a manifest's `inputs` (CONTRACT C-1.4). Throws VALIDATION_ERROR that lists every violation. */
+function checkArgs(tool: string, args: Arguments, inputs: Manifest["inputs"]): CheckedArguments {
+  if (inputs === undefined) return { args, blobs: [] };
+  const declared = Object.entries(inputs);
+  const names = declared.map(([name]) => name);
+  const unknown = Object.keys(args).filter((name) => !Object.hasOwn(inputs, name));
+  const violations: Violation[] = unknown.map((name) => ({
+    field: pointer(name),
+    expected: `one of the skill's inputs: ${names.slice(0, maxNamed).join(", ") || "it has none"}`,
+    actual: shown(args[name]),
+  }));
+  const whole: [string, Json][] = [];
+  const blobs: string[] = [];
+  for (const [name, argument] of declared) {
+    const { type, required = false, default: preset, enum: choices = [] } = argument;
+    const value = Object.hasOwn(args, name) ? args[name] : (preset as Json | undefined);
+    if (value === undefined) {
+      if (required) violations.push({ field: pointer(name), expected: typeWords[type], actual: null });
+      continue;
+    }
+    whole.push([name, value]);
+    if (!fits(value, type)) violations.push({ field: pointer(name), expected: typeWords[type], actual: shown(value) });
+    else if (!isChoice(value, argument)) {
+      const expected = `one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`;
+      violations.push({ field: pointer(name), expected, actual: shown(value) });
+    } else if (type === "blob" && typeof value === "string") blobs.push(value);
+  }
+  if (violations.length === 0) return { args: Object.fromEntries(whole), blobs };
+  const [misspelt] = unknown;
+  const available = misspelt === undefined ? [] : nearest(misspelt, names, asAvailable);
+  const near = available[0] === undefined ? {} : { hint: `Did you mean ${available[0]}?`, available };
+  throw invalidInput(tool, violations, near);
+}
+
+const maxNamed = 10;
+
+const typeWords: Readonly<Record<DeclaredArgument["type"], string>> = {
+  string: "a string",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  object: "an object",
+  array: "an array",
+  blob: "a blob id, as create_blob returns it",
+};
+
+function fits(value: Json, type: DeclaredArgument["type"]): boolean {
+  return type === "blob" ? typeof value === "string" && isBlobId(value) : isOfType(value, type);
+}
+
+function pointer(name: string): string {
+  return `/args/${name.replace(/~/g, "~0").replace(/\//g, "~1")}`;
 }

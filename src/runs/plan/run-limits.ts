@@ -1,5 +1,4 @@
 import type { RunLimits } from "../../sandbox/sandbox.ts";
-import type { Skill } from "../../skills/skill.ts";
 
 const mebibyte = 1024 * 1024;
 
@@ -30,16 +29,3 @@ export const defaultRunLimits: RunLimits = Object.freeze({
   resultBytes: 4 * mebibyte,
   outputFiles: 256,
 });
-
-/** The limits of one run: those requested, capped by the maximum and by the skill's own. */
-export function limitsOf(
-  asked: { readonly timeoutMs?: number | undefined; readonly leftMs?: number | undefined },
-  skill?: Skill,
-): { readonly limits: RunLimits; readonly clamped: boolean } {
-  const own = skill?.manifest?.limits;
-  const wanted = asked.timeoutMs ?? defaultTimeoutMs;
-  const timeoutMs = Math.min(wanted, maxTimeoutMs, own?.timeout_ms ?? Infinity, asked.leftMs ?? Infinity);
-  const memoryBytes = Math.min(defaultRunLimits.memoryBytes, (own?.memory_mb ?? Infinity) * mebibyte);
-  const limits = { ...defaultRunLimits, timeoutMs: Math.max(1, Math.floor(timeoutMs)), memoryBytes };
-  return { limits, clamped: asked.timeoutMs !== undefined && limits.timeoutMs < asked.timeoutMs };
-}

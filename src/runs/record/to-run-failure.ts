@@ -1,10 +1,10 @@
-import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
-import { writeJson } from "../../sandbox/frames/json.ts";
 import { runInSlices } from "../../base/slices.ts";
-import { toPlainText, toPreview } from "./plain-text.ts";
-import { failureHint } from "./failure-hint.ts";
+import { writeJson } from "../../sandbox/frames/json.ts";
+import type { Json, RunEnd, RunError, SandboxRun } from "../../sandbox/sandbox.ts";
+import { requirementsFile } from "../plan/dependencies.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure } from "./run-result.ts";
+import { toPlainText, toPreview } from "./run-text.ts";
 import type { RunFacts } from "./to-run-result.ts";
 
 const longestMessage = 2000;
@@ -12,31 +12,23 @@ const longestType = 128;
 const maxDetailBytes = 4096;
 /** Bytes; as JSON it may be twice as long and still fit. */
 const longestTraceback = 1900;
-const sliceMs = 3;
 const mebibyte = 1024 * 1024;
 
-/** Why a run failed (CONTRACT C-5.1, C-5.7); undefined when it did not. */
-export async function toRunFailure(
-  end: RunEnd,
-  record: RunRecord,
-  { run, mask }: RunFacts,
-): Promise<RunFailure | undefined> {
-  const { limits } = run;
+/** Why a run failed (CONTRACT C-5.1, C-5.7): a run that ended otherwise than by returning or exiting with 0, or lost an output file. */
+export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunFacts): Promise<RunFailure> {
   switch (end.type) {
     case "returned":
-      return refusedFiles(record);
+      return lostFiles(record);
     case "raised":
-      return withHint(await toFailure(await mask.error(toLimitError(end.error, limits.memoryBytes))), run);
+      return withHint(await toFailure(await mask.error(toLimitError(end.error, run.limits.memoryBytes))), run);
     case "exited":
-      return end.exitCode === 0
-        ? refusedFiles(record)
-        : withHint(await toScriptFailure(end.exitCode, record, mask), run);
+      return end.exitCode === 0 ? lostFiles(record) : withHint(await scriptFailure(end.exitCode, record, mask), run);
     case "limit":
       return toLimitFailure(end.limit, run.limits);
     case "crashed":
       return await toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
     case "cancelled":
-      return await toFailure({ type: "CancelledError", message: "The run was cancelled." });
+      return { type: "CancelledError", message: "The run was cancelled." };
   }
 }
 
@@ -102,7 +94,9 @@ async function toFailure({ type, message, details }: RunError): Promise<RunFailu
 
 /** A traceback that is too long keeps its beginning and end; other details that are too long are left out. */
 async function fitDetails(details: NonNullable<RunError["details"]>): Promise<RunError["details"]> {
-  const fits = async (value: Json): Promise<boolean> => (await inSlices(value)).length <= maxDetailBytes;
+  const slices = { now: () => performance.now(), slice: 3 };
+  const fits = async (value: Json): Promise<boolean> =>
+    (await runInSlices(writeJson(value), slices)).length <= maxDetailBytes;
   if (await fits(details)) return details;
   const { traceback } = details;
   if (typeof traceback !== "string") return undefined;
@@ -116,11 +110,7 @@ function withHint(failure: RunFailure, run: RunFacts["run"]): RunFailure {
   return hint === undefined ? failure : { ...failure, details: { ...details, hint } };
 }
 
-function inSlices(value: Json): Promise<Buffer> {
-  return runInSlices(writeJson(value), { now: () => performance.now(), slice: sliceMs });
-}
-
-async function toScriptFailure(exitCode: number, record: RunRecord, mask: RunFacts["mask"]): Promise<RunFailure> {
+async function scriptFailure(exitCode: number, record: RunRecord, mask: RunFacts["mask"]): Promise<RunFailure> {
   const shown = async (name: "stdout" | "stderr"): Promise<string> =>
     toPreview(await mask.longPlain(record.stream(name).read()), 1024);
   return {
@@ -131,12 +121,60 @@ async function toScriptFailure(exitCode: number, record: RunRecord, mask: RunFac
 }
 
 /** A completed run would hide that an output file was lost. */
-function refusedFiles({ refused }: RunRecord): RunFailure | undefined {
-  const [first] = refused;
-  if (first === undefined) return undefined;
+function lostFiles({ refused }: RunRecord): RunFailure {
+  const files = refused.slice(0, 10).map(({ path, why }) => ({ path: toPlainText(path), why }));
+  const [first] = files;
   return {
     type: "OutputLimitError",
-    message: `The output file ${JSON.stringify(toPlainText(first.path))} could not be stored: ${first.why}`,
-    details: { files: refused.slice(0, 10).map(({ path, why }) => ({ path: toPlainText(path), why })) },
+    message: `The output file ${JSON.stringify(first?.path)} could not be stored: ${first?.why ?? ""}`,
+    details: { files },
   };
+}
+
+/** As Python and Node report a module that is not there. */
+const noModule = /ModuleNotFoundError: No module named '([\w.]+)'|Error: Cannot find (?:module|package) '([^'\n]+)'/;
+/** As libc, Python, Node, curl and git report a name that cannot be resolved, and a host that cannot be reached. */
+const noNetwork =
+  /Name or service not known|Temporary failure in name resolution|nodename nor servname|getaddrinfo|ENOTFOUND|EAI_AGAIN|Could not resolve host|Network is unreachable|ENETUNREACH/;
+
+/** What usually fixes a failed run, by what it reported; undefined where nothing is usual. Pure. */
+export function failureHint(
+  reported: string,
+  run: Pick<SandboxRun, "program" | "network" | "project">,
+): string | undefined {
+  const [, python, node] = noModule.exec(reported) ?? [];
+  if (python !== undefined) return pythonModuleHint(python, run);
+  if (node !== undefined)
+    return "Packages of npm are not available; put the modules that a script needs into the skill.";
+  if (run.network.length === 0 && noNetwork.test(reported)) return networkHint(run);
+  return projectHint(reported, run);
+}
+
+function pythonModuleHint(module: string, { program }: Pick<SandboxRun, "program">): string {
+  const [top = ""] = module.split(".");
+  if (top === "skills") return "Only skills named in mount_skills, and those a skill depends on, can be imported.";
+  return program.type === "code"
+    ? "run_code has the Python standard library and the skills in mount_skills; other packages are not available."
+    : `If \`${top}\` is a package, list it in ${requirementsFile} of ${program.skill}, then run: acp-skills install ${program.skill}`;
+}
+
+function networkHint({ program }: Pick<SandboxRun, "program">): string {
+  if (program.type === "code") return "run_code has no network. Call a skill that has the network permission.";
+  const { skill } = program;
+  return (
+    `This run has no network. Declare the hosts in skill.toml, [permissions] network = ["https://…"] ` +
+    `(without a skill.toml: metadata acp-skills-network in SKILL.md), and allow them with --grant ${skill}:network.`
+  );
+}
+
+/** As Python, shells and Node word it where the kernel refuses a path below `/project`. */
+const refusedPath =
+  /(?:\[Errno (?:1|13|18)\] [^\n]*|EACCES: [^\n]*|EXDEV: [^\n]*)'\/project\/|\/project\/[^\n]*: (?:Permission denied|Operation not permitted|Invalid cross-device link)/;
+
+const readOnlyPaths =
+  "Directly in /project a run cannot create, move or remove files, and .git, .agents, .github, other settings of git, agents, editors and CI, and the user's own skills are read-only. Write to an existing subdirectory or to /output.";
+
+/** What to do where a run that may write to the project was refused a path of it; undefined where it was not. */
+export function projectHint(told: string, { project }: Pick<SandboxRun, "project">): string | undefined {
+  return project?.writable === true && refusedPath.test(told) ? readOnlyPaths : undefined;
 }

@@ -1,13 +1,13 @@
-import { writeJson } from "../../sandbox/frames/json.ts";
 import { runInSlices } from "../../base/slices.ts";
+import { writeJson } from "../../sandbox/frames/json.ts";
 import type { Json, RunEnd, SandboxRun } from "../../sandbox/sandbox.ts";
-import type { Mask } from "./mask.ts";
-import { toPlainText, toPreview } from "./plain-text.ts";
 import { maxOutputBytes, maxPreviewBytes, maxToldBlobs } from "../plan/run-limits.ts";
-import type { RunRecord } from "./run-recorder.ts";
-import type { RunFailure, RunOutcome, RunResult } from "./run-result.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
+import type { RunRecord } from "./run-recorder.ts";
+import type { RunOutcome, RunResult } from "./run-result.ts";
+import { toPlainText, toPreview } from "./run-text.ts";
+import type { Mask } from "./run-text.ts";
 import { toRunFailure } from "./to-run-failure.ts";
 
 export interface RunFacts {
@@ -21,7 +21,6 @@ export interface RunFacts {
 }
 
 const longestSummary = 1000;
-const mebibyte = 1024 * 1024;
 
 /** The result of a run that has ended (CONTRACT C-5.1), and all blobs that it stored. What is too long for the result is stored as blobs. */
 export async function toRunResult(
@@ -33,13 +32,10 @@ export async function toRunResult(
   const { text, isCut } = await record.log();
   const logs = toPreview(text, maxPreviewBytes);
   const spilled: string[] = [];
-  const outcome = await toOutcome(end, record, {
-    ...facts,
-    async spill(kind, bytes) {
-      const id = await keepIfPossible(caller, kind, bytes);
-      if (id !== undefined) spilled.push(id);
-      return id;
-    },
+  const outcome = await toOutcome(end, record, facts, async (kind, bytes) => {
+    const id = await keepIfPossible(caller, kind, bytes);
+    if (id !== undefined) spilled.push(id);
+    return id;
   });
   const logsBlob = logs === text && !isCut ? undefined : await keepIfPossible(caller, "text/plain", Buffer.from(text));
   const own = end.type === "returned" ? await ownedOf(end.outputBlobs ?? [], caller) : [];
@@ -54,7 +50,7 @@ export async function toRunResult(
     duration_ms: durationMs,
     limits_applied: {
       timeout_ms: run.limits.timeoutMs,
-      memory_mb: run.limits.memoryBytes / mebibyte,
+      memory_mb: run.limits.memoryBytes / 1024 / 1024,
       isolation,
       ...(spec.clamped && { clamped: true }),
     },
@@ -80,24 +76,22 @@ async function toOutputBlobs(
 
 type Outcome = Pick<RunResult, "summary"> & RunOutcome;
 
-interface SpillingFacts extends RunFacts {
-  /** Stores a part of the output that is too long for the result; undefined where it cannot be stored. */
-  readonly spill: (kind: string, bytes: Uint8Array) => Promise<string | undefined>;
-}
+/** Stores a part of the output that is too long for the result; undefined where it cannot be stored. */
+type Spill = (kind: string, bytes: Uint8Array) => Promise<string | undefined>;
 
-async function toOutcome(end: RunEnd, record: RunRecord, facts: SpillingFacts): Promise<Outcome> {
-  const failure = await toRunFailure(end, record, facts);
-  if (failure !== undefined) return failed(failure);
-  const value = end.type === "returned" ? await facts.mask.json(end.value) : await scriptOutput(record, facts);
-  const output = await toOutput(value, facts);
-  const given = end.type === "returned" ? end.summary : undefined;
+async function toOutcome(end: RunEnd, record: RunRecord, facts: RunFacts, spill: Spill): Promise<Outcome> {
+  const isReturned = end.type === "returned";
+  if (!(isReturned || (end.type === "exited" && end.exitCode === 0)) || record.refused.length > 0) {
+    const error = await toRunFailure(end, record, facts);
+    return { status: "failed", error, summary: toSummary(`${error.type}: ${error.message}`) };
+  }
+  const { mask } = facts;
+  const value = isReturned ? await mask.json(end.value) : await scriptOutput(record, mask, spill);
+  const output = await toOutput(value, spill);
+  const given = isReturned ? end.summary : undefined;
   // Masked before it is cut: half a secret would not be found.
-  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : facts.mask.plain(given));
+  const summary = toSummary(given === undefined ? `Completed.${filesIn(record)}` : mask.plain(given));
   return { status: "completed", output, summary };
-}
-
-function failed(error: RunFailure): Outcome {
-  return { status: "failed", error, summary: toSummary(`${error.type}: ${error.message}`) };
 }
 
 function filesIn({ files }: RunRecord): string {
@@ -114,32 +108,29 @@ function toSummary(text: string): string {
 }
 
 /** A small value as it is; a larger one as a reference to its blob. */
-async function toOutput(value: Json, facts: SpillingFacts): Promise<Json> {
-  const bytes = await runInSlices(writeJson(value), { now: () => performance.now(), slice: sliceMs });
+async function toOutput(value: Json, spill: Spill): Promise<Json> {
+  const bytes = await runInSlices(writeJson(value), { now: () => performance.now(), slice: 3 });
   if (bytes.length <= maxOutputBytes) return value;
-  return await spilled(bytes, "application/json", toPreview(bytes.toString("utf8"), previewBytes), facts);
+  return await spilled(bytes, "application/json", bytes.toString("utf8"), spill);
 }
 
 const previewBytes = 1024;
-const sliceMs = 3;
 
-async function spilled(bytes: Uint8Array, kind: string, preview: string, { spill }: SpillingFacts): Promise<Json> {
+async function spilled(bytes: Uint8Array, kind: string, text: string, spill: Spill): Promise<Json> {
   const blobId = await spill(kind, bytes);
+  const preview = toPreview(text, previewBytes);
   return { truncated: true, ...(blobId !== undefined && { blob_id: blobId }), size_bytes: bytes.length, preview };
 }
 
 /** `{exit_code, stdout, stderr}`; where that is too long, the longer stream is stored as a blob first (C-5.6). */
-async function scriptOutput(record: RunRecord, facts: SpillingFacts): Promise<Json> {
+async function scriptOutput(record: RunRecord, mask: Mask, spill: Spill): Promise<Json> {
   const streams = { stdout: record.stream("stdout").read(), stderr: record.stream("stderr").read() };
-  const texts = {
-    stdout: await facts.mask.longPlain(streams.stdout),
-    stderr: await facts.mask.longPlain(streams.stderr),
-  };
+  const texts = { stdout: await mask.longPlain(streams.stdout), stderr: await mask.longPlain(streams.stderr) };
   const output: Record<string, Json> = { exit_code: 0, ...texts };
   const longestFirst = (["stdout", "stderr"] as const).toSorted((a, b) => streams[b].length - streams[a].length);
   for (const name of longestFirst) {
     if (isShort(output)) break;
-    output[name] = await spilled(streams[name], "text/plain", toPreview(texts[name], previewBytes), facts);
+    output[name] = await spilled(streams[name], "text/plain", texts[name], spill);
   }
   return output;
 }

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
+import * as z from "zod";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
+import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { SkillsError } from "../../errors.ts";
 import { writeJson } from "../../sandbox/frames/json.ts";
@@ -23,6 +25,11 @@ interface RecordFile {
   readonly runId: string;
 }
 
+/** A run that has not ended yet names the process that runs it. */
+const recordedRun = keptRun.extend({
+  process: z.strictObject({ pid: z.number(), started: z.string(), space: z.string() }).exactOptional(),
+});
+
 const sweepEveryMs = 60 * 60 * 1000;
 const nameForm = /^(\d{13})-(run_[A-Za-z0-9]{10,64})\.json$/;
 const temporaryForm = /^\.(\d{13})-.*\.tmp$/;
@@ -40,6 +47,8 @@ class DiskRunStore implements RunStore {
   readonly #options: RunRetention & { readonly now: () => number; readonly log: Log };
   /** Stored since the owner's directory was last pruned. */
   readonly #unpruned = new Map<string, { runs: number; bytes: number }>();
+  /** By run id; of several records of one run, only the last is written. */
+  readonly #pending = new Map<string, KeptRun>();
   #last: Promise<void> = Promise.resolve();
   #sweptAt = -Infinity;
   #isTold = false;
@@ -50,11 +59,17 @@ class DiskRunStore implements RunStore {
   }
 
   keep(run: KeptRun): void {
+    const { runId } = run.spec;
+    const isPending = this.#pending.has(runId);
+    this.#pending.set(runId, run);
+    if (isPending) return;
     this.#last = this.#last.then(async () => {
       // After the answer to the call that made the run.
       await setImmediate();
+      const last = this.#pending.get(runId) ?? run;
+      this.#pending.delete(runId);
       try {
-        await this.#store(run);
+        await this.#store(last);
         this.#isTold = false;
       } catch (error) {
         if (!this.#isTold)
@@ -82,7 +97,9 @@ class DiskRunStore implements RunStore {
 
   async #store(run: KeptRun): Promise<void> {
     const { maxRuns, maxBytes, now } = this.#options;
-    const json = await runInSlices(writeJson(run), { now: () => performance.now(), slice: 3 });
+    const hasEnded = run.status !== "queued" && run.status !== "running";
+    const record = hasEnded ? run : { ...run, process: identifyProcess() };
+    const json = await runInSlices(writeJson(record), { now: () => performance.now(), slice: 3 });
     if (json.length > maxBytes) return;
     const owner = path.join(this.#directory, createHash("sha256").update(run.spec.owner).digest("hex").slice(0, 32));
     makeOwnDirectories(this.#directory, 0o700);
@@ -102,6 +119,7 @@ class DiskRunStore implements RunStore {
       for (const one of await namesIn(this.#directory)) await this.#prune(path.join(this.#directory, one));
       return;
     }
+    if (!hasEnded) return;
     const stored = this.#unpruned.get(owner) ?? { runs: 0, bytes: 0 };
     stored.runs += 1;
     stored.bytes += json.length;
@@ -149,8 +167,9 @@ class DiskRunStore implements RunStore {
 
   async #readRecord({ file, runId }: RecordFile): Promise<KeptRun | undefined> {
     try {
-      const run = keptRun.parse(JSON.parse(await readFile(file, "utf8")));
-      if (run.spec.runId === runId) return run;
+      const { process, ...run } = recordedRun.parse(JSON.parse(await readFile(file, "utf8")));
+      if (run.spec.runId === runId)
+        return process === undefined || isRunning(process) !== false ? run : { ...run, status: "interrupted" };
       this.#options.log("warning", `The run record ${file} was skipped: it is that of another run.`);
     } catch (error) {
       // Removed meanwhile by another process.

@@ -32,6 +32,7 @@ export function memoryRunStore({
   return {
     keep(run) {
       const { runId, owner } = run.spec;
+      kept = kept.filter((run) => run.runId !== runId);
       kept.push({ runId, owner, createdAt: run.createdAt, json: JSON.stringify(run) });
       prune(owner);
     },

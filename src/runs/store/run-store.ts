@@ -2,15 +2,16 @@ import * as z from "zod";
 import { runResult } from "../record/run-result.ts";
 import { runSpec } from "../run-spec.ts";
 
-/** A run that has ended, with what it was asked to do. */
+/** A run: what it was asked to do, and how far it got. */
 export const keptRun = z.strictObject({
   spec: runSpec,
   /** Milliseconds since 1970. */
   createdAt: z.number(),
-  status: z.enum(["completed", "failed", "refused", "cancelled"]),
+  /** `interrupted`: the process that ran it ended before the run. */
+  status: z.enum(["queued", "running", "interrupted", "completed", "failed", "refused", "cancelled"]),
   /** Without what was printed. `atMs` counts from `createdAt`. */
   events: z.array(z.looseObject({ atMs: z.number(), type: z.string() })).readonly(),
-  /** Of a run that started. */
+  /** Of a run that started and ended. */
   result: runResult.exactOptional(),
   /** Why it was refused. */
   error: z.strictObject({ code: z.string(), message: z.string() }).exactOptional(),
@@ -34,7 +35,7 @@ export const defaultRetention: RunRetention = Object.freeze({
 
 /** The port to the records of runs (CONTRACT C-5.0). */
 export interface RunStore {
-  /** Stores a record, some time later. Never throws: a run does not depend on its record. */
+  /** Stores a record, some time later, in place of an earlier one of the same run. Never throws: a run does not depend on its record. */
   keep(run: KeptRun): void;
   /** Undefined where there is none, or no longer. */
   read(runId: string): Promise<KeptRun | undefined>;

@@ -1,4 +1,13 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -45,6 +54,16 @@ describe("run records on disk", () => {
     const [file = ""] = filesOf();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(join(directory, "runs")).mode & 0o777).toBe(0o700);
+  });
+
+  test.skipIf(process.platform !== "linux")("a run whose process has ended was interrupted", async () => {
+    const store = open();
+    store.keep({ ...keptRunOf(1), status: "running" });
+    await store.close();
+    expect(await store.read("run_0000000001")).toMatchObject({ status: "running" });
+    const [file = ""] = filesOf();
+    writeFileSync(file, readFileSync(file, "utf8").replace(/"started":"\d+"/, '"started":"1"'));
+    expect(await store.read("run_0000000001")).toEqual({ ...keptRunOf(1), status: "interrupted" });
   });
 
   test("looking creates nothing", async () => {

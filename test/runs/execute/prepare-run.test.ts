@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { identityOf } from "../../../src/base/paths/directory-identity.ts";
 import type { DirectoryIdentity } from "../../../src/base/paths/directory-identity.ts";
-import { projectOf } from "../../../src/runs/execute/project-of.ts";
+import { projectOf } from "../../../src/runs/execute/prepare-run.ts";
 import type { SandboxProject } from "../../../src/sandbox/sandbox.ts";
 
 let directory = "";

@@ -10,3 +10,11 @@ export function wholeNumber({ least, most }: { readonly least: number; readonly 
     .meta({ type: "integer" });
   return most === undefined ? number : number.max(most, expected);
 }
+
+const mapping = z.record(z.string(), z.unknown());
+
+/** The arguments of a run, passed on as they are: a copy by `z.record` would lose the key `__proto__`. */
+export const runArguments = z
+  .unknown()
+  .refine((value) => mapping.safeParse(value).success, "an object")
+  .meta({ type: "object", propertyNames: { type: "string" }, additionalProperties: {} });
