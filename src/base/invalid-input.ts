@@ -18,16 +18,23 @@ export function invalidInput(
   violations: readonly Violation[],
   facts: { readonly hint?: string; readonly available?: readonly string[] } = {},
 ): SkillsError {
-  const sentences = violations.slice(0, maxSentences).map(({ field, expected, actual }) => {
-    const parameter = field === "" ? "The input" : field.slice(1);
-    if (expected === noSuchParameter) return `Unknown parameter ${parameter}.`;
-    return `${parameter}: expected ${expected}, got ${inWords(actual)}.`;
-  });
+  const sentences = toSentences(violations, (field) => (field === "" ? "The input" : field.slice(1)));
   const message = [`Invalid input to ${tool}.`, ...sentences, ...(facts.hint === undefined ? [] : [facts.hint])].join(
     " ",
   );
   return new SkillsError("VALIDATION_ERROR", message, {
     facts: { violations: violations.slice(0, maxViolations), ...facts },
+  });
+}
+
+/** A sentence for each of the first violations; `toName` names a field for the reader. */
+export function toSentences(violations: readonly Violation[], toName: (field: string) => string): string[] {
+  return violations.slice(0, maxSentences).map(({ field, expected, actual }) => {
+    const name = toName(field);
+    if (expected === noSuchParameter) return `Unknown parameter ${name}.`;
+    return actual === null
+      ? `${name} is required: ${expected}.`
+      : `${name}: expected ${expected}, got ${inWords(actual)}.`;
   });
 }
 
@@ -38,21 +45,21 @@ const longestShown = 80;
 /** A value short enough for an error; null if missing. */
 export function shown(value: unknown): unknown {
   if (value === undefined) return null;
+  if (value === null) return "null";
   if (typeof value === "string") return cut(value);
   if (Array.isArray(value)) return "an array";
-  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value === "object") return "an object";
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   // In process, arguments may be other than JSON; errors are JSON.
-  return value === null || typeof value === "boolean" ? value : `a ${typeof value}`;
+  return typeof value === "boolean" ? value : `a ${typeof value}`;
 }
 
 /** A result of {@link shown} in a sentence: values are quoted as JSON, types such as `an array` are not. */
-export function inWords(actual: unknown): string {
-  if (actual === null || actual === undefined) return "nothing";
+function inWords(actual: unknown): string {
   return typeof actual === "string" && kinds.has(actual) ? actual : JSON.stringify(actual);
 }
 
-const kinds = new Set(["an array", "an object", "a bigint", "a function", "a symbol"]);
+const kinds = new Set(["null", "an array", "an object", "a bigint", "a function", "a symbol"]);
 
 export function cut(text: string): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;

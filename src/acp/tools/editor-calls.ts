@@ -1,4 +1,5 @@
 import type { Log } from "../../base/log.ts";
+import { invalidInput } from "../../base/invalid-input.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
 import { SkillsError } from "../../errors.ts";
 import { onPrinted } from "../../runs/run-event.ts";
@@ -196,9 +197,7 @@ function unknownSession(tool: string, sessionId: unknown, ids: readonly string[]
         : typeof sessionId;
   const expected = ids.length === 0 ? "none, because no session is open" : "the id of an open session";
   const available = nearest(actual ?? "", ids, asAvailable);
-  const message = `Invalid input to ${tool}. sessionId: expected ${expected}, got ${actual === null ? "nothing" : JSON.stringify(actual)}.`;
-  const violations = [{ field: "/sessionId", expected, actual }];
-  return new SkillsError("VALIDATION_ERROR", message, { facts: { violations, available } });
+  return invalidInput(tool, [{ field: "/sessionId", expected, actual }], { available });
 }
 
 /** The answer to `_acp-skills/list_problems`. */

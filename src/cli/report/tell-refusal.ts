@@ -1,3 +1,5 @@
+import { toSentences } from "../../base/invalid-input.ts";
+import type { Violation } from "../../base/invalid-input.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
 import { toWireError } from "../../wire/error-table.ts";
@@ -24,30 +26,14 @@ function withHint(message: string, hint = ""): string {
   return message.endsWith(hint) ? message : `${message} ${hint}`;
 }
 
-import { inWords } from "../../base/invalid-input.ts";
-
-interface Violation {
-  readonly field: string;
-  readonly expected: string;
-  readonly actual: unknown;
-}
-
-const maxSentences = 3;
-
 /** Rewrites an error of the tool behind `acp-skills run NAME` to name options instead of parameters, and commands instead of tools. */
 export function inWordsOfRun(error: unknown, name: string): unknown {
   if (!isSkillsError(error) || error.code === "INTERNAL") return error;
   const { violations, hint } = error.facts;
   const own = (text: string): string => inCommands(text, name);
-  const message = isViolations(violations)
-    ? violations.slice(0, maxSentences).map(toSentence).map(own).join(" ")
-    : own(error.message);
+  const message = isViolations(violations) ? toSentences(violations, toOption).map(own).join(" ") : own(error.message);
   const facts = { ...error.facts, ...(typeof hint === "string" && { hint: own(hint) }) };
   return new SkillsError(error.code, message, { cause: error, facts });
-}
-
-function toSentence({ field, expected, actual }: Violation): string {
-  return `${toOption(field)}: expected ${expected}, got ${inWords(actual)}.`;
 }
 
 /** The option that a parameter comes from. */
@@ -55,7 +41,7 @@ function toOption(field: string): string {
   const [, parameter = "", ...inside] = field.split("/");
   const option = options[parameter] ?? parameter;
   const place = inside.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
-  return place === "" || parameter === "input_blobs" ? option : `${option} ${place}`;
+  return place === "" || parameter === "input_blobs" ? option : `${place} in ${option}`;
 }
 
 const options: Readonly<Record<string, string>> = {
@@ -78,7 +64,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   ],
   [/describe_skill lists them\./, "acp-skills show NAME lists them."],
   [/Use a name that list_skills returns\./, "acp-skills list shows all skills."],
-  [/a blob id, as create_blob returns it/, 'a blob: give a file with --blob, and "@1" here for the first'],
+  [/a blob id, as create_blob returns it/, 'a blob; pass a file with --blob, and refer to the first as "@1"'],
 ];
 
 function isViolations(value: unknown): value is readonly Violation[] {

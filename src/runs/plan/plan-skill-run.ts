@@ -1,5 +1,5 @@
 import { asAvailable, nearest } from "../../base/nearest.ts";
-import { invalidInput, shown } from "../../base/invalid-input.ts";
+import { invalidInput, noSuchParameter, shown } from "../../base/invalid-input.ts";
 import type { Violation } from "../../base/invalid-input.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { isBlobId } from "../../blobs/blob-arguments.ts";
@@ -123,7 +123,7 @@ function checkArgs(tool: string, args: Arguments, inputs: Manifest["inputs"]): C
   const unknown = Object.keys(args).filter((name) => !Object.hasOwn(inputs, name));
   const violations: Violation[] = unknown.map((name) => ({
     field: pointer(name),
-    expected: `one of the skill's inputs: ${names.slice(0, maxNamed).join(", ") || "it has none"}`,
+    expected: noSuchParameter,
     actual: shown(args[name]),
   }));
   const whole: [string, Json][] = [];
@@ -144,12 +144,11 @@ function checkArgs(tool: string, args: Arguments, inputs: Manifest["inputs"]): C
   }
   if (violations.length === 0) return { args: Object.fromEntries(whole), blobs };
   const [misspelt] = unknown;
-  const available = misspelt === undefined ? [] : nearest(misspelt, names, asAvailable);
-  const near = available[0] === undefined ? {} : { hint: `Did you mean ${available[0]}?`, available };
-  throw invalidInput(tool, violations, near);
+  if (misspelt === undefined) throw invalidInput(tool, violations);
+  const available = nearest(misspelt, names, asAvailable);
+  const hint = available[0] === undefined ? "The skill takes no arguments." : `Did you mean ${available[0]}?`;
+  throw invalidInput(tool, violations, { hint, available });
 }
-
-const maxNamed = 10;
 
 const typeWords: Readonly<Record<DeclaredArgument["type"], string>> = {
   string: "a string",

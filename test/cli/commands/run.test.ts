@@ -108,7 +108,7 @@ describe("acp-skills run", () => {
     );
     const missing = await run("a.b");
     expect(missing.code).toBe(1);
-    for (const name of names.slice(0, 3)) expect(missing.stderr).toContain(`--args ${name}: expected a string`);
+    for (const name of names.slice(0, 3)) expect(missing.stderr).toContain(`${name} in --args is required: a string`);
     const args = JSON.stringify(Object.fromEntries(names.map((name) => [name, `${name}!`])));
     const { stdout } = await run("a.b", "--args", args, "--json");
     expect((JSON.parse(stdout) as { output: unknown }).output).toEqual(
@@ -152,13 +152,16 @@ describe("acp-skills run", () => {
   });
 
   test.each<[string, string[]]>([
-    ["--args numbers: expected a whole number, got nothing.", ["a.b"]],
-    ['--args numbers: expected a whole number, got "x".', ["a.b", "--args", '{"numbers":"x","sheet":"@1"}']],
+    ["numbers in --args is required: a whole number.", ["a.b"]],
+    ['numbers in --args: expected a whole number, got "x".', ["a.b", "--args", '{"numbers":"x","sheet":"@1"}']],
     [
-      '--args sheet: expected a blob: give a file with --blob, and "@1" here for the first',
+      'sheet in --args: expected a blob; pass a file with --blob, and refer to the first as "@1", got "@1".',
       ["a.b", "--args", '{"numbers":1,"sheet":"@1"}'],
     ],
-    ["--args nmbers: expected one of the skill's inputs: numbers, sheet", ["a.b", "--args", '{"nmbers":1}']],
+    [
+      "Unknown parameter nmbers in --args. numbers in --args is required: a whole number. Did you mean numbers?",
+      ["a.b", "--args", '{"nmbers":1}'],
+    ],
     ["Did you mean numbers?", ["a.b", "--args", '{"nmbers":1}']],
     ["--args: expected an object", ["a.b", "--args", "[1]"]],
     ["acp-skills show words prints its instructions; a file under scripts/ runs with --script PATH.", ["words"]],
