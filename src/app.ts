@@ -10,7 +10,7 @@ import type { Settings } from "./options.ts";
 import type { RunMeansOnDisk } from "./runs/run-means.ts";
 import { diskSkillBytes } from "./skills/files/disk-skill-bytes.ts";
 import { diskSkillFiles } from "./skills/files/disk-skill-files.ts";
-import type { SkillSource } from "./skills/files/skill-bytes.ts";
+import type { SkillSource } from "./skills/files/skill-files.ts";
 import { openSkillHasher } from "./skills/hash/hash-skill.ts";
 import type { SkillHasher } from "./skills/hash/hash-skill.ts";
 import { openSkillset } from "./skills/skillset.ts";

@@ -1,6 +1,6 @@
 import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
-import type { SkillSource } from "../skills/files/skill-bytes.ts";
+import type { SkillSource } from "../skills/files/skill-files.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { RunListener } from "./run-event.ts";

@@ -8,10 +8,9 @@ import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits
 import { callsOf } from "../runs/plan/dependencies.ts";
 import { isScript } from "../runs/plan/plan-skill-run.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
-import type { FilePart } from "../skills/files/skill-bytes.ts";
+import type { FilePart, SkillSource } from "../skills/files/skill-files.ts";
 import { toManifest } from "./answers/to-manifest.ts";
 import { defineTool, readOnly } from "./tool.ts";
-import type { SkillSource } from "../skills/files/skill-bytes.ts";
 import { typedFrontmatter } from "./answers/typed-frontmatter.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());

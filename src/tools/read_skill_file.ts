@@ -6,11 +6,9 @@ import { runInSlices } from "../base/slices.ts";
 import type { Skill } from "../skills/skill.ts";
 import { toContent } from "./answers/content.ts";
 import { maxFileBytes, maxReplyBytes } from "./input/limits.ts";
-import { invalidPath, locateSkillFile } from "../skills/hash/walk-skill.ts";
-import { skillPathFault } from "../skills/hash/skill-path.ts";
+import { invalidPath, locateSkillFile, skillPathFault, walkSkill } from "../skills/hash/walk-skill.ts";
 import { defineTool, readOnly } from "./tool.ts";
-import type { SkillSource } from "../skills/files/skill-bytes.ts";
-import { walkSkill } from "../skills/hash/walk-skill.ts";
+import type { SkillSource } from "../skills/files/skill-files.ts";
 
 export const readSkillFile = defineTool({
   name: "read_skill_file",

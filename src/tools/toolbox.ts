@@ -15,7 +15,7 @@ import { projectFiles } from "./project/project-files.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { ToolLimits } from "./input/limits.ts";
-import type { SkillSource } from "../skills/files/skill-bytes.ts";
+import type { SkillSource } from "../skills/files/skill-files.ts";
 import type { Skill } from "../skills/skill.ts";
 import { viewSkills } from "./view/skill-view.ts";
 import type { ToolName } from "./tool-names.ts";

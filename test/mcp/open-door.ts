@@ -8,12 +8,11 @@ import type { SocketServer } from "../../src/mcp/socket/socket-server.ts";
 import type { McpCaller, McpDoor } from "../../src/mcp/mcp-door.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import type { Catalog } from "../../src/skills/catalog.ts";
-import { memorySkillFiles } from "../../src/skills/files/memory-skill-files.ts";
-import type { MemorySkillFiles } from "../../src/skills/files/memory-skill-files.ts";
+import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
+import type { MemorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
-import { memorySkillBytes } from "../../src/skills/files/memory-skill-bytes.ts";
 import type { Runs } from "../../src/runs/runs.ts";
-import type { SkillSource } from "../../src/skills/files/skill-bytes.ts";
+import type { SkillSource } from "../../src/skills/files/skill-files.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
 

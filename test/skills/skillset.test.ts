@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readOptions } from "../../src/options.ts";
 import type { Catalog } from "../../src/skills/catalog.ts";
-import { memoryWatcher } from "../../src/skills/watch/memory-watcher.ts";
+import { memoryWatcher } from "./watch/memory-watcher.ts";
 import { openNativeWatcher } from "../../src/skills/watch/native-watcher.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
 import { type OpenRoots, openSkillset, rootsOnDisk, type Skillset } from "../../src/skills/skillset.ts";

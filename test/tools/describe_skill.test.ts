@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { memorySkillFiles } from "../../src/skills/files/memory-skill-files.ts";
-import { memorySkillBytes } from "../../src/skills/files/memory-skill-bytes.ts";
+import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { actionSkill } from "../runs/open-runner.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 

@@ -1,9 +1,13 @@
 import type { FileHandle } from "node:fs/promises";
-import { openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
+import { openHandleAtRealPath, openRegularFile } from "../../base/paths/at-real-path.ts";
 import { hasControls, withoutControls } from "../../skills/text/control-characters.ts";
 import { hasInvisible, replaceInvisible } from "../../skills/text/invisible-characters.ts";
-import { openRegularFile } from "../../skills/files/open-regular-file.ts";
-import { isSkillFile, listSkillContents } from "../../skills/files/skill-contents.ts";
+import { runInSlices } from "../../base/slices.ts";
+import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
+import type { Entry } from "../../skills/files/skill-files.ts";
+import { walkSkill } from "../../skills/hash/walk-skill.ts";
+import { isSkillFileName } from "../../skills/scan/read-directory.ts";
+import { byCodePoint } from "../../skills/text/code-point-order.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Instructions } from "./invocation.ts";
 
@@ -12,6 +16,8 @@ const bodyLimit = 256 * 1024;
 /** The limit for frontmatter, which precedes the body and is not inserted. */
 const frontmatterLimit = 1024 * 1024;
 const filesLimit = 200;
+/** Milliseconds of listing files before other messages get a turn. */
+const listingSlice = 3;
 
 /** Reads a skill when it is used. Throws if SKILL.md is not a readable regular file. */
 export async function readInstructions(skill: Skill): Promise<Instructions> {
@@ -64,11 +70,19 @@ function cutAtCharacter(bytes: Buffer, limit: number): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** Lists the other files of the skill. */
+/** Lists the other files of the skill, those near the top first, without those of packages and nested skills. */
 async function listFiles(directory: string): Promise<Pick<Instructions, "files" | "moreFiles">> {
-  const { paths, more } = await listSkillContents(directory, filesLimit + 1);
-  const files = paths.filter((name) => !isSkillFile({ name })).map(toLine);
-  return { files: files.slice(0, filesLimit), moreFiles: more || files.length > filesLimit };
+  const isLeftOut = (path: string, entries: readonly Entry[]): boolean =>
+    path.endsWith("node_modules/") || entries.some(({ name }) => isSkillFileName(name));
+  const walk = walkSkill(diskSkillFiles(), directory, isLeftOut);
+  const { files, complete } = await runInSlices(walk, { now: () => performance.now(), slice: listingSlice });
+  const paths = files.map(({ path }) => path).filter((path) => !isSkillFileName(path));
+  paths.sort((a, b) => depthOf(a) - depthOf(b) || byCodePoint(a, b));
+  return { files: paths.slice(0, filesLimit).map(toLine), moreFiles: !complete || paths.length > filesLimit };
+}
+
+function depthOf(path: string): number {
+  return path.split("/").length;
 }
 
 /** A path on one line of a prompt, quoted if it has control or invisible characters, so that it cannot pass for instructions. */

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
 import type { MountedFile, MountedSkill, Sandbox, SandboxProject, SandboxRun } from "../../sandbox/sandbox.ts";
-import { joinPath } from "../../skills/files/skill-files.ts";
-import type { SkillSource } from "../../skills/files/skill-bytes.ts";
+import type { SkillSource } from "../../skills/files/skill-files.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { requirementsFile } from "../plan/dependencies.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";

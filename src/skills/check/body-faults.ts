@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { closeSync, readSync } from "node:fs";
 import { findFrontmatter } from "../text/frontmatter.ts";
 import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
-import { openRegularFileSync } from "../files/open-regular-file.ts";
+import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
 import type { Finding } from "../rules/rules.ts";
 import { openTextPositions } from "../text/text-positions.ts";
 import type { TextPosition } from "../text/text-positions.ts";

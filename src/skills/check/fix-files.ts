@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import path from "node:path";
 import { isSkillsError } from "../../errors.ts";
 import { fixSkill } from "../rules/fix-skill.ts";
-import { openRegularFile } from "../files/open-regular-file.ts";
+import { openRegularFile } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import type { RuleCode } from "../rules/rules.ts";
 

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, readSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { openAtRealPath, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import type { SkillBytes } from "./skill-bytes.ts";
+import type { SkillBytes } from "./skill-files.ts";
 
 /** Smaller files are read synchronously, which costs less than opening them asynchronously. */
 const maxAtOnce = 256 * 1024;

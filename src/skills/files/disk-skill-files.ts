@@ -1,10 +1,15 @@
 import { closeSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Dirent } from "node:fs";
 import path from "node:path";
-import { holdChild, holdDirectory, listHeld, openInHeld } from "../../base/paths/at-real-path.ts";
-import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
+import {
+  type HeldDirectory,
+  holdChild,
+  holdDirectory,
+  listHeld,
+  openInHeld,
+  openRegularFileSync,
+} from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../errors.ts";
-import { openRegularFileSync } from "./open-regular-file.ts";
 import type { Entry, Head, SkillFiles } from "./skill-files.ts";
 
 /** The entry of nearly every skill directory, shared by all of them. */

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
-import { joinPath } from "./skill-files.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 
 /** A link on the way to a path, or its end: `name` in `directory`, which is a real path. */
 export interface Step {

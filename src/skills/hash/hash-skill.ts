@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { runInSlices } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
-import type { FileStamp, SkillBytes } from "../files/skill-bytes.ts";
-import type { SkillSource } from "../files/skill-bytes.ts";
+import type { FileStamp, SkillBytes, SkillSource } from "../files/skill-files.ts";
 import { orNothing, walkSkill } from "./walk-skill.ts";
 import type { WalkedFile } from "./walk-skill.ts";
 

@@ -1,13 +1,12 @@
 import { relative, sep } from "node:path";
-import { isSkillsError, SkillsError } from "../../errors.ts";
-import { byCodePoint } from "../text/code-point-order.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
-import type { SkillSource } from "../files/skill-bytes.ts";
-import { joinPath } from "../files/skill-files.ts";
-import type { Entry, SkillFiles } from "../files/skill-files.ts";
-import type { Skill } from "../skill.ts";
 import type { Steps } from "../../base/slices.ts";
-import { isHiddenName, skillPathFault } from "./skill-path.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import type { Entry, SkillFiles, SkillSource } from "../files/skill-files.ts";
+import type { Skill } from "../skill.ts";
+import { byCodePoint } from "../text/code-point-order.ts";
+import { countCodePoints } from "../text/code-points.ts";
 
 /** A walk stops at this many files, or entries looked at. */
 const maxWalkedFiles = 4096;
@@ -19,7 +18,7 @@ export interface WalkedFile {
   readonly real: string;
 }
 
-export interface Walk {
+interface Walk {
   /** Ordered by code point. */
   readonly files: readonly WalkedFile[];
   /** False when the walk ended at one of its limits. */
@@ -28,9 +27,13 @@ export interface Walk {
 
 /**
  * Every file below a skill's directory that read_skill_file serves. Links are followed inside the directory only. Unreadable files are
- * left out; an unreadable skill directory throws UNREADABLE.
+ * left out; an unreadable skill directory throws UNREADABLE. `isLeftOut` is asked of each subdirectory.
  */
-export function* walkSkill(source: SkillFiles, root: string): Steps<Walk> {
+export function* walkSkill(
+  source: SkillFiles,
+  root: string,
+  isLeftOut?: (path: string, entries: readonly Entry[]) => boolean,
+): Steps<Walk> {
   const files: WalkedFile[] = [];
   let entriesLeft = maxWalkedEntries;
   let complete = true;
@@ -38,6 +41,7 @@ export function* walkSkill(source: SkillFiles, root: string): Steps<Walk> {
   function* walkDirectory(real: string, prefix: string, above: readonly string[]): Steps<void> {
     const entries = prefix === "" ? source.list(real) : (orNothing(() => source.list(real)) ?? []);
     yield;
+    if (prefix !== "" && isLeftOut?.(prefix, entries) === true) return;
     for (const entry of inPathOrder(entries)) {
       if (files.length >= maxWalkedFiles || --entriesLeft < 0) complete = false;
       if (!complete) return;
@@ -99,4 +103,33 @@ export function locateSkillFile({ files }: SkillSource, { directory }: Skill, pa
 export function invalidPath(fault: string): SkillsError {
   const hint = "Take a path from the files that describe_skill lists, such as SKILL.md or references/guide.md.";
   return new SkillsError("INVALID_PATH", `The path ${fault}.`, { facts: { hint } });
+}
+
+/** In characters (CONTRACT C-3.3). */
+const maxPathLength = 512;
+
+/**
+ * Why a path cannot name a file of a skill, as the end of a sentence that starts with "The path"; undefined if it can (CONTRACT
+ * C-3.3). Pure: existence and links are not checked. Never percent-decodes.
+ */
+export function skillPathFault(path: string, directory = "the skill's directory"): string | undefined {
+  if (path === "") return "is empty";
+  if (path.length > maxPathLength && countCodePoints(path) > maxPathLength) {
+    return `has more than ${maxPathLength} characters`;
+  }
+  if (path.includes("\0")) return "contains a NUL character";
+  if (path.includes("\\")) return "contains a backslash; separate its segments by /";
+  if (path.startsWith("/")) return "is absolute; leave out the leading /";
+  if (path.startsWith("~")) return `starts with ~; write it relative to ${directory}`;
+  if (/^[A-Za-z]:/.test(path)) return `starts with a drive letter; write it relative to ${directory}`;
+  for (const segment of path.split("/")) {
+    if (segment === "") return "has an empty segment";
+    if (segment === "." || segment === "..") return `has a segment ${segment}; write it relative to ${directory}`;
+  }
+  return undefined;
+}
+
+/** Whether a name is never served: a dot-file, or Python's cache. */
+export function isHiddenName(name: string): boolean {
+  return name.startsWith(".") || name.toLowerCase() === "__pycache__";
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isSkillFileName } from "./read-directory.ts";
 import type { DirectoryRecord } from "./read-directory.ts";
-import { joinPath } from "../files/skill-files.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import type { Steps } from "../../base/slices.ts";
 

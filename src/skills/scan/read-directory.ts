@@ -1,7 +1,7 @@
 import path from "node:path";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { isSkillsError } from "../../errors.ts";
-import { joinPath } from "../files/skill-files.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import { maxFrontmatterBytes, parseSkill } from "../manifest/parse-skill.ts";
 import type { ManifestReading, ParsedSkill } from "../manifest/parse-skill.ts";

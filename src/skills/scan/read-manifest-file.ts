@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { joinPath } from "../files/skill-files.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import type { ManifestReading } from "../manifest/parse-skill.ts";
 import { readManifest } from "../manifest/read-manifest.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import { withinTime } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
-import { joinPath } from "../files/skill-files.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import { CopyFinder } from "./copies.ts";

@@ -1,8 +1,8 @@
 import type { FSWatcher } from "node:fs";
 import path from "node:path";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import { identityOf } from "../files/follow-path.ts";
 import type { Step } from "../files/follow-path.ts";
-import { joinPath } from "../files/skill-files.ts";
 
 /** The part of `fs.watch` that is used. */
 export type WatchDirectory = (

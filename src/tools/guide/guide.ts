@@ -1,7 +1,9 @@
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { joinPath } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../errors.ts";
-import { memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
+import type { SkillSource } from "../../skills/files/skill-files.ts";
 import type { Manifest } from "../../skills/manifest/manifest.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import {
@@ -12,9 +14,7 @@ import {
   maxReplyBytes,
   type ToolLimits,
 } from "../input/limits.ts";
-import { memorySkillBytes } from "../../skills/files/memory-skill-bytes.ts";
 import { defaultTimeoutMs, maxOutputBytes, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
-import type { SkillSource } from "../../skills/files/skill-bytes.ts";
 import { toolNames, type ToolName } from "../tool-names.ts";
 import { urlOf } from "../../base/url-of.ts";
 
@@ -128,6 +128,24 @@ function rounded(value: number): string {
 }
 
 function toGuide(text: string): Guide {
-  const files = memorySkillFiles({ [skill.file]: text });
-  return { body: text.replace(/^---\n[^]*?\n---\n+/, ""), source: { files, bytes: memorySkillBytes(files) } };
+  return { body: text.replace(/^---\n[^]*?\n---\n+/, ""), source: toSource(Buffer.from(text)) };
+}
+
+/** The guide's directory, with SKILL.md as its only file. */
+function toSource(content: Buffer): SkillSource {
+  const file = joinPath(directory, "SKILL.md");
+  const size = content.length;
+  const sha256 = hash("sha256", content, "hex");
+  return {
+    files: {
+      list: () => [{ name: "SKILL.md", kind: "file", link: false }],
+      head: (_file, limit) => ({ bytes: content.subarray(0, limit), whole: size < limit }),
+      resolve: (target) => (target === file || target === directory ? target : undefined),
+    },
+    bytes: {
+      stamp: () => ({ size, version: sha256 }),
+      head: (_file, limit) => ({ bytes: content.subarray(0, limit), size }),
+      sha256: () => sha256,
+    },
+  };
 }

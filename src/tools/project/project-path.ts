@@ -1,4 +1,4 @@
-import { skillPathFault } from "../../skills/hash/skill-path.ts";
+import { skillPathFault } from "../../skills/hash/walk-skill.ts";
 
 /** Files that make editors and CI systems run commands, besides dot-files. */
 const settings =

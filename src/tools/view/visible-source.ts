@@ -1,8 +1,7 @@
 import { dirname } from "node:path";
-import { joinPath } from "../../skills/files/skill-files.ts";
-import type { SkillFiles } from "../../skills/files/skill-files.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
+import type { SkillFiles, SkillSource } from "../../skills/files/skill-files.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
-import type { SkillSource } from "../../skills/files/skill-bytes.ts";
 
 /**
  * The files that one caller sees: none in the directory of a skill or version that is not visible, even if that directory is inside a

@@ -27,15 +27,20 @@ test("returns the body without frontmatter, and the skill's files", async () => 
   write("SKILL.md", "---\nname: pdf\ndescription: d\n---\n\n# How\n---\nDo it.\n");
   write("scripts/run.py", "");
   write("reference.md", "");
+  write("B.md", "");
   write(".hidden/secret", "");
   write("node_modules/x/index.js", "");
   write("inner/SKILL.md", "");
   write("inner/of-another-skill.md", "");
+  write("lower/skill.md", "");
+  write("lower/deeper/more.md", "");
+  write("scripts/__pycache__/run.pyc", "");
+  write("scripts/lib/deep.py", "");
   symlinkSync("/etc", join(directory, "etc"));
   expect(await readInstructions(skill)).toEqual({
     body: "\n# How\n---\nDo it.\n",
     truncated: false,
-    files: ["reference.md", "scripts/run.py"],
+    files: ["B.md", "reference.md", "scripts/run.py", "scripts/lib/deep.py"],
     moreFiles: false,
     changedAt: expect.closeTo(Date.now(), -5) as number,
   });

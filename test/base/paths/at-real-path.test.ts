@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { hash } from "node:crypto";
 import {
+  closeSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,11 +16,16 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readInstructions } from "../../../src/acp/prompt/read-instructions.ts";
-import { listAtRealPath, openAtRealPath } from "../../../src/base/paths/at-real-path.ts";
+import {
+  holdDirectory,
+  listHeld,
+  openAtRealPath,
+  openRegularFile,
+  openRegularFileSync,
+} from "../../../src/base/paths/at-real-path.ts";
 import { replaceFile } from "../../../src/skills/check/replace-file.ts";
 import { isSkillsError } from "../../../src/errors.ts";
 import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { listSkillContents } from "../../../src/skills/files/skill-contents.ts";
 import { diskSkillBytes } from "../../../src/skills/files/disk-skill-bytes.ts";
 import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { toMountedSkill } from "../../../src/runs/execute/prepare-run.ts";
@@ -75,7 +82,6 @@ const readers: Record<string, () => unknown> = {
   "what describe_skill lists": async () => await openSkillHasher().hash(source, skillDirectory, never),
   "what a sandbox is shown": mountedText,
   "the instructions of a prompt": async () => await readInstructions(skill()),
-  "the names for a prompt": async () => await listSkillContents(skillDirectory, 100),
 };
 /** What the results would contain if a read had followed the symlink. */
 const signs = ["stolen", hash("sha256", stolen), '"size":7919', '"size_bytes":7919'];
@@ -119,14 +125,38 @@ describe.skipIf(process.platform !== "linux")("while a skill directory and a sym
   });
 });
 
-describe("listAtRealPath and openAtRealPath", () => {
-  it("list a real path and reject a path that contains a symlink", () => {
-    expect(
-      listAtRealPath(join(skillDirectory, "inner"))
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(["file", "public"]);
-    expect(() => listAtRealPath(join(root, "link", "inner"))).toThrow("replaced by a symlink");
+describe("holdDirectory and openAtRealPath", () => {
+  it("open a real path and reject a path that contains a symlink", () => {
+    const inner = join(skillDirectory, "inner");
+    const held = holdDirectory(inner);
+    const names = listHeld(held, inner).map(({ name }) => name);
+    held.close();
+    expect(names.sort()).toEqual(["file", "public"]);
+    expect(() => holdDirectory(join(root, "link", "inner"))).toThrow("replaced by a symlink");
     expect(() => openAtRealPath(join(root, "link", "inner", "file"))).toThrow("replaced by a symlink");
+  });
+});
+
+describe("openRegularFile", () => {
+  it("opens a regular file", async () => {
+    const path = join(root, "file");
+    writeFileSync(path, "text");
+    const handle = await openRegularFile(path);
+    expect(await handle.readFile("utf8")).toBe("text");
+    await handle.close();
+    const descriptor = openRegularFileSync(path);
+    closeSync(descriptor);
+    expect(descriptor).toBeGreaterThan(2);
+  });
+
+  it.skipIf(process.platform === "win32")("rejects a directory and a FIFO without blocking", async () => {
+    const inner = join(root, "inner");
+    const pipe = join(root, "pipe");
+    mkdirSync(inner);
+    execFileSync("mkfifo", [pipe]);
+    for (const target of [inner, pipe]) {
+      await expect(openRegularFile(target)).rejects.toSatisfy(isSkillsError);
+      expect(() => openRegularFileSync(target)).toThrow(`${target} cannot be read: it is not a regular file.`);
+    }
   });
 });

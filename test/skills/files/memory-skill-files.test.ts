@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { memorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
+import { memorySkillBytes, memorySkillFiles } from "./memory-skill-files.ts";
+import { describeSkillBytes } from "../../contract/skill-bytes.ts";
 import { describeSkillFiles } from "../../contract/skill-files.ts";
 
 describeSkillFiles("memory", () => {
@@ -34,4 +35,19 @@ it("removing a symlink keeps its target", () => {
   files.remove("/s/a");
   expect(files.list("/s")).toEqual([]);
   expect(files.list("/real")).toHaveLength(1);
+});
+
+describeSkillBytes("memory", () => {
+  const files = memorySkillFiles();
+  files.makeDirectory("/root");
+  return {
+    root: "/root",
+    bytes: memorySkillBytes(files),
+    write: (file, content) => files.write(`/root/${file}`, content),
+    makeDirectory: (directory) => files.makeDirectory(`/root/${directory}`),
+    link: (link, target) => files.link(`/root/${link}`, target),
+    makeOther: (file) => files.makeOther(`/root/${file}`),
+    grow: () => undefined,
+    close: () => undefined,
+  };
 });

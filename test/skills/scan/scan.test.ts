@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { SkillsError } from "../../../src/errors.ts";
-import { memorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
-import type { MemorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
+import { memorySkillFiles } from "../files/memory-skill-files.ts";
+import type { MemorySkillFiles } from "../files/memory-skill-files.ts";
 import type { Found } from "../../../src/skills/scan/scan-memory.ts";
 import { Scan } from "../../../src/skills/scan/scan.ts";
 import type { ScanOptions } from "../../../src/skills/scan/scan.ts";

@@ -1,5 +1,5 @@
-import { memorySkillFiles } from "../../../src/skills/files/memory-skill-files.ts";
-import { memoryWatcher } from "../../../src/skills/watch/memory-watcher.ts";
+import { memorySkillFiles } from "../files/memory-skill-files.ts";
+import { memoryWatcher } from "./memory-watcher.ts";
 import { describeSkillWatcher } from "../../contract/skill-watcher.ts";
 
 describeSkillWatcher("memory", () => {

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { openNativeWatcher, openWatcher } from "../../../src/skills/watch/native-watcher.ts";
 import type { WatchDirectory } from "../../../src/skills/watch/path-guards.ts";
-import { memoryWatcher } from "../../../src/skills/watch/memory-watcher.ts";
+import { memoryWatcher } from "./memory-watcher.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
 import { describeSkillWatcher } from "../../contract/skill-watcher.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { memoryWatcher } from "../../../src/skills/watch/memory-watcher.ts";
+import { memoryWatcher } from "./memory-watcher.ts";
 import { shareWatcher } from "../../../src/skills/watch/shared-watcher.ts";
 import type { SkillWatcher } from "../../../src/skills/watch/skill-watcher.ts";
 

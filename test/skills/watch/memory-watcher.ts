@@ -1,4 +1,4 @@
-import type { Hint, OpenSkillWatcher } from "./skill-watcher.ts";
+import type { Hint, OpenSkillWatcher } from "../../../src/skills/watch/skill-watcher.ts";
 
 /** A watcher with manual events that exposes what is watched. */
 export interface MemoryWatcher {

@@ -1,6 +1,7 @@
+import { hash } from "node:crypto";
 import path from "node:path";
-import { SkillsError } from "../../errors.ts";
-import type { Entry, SkillFiles } from "./skill-files.ts";
+import { isSkillsError, SkillsError } from "../../../src/errors.ts";
+import type { Entry, SkillBytes, SkillFiles } from "../../../src/skills/files/skill-files.ts";
 
 type Node =
   | { readonly kind: "file"; readonly bytes: Uint8Array }
@@ -129,4 +130,31 @@ function toEntry(name: string, node: Node | undefined, real: Node | undefined): 
 
 function unreadable(target: string, reason: string): SkillsError {
   return new SkillsError("UNREADABLE", `${target} cannot be read: ${reason}.`, { facts: { path: target } });
+}
+
+/** The bytes of skills in memory. The digest is the stamp. */
+export function memorySkillBytes(files: SkillFiles): SkillBytes {
+  const read = (file: string): Uint8Array | undefined => {
+    try {
+      return files.resolve(file) === file ? files.head(file, Infinity).bytes : undefined;
+    } catch (error) {
+      if (isSkillsError(error) && error.code === "UNREADABLE") return undefined;
+      throw error;
+    }
+  };
+  const sha256 = (file: string): string | undefined => {
+    const bytes = read(file);
+    return bytes && hash("sha256", bytes, "hex");
+  };
+  return {
+    stamp(file) {
+      const size = read(file)?.length;
+      return size === undefined ? undefined : { size, version: sha256(file) };
+    },
+    head(file, limit) {
+      const bytes = read(file);
+      return bytes && { bytes: bytes.slice(0, limit), size: bytes.length };
+    },
+    sha256,
+  };
 }
