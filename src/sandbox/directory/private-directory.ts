@@ -15,6 +15,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { SkillsError } from "../../errors.ts";
+import type { Roots } from "../drive/drive-run.ts";
 import type { MountedBlob, MountedFile, MountedSkill, SandboxRun } from "../sandbox.ts";
 
 /** The directory of one sandbox, which only its user can enter. */
@@ -46,16 +47,24 @@ export function makePrivateDirectory(
   return { ...directory, remove: () => removeTree(path) };
 }
 
-/** Without mount namespaces, the writable directories of a run are in its private directory. */
+/** Without mount namespaces, these are in the private directory. */
 export const ownRootNames = ["workspace", "output", "temporary"] as const;
 
-export function ownRoots({
-  path,
-  skills,
-  blobs,
-}: PrivateDirectory): Record<"skills" | "blobs" | (typeof ownRootNames)[number], string> {
-  const [workspace, output, temporary] = [join(path, "workspace"), join(path, "output"), join(path, "temporary")];
-  return { skills, blobs, workspace, output, temporary };
+/** Paths of a run that has only its private directory. */
+export function ownRoots(
+  { path, skills, blobs }: PrivateDirectory,
+  { project, packages }: { readonly project?: SandboxRun["project"]; readonly packages?: string | undefined },
+): Roots {
+  const [workspace, output, temporary] = ownRootNames.map((name) => join(path, name)) as [string, string, string];
+  return {
+    skills,
+    blobs,
+    workspace,
+    output,
+    temporary,
+    project: project?.directory ?? null,
+    packages: packages ?? null,
+  };
 }
 
 /** Independent of the umask. */

@@ -2,9 +2,9 @@ import type { Duplex, Writable } from "node:stream";
 import { isSkillsError } from "../../errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
-import { openFramePace, encodeLongFrame, FrameFault, readFrames, sendFrame, frameLimits } from "../frames/frames.ts";
+import { encodeFrame, encodeLongFrame, FrameFault, frameLimits, openFramePace, readFrames } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
-import type { Json, RunHost, SandboxRun, RunEnd, RunError, RunLimits } from "../sandbox.ts";
+import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";
 
 /**
  * Serves the channel of an untrusted program until it ends: answers its calls one at a time, and returns the result it reports. A
@@ -19,7 +19,7 @@ export async function serveProgram(
 ): Promise<RunResult | undefined> {
   const frames = readFrames(channel);
   const pace = openFramePace(clock);
-  const calls = new ProgramCalls(channel, run, host, over, log);
+  const answer = answerCalls(channel, run, host, over, log);
   for (;;) {
     const frame = await frames.next();
     if (frame === undefined) return undefined;
@@ -27,7 +27,7 @@ export async function serveProgram(
     switch (frame.header.type) {
       case "create_blob":
       case "call_skill":
-        if (!(await calls.answer(frame))) return undefined;
+        if (!(await answer(frame))) return undefined;
         break;
       case "returned":
       case "raised": {
@@ -45,60 +45,41 @@ export async function serveProgram(
   }
 }
 
-type Answer = { readonly value: Json } | { readonly error: { type: string; message: string; run_id?: string } };
-
-/** Answers the calls of a program over `channel`. */
-export class ProgramCalls {
-  readonly #channel: Writable;
-  readonly #run: SandboxRun;
-  readonly #host: RunHost;
-  readonly #over: AbortSignal;
-  readonly #log: Log;
-  readonly #abandoned: Promise<undefined>;
-
-  constructor(channel: Writable, run: SandboxRun, host: RunHost, over: AbortSignal, log: Log) {
-    this.#channel = channel;
-    this.#run = run;
-    this.#host = host;
-    this.#over = over;
-    this.#log = log;
-    this.#abandoned = new Promise((resolve) => {
-      if (over.aborted) resolve(undefined);
-      else over.addEventListener("abort", () => resolve(undefined), { once: true });
-    });
-  }
-
-  /** Answers one call; `false` where the run was over before it was done. Throws a `FrameFault` for an invalid call. */
-  async answer(frame: Frame): Promise<boolean> {
+/**
+ * Answers the calls of a program over `channel`. The returned function answers one; `false` where the run was over before it was done.
+ * It throws a `FrameFault` for an invalid call.
+ */
+export function answerCalls(
+  channel: Writable,
+  run: SandboxRun,
+  host: RunHost,
+  over: AbortSignal,
+  log: Log,
+): (frame: Frame) => Promise<boolean> {
+  const abandoned = new Promise<undefined>((resolve) => {
+    if (over.aborted) resolve(undefined);
+    else over.addEventListener("abort", () => resolve(undefined), { once: true });
+  });
+  return async (frame) => {
     const id = frame.header["id"];
     if (!Number.isSafeInteger(id) || (id as number) < 0) throw new FrameFault("A call has an invalid id.");
-    const answer = await Promise.race([this.#perform(frame), this.#abandoned]);
+    const performed = performCall(frame, run, host, over).then(
+      (value) => ({ value }),
+      (error: unknown) => {
+        if (error instanceof FrameFault) throw error;
+        return { error: describeFailure(error, log) };
+      },
+    );
+    const answer = await Promise.race([performed, abandoned]);
     if (answer === undefined) return false;
-    await this.#reply(id, answer);
-    return true;
-  }
-
-  async #perform(frame: Frame): Promise<Answer> {
-    try {
-      return { value: await performCall(frame, this.#run, this.#host, this.#over) };
-    } catch (error) {
-      if (error instanceof FrameFault) throw error;
-      return { error: describeFailure(error, this.#log) };
-    }
-  }
-
-  /** An answer that is too large becomes an error of the program. */
-  async #reply(id: unknown, answer: Answer): Promise<void> {
-    const channel = this.#channel;
-    try {
-      const frame = await encodeLongFrame({ type: "reply", id, ...answer });
-      if (channel.writable) channel.write(frame);
-    } catch (error) {
+    const reply = await encodeLongFrame({ type: "reply", id, ...answer }).catch((error: unknown) => {
       if (!(error instanceof RangeError)) throw error;
       const tooLarge = { type: "OutputLimitError", message: "The answer is too large." };
-      sendFrame(channel, { type: "reply", id, error: tooLarge });
-    }
-  }
+      return encodeFrame({ type: "reply", id, error: tooLarge });
+    });
+    if (channel.writable) channel.write(reply);
+    return true;
+  };
 }
 
 async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: AbortSignal): Promise<Json> {
@@ -135,6 +116,7 @@ export type RunResult = Extract<RunEnd, { type: "returned" | "raised" }>;
 export type ProgramResult = RunResult | { readonly type: "too-large" };
 
 const mostBlobs = 10_000;
+const mostNotes = 50;
 const longestName = 200;
 const longestText = 64 * 1024;
 
@@ -217,4 +199,23 @@ export function passFiles(limits: RunLimits, host: RunHost): (frame: Frame) => P
 
 function isInside(path: string): boolean {
   return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
+}
+
+/** Appends to stderr why output files were not kept. `skipped`: a list of `{path, why}`, unchecked. */
+export function tellSkipped(skipped: unknown, host: RunHost): void {
+  const notes: unknown[] = Array.isArray(skipped) ? skipped.slice(0, mostNotes) : [];
+  const lines = notes
+    .filter(isNote)
+    .map(({ path, why }) => `acp-skills: /output/${quoted(path)} was not kept: ${why}.\n`);
+  if (lines.length > 0) host.print("stderr", Buffer.from(lines.join("")));
+}
+
+function isNote(note: unknown): note is { path: string; why: string } {
+  const { path, why } = (note ?? {}) as Record<string, unknown>;
+  return typeof path === "string" && typeof why === "string";
+}
+
+/** Names with unusual characters are shown as JSON. */
+function quoted(path: string): string {
+  return /^[\p{L}\p{N} ._/-]+$/u.test(path) ? path : JSON.stringify(path);
 }

@@ -34,7 +34,6 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
   return openProcessSandbox(
     {
       tier: "bubblewrap",
-      writable: [],
       refuses: ({ program }) =>
         node !== undefined || program.type !== "script" || program.language !== "node"
           ? undefined
@@ -68,26 +67,6 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
           user: undefined,
         };
       },
-      surroundings: (_directory, shape) => ({
-        tier: "bubblewrap",
-        roots: {
-          skills: "/skills",
-          workspace: "/workspace",
-          blobs: "/blobs",
-          output: "/output",
-          temporary: "/tmp",
-          project: shape.project === undefined ? null : "/project",
-          packages: shape.packages === undefined ? null : "/packages",
-        },
-        interpreters: { python: python.executable, bash: "/bin/bash", node: nodeInside },
-        environment: {
-          PATH: "/usr/bin:/bin:/opt/node/bin",
-          HOME: "/workspace",
-          LANG: "C.UTF-8",
-          TMPDIR: "/tmp",
-          PYTHONDONTWRITEBYTECODE: "1",
-        },
-      }),
     },
     options,
   );
@@ -168,8 +147,8 @@ export interface BubblewrapPlan {
   readonly wishes: readonly string[];
 }
 
-/** The path of Node in the sandbox. */
-export const nodeInside = "/opt/node/bin/node";
+/** The path of Node in the sandbox, as in `program_process.py`. */
+const nodeInside = "/opt/node/bin/node";
 
 /** Paths that the sandbox replaces: nothing of the host can be mounted there. */
 export const ownPlaces = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;

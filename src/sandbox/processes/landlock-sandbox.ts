@@ -1,6 +1,6 @@
 import type { Python } from "../find/find-programs.ts";
 import { wallsOfProject } from "../directory/guarded-names.ts";
-import { ownRoots, ownRootNames } from "../directory/private-directory.ts";
+import { ownRoots } from "../directory/private-directory.ts";
 import { openProcessSandbox } from "./process-sandbox.ts";
 import { findScriptTools, programLoaders, shownToPython } from "./shown-files.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
@@ -29,37 +29,21 @@ export function openLandlockSandbox(options: LandlockOptions): Sandbox {
   return openProcessSandbox(
     {
       tier: "landlock",
-      writable: ownRootNames,
       refuses,
-      command(directory, { project, packages, tools }, wishes) {
+      command(directory, shape, wishes) {
+        const { project, tools } = shape;
         // Whether files and processes outside belong to the same user.
         const isSomebody = process.getuid?.() !== 0 || project !== undefined;
-        const { workspace, output, temporary, skills, blobs } = ownRoots(directory);
-        const projects = project === undefined ? [] : [project.directory];
-        const packagesOf = packages === undefined ? [] : [packages];
+        const { workspace, output, temporary, ...others } = ownRoots(directory, shape);
+        const mounted = Object.values(others).filter((place) => place !== null);
         const walls = {
-          readable: [...readable, ...shown, host.inside, skills, blobs, ...packagesOf, ...projects],
+          readable: [...readable, ...shown, host.inside, ...mounted],
           runnable: [...loaders, python.executable, ...(tools ? findScriptTools().map(({ path }) => path) : [])],
           writable: [...writable, workspace, output, temporary],
           ...(project && wallsOfProject(project.directory, project)),
         };
         const all = ["landlock", JSON.stringify(walls), ...(isSomebody ? ["owner"] : []), ...wishes];
         return { file: python.executable, arguments: ["-I", "-S", "-B", "-c", launch, host.inside, ...all] };
-      },
-      surroundings(directory, { project, packages }) {
-        const roots = ownRoots(directory);
-        return {
-          tier: "landlock",
-          roots: { ...roots, project: project?.directory ?? null, packages: packages ?? null },
-          interpreters: { python: python.executable, bash: "/bin/bash", node: process.execPath },
-          environment: {
-            PATH: "/usr/local/bin:/usr/bin:/bin",
-            HOME: roots.workspace,
-            LANG: "C.UTF-8",
-            TMPDIR: roots.temporary,
-            PYTHONDONTWRITEBYTECODE: "1",
-          },
-        };
       },
     },
     options,

@@ -8,9 +8,9 @@ import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import { driveRun, graceMs } from "../drive/drive-run.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
-import { layFiles, makePrivateDirectory, chooseUser } from "../directory/private-directory.ts";
+import { chooseUser, layFiles, makePrivateDirectory, ownRootNames, ownRoots } from "../directory/private-directory.ts";
 import type { PrivateDirectory, SandboxUser } from "../directory/private-directory.ts";
-import type { Surroundings, SandboxProcess } from "../drive/drive-run.ts";
+import type { SandboxProcess } from "../drive/drive-run.ts";
 import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
@@ -31,9 +31,8 @@ interface Shape {
 
 /** How a tier turns processes into sandboxes. */
 export interface ProcessTier {
+  /** Landlock has no file system of its own, and no pid namespace. */
   readonly tier: "bubblewrap" | "landlock";
-  /** Names of directories that a run may write to and that must be created on the host. */
-  readonly writable: readonly string[];
   refuses(run: SandboxRun, user: SandboxUser): string | undefined;
   command(
     directory: PrivateDirectory,
@@ -41,7 +40,6 @@ export interface ProcessTier {
     wishes: readonly string[],
     user: SandboxUser,
   ): Pick<Command, "file" | "arguments"> & Partial<Pick<Command, "user">>;
-  surroundings(directory: PrivateDirectory, shape: Shape): Omit<Surroundings, "proxyPort">;
 }
 
 export interface ProcessSandboxOptions {
@@ -79,6 +77,7 @@ export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOpt
 /** Prepares sandboxes, each for one run, and removes them afterwards. */
 class ProcessSandboxes {
   readonly #tier: ProcessTier;
+  readonly #isAlone: boolean;
   readonly #options: ProcessSandboxOptions;
   readonly #packagesFor: ReturnType<typeof showPackages>;
   readonly #pool: WarmPool<Prepared>;
@@ -92,6 +91,7 @@ class ProcessSandboxes {
   constructor(tier: ProcessTier, options: ProcessSandboxOptions) {
     const { host, pool, clock, log } = options;
     this.#tier = tier;
+    this.#isAlone = tier.tier === "landlock";
     this.#options = options;
     this.#packagesFor = showPackages(host);
     this.#pool = openWarmPool<Prepared>({
@@ -137,7 +137,8 @@ class ProcessSandboxes {
       await layFiles(directory, run.skills, run.blobs);
       if (signal.aborted) return { type: "cancelled" };
       cgroup?.limit(run.limits);
-      const surroundings = { ...this.#tier.surroundings(directory, shape), proxyPort: listener?.port };
+      const roots = this.#isAlone ? ownRoots(directory, shape) : undefined;
+      const surroundings = { roots, proxyPort: listener?.port };
       const end = await driveRun(sandbox, run, surroundings, host, signal, { clock, log });
       hasEnded = true;
       const byHost = end.type === "cancelled" || end.type === "limit";
@@ -170,24 +171,23 @@ class ProcessSandboxes {
 
   async #start(shape: Shape, warm: boolean): Promise<Prepared> {
     const { host, clock } = this.#options;
-    const tier = this.#tier;
     const user = chooseUser(shape.project);
     if ("refusal" in user) throw new SkillsError("SANDBOX_UNAVAILABLE", user.refusal);
-    const directory = makePrivateDirectory(join(host.path, `s${++this.#created}`), user.id, tier.writable);
+    const writable = this.#isAlone ? ownRootNames : [];
+    const directory = makePrivateDirectory(join(host.path, `s${++this.#created}`), user.id, writable);
     try {
-      const wishes = [
-        ...(shape.network ? ["network"] : []),
-        ...(shape.project === undefined ? [] : ["project"]),
-        ...(warm ? ["warm"] : []),
-      ];
-      const command = {
-        user: user.id,
-        ...tier.command(directory, shape, wishes, user),
-        environment: {},
-        network: shape.network,
-        alone: tier.tier === "landlock",
-      };
-      const sandbox = await startSandboxProcess(command, clock);
+      const wishes = [shape.network && "network", shape.project && "project", warm && "warm"].filter(
+        (wish) => typeof wish === "string",
+      );
+      const sandbox = await startSandboxProcess(
+        {
+          user: user.id,
+          ...this.#tier.command(directory, shape, wishes, user),
+          network: shape.network,
+          alone: this.#isAlone,
+        },
+        clock,
+      );
       const { pid } = sandbox;
       const cgroup = pid === undefined ? undefined : this.#withCgroups(() => this.#cgroups?.open(pid));
       const prepared: Prepared = { sandbox, directory, shape, cgroup, alive: true };

@@ -13,7 +13,6 @@ import { readProcessStat } from "../../base/processes/live-process.ts";
 export interface Command {
   readonly file: string;
   readonly arguments: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
   /** User and group id to run as; needs root. */
   readonly user: number | undefined;
   /** Whether the sandbox sends a listener. */
@@ -30,7 +29,7 @@ export async function startSandboxProcess(command: Command, clock: Clock): Promi
   const child = await spawnSandbox(command.file, command.arguments, {
     stdio: ["ignore", "ignore", ...Array<"pipe">(5).fill("pipe"), ...(command.network ? (["ipc"] as const) : [])],
     cwd: "/",
-    env: command.environment,
+    env: {},
     // A new session: signals from the terminal reach only this process.
     detached: true,
     ...(command.user === undefined ? {} : { uid: command.user, gid: command.user }),

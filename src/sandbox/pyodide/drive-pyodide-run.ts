@@ -2,14 +2,13 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { openFramePace, encodeLongFrame, FrameFault, sendFrame } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
-import { passFiles, passPrinted, ProgramCalls, readResult } from "../drive/serve-run.ts";
+import { answerCalls, passFiles, passPrinted, readResult, tellSkipped } from "../drive/serve-run.ts";
 import type { ProgramResult } from "../drive/serve-run.ts";
 import { sendFiles } from "./pyodide-files.ts";
 import type { LaidFile } from "./pyodide-files.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import type { RunEnd, RunHost, SandboxRun } from "../sandbox.ts";
-import type { Surroundings } from "../drive/drive-run.ts";
-import { runFrame, tellSkipped } from "../drive/drive-run.ts";
+import { runFrame } from "../drive/drive-run.ts";
 
 type Stop = "timeout" | "cancelled" | "output";
 
@@ -57,7 +56,7 @@ export async function drivePyodideRun(
     sendFrame(child.stdin, { type: "start", limits: { disk_bytes: run.limits.diskBytes } });
     await sendFiles(child.stdin, files);
     if (signal.aborted) return { type: "cancelled" };
-    child.stdin.write(await encodeLongFrame(runFrame(run, surroundings)));
+    child.stdin.write(await encodeLongFrame(runFrame(run, {})));
     timers.push(clock.after(run.limits.timeoutMs, timeIsUp));
     timers.push(clock.after(run.limits.timeoutMs + graceMs, child.kill));
     await listen(child, run, host, over.signal, { told, log, clock, tooMuch: () => stop("output") });
@@ -90,7 +89,7 @@ async function listen(
   over: AbortSignal,
   { told, log, clock, tooMuch }: Listening,
 ): Promise<void> {
-  const calls = new ProgramCalls(stdin, run, host, over, log);
+  const answer = answerCalls(stdin, run, host, over, log);
   const print = passPrinted(run.limits, host, tooMuch);
   const passFile = passFiles(run.limits, host);
   const pace = openFramePace(clock);
@@ -108,7 +107,7 @@ async function listen(
         case "call_skill":
           if (told.said !== undefined) throw new FrameFault("The program continued after its result.");
           // When time is up, only output files still count.
-          if (!over.aborted) await calls.answer(frame);
+          if (!over.aborted) await answer(frame);
           break;
         case "returned":
         case "raised":
@@ -152,18 +151,3 @@ function judge(run: SandboxRun, stopped: Stop | undefined, child: PyodideProcess
     return { type: "exited", exitCode: exitCode as number };
   return { type: "crashed", detail: "The program exited without a result." };
 }
-
-const surroundings: Surroundings = {
-  tier: "pyodide",
-  roots: {
-    skills: "/skills",
-    workspace: "/workspace",
-    blobs: "/blobs",
-    output: "/output",
-    temporary: "/tmp",
-    project: null,
-    packages: null,
-  },
-  environment: { HOME: "/workspace", LANG: "C.UTF-8", TMPDIR: "/tmp", PYTHONDONTWRITEBYTECODE: "1" },
-  proxyPort: undefined,
-};

@@ -12,7 +12,6 @@ import { spawnSandbox } from "../drive/sandbox-life.ts";
 
 export interface SeatbeltCommand {
   readonly argv: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
   /** Its writable directories; the files in `output` are output files. */
   readonly output: string;
   readonly writable: readonly string[];
@@ -35,7 +34,7 @@ export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Cloc
   const child = await spawnSandbox(file, rest, {
     stdio: ["ignore", "pipe", "pipe", "ignore", "pipe"],
     cwd: "/",
-    env: command.environment,
+    env: { PATH: "/usr/bin:/bin" },
     detached: true,
   });
   const [, stdout, stderr, , program] = child.stdio as unknown as [null, Readable, Readable, null, Duplex];

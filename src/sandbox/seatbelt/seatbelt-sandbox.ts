@@ -77,9 +77,15 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
     try {
       await layFiles(directory, run.skills, run.blobs);
       if (signal.aborted) return { type: "cancelled" };
-      const { skills, blobs, workspace, output, temporary } = ownRoots(directory);
-      const packages = run.packages ?? null;
-      const readable = [host.inside, python.prefix, skills, blobs, ...(packages === null ? [] : [packages])];
+      const roots = ownRoots(directory, run);
+      const { workspace, output, temporary, packages } = roots;
+      const readable = [
+        host.inside,
+        python.prefix,
+        roots.skills,
+        roots.blobs,
+        ...(packages === null ? [] : [packages]),
+      ];
       const writable = [workspace, output, temporary];
       const command = [python.executable, "-I", "-S", "-B", "-c", launch, host.inside].map(quoted).join(" ");
       const { argv } = await manager.wrapWithSandboxArgv(
@@ -87,18 +93,8 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
         "/bin/bash",
         configurationFor({ readable, writable }),
       );
-      const environment = { PATH: "/usr/bin:/bin", HOME: workspace, LANG: "C.UTF-8", TMPDIR: temporary };
-      const started = await startSeatbeltProcess({ argv, environment, output, writable }, clock);
-      const roots = { skills, blobs, workspace, output, temporary, project: null, packages };
-      const interpreters = { python: python.executable, bash: "/bin/bash", node: process.execPath };
-      const surroundings = {
-        tier: "seatbelt",
-        roots,
-        interpreters,
-        environment,
-        proxyPort: undefined,
-      } as const;
-      return await driveRun(started, run, surroundings, runHost, signal, { clock, log });
+      const started = await startSeatbeltProcess({ argv, output, writable }, clock);
+      return await driveRun(started, run, { roots }, runHost, signal, { clock, log });
     } finally {
       await directory.remove();
     }

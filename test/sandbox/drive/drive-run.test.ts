@@ -8,21 +8,6 @@ import { recordingHost } from "../../contract/sandbox/recording-host.ts";
 import { codeRun } from "../../contract/sandbox/runs.ts";
 import { manualClock } from "../../manual-clock.ts";
 
-const surroundings = {
-  tier: "landlock",
-  roots: {
-    skills: "/skills",
-    workspace: "/workspace",
-    blobs: "/blobs",
-    output: "/output",
-    temporary: "/tmp",
-    project: null,
-    packages: null,
-  },
-  environment: {},
-  proxyPort: undefined,
-} as const;
-
 test("ends a run whose program closed its output before the host listened", async () => {
   const [control, report, stdout, stderr] = Array.from({ length: 4 }, () => new PassThrough()) as [
     PassThrough,
@@ -51,6 +36,6 @@ test("ends a run whose program closed its output before the host listened", asyn
   sandbox.program.end();
   sendFrame(report, { type: "end", exit_code: 70 });
   const options = { clock: manualClock(), log: silentLog };
-  const end = driveRun(sandbox, codeRun(""), surroundings, recordingHost(), new AbortController().signal, options);
+  const end = driveRun(sandbox, codeRun(""), {}, recordingHost(), new AbortController().signal, options);
   expect(await end).toMatchObject({ type: "crashed" });
 }, 5_000);

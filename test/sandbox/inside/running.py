@@ -68,11 +68,11 @@ def run_skill(name, args=None, **options):
     return run({"type": "skill", "skill": name, "args": {} if args is None else args}, **options)
 
 
-def run_script(skill, file, argv=(), stdin=None, language="python", interpreter="", **options):
+def run_script(skill, file, argv=(), stdin=None, language="python", **options):
     program = {"type": "script", "skill": skill, "file": file, "argv": list(argv), "language": language}
     if stdin is not None:
         program["stdin"] = stdin
-    return run({**program, "interpreter": interpreter}, **options)
+    return run(program, **options)
 
 
 def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None, result_bytes=4 << 20, confine=None):
@@ -106,7 +106,6 @@ def run(program, skills=None, brokered=(), blobs=None, secrets=None, answer=None
             "environment": {"PATH": "/usr/bin:/bin", "HOME": "/workspace", "LANG": "C.UTF-8"},
             "roots": {**roots, "project": None, "packages": None},
             "limits": {"result_bytes": result_bytes},
-            "network": False,
         }
         ended = _drive(header, answer, confine)
         ended.output = _read_all(roots["output"])

@@ -9,7 +9,7 @@ import confine
 import landlock
 
 LIMITS = {
-    "cpu_seconds": 60, "file_bytes": 1 << 20, "open_files": 64, "data_bytes": 1 << 30, "address_bytes": 1 << 32, "tasks": 64,
+    "cpu_seconds": 60, "disk_bytes": 1 << 20, "open_files": 64, "data_bytes": 1 << 30, "address_bytes": 1 << 32, "tasks": 64,
 }  # fmt: skip
 
 

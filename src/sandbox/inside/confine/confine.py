@@ -88,7 +88,7 @@ def _limit(limits: dict, owner: bool) -> None:
         ("RLIMIT_MSGQUEUE", 0),
         ("RLIMIT_SIGPENDING", 1024),
         ("RLIMIT_CPU", limits["cpu_seconds"]),
-        ("RLIMIT_FSIZE", limits["file_bytes"]),
+        ("RLIMIT_FSIZE", limits["disk_bytes"]),
         ("RLIMIT_NOFILE", limits["open_files"]),
         ("RLIMIT_DATA", limits["data_bytes"]),
         ("RLIMIT_AS", limits["address_bytes"]),

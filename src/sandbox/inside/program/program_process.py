@@ -12,6 +12,8 @@ from program import serve
 
 #: Exit status if setting up fails, before user code.
 SETUP_FAILED = 70
+#: Interpreters of scripts by language, in the file system of the bubblewrap tier.
+_INTERPRETERS = {"bash": "/bin/bash", "node": "/opt/node/bin/node"}
 
 
 def run_program(descriptor: int, prepare_to_confine) -> None:
@@ -66,7 +68,7 @@ def _feed_stdin(content: bytes, directory: str) -> None:
 def _execute(run: dict) -> None:
     """Executes the interpreter of a script. The program channel is closed on exec."""
     program = run["program"]
-    interpreter = program["interpreter"]
+    interpreter = _INTERPRETERS[program["language"]]
     for root, viewed in VIEWED.items():
         if run["roots"].get(root) not in (None, viewed):
             raise RuntimeError(f"{program['language']} cannot use {viewed} in this tier.")

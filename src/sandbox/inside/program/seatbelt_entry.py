@@ -15,7 +15,7 @@ def confine(run: dict) -> None:
         (resource.RLIMIT_NPROC, 1),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_CPU, limits["cpu_seconds"]),
-        (resource.RLIMIT_FSIZE, limits["file_bytes"]),
+        (resource.RLIMIT_FSIZE, limits["disk_bytes"]),
         (resource.RLIMIT_NOFILE, limits["open_files"]),
     ):
         resource.setrlimit(number, (value, value))

@@ -59,7 +59,7 @@ def main() -> None:
     try:
         control.send({**ready, "program": child})
         start = control.receive()
-        _supervise(control, family, start)
+        _supervise(control, family, start, alone)
     except (EOFError, OSError):
         pass  # The host is gone.
     finally:
@@ -86,20 +86,20 @@ def _be_the_program(alone: bool, walls: dict, wishes: list) -> None:
         os._exit(program_process.SETUP_FAILED)
 
 
-def _supervise(control: Channel, family: processes.Family, start: dict) -> None:
-    limits, roots, tier = start["limits"], start["roots"], start["tier"]
+def _supervise(control: Channel, family: processes.Family, start: dict, alone: bool) -> None:
+    limits, roots = start["limits"], start["roots"]
     places = [roots["workspace"], roots["output"], roots["temporary"]]
-    if tier == "bubblewrap":
+    if alone:
+        shared = disk.SharedDisk(places, limits["disk_bytes"], processes.descendants)
+        watched = watch.Watch(limits, processes.descendants, sockets.held_by, shared.is_over)
+    else:
         places.append("/dev/shm")
         is_full = lambda: disk.full_file_systems(places)
         watched = watch.Watch(limits, processes.in_this_namespace, sockets.in_this_network, is_full)
-    else:
-        shared = disk.SharedDisk(places, limits["disk_bytes"], processes.descendants)
-        watched = watch.Watch(limits, processes.descendants, sockets.held_by, shared.is_over)
     killed = _wait(control, family, watched)
     if killed is None:
         killed = watched.look()
-    if killed is None and tier == "landlock" and shared.look():
+    if killed is None and alone and shared.look():
         killed = "disk"
     status = family.end()
     found = collect.Found()
@@ -109,7 +109,10 @@ def _supervise(control: Channel, family: processes.Family, start: dict) -> None:
         killed = killed or str(limit)
     for left in found.files:
         _send_file(control, roots["output"], left)
-    control.send({"type": "end", **_exit(status), "skipped": found.skipped, **_named(killed)})
+    code = os.waitstatus_to_exitcode(status)
+    # As in shells, for a program that was killed.
+    exit_code = 128 - code if code < 0 else code
+    control.send({"type": "end", "exit_code": exit_code, "killed": killed, "skipped": found.skipped})
 
 
 def _wait(control: Channel, family: processes.Family, watched: watch.Watch) -> str | None:
@@ -144,12 +147,3 @@ def _send_file(control: Channel, directory: str, left: collect.Left) -> None:
             offset += sent
     finally:
         os.close(file)
-
-
-def _exit(status: int) -> dict:
-    code = os.waitstatus_to_exitcode(status)
-    return {"signal": -code} if code < 0 else {"exit_code": code}
-
-
-def _named(killed: str | None) -> dict:
-    return {} if killed is None else {"killed": killed}
