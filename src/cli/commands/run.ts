@@ -45,7 +45,7 @@ export const run = defineCommand({
   takesRest: true,
   options,
   examples: [
-    `run rows.clean --args '{"sheet": "@1"}' --blob rows.csv`,
+    `run rows.clean --args '{"table": "@1"}' --blob rows.csv`,
     "run pdf --script scripts/extract.py -- --pages 1-3",
   ],
   notes: [
