@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { parseBlobKind } from "../blobs/blob-arguments.ts";
-import type { BlobKind } from "../blobs/blob-arguments.ts";
+import { parseBlobKind } from "../blobs/blob-store.ts";
+import type { BlobKind } from "../blobs/blob-store.ts";
 import { SkillsError } from "../errors.ts";
 import { defineTool } from "./tool.ts";
 import { invalidInput } from "../base/invalid-input.ts";

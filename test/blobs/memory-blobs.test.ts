@@ -1,4 +1,4 @@
-import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { memoryBlobs } from "./memory-blobs.ts";
 import { describeBlobStore } from "../contract/blob-store.ts";
 
 describeBlobStore("memoryBlobs", (options) => memoryBlobs(options));

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { BlobOptions } from "../../src/blobs/blob-options.ts";
 import type { BlobStore, BlobUpkeep, ListedBlob } from "../../src/blobs/blob-store.ts";
+import type { MemoryBlobOptions } from "../blobs/memory-blobs.ts";
 import { gather, streamOf } from "../blobs/gather.ts";
 
 type Store = BlobStore & BlobUpkeep;
@@ -11,8 +11,8 @@ const day = 24 * 60 * 60 * 1000;
 const text = "text/plain";
 
 /** The contract of `BlobStore`, run by every adapter. Each call of `open` returns an empty store; the caller removes it. */
-export function describeBlobStore(adapter: string, open: (options?: BlobOptions) => Store): void {
-  const using = async (options: BlobOptions, check: (store: Store) => Promise<void>): Promise<void> => {
+export function describeBlobStore(adapter: string, open: (options?: MemoryBlobOptions) => Store): void {
+  const using = async (options: MemoryBlobOptions, check: (store: Store) => Promise<void>): Promise<void> => {
     const store = open(options);
     try {
       await check(store);

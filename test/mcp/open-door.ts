@@ -1,4 +1,4 @@
-import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
 import { openLoopbackServer } from "../../src/mcp/loopback/loopback-server.ts";

@@ -1,4 +1,4 @@
-import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { RunCaller } from "../../src/runs/run-caller.ts";
 import type { RunEvent } from "../../src/runs/run-event.ts";

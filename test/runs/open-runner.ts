@@ -1,5 +1,5 @@
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
-import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import type { MemoryScript } from "../../src/sandbox/memory-sandbox.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";
 import { defaultLimits } from "../../src/tools/input/limits.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
-import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { SkillsError } from "../../src/errors.ts";
 import { defaultLimits } from "../../src/tools/input/limits.ts";
 import type { RunResult } from "../../src/runs/record/run-result.ts";

@@ -1,7 +1,7 @@
 import { isSkillsError } from "../../src/errors.ts";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
-import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
-import type { BlobOptions } from "../../src/blobs/blob-options.ts";
+import { memoryBlobs } from "../blobs/memory-blobs.ts";
+import type { BlobOptions } from "../../src/blobs/blob-quota.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
-import { memoryBlobs } from "../../src/blobs/memory-blobs.ts";
+import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { SkillsError } from "../../src/errors.ts";
 import type { Json, SandboxRun } from "../../src/sandbox/sandbox.ts";
 import { agentSkill, refusal } from "./open-tools.ts";

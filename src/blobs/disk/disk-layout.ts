@@ -2,7 +2,7 @@ import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdi
 import { open } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
-import { PlaceFault } from "./disk-fault.ts";
+import { SkillsError, isSkillsError } from "../../errors.ts";
 
 export const fileMode = 0o600;
 const directoryMode = 0o700;
@@ -18,20 +18,12 @@ export const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_
  *     v1/objects/ab/<62 hex>.<key>   an empty file: the record refers to this content
  *     v1/records/cd/<key>            one blob: its id, owner, kind, size, sha256, creation time
  *     v1/staging/<token>.<hex>       a file that process <token> is writing
- *     v1/leases/<key>.<token>.<n>    an empty file: process <token> holds this blob
+ *     v1/leases/<token>.<key>.<n>    an empty file: process <token> holds this blob
  *     v1/processes/<token>           the identity of <token>; its modification time is the heartbeat
- *     v1/lock/<n>, v1/lock/<n>.free  the tickets of the store lock
+ *     v1/lock/<n>, v1/lock/<n>.free  the tickets of the store lock: taken, and given back
  *     v1/usage                       bytes and number of all blobs; missing while they are being changed
  */
-export interface DiskLayout {
-  readonly staging: string;
-  readonly leases: string;
-  readonly processes: string;
-  readonly lock: string;
-  readonly usage: string;
-  readonly objects: string;
-  readonly records: string;
-}
+export type DiskLayout = Readonly<Record<(typeof rooms)[number] | "usage", string>>;
 
 const rooms = ["staging", "leases", "processes", "lock", "objects", "records"] as const;
 
@@ -66,16 +58,7 @@ export function isWhole(layout: DiskLayout): boolean {
 }
 
 function layoutIn(root: string): DiskLayout {
-  const below = (name: string): string => path.join(root, name);
-  return {
-    staging: below("staging"),
-    leases: below("leases"),
-    processes: below("processes"),
-    lock: below("lock"),
-    usage: below("usage"),
-    objects: below("objects"),
-    records: below("records"),
-  };
+  return Object.fromEntries([...rooms, "usage"].map((name) => [name, path.join(root, name)])) as DiskLayout;
 }
 
 function checkPrivate(directory: string): void {
@@ -92,16 +75,14 @@ function checkPrivate(directory: string): void {
   }
 }
 
-/** Creates a directory; false if it existed. Throws if anything else is in its place, including a symlink. */
-export function makeDirectory(directory: string): boolean {
+/** Creates a directory if it is missing. Throws if anything else is in its place, including a symlink. */
+export function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: directoryMode });
-    return true;
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
-    if (!lstatSync(directory).isDirectory())
-      throw new PlaceFault(`${path.basename(directory)} in their directory is not a directory`);
-    return false;
+    if (isOwnDirectory(directory)) return;
+    throw new PlaceFault(`${path.basename(directory)} in their directory is not a directory`);
   }
 }
 
@@ -164,4 +145,73 @@ function syncDirectoryNow(directory: string): void {
 
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}
+
+/** Whether an error means that the disk is full. */
+export function isFull(error: unknown): boolean {
+  return hasCode(error, "ENOSPC") || hasCode(error, "EDQUOT");
+}
+
+/** Why a directory is rejected as a store although the system allows access: the end of a sentence, without a path. */
+export class PlaceFault extends Error {}
+
+/** Wraps an error of a source stream, to distinguish it from errors of the disk. */
+export class SourceFailure extends Error {}
+
+/** The failed operation. */
+export type Doing = "stored" | "read" | "removed";
+
+const free = "Free disk space, for example with acp-skills blobs sweep or acp-skills blobs rm ID.";
+const mend = "Fix the directory (acp-skills doctor shows it); no restart is needed.";
+
+/** Reasons for the system error codes of an unusable directory. Any other code is an internal error. */
+const reasons: Readonly<Record<string, { readonly reason: string; readonly hint: string }>> = {
+  ENOSPC: { reason: "the disk is full", hint: free },
+  EDQUOT: { reason: "the disk quota of this user is exceeded", hint: free },
+  EROFS: { reason: "the file system is read-only", hint: mend },
+  EACCES: { reason: "permission is denied in their directory", hint: mend },
+  EPERM: { reason: "the operation is not permitted in their directory", hint: mend },
+  ENOENT: { reason: "their directory does not exist", hint: "Try again: it is recreated if possible." },
+  ENOTDIR: { reason: "a file is in the place of their directory", hint: mend },
+  EEXIST: { reason: "a file is in the place of their directory", hint: mend },
+  ESTALE: { reason: "the disk that contains their directory is gone", hint: mend },
+  ENODEV: { reason: "the disk that contains their directory is gone", hint: mend },
+  EIO: { reason: "the disk reports an I/O error", hint: mend },
+};
+
+/** The message contains no path of this machine, because callers of tools read it. */
+function unusablePlace(
+  doing: Doing,
+  reason: string,
+  { hint = mend, cause }: { hint?: string; cause?: unknown } = {},
+): SkillsError {
+  const code = doing === "read" ? "RUNTIME_BUSY" : "QUOTA_EXCEEDED";
+  return new SkillsError(code, `Blobs cannot be ${doing}: ${reason}.`, {
+    cause,
+    facts: { limit: "disk", hint, reason },
+  });
+}
+
+/** Runs disk operations. Throws what `diskFailure` makes of their errors. */
+export async function onDisk<T>(doing: Doing, work: () => Promise<T> | T): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw diskFailure(doing, error);
+  }
+}
+
+/** Keeps `SkillsError` and errors of the source; reports an unusable directory; maps anything else to INTERNAL. */
+export function diskFailure(doing: Doing, error: unknown): unknown {
+  if (error instanceof SourceFailure) return error.cause;
+  if (error instanceof PlaceFault) return unusablePlace(doing, error.message, { cause: error });
+  if (isSkillsError(error)) return error;
+  const code = (error as NodeJS.ErrnoException).code ?? "unknown";
+  if (code === "EMFILE" || code === "ENFILE") {
+    const message = `Blobs cannot be ${doing}: too many files are open.`;
+    return new SkillsError("RUNTIME_BUSY", message, { cause: error, facts: { hint: "Try again later." } });
+  }
+  const known = reasons[code];
+  if (known !== undefined) return unusablePlace(doing, known.reason, { hint: known.hint, cause: error });
+  return new SkillsError("INTERNAL", `The blob store failed (${code}).`, { cause: error, facts: { system: code } });
 }

@@ -1,78 +1,286 @@
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
-import { openDiskLeases } from "./disk-leases.ts";
-import type { DiskLeases } from "./disk-leases.ts";
-import { findDiskLayout, isOwnDirectory, isWhole, makeDiskLayout } from "./disk-layout.ts";
+import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
+import type { ProcessIdentity } from "../../base/processes/live-process.ts";
+import { SkillsError } from "../../errors.ts";
+import { createFlags, fileMode, hasCode, isFull, readFlags } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
-import { openProcessRegistry } from "./process-registry.ts";
-import type { ProcessRegistry } from "./process-registry.ts";
-import { openTicketLock } from "./ticket-lock.ts";
-import type { TicketLock } from "./ticket-lock.ts";
 
-/** A store directory, open for changes by this process. */
-export interface DiskPlace {
-  readonly layout: DiskLayout;
-  readonly registry: ProcessRegistry;
-  readonly lock: TicketLock;
-  readonly leases: DiskLeases;
-}
+const beatMs = 15_000;
+const staleMs = 120_000;
 
-/** A store directory that may be read-only, full or missing for some time. It is checked on each call, so that it recovers without a restart. */
-export interface DiskPlaces {
-  /** For reading: undefined if there is no store. Changes nothing. */
-  readable(): DiskLayout | undefined;
-  /** For changes: creates the store if it is missing, and registers this process in it. */
-  writable(): DiskPlace;
-  /** Releases every hold. */
-  close(): Promise<void>;
-}
+const firstPauseMs = 1;
+const longestPauseMs = 16;
+const patienceMs = 30_000;
+/** Number of tickets kept, so that a slow process still detects that others took the lock in the meantime. */
+const ticketsKept = 8;
 
-export interface DiskPlacesOptions {
+export interface DiskPlaceOptions {
+  /** Unique, because two places with the same token would not exclude each other. */
+  readonly token: string;
   readonly clock: Clock;
   readonly diskNow: (() => number) | undefined;
   readonly pause: (ms: number) => Promise<void>;
-  /** Returns a unique string. */
-  readonly newToken: () => string;
 }
 
-export function openDiskPlaces(directory: string, { clock, diskNow, pause, newToken }: DiskPlacesOptions): DiskPlaces {
-  let found: DiskLayout | undefined;
-  let place: DiskPlace | undefined;
+/**
+ * A store directory that this process changes together with others: who runs, whose turn it is, and which blobs are in use. All of it
+ * is files. Each process has one with its identity in `processes`, touched every 15 seconds; the names of all others begin with the
+ * token of their process, except tickets, which are hard links to it.
+ */
+export class DiskPlace {
+  readonly layout: DiskLayout;
+  readonly token: string;
+  readonly #options: DiskPlaceOptions;
+  readonly #file: string;
+  #isBlank = true;
+  #knownNow = Date.now();
+  #stopBeat: () => void = () => undefined;
+  #left: Error | undefined;
+  #turns: Promise<unknown> = Promise.resolve();
+  #lastTicket = 0;
+  #holds = 0;
 
-  /** Uses a new token, because two locks with the same token would not exclude each other. */
-  const open = (): DiskPlace => {
-    const layout = makeDiskLayout(directory);
-    const registry = openProcessRegistry(layout.processes, newToken(), { clock, diskNow });
-    const lock = openTicketLock(layout.lock, registry, pause);
-    return { layout, registry, lock, leases: openDiskLeases(layout.leases, registry) };
-  };
-  const leave = (): void => {
-    const left = place;
-    place = undefined;
+  /** Registers this process. */
+  constructor(layout: DiskLayout, options: DiskPlaceOptions) {
+    this.layout = layout;
+    this.token = options.token;
+    this.#options = options;
+    this.#file = path.join(layout.processes, options.token);
+    this.diskNow();
+    this.#beatLater();
+  }
+
+  /**
+   * The time of the disk's clock, in milliseconds since 1970. All times of a store come from it, so that a process or a machine with a
+   * wrong clock does not expire anything early. Registers this process again if its file is missing.
+   */
+  diskNow(): number {
     try {
-      left?.registry.close();
+      this.#touch();
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) throw error;
+      closeSync(openSync(this.#file, createFlags, fileMode));
+      this.#isBlank = true;
+    }
+    if (this.#isBlank) this.#introduce();
+    // The change time was just set by the disk's clock.
+    this.#knownNow = this.#options.diskNow?.() ?? statSync(this.#file).ctimeMs;
+    this.#touch();
+    return this.#knownNow;
+  }
+
+  /**
+   * Runs the work while no other process runs any, in order of requests within this process. A holder that crashes does not block the
+   * others. Throws INTERNAL after waiting for 30 seconds.
+   */
+  async exclusive<T>(work: () => Promise<T> | T): Promise<T> {
+    if (this.#left !== undefined) throw this.#left;
+    const turn = this.#turns.then(async () => {
+      const number = await this.#takeTicket();
+      try {
+        return await work();
+      } finally {
+        renameSync(this.#ticket(number), `${this.#ticket(number)}.free`);
+      }
+    });
+    this.#turns = turn.catch(() => undefined); // The caller gets the error; the next turn comes.
+    return turn;
+  }
+
+  /** Protects a blob from sweeps. Requires the turn, unlike the returned function. */
+  hold(key: string): () => void {
+    this.#holds += 1;
+    const file = path.join(this.layout.leases, `${this.token}.${key}.${this.#holds}`);
+    closeSync(openSync(file, createFlags, fileMode));
+    return () => {
+      rmSync(file, { force: true });
+    };
+  }
+
+  /** The keys of all blobs in use by running processes. Requires the turn. */
+  heldKeys(): ReadonlySet<string> {
+    const leases = readdirSync(this.layout.leases).map((name) => name.split("."));
+    const running = this.#runningTokens();
+    return new Set(leases.filter(([token = ""]) => running.has(token)).map(([, key = ""]) => key));
+  }
+
+  /** Removes the files of processes that exited. */
+  sweepDead(): void {
+    this.#removeFiles((token, running) => !running.has(token));
+  }
+
+  /** Ends the registration and the holds once its turns are over. Then `exclusive` throws this reason. */
+  async close(reason: Error): Promise<void> {
+    this.#left ??= reason;
+    await this.#turns;
+    this.leave(reason);
+  }
+
+  /** Does the same immediately. */
+  leave(reason: Error): void {
+    this.#left ??= reason;
+    this.#stopBeat();
+    try {
+      this.#removeFiles((token) => token === this.token);
     } catch {
       // The directory is missing or not writable, so no file of this process there can block other processes.
     }
-  };
-  return {
-    readable() {
-      if (found === undefined || !isOwnDirectory(found.records)) found = findDiskLayout(directory);
-      return found;
-    },
-    writable() {
-      if (place !== undefined && isWhole(place.layout)) return place;
-      leave();
-      return (place = open());
-    },
-    async close() {
-      const { lock, leases } = place ?? {};
+  }
+
+  #touch(): void {
+    utimesSync(this.#file, this.#knownNow / 1000, this.#knownNow / 1000);
+  }
+
+  /** On a full disk, an empty file that is touched is sufficient, so that this process can register and free disk space. */
+  #introduce(): void {
+    try {
+      writeFileSync(this.#file, toText(this.token, identifyProcess()), { flag: "r+" });
+      this.#isBlank = false;
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    }
+  }
+
+  #beatLater(): void {
+    this.#stopBeat = this.#options.clock.after(beatMs, () => {
       try {
-        await lock?.run(() => leases?.releaseAll());
+        this.diskNow();
       } catch {
-        // Leftover holds end when this process exits.
-      } finally {
-        leave();
+        // The disk is missing: the next method call reports that to its caller.
       }
-    },
-  };
+      this.#beatLater();
+    });
+  }
+
+  /** Whether the process that wrote this file (or a hard link to it) is still running. False if the file is missing. */
+  #isWriterRunning(file: string): boolean {
+    const found = readWithTime(file);
+    if (found === undefined) return false;
+    const identity = parseIdentity(found.text);
+    // Without an identity, the file is possibly still being written.
+    return (identity && isRunning(identity)) ?? this.diskNow() - found.modifiedAt < staleMs;
+  }
+
+  #runningTokens(): ReadonlySet<string> {
+    const { processes } = this.layout;
+    const others = readdirSync(processes).filter((token) => this.#isWriterRunning(path.join(processes, token)));
+    return new Set([this.token, ...others]);
+  }
+
+  #removeFiles(isGone: (token: string, running: ReadonlySet<string>) => boolean): void {
+    // Processes last, because their files determine who is running.
+    for (const room of [this.layout.leases, this.layout.staging, this.layout.processes]) {
+      const names = readdirSync(room);
+      const running = this.#runningTokens(); // Asked after the names were read: a process is registered before it writes anything.
+      for (const name of names) {
+        const [token = ""] = name.split(".");
+        if (isGone(token, running)) rmSync(path.join(room, name), { force: true, recursive: true });
+      }
+    }
+  }
+
+  #ticket(number: number): string {
+    return path.join(this.layout.lock, String(number));
+  }
+
+  async #takeTicket(): Promise<number> {
+    let waited = 0;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      const number = this.#tryToTakeTicket();
+      if (number !== undefined) return number;
+      if (waited >= patienceMs) throw new SkillsError("INTERNAL", "The blob store stayed locked for 30 seconds.");
+      await this.#options.pause(pauseMs);
+      waited += pauseMs;
+    }
+  }
+
+  /**
+   * Tickets are numbered, and the highest one decides: the turn is free if that ticket was given back or its holder has exited. To take
+   * the turn, a process creates the next ticket as a hard link to its file in `processes`, which appears atomically, with its content,
+   * for one process only. Because the highest ticket is never removed, the turn of an exited holder cannot be taken twice, unlike a lock
+   * file that is deleted when stale. A process that finds a higher ticket, or its own given back, after creating it was too slow.
+   */
+  #tryToTakeTicket(): number | undefined {
+    const { highest, given } = readTickets(this.layout.lock);
+    // A ticket of this place that is still there could not be given back.
+    const isFree = highest === this.#lastTicket || given.has(highest) || !this.#isWriterRunning(this.#ticket(highest));
+    if (!isFree) return undefined;
+    this.diskNow(); // Makes sure that this process is registered.
+    const number = highest + 1;
+    try {
+      linkSync(this.#file, this.#ticket(number));
+    } catch (error) {
+      if (hasCode(error, "EEXIST")) return undefined;
+      throw error;
+    }
+    const now = readTickets(this.layout.lock);
+    if (now.highest !== number || now.given.has(number)) {
+      rmSync(this.#ticket(number), { force: true });
+      return undefined;
+    }
+    this.#lastTicket = number;
+    for (const old of now.all.filter((each) => each <= number - ticketsKept)) {
+      rmSync(this.#ticket(old), { force: true });
+      rmSync(`${this.#ticket(old)}.free`, { force: true });
+    }
+    return number;
+  }
+}
+
+interface Tickets {
+  readonly all: readonly number[];
+  /** 0 if there is none. */
+  readonly highest: number;
+  /** The tickets that were given back. */
+  readonly given: ReadonlySet<number>;
+}
+
+function readTickets(directory: string): Tickets {
+  const tickets = readdirSync(directory).flatMap((name) => {
+    const [, number, free] = /^(\d+)(\.free)?$/.exec(name) ?? [];
+    return number === undefined ? [] : [{ number: Number(number), isFree: free !== undefined }];
+  });
+  const all = tickets.map(({ number }) => number);
+  const given = new Set(tickets.filter(({ isFree }) => isFree).map(({ number }) => number));
+  return { all, highest: Math.max(0, ...all), given };
+}
+
+/** The content of the file of a process. */
+export function toText(token: string, { pid, started, space }: ProcessIdentity): string {
+  return `${[token, space, pid, started].join("\n")}\n`;
+}
+
+/** Undefined for incomplete text. */
+function parseIdentity(text: string): ProcessIdentity | undefined {
+  const [token = "", space = "", pid = "", started, end] = text.split("\n");
+  if (token === "" || started === undefined || end !== "" || !/^\d+$/.test(pid)) return undefined;
+  return { space, pid: Number(pid), started };
+}
+
+function readWithTime(file: string): { readonly text: string; readonly modifiedAt: number } | undefined {
+  try {
+    const descriptor = openSync(file, readFlags);
+    try {
+      return { text: readFileSync(descriptor, "utf8"), modifiedAt: fstatSync(descriptor).mtimeMs };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { invalidInput } from "../../base/invalid-input.ts";
-import { isBlobId } from "../../blobs/blob-arguments.ts";
+import { isBlobId } from "../../blobs/blob-store.ts";
 import type { StoredBlob } from "../../blobs/blob-store.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Json, RunLimits } from "../../sandbox/sandbox.ts";

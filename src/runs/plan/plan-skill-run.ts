@@ -2,7 +2,7 @@ import { asAvailable, nearest } from "../../base/nearest.ts";
 import { invalidInput, noSuchParameter, shown } from "../../base/invalid-input.ts";
 import type { Violation } from "../../base/invalid-input.ts";
 import { runInSlices } from "../../base/slices.ts";
-import { isBlobId } from "../../blobs/blob-arguments.ts";
+import { isBlobId } from "../../blobs/blob-store.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Json } from "../../sandbox/sandbox.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";

@@ -1,5 +1,5 @@
-import { blobDefaults, runBlobDefaults } from "../../blobs/blob-options.ts";
-import type { BlobOptions, RunBlobOptions } from "../../blobs/blob-options.ts";
+import { withBlobDefaults } from "../../blobs/blob-quota.ts";
+import type { BlobOptions } from "../../blobs/blob-quota.ts";
 
 /** The limits of the blob store, which the guide states for the model. */
 export interface ToolLimits {
@@ -10,20 +10,9 @@ export interface ToolLimits {
 }
 
 /** The limits of a store that is opened with these options. */
-export function toToolLimits({
-  maxBlobBytes,
-  ttlMs,
-  runQuotaBytes,
-  runMaxBlobs,
-}: BlobOptions & RunBlobOptions): ToolLimits {
-  return {
-    maxBlobBytes: maxBlobBytes ?? blobDefaults.maxBlobBytes,
-    blobTtlMs: ttlMs ?? blobDefaults.ttlMs,
-    runBlobs: {
-      maxBytes: runQuotaBytes ?? runBlobDefaults.runQuotaBytes,
-      maxBlobs: runMaxBlobs ?? runBlobDefaults.runMaxBlobs,
-    },
-  };
+export function toToolLimits(blobs: BlobOptions): ToolLimits {
+  const { maxBlobBytes, ttlMs, runQuotaBytes, runMaxBlobs } = withBlobDefaults(blobs);
+  return { maxBlobBytes, blobTtlMs: ttlMs, runBlobs: { maxBytes: runQuotaBytes, maxBlobs: runMaxBlobs } };
 }
 
 export const defaultLimits: ToolLimits = Object.freeze(toToolLimits({}));

@@ -2,7 +2,8 @@ import { statSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { diskBlobs } from "../../../src/blobs/disk/disk-blobs.ts";
-import { openProcessRegistry } from "../../../src/blobs/disk/process-registry.ts";
+import { makeDiskLayout } from "../../../src/blobs/disk/disk-layout.ts";
+import { DiskPlace } from "../../../src/blobs/disk/disk-place.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";
 
 const newDirectory = blobDirectories();
@@ -35,14 +36,15 @@ describe("the age of a blob", () => {
   });
 
   it("is measured by the clock of the disk, like the time since the last heartbeat of a process", () => {
-    const directory = newDirectory();
+    const layout = makeDiskLayout(newDirectory());
     shiftClock(day);
-    const registry = openProcessRegistry(directory, "one", { clock: stillClock });
-    const time = registry.diskNow();
+    const pause = (): Promise<void> => Promise.resolve();
+    const place = new DiskPlace(layout, { token: "one", clock: stillClock, diskNow: undefined, pause });
+    const time = place.diskNow();
     vi.restoreAllMocks();
     expect(Math.abs(time - Date.now())).toBeLessThan(day / 2);
-    expect(statSync(path.join(directory, "one")).mtimeMs).toBeCloseTo(time, -1);
-    registry.close();
+    expect(statSync(path.join(layout.processes, "one")).mtimeMs).toBeCloseTo(time, -1);
+    place.leave(new Error("left"));
   });
 
   it("expires immediately with a ttlMs of 0", async () => {

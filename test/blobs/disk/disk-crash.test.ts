@@ -6,7 +6,7 @@ import { execa } from "execa";
 import { describe, expect, it } from "vitest";
 import type { ListedBlob } from "../../../src/blobs/blob-store.ts";
 import { diskBlobs } from "../../../src/blobs/disk/disk-blobs.ts";
-import { ownerKey } from "../../../src/blobs/disk/disk-usage.ts";
+import { ownerKey } from "../../../src/blobs/disk/disk-records.ts";
 import { blobDirectories, filesIn } from "./blob-directory.ts";
 import { gather } from "../gather.ts";
 

@@ -1,12 +1,21 @@
 import { createHash } from "node:crypto";
-import type { SkillsError } from "../errors.ts";
-import { newBlobId } from "./blob-arguments.ts";
-import { quotaRefusal } from "./blob-quota.ts";
-import { withBlobDefaults } from "./blob-options.ts";
-import type { BlobOptions } from "./blob-options.ts";
-import { blobNotFound, blobTooLarge, checkKind, storeClosed, withinBlob } from "./blob-arguments.ts";
-import { countUsage } from "./blob-quota.ts";
-import type { BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "./blob-store.ts";
+import type { SkillsError } from "../../src/errors.ts";
+import { countUsage, quotaRefusal, withBlobDefaults } from "../../src/blobs/blob-quota.ts";
+import type { BlobOptions } from "../../src/blobs/blob-quota.ts";
+import {
+  blobNotFound,
+  blobTooLarge,
+  checkKind,
+  newBlobId,
+  storeClosed,
+  withinBlob,
+} from "../../src/blobs/blob-store.ts";
+import type { BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "../../src/blobs/blob-store.ts";
+
+export interface MemoryBlobOptions extends BlobOptions {
+  /** The current time in milliseconds since 1970. */
+  readonly now?: () => number;
+}
 
 interface Entry {
   readonly listed: ListedBlob;
@@ -17,7 +26,7 @@ interface Entry {
 const chunkBytes = 64 * 1024;
 
 /** A blob store in memory. */
-export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
+export function memoryBlobs({ now = () => Date.now(), ...options }: MemoryBlobOptions = {}): BlobStore & BlobUpkeep {
   const settings = withBlobDefaults(options);
   const entries = new Map<string, Entry>();
   const usage = countUsage();
@@ -37,7 +46,7 @@ export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
     usage.remove(listed.owner, listed.size);
   };
   const sweepNow = (): Swept => {
-    const expired = [...entries.values()].filter(({ listed }) => listed.expiresAt <= settings.now());
+    const expired = [...entries.values()].filter(({ listed }) => listed.expiresAt <= now());
     const unused = expired.filter(({ holds }) => holds === 0);
     unused.forEach(forget);
     const freedBytes = unused.reduce((sum, { listed }) => sum + listed.size, 0);
@@ -55,12 +64,12 @@ export function memoryBlobs(options: BlobOptions = {}): BlobStore & BlobUpkeep {
       const refused = refusal(owner, bytes.length);
       if (refused !== undefined) throw refused;
       const blob: StoredBlob = {
-        id: newBlobId(settings.random),
+        id: newBlobId(),
         size: bytes.length,
         kind,
         sha256: createHash("sha256").update(bytes).digest("hex"),
       };
-      const createdAt = settings.now();
+      const createdAt = now();
       const listed = { ...blob, owner, createdAt, expiresAt: createdAt + settings.ttlMs };
       entries.set(blob.id, { listed, bytes, holds: 0 });
       usage.add(owner, blob.size);

@@ -1,6 +1,30 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseBlobKind } from "../../src/blobs/blob-arguments.ts";
+import { isBlobId, newBlobId, parseBlobKind } from "../../src/blobs/blob-store.ts";
+
+describe("isBlobId", () => {
+  it.each(["blob:a", "blob:0", "blob:A.b_c-d", `blob:${"a".repeat(128)}`])("accepts %s", (text) => {
+    expect(isBlobId(text)).toBe(true);
+  });
+
+  it.each([
+    ...["", "blob:", "a", "BLOB:a", "blob:.a", "blob:-a", "blob:_a", "blob:a/b", "blob:a\\b", "blob:..", " blob:a"],
+    ...["blob:a\n", "blob:a\0", "blob:a%2e", "blob:é", "blob:blob:a", `blob:${"a".repeat(129)}`],
+  ])("rejects %j", (text) => {
+    expect(isBlobId(text)).toBe(false);
+  });
+});
+
+describe("newBlobId", () => {
+  it("encodes at least 80 random bits in lowercase hex", () => {
+    const ids = Array.from({ length: 1000 }, () => newBlobId());
+    for (const id of ids) expect(id).toMatch(/^blob:[0-9a-f]{32}$/);
+    expect(ids.every(isBlobId)).toBe(true);
+    expect(new Set(ids).size).toBe(1000);
+    // Every bit varies.
+    for (let at = 5; at < 37; at += 1) expect(new Set(ids.map((id) => id[at])).size).toBe(16);
+  });
+});
 
 describe("parseBlobKind", () => {
   it.each([
