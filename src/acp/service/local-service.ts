@@ -2,7 +2,7 @@ import { type App, openApp } from "../../app.ts";
 import { openToldOnce, type ToldOnce } from "../../base/told-once.ts";
 import type { Settings } from "../../options.ts";
 import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
-import { openProblemLog } from "../../skills/rules/log-problems.ts";
+import { createProblemLog } from "../../skills/rules/log-problems.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills, Skillset } from "../../skills/skillset.ts";
 import { openShownSkills } from "../announce/command-list.ts";
@@ -131,7 +131,7 @@ function openServiceConnection(options: ServiceConnectionOptions): ServiceConnec
   const context: ServedSessionContext = {
     ...options,
     send,
-    logProblems: openProblemLog(outlet.log),
+    logProblems: createProblemLog(outlet.log),
     shown: openShownSkills(),
     failed: (error) => {
       reportFault({ tellOnce }, error);

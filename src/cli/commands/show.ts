@@ -1,4 +1,4 @@
-import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import { readSkillDocument } from "../../skills/text/skill-document.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";

@@ -2,7 +2,7 @@ import type { OfferedSkill } from "../../skills/skill.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
 import type { CalledSkill } from "../../runs/plan/dependencies.ts";
 import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";
-import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import { maxListedFiles } from "../../tools/input/limits.ts";
 import { padToWidth } from "./display-width.ts";
 import { safeLines, safeText } from "./safe-text.ts";

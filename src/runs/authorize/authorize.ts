@@ -1,5 +1,5 @@
-import type { Permissions } from "../../skills/manifest/metadata-permissions.ts";
-import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
+import type { Permissions } from "../../skills/manifest/permissions.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Snapshot } from "../../skills/skill.ts";
 import type { Grants, Permission } from "../../trust/grants.ts";
 import type { RunCaller } from "../run-caller.ts";

@@ -1,7 +1,7 @@
 import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import type { Permissions } from "../../skills/manifest/metadata-permissions.ts";
-import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
+import type { Permissions } from "../../skills/manifest/permissions.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { neededBy } from "../authorize/authorize.ts";
 import type { CallerSkills } from "../run-caller.ts";

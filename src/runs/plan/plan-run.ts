@@ -4,7 +4,7 @@ import type { StoredBlob } from "../../blobs/blob-store.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Json, RunLimits } from "../../sandbox/sandbox.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
-import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { neededBy } from "../authorize/authorize.ts";
 import type { RunCaller } from "../run-caller.ts";

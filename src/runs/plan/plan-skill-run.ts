@@ -9,7 +9,7 @@ import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import { isChoice, isOfType } from "../../skills/manifest/argument-type.ts";
 import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";
 import type { Manifest } from "../../skills/manifest/manifest.ts";
-import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { neededBy } from "../authorize/authorize.ts";
 import type { RunSpec } from "../run-spec.ts";

@@ -4,7 +4,7 @@ import { findFrontmatter } from "../text/frontmatter.ts";
 import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
 import { openRegularFileSync } from "../../base/paths/at-real-path.ts";
 import type { Finding } from "../rules/rules.ts";
-import { openTextPositions } from "../text/text-positions.ts";
+import { createTextPositions } from "../text/text-positions.ts";
 import type { TextPosition } from "../text/text-positions.ts";
 
 const checkedBytes = 16 * 1024 * 1024;
@@ -64,7 +64,7 @@ function findHidden(lines: Buffer, from: number, firstLine: number): BodyFault |
   const text = lines.toString("utf8", from);
   const found = findInvisible(text);
   if (found === undefined) return undefined;
-  const { line, column } = openTextPositions(text)(found.offset);
+  const { line, column } = createTextPositions(text)(found.offset);
   const [message, fix] = invisibleIn("the body", found);
   return {
     code: "invisible-characters",

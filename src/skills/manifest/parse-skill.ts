@@ -1,19 +1,20 @@
 import { checkFields, checkName, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
-import { cutCodePoints } from "../text/code-points.ts";
-import { fitFaults } from "../rules/fit-faults.ts";
-import { openKeyRanges } from "../text/key-ranges.ts";
-import { toTextRange } from "../text/text-positions.ts";
-import type { Manifest } from "./manifest.ts";
-import { readMetadata } from "./metadata.ts";
-import { readMetadataPermissions } from "./metadata-permissions.ts";
 import { toSlug } from "../names.ts";
-import { readHead } from "./read-head.ts";
-import { rules } from "../rules/rules.ts";
-import type { Finding } from "../rules/rules.ts";
-import { cleanFields, nonBlank, readDescription, readOptional, readTags } from "./skill-fields.ts";
-import type { OptionalFields } from "./skill-fields.ts";
+import { fitFaults, rules } from "../rules/rules.ts";
+import type { Finding, RuleCode } from "../rules/rules.ts";
 import type { Skill } from "../skill.ts";
+import { cutCodePoints, inDigits } from "../text/code-points.ts";
+import { withoutControls } from "../text/control-characters.ts";
+import { decodeFrontmatter, findFrontmatter, isYaml } from "../text/frontmatter.ts";
+import { hasInvisible } from "../text/invisible-characters.ts";
+import { createTextPositions, toTextRange } from "../text/text-positions.ts";
+import type { TextRange } from "../text/text-positions.ts";
+import { createKeyRanges } from "../yaml/yaml-keys.ts";
+import { readYaml } from "../yaml/yaml.ts";
+import type { Manifest } from "./manifest.ts";
+import { readMetadataPermissions } from "./permissions.ts";
+import { cleanFields, nonBlank, readDescription, readMetadata, readOptional, readTags } from "./skill-fields.ts";
 
 /** A SKILL.md as found on disk. */
 export interface SkillText {
@@ -53,7 +54,7 @@ const noFindings: readonly Finding[] = [];
  * contain the closing fence: read more, up to {@link maxFrontmatterBytes}, and parse again.
  */
 export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedSkill {
-  const { values: found, isClean, source, positionOf, findings } = readHead(text, manifest);
+  const { values: found, isClean, source, rangeOf, lost, findings } = readHead(text, manifest);
   const faults: ValueFault[] = [];
   const report = (fault: ValueFault): void => {
     faults.push(fault);
@@ -64,25 +65,46 @@ export function parseSkill(text: SkillText, manifest?: ManifestReading): ParsedS
       ? values && readAgentSkill(text, values, report)
       : manifest.manifest && readProtocolSkill(text, values ?? {}, manifest.manifest, report);
   if (faults.length === 0 && findings.length === 0) return { skill, findings: noFindings };
-  const rangeOf = openKeyRanges(source);
+  const keyRange = createKeyRanges(source);
   for (const { code, key, child, part = "value", sought, message, fix, allowedAt } of fitFaults(faults)) {
-    let { offset, end } = rangeOf(key, part, child);
-    const found = sought === undefined ? -1 : source.indexOf(sought, offset);
-    if (found >= 0) [offset, end] = [found, found + (sought ?? "").length];
-    const range = toTextRange(positionOf, offset, end);
-    findings.push({ code, file: text.file, message, fix, allowedAt, ...range });
+    const cause = code === "name-missing" || code === "description-missing" ? lost.get(key) : undefined;
+    if (cause !== undefined) {
+      // A missing name is replaced by that of the directory, so the cause says enough.
+      if (code === "name-missing") continue;
+      const unread = { ...cause, code, message: `description cannot be read: ${cause.message}` };
+      findings[findings.indexOf(cause)] = unread;
+      lost.set(key, unread);
+      continue;
+    }
+    let { offset, end } = keyRange(key, part, child);
+    const place = sought === undefined ? -1 : source.indexOf(sought, offset);
+    if (place >= 0) [offset, end] = [place, place + (sought ?? "").length];
+    findings.push({ code, file: text.file, message, fix, allowedAt, ...rangeOf(offset, end) });
   }
   findings.sort(byPlace);
   const offered = !findings.some(({ code }) => rules[code].lenient === "error");
-  return { skill: offered ? skill : undefined, findings: withoutConsequences(findings) };
+  return { skill: offered ? skill : undefined, findings: withoutConsequences(findings, [...lost.values()]) };
 }
 
-/** Reports one problem per mistake: a value that is ignored, or has a wrong key, need not be strict YAML as well. */
-function withoutConsequences(findings: readonly Finding[]): readonly Finding[] {
+/** Rules about a value that is not used. */
+const unused: ReadonlySet<RuleCode> = new Set<RuleCode>([
+  "field-unexpected",
+  "metadata-nested-value",
+  "name-missing",
+  "description-missing",
+  "license-not-a-string",
+  "compatibility-not-a-string",
+  "allowed-tools-invalid",
+]);
+
+/** Reports one problem per mistake: a value that is not used need not be strict YAML as well. */
+function withoutConsequences(findings: readonly Finding[], lost: readonly Finding[]): readonly Finding[] {
   const strict = findings.filter(({ code }) => code === "yaml-not-strict");
   if (strict.length === 0) return findings;
-  const others = findings.filter(({ code }) => code === "field-unexpected" || code === "metadata-nested-value");
-  const kept = strict.find(({ line }) => others.every((other) => other.line !== line));
+  const isUnused = (finding: Finding): boolean =>
+    lost.includes(finding) || (finding.endLine !== undefined && unused.has(finding.code));
+  const lines = new Set(findings.filter(isUnused).map(({ line }) => line));
+  const kept = strict.find(({ line }) => !lines.has(line));
   return findings.filter((finding) => finding.code !== "yaml-not-strict" || finding === kept);
 }
 
@@ -94,33 +116,114 @@ function byPlace(a: Finding, b: Finding): number {
 type Values = Readonly<Record<string, unknown>>;
 type Report = (fault: ValueFault) => void;
 
+/** The unvalidated frontmatter values of the head of a SKILL.md. */
+interface HeadReading {
+  /** Undefined if there is no readable frontmatter. */
+  readonly values: Values | undefined;
+  /** True only if the values contain no control characters. */
+  readonly isClean: boolean;
+  /** The text between the fences. */
+  readonly source: string;
+  /** Converts offsets of `source` to positions in the file. */
+  readonly rangeOf: (offset: number, end?: number) => TextRange;
+  /** Why top-level keys have no value although they are there. */
+  readonly lost: Map<string, Finding>;
+  readonly findings: Finding[];
+}
+
+/** The line of a file on which the text between the fences starts. */
+const sourceLine = 2;
+
+/** Reads the frontmatter of a head. With a valid manifest, missing frontmatter is reported under a less severe rule. */
+function readHead({ file, head, whole }: SkillText, manifest: ManifestReading | undefined): HeadReading {
+  const findings: Finding[] = manifest === undefined ? [] : [...manifest.findings];
+  const lost = new Map<string, Finding>();
+  const add = (code: RuleCode, message: string, fix: string, range: TextRange = { line: 1, column: 1 }): void => {
+    findings.push({ code, file, ...range, message, fix });
+  };
+  const withoutValues = (code: RuleCode, message: string, fix: string, range?: TextRange): HeadReading => {
+    const isExtra = manifest?.manifest !== undefined && code !== "frontmatter-too-long";
+    add(isExtra ? "manifest-frontmatter-missing" : code, message, fix, range);
+    const rangeOf = (): TextRange => ({ line: sourceLine, column: 1 });
+    return { values: undefined, isClean: true, source: "", rangeOf, lost, findings };
+  };
+  if (file.endsWith("skill.md")) {
+    add("file-name-lowercase", "file is named skill.md", "Rename it to SKILL.md.");
+  } else if (!file.endsWith("SKILL.md")) {
+    const name = file.slice(-"SKILL.md".length);
+    add("file-name-case", `file is named ${name}, which most agents do not find`, "Rename it to SKILL.md.");
+  }
+  const frontmatter = findFrontmatter(head, whole);
+  if (frontmatter.kind !== "found") return withoutValues(...notFound(frontmatter.kind, head));
+  if (frontmatter.byteOrderMark) {
+    const line = head[0] === 0xef ? 1 : 2;
+    const fix = "Save the file as UTF-8 without a byte order mark.";
+    add("byte-order-mark", "byte order mark before the frontmatter", fix, { line, column: 1 });
+  }
+  if (!isYaml(frontmatter.language)) {
+    const message = `frontmatter language \`${withoutControls(frontmatter.language)}\` is not supported; only YAML is`;
+    return withoutValues("frontmatter-language", message, "Write `---` alone on the first line, and YAML below it.");
+  }
+  const { text: source, valid } = decodeFrontmatter(head, frontmatter.start, frontmatter.end);
+  let positionOf: ReturnType<typeof createTextPositions> | undefined;
+  const rangeOf = (offset: number, end?: number): TextRange =>
+    toTextRange((positionOf ??= createTextPositions(source, sourceLine)), offset, end);
+  if (!valid) {
+    const message = "invalid UTF-8 in the frontmatter; it is replaced by U+FFFD";
+    add("invalid-utf8", message, "Save the file as UTF-8.", rangeOf(Math.max(source.indexOf("\ufffd"), 0)));
+  }
+  const { values, faults, isClean } = readYaml(source);
+  for (const { code, offset, end, message, fix, lost: key } of fitFaults(faults)) {
+    if (code === "frontmatter-not-a-mapping") return withoutValues(code, message, fix, { line: 2, column: 1 });
+    const finding: Finding = { code, file, ...rangeOf(offset, end), message, fix };
+    findings.push(finding);
+    if (key !== undefined) lost.set(key, finding);
+  }
+  // Non-ASCII characters take more bytes than UTF-16 code units; U+FFFD, the replacement for invalid bytes, is visible.
+  const isAscii = source.length === frontmatter.end - frontmatter.start;
+  return { values, isClean: isClean && (isAscii || !hasInvisible(source)), source, rangeOf, lost, findings };
+}
+
+function notFound(
+  kind: "missing" | "unclosed" | "incomplete",
+  head: Uint8Array,
+): [code: RuleCode, message: string, fix: string] {
+  const close = "Add a line `---` after the last key";
+  switch (kind) {
+    case "missing": {
+      const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
+      if (isUtf16) return ["frontmatter-missing", "file is UTF-16, not UTF-8", "Save the file as UTF-8."];
+      const fix = "Start the file with a line `---`, then `name:` and `description:`, then another line `---`.";
+      return ["frontmatter-missing", "file does not start with a line `---`", fix];
+    }
+    case "unclosed":
+      return ["frontmatter-unclosed", "frontmatter has no closing line `---`", `${close}.`];
+    case "incomplete": {
+      const message = `frontmatter has no closing \`---\` within the first ${inDigits(head.length)} bytes`;
+      return ["frontmatter-too-long", message, `${close}, and move long text below it.`];
+    }
+  }
+}
+
 function readAgentSkill(text: SkillText, values: Values, report: Report): Skill | undefined {
   const { expectedName } = text;
   checkFields(values, report);
   const name = nonBlank(values.name);
+  const slug = (name === undefined ? undefined : toSlug(name)) ?? toSlug(expectedName);
   if (name === undefined) {
-    report({
-      code: "name-missing",
-      key: "name",
-      message: "name is missing; the directory's name is used",
-      fix: `Add \`name: ${toSlug(expectedName) ?? "my-skill"}\`.`,
-    });
+    const fix = `Add \`name: ${slug ?? "my-skill"}\`.`;
+    report({ code: "name-missing", key: "name", message: "name is missing; the directory's name is used", fix });
   } else {
     checkName(name, expectedName, report);
   }
-  const slug = (name === undefined ? undefined : toSlug(name)) ?? toSlug(expectedName);
   if (slug === undefined) {
-    report({
-      code: "name-unusable",
-      key: "name",
-      message: "no slug: neither the name nor the directory contains a-z or a digit",
-      fix: "Use a name of the letters a-z, digits and hyphens.",
-    });
+    const message = "no slug: neither the name nor the directory contains a-z or a digit";
+    report({ code: "name-unusable", key: "name", message, fix: "Use a name of the letters a-z, digits and hyphens." });
   }
   const description = readDescription(values, report);
   const optional = readOptional(values, report);
   const metadata = readMetadata(values.metadata, report);
-  readMetadataPermissions(metadata, report);
+  if (Object.keys(metadata).some((key) => key.startsWith("acp-skills-"))) readMetadataPermissions(metadata, report);
   if (slug === undefined || description === undefined) return undefined;
   const skill: Skill = {
     name: slug,
@@ -135,7 +238,7 @@ function readAgentSkill(text: SkillText, values: Values, report: Report): Skill 
     directory: text.directory,
     file: text.file,
   };
-  return completed(skill, optional);
+  return Object.freeze(Object.assign(skill, optional));
 }
 
 /** Manifest fields take precedence; frontmatter adds the fields that a manifest does not have. */
@@ -143,7 +246,6 @@ function readProtocolSkill(text: SkillText, values: Values, manifest: Manifest, 
   const slug = toSlug(manifest.name);
   const description = cutCodePoints(manifest.description.trim(), maxDescriptionLength);
   if (slug === undefined || description === "") return undefined;
-  const optional = readOptional(values, report);
   const skill: Skill = {
     name: manifest.name,
     slug,
@@ -158,9 +260,5 @@ function readProtocolSkill(text: SkillText, values: Values, manifest: Manifest, 
     file: text.file,
     manifest,
   };
-  return completed(skill, optional);
-}
-
-function completed(skill: Skill, optional: OptionalFields): Skill {
-  return Object.freeze(Object.assign(skill, optional));
+  return Object.freeze(Object.assign(skill, readOptional(values, report)));
 }

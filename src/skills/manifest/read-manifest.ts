@@ -4,17 +4,14 @@ import { isChoice, isOfType } from "./argument-type.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
 import { maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import { cleanValue, controlsIn, hasControls, stringsOf, withoutControls } from "../text/control-characters.ts";
-import { fitFaults } from "../rules/fit-faults.ts";
 import { findInvisible, invisibleIn, withoutTags } from "../text/invisible-characters.ts";
-import { manifestReason } from "./manifest-reason.ts";
 import { manifestKeys, manifestSchema } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ManifestReading } from "./parse-skill.ts";
-import { explainNetworkEntry } from "./permission-entries.ts";
-import { hideProtoKeys, showProtoKey, showProtoKeys } from "../yaml/proto-keys.ts";
-import { rules } from "../rules/rules.ts";
+import { explainNetworkEntry } from "./permissions.ts";
+import { fitFaults, rules } from "../rules/rules.ts";
 import type { Finding, RuleCode } from "../rules/rules.ts";
-import { openTomlPositions } from "../text/toml-positions.ts";
+import { createTomlPositions } from "../text/toml-positions.ts";
 
 type Path = readonly (string | number)[];
 type Add = (code: RuleCode, path: Path, message: string, fix: string, part?: "key") => void;
@@ -39,7 +36,7 @@ export function readManifest(text: string, file: string): ManifestReading {
     return { findings: [syntaxFinding(error, text, file)] };
   }
   if (isForeign(data)) {
-    const position = openTomlPositions(text)(["skill"]);
+    const position = createTomlPositions(text)(["skill"]);
     const message = "skill.toml is not a Skills Protocol manifest; it is ignored";
     const fix = "If it is meant as one, move name, version and kind out of [skill] to the top level.";
     return { isForeign: true, findings: [{ code: "manifest-foreign", file, ...position, message, fix }] };
@@ -58,7 +55,7 @@ export function readManifest(text: string, file: string): ManifestReading {
   }
   const manifest = showProtoKeys(result.data);
   if (manifest !== undefined) reportDefaults(manifest, add);
-  const positionOf = openTomlPositions(text);
+  const positionOf = createTomlPositions(text);
   const findings = fitFaults(faults).map(({ code, path, message, fix, part }): Finding => ({
     code,
     file,
@@ -207,4 +204,83 @@ function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);
   return Object.freeze(value);
+}
+
+const formats: Readonly<Record<string, string>> = {
+  name: "lowercase letters and digits in segments joined by dots",
+  namespace: "lowercase letters and digits in segments joined by dots",
+  version: "a semantic version",
+};
+
+const types: Readonly<Record<string, string>> = {
+  array: "a list",
+  boolean: "true or false",
+  int: "a whole number",
+  number: "a number",
+  object: "a table",
+  record: "a table",
+  string: "a string",
+};
+
+/** Why a value of a manifest is invalid, as the rest of a sentence that starts with its name. */
+function manifestReason(name: string, value: unknown, issue: core.$ZodIssue): string {
+  const shown = JSON.stringify(value);
+  switch (issue.code) {
+    case "invalid_type":
+      return `is ${shown}, not ${types[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `is ${shown}, not ${issue.values.map((allowed) => JSON.stringify(allowed)).join(" or ")}`;
+    case "invalid_format":
+      return `is ${shown}, not ${formats[name] ?? "in the required format"}`;
+    case "too_small":
+      return issue.origin === "string" ? "is empty" : `is ${shown}; the minimum is ${issue.minimum}`;
+    case "too_big":
+      return `is ${shown}; the maximum is ${issue.maximum}`;
+    case "not_multiple_of":
+    case "unrecognized_keys":
+    case "invalid_union":
+    case "invalid_key":
+    case "invalid_element":
+    case "custom":
+      return `is ${shown}, which is invalid`;
+  }
+}
+
+const proto = "__proto__";
+/** Contains a lone surrogate, which decoded text never does, so it cannot collide with another key. */
+const standIn = "\ud800__proto__";
+
+/**
+ * Replaces every `__proto__` key by a placeholder, because the schema library drops such keys when it parses. Returns the same object
+ * if there are none.
+ */
+function hideProtoKeys(value: unknown): unknown {
+  return renameKeys(value, proto, standIn);
+}
+
+/** Undoes {@link hideProtoKeys}. */
+function showProtoKeys<Value>(value: Value): Value {
+  return renameKeys(value, standIn, proto) as Value;
+}
+
+/** The same for one segment of a path. */
+function showProtoKey<Segment>(segment: Segment): Segment | string {
+  return segment === standIn ? proto : segment;
+}
+
+function renameKeys(value: unknown, from: string, to: string): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item) => renameKeys(item, from, to));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  // TOML dates are objects, but not tables.
+  if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) return value;
+  const entries = Object.entries(value);
+  const renamed = entries.map(([key, inner]): [string, unknown] => [
+    key === from ? to : key,
+    renameKeys(inner, from, to),
+  ]);
+  const isSame = entries.every(([key, inner], index) => key !== from && inner === renamed[index]?.[1]);
+  return isSame ? value : Object.fromEntries(renamed);
 }

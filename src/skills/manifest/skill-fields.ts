@@ -1,7 +1,6 @@
-import { readAllowedTools } from "./allowed-tools.ts";
 import { maxCompatibilityLength, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
-import { countCodePoints, cutCodePoints, tooLong } from "../text/code-points.ts";
+import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
 import { cleanValue, controlsIn, hasControls, stringsOf } from "../text/control-characters.ts";
 import { findInvisible, invisibleIn } from "../text/invisible-characters.ts";
 import type { Skill } from "../skill.ts";
@@ -159,4 +158,93 @@ export function readTags(value: unknown): readonly string[] {
 export function nonBlank(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   return value.trim() || undefined;
+}
+
+/**
+ * The entries of `allowed-tools` (C-1.3): a string split at whitespace and commas outside parentheses, or a list of entries taken
+ * unchanged. Undefined for any other value.
+ */
+function readAllowedTools(value: unknown): string[] | undefined {
+  if (typeof value === "string") return splitTools(value);
+  if (!Array.isArray(value) || !value.every((item): item is string => typeof item === "string")) return undefined;
+  return value.map((item) => item.trim()).filter((item) => item !== "");
+}
+
+function splitTools(text: string): string[] {
+  if (!text.includes("(")) return text.split(/[\s,]+/).filter((tool) => tool !== "");
+  const tools: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let index = 0; index <= text.length; index++) {
+    const character = text[index];
+    if (character === "(") depth++;
+    else if (character === ")" && depth > 0) depth--;
+    const ends = character === undefined || (depth === 0 && (character === " " || /[\s,]/.test(character)));
+    if (!ends) continue;
+    const tool = text.slice(start, index).trim();
+    if (tool !== "") tools.push(tool);
+    start = index + 1;
+  }
+  return tools;
+}
+
+const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Longer values are ignored, not truncated, because a truncated list of hosts could end with a different host. */
+const maxEntries = 64;
+const maxKeyLength = 128;
+const maxValueLength = 2048;
+
+/** The `metadata` of frontmatter as strings (C-1.3). Nested and overlong values are ignored and reported. */
+export function readMetadata(value: unknown, report: (fault: ValueFault) => void): Readonly<Record<string, string>> {
+  if (value === undefined || value === "") return noMetadata;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    report({
+      code: "metadata-not-a-mapping",
+      key: "metadata",
+      message: "metadata is not a mapping; it is ignored",
+      fix: "Write metadata as indented lines of the form `key: value`.",
+    });
+    return noMetadata;
+  }
+  const metadata: Record<string, string> = {};
+  const entries = Object.entries(value);
+  if (entries.length > maxEntries) {
+    report({
+      code: "metadata-too-long",
+      key: "metadata",
+      message: `metadata has ${inDigits(entries.length)} entries; the limit is ${maxEntries}, and the rest are ignored`,
+      fix: "Move what is only for people below the frontmatter.",
+    });
+  }
+  for (const [key, entry] of entries.slice(0, maxEntries)) {
+    if (typeof entry === "string" && (key.length > maxKeyLength || entry.length > maxValueLength)) {
+      const what =
+        key.length > maxKeyLength
+          ? tooLong("metadata key", key.length, maxKeyLength)
+          : tooLong(`metadata.${key}`, entry.length, maxValueLength);
+      report({
+        code: "metadata-too-long",
+        key: "metadata",
+        child: key,
+        message: `${what}; it is ignored`,
+        fix: "Shorten it, or move it below the frontmatter.",
+      });
+      continue;
+    }
+    if (typeof entry === "string") {
+      // An assignment to `__proto__` would set the prototype.
+      if (key === "__proto__") Object.defineProperty(metadata, key, { value: entry, enumerable: true });
+      else metadata[key] = entry;
+      continue;
+    }
+    report({
+      code: "metadata-nested-value",
+      key: "metadata",
+      child: key,
+      message: `metadata.${key} is not a string; it is ignored`,
+      fix: `Write metadata.${key} as one string.`,
+    });
+  }
+  return Object.freeze(metadata);
 }

@@ -1,9 +1,8 @@
 import { countCodePoints, tooLong } from "../text/code-points.ts";
 import { nearest } from "../../base/nearest.ts";
-import { maxFaultsOfRule } from "./fit-faults.ts";
 import { isSlug, longestNormalised, maxNameLength, toSlug } from "../names.ts";
+import { maxFaultsOfRule } from "./rules.ts";
 import type { Level, RuleCode } from "./rules.ts";
-import { claudeFields, honouredFields, isField, specificationFields } from "../manifest/specification-fields.ts";
 
 /** A rule violation in frontmatter, before the position of its key is known. */
 export interface ValueFault {
@@ -70,6 +69,46 @@ function renaming(name: string, directory: string): string {
   return forDirectory === forName
     ? `Rename both to \`${forName}\`.`
     : `Rename the directory to \`${forDirectory}\`, or the name to \`${forName}\`.`;
+}
+
+/** The frontmatter fields of the Agent Skills specification. */
+export const specificationFields: readonly string[] = [
+  "name",
+  "description",
+  "license",
+  "allowed-tools",
+  "metadata",
+  "compatibility",
+];
+
+/** The frontmatter fields that Claude Code adds. */
+export const claudeFields: readonly string[] = [
+  "agent",
+  "argument-hint",
+  "arguments",
+  "context",
+  "disable-model-invocation",
+  "disallowed-tools",
+  "effort",
+  "hooks",
+  "model",
+  "paths",
+  "shell",
+  "user-invocable",
+  "when_to_use",
+];
+
+/** The Claude Code fields that are supported here (C-1.1). */
+export const honouredFields: ReadonlySet<string> = new Set([
+  "argument-hint",
+  "disable-model-invocation",
+  "user-invocable",
+]);
+
+const known = new Set(specificationFields);
+
+export function isField(key: string): boolean {
+  return known.has(key);
 }
 
 const claude = new Set(claudeFields);

@@ -3,19 +3,15 @@ import { findFrontmatter, isYaml } from "../text/frontmatter.ts";
 import { isSlug, toSlug } from "../names.ts";
 import { maxFrontmatterBytes } from "../manifest/parse-skill.ts";
 import type { RuleCode } from "./rules.ts";
-import { splitYamlBlocks } from "../yaml/yaml-blocks.ts";
+import { splitYamlBlocks } from "../yaml/yaml-keys.ts";
 import { readYaml } from "../yaml/yaml.ts";
-import type { Mend, YamlReading } from "../yaml/yaml.ts";
+import type { YamlReading } from "../yaml/yaml.ts";
 
 export interface FixedSkill {
   readonly text: string;
   /** The codes of the repaired problems, in order; empty if the text is unchanged. */
   readonly fixed: readonly RuleCode[];
 }
-
-/** Maximum number of readings of a text in total while searching for repairs. About ten are typical. */
-const mostReadings = 32;
-const attemptLength = 4096;
 
 /**
  * Applies unambiguous repairs. They never change the meaning, except for the spelling of a name that differs from its
@@ -37,102 +33,89 @@ export function fixSkill(text: string, { expectedName }: { expectedName?: string
   return { text: fence + repaired.source + rest, fixed: [...marks, ...repaired.fixed] };
 }
 
-interface Repairs {
+/** A text that may be better, and the values that it must have. */
+interface Candidate {
   readonly source: string;
-  readonly fixed: readonly RuleCode[];
+  readonly values: YamlReading["values"];
+  /** What a changed name repairs. */
+  readonly code?: RuleCode;
 }
 
-/** Applies all repairs; undefined if the search takes too long, because partial repairs are not applied. */
-function repairAll(source: string, expectedName: string | undefined, lineBreak: string): Repairs | undefined {
-  let left = mostReadings * source.length + mostReadings * attemptLength;
-  const read = (text: string): YamlReading => {
-    left -= text.length;
-    return left < 0 ? nothing : readYaml(text);
-  };
-  let current = source;
-  const fixed: RuleCode[] = [];
-  const takeAll = (): void => {
-    for (let repair = nextRepairs(current, read); repair !== undefined; repair = nextRepairs(current, read)) {
-      current = repair.source;
-      fixed.push(...repair.fixed);
-    }
-  };
-  takeAll();
-  const named = withName(current, expectedName, lineBreak, read);
-  if (named !== undefined) {
-    current = named.source;
-    fixed.push(...named.fixed);
-    // With a name above them, more lines may be readable than before.
-    takeAll();
-  }
-  return left < 0 ? undefined : { source: current, fixed };
-}
-
-/** The result once the reading limit is reached: empty, so that no further repairs are found. */
-const nothing: YamlReading = { values: {}, faults: [], isClean: true, mends: [] };
+/** Maximum number of readings of a text while searching for repairs. About five are typical. */
+const mostReadings = 32;
 /** Maximum number of corrections to try one by one if they cannot be applied together. */
 const mostAlone = 8;
 
-/** Applies all corrections if that reduces the faults and keeps the values; else the first one that does so alone. */
-function nextRepairs(source: string, read: (text: string) => YamlReading): Repairs | undefined {
-  const before = read(source);
-  const { mends } = before;
-  for (const some of [mends, ...(mends.length > 1 ? mends.slice(0, mostAlone).map((one) => [one]) : [])]) {
-    if (some.length === 0) continue;
-    const candidate = withMends(source, some);
-    const fixed = gain(before, read(candidate));
-    if (fixed !== undefined) return { source: candidate, fixed };
+/** Applies all repairs; undefined if the search takes too long, because partial repairs are not applied. */
+function repairAll(
+  original: string,
+  expectedName: string | undefined,
+  lineBreak: string,
+): { source: string; fixed: readonly RuleCode[] } | undefined {
+  const fixed: RuleCode[] = [];
+  let source = original;
+  let before = readYaml(source);
+  let readings = 1;
+  for (;;) {
+    let better: YamlReading | undefined;
+    for (const candidate of candidates(source, before, expectedName, lineBreak)) {
+      if (++readings > mostReadings) return undefined;
+      const after = readYaml(candidate.source);
+      const gone = gain(before, after, candidate);
+      if (gone === undefined) continue;
+      fixed.push(...gone);
+      ({ source } = candidate);
+      better = after;
+      break;
+    }
+    if (better === undefined) return { source, fixed };
+    before = better;
   }
-  return undefined;
 }
 
-function withMends(source: string, mends: readonly Mend[]): string {
-  let result = "";
-  let from = 0;
-  for (const { start, end, text } of mends) {
-    result += source.slice(from, start) + text;
-    from = end;
+/** All corrections together, else one by one, else of the name: with a name above them, more lines may be readable. */
+function* candidates(
+  source: string,
+  { values, mends }: YamlReading,
+  expectedName: string | undefined,
+  lineBreak: string,
+): Generator<Candidate> {
+  const apart = mends.length > 1 ? mends.slice(0, mostAlone).map((mend) => [mend]) : [];
+  for (const some of [mends, ...apart]) {
+    let [corrected, from] = ["", 0];
+    for (const { start, end, text } of some) {
+      corrected += source.slice(from, start) + text;
+      from = end;
+    }
+    if (some.length > 0) yield { source: corrected + source.slice(from), values };
   }
-  return result + source.slice(from);
+  if (expectedName === undefined || !isSlug(expectedName)) return;
+  const named = { ...values, name: expectedName };
+  const block = splitYamlBlocks(source).find(({ key }) => key === "name");
+  if (block === undefined) {
+    const isEmpty = Object.keys(values).length === 0;
+    if (!isEmpty) yield { source: `name: ${expectedName}${lineBreak}${source}`, values: named, code: "name-missing" };
+    return;
+  }
+  const name = typeof values.name === "string" ? values.name.trim() : "";
+  if (name === expectedName || toSlug(name) !== expectedName) return;
+  const renamed = source.slice(block.value, block.end).replace(name, () => expectedName);
+  yield {
+    source: source.slice(0, block.value) + renamed + source.slice(block.end),
+    values: named,
+    code: name === name.toLowerCase() ? "name-invalid-characters" : "name-not-lowercase",
+  };
 }
 
-/** The codes of the removed faults; undefined if there are none, a fault was added, or a value changed. */
-function gain(before: YamlReading, after: YamlReading): RuleCode[] | undefined {
-  if (after.faults.length >= before.faults.length || !isDeepStrictEqual(before.values, after.values)) return undefined;
-  const gone: RuleCode[] = before.faults.map(({ code }) => code);
-  for (const { code } of after.faults) {
-    const place = gone.indexOf(code);
+/** The codes of the removed faults; undefined if there are none, a fault was added, or a value differs. */
+function gain(before: YamlReading, after: YamlReading, { values, code }: Candidate): readonly RuleCode[] | undefined {
+  if (!isDeepStrictEqual(after.values, values)) return undefined;
+  if (code !== undefined) return after.faults.length <= before.faults.length ? [code] : undefined;
+  const gone: RuleCode[] = before.faults.map((fault) => fault.code);
+  for (const fault of after.faults) {
+    const place = gone.indexOf(fault.code);
     if (place < 0) return undefined;
     gone.splice(place, 1);
   }
-  return gone;
-}
-
-/** Adds a missing name from the directory, or changes the spelling of the name to that of the directory. */
-function withName(
-  source: string,
-  expectedName: string | undefined,
-  lineBreak: string,
-  read: (text: string) => YamlReading,
-): Repairs | undefined {
-  if (expectedName === undefined || !isSlug(expectedName)) return undefined;
-  const before = read(source);
-  const accepted = (candidate: string, code: RuleCode): Repairs | undefined => {
-    const after = read(candidate);
-    const isSound =
-      after.faults.length <= before.faults.length &&
-      isDeepStrictEqual(after.values, { ...before.values, name: expectedName });
-    return isSound ? { source: candidate, fixed: [code] } : undefined;
-  };
-  const block = splitYamlBlocks(source).find(({ key }) => key === "name");
-  if (block === undefined) {
-    const isEmpty = Object.keys(before.values).length === 0;
-    return isEmpty ? undefined : accepted(`name: ${expectedName}${lineBreak}${source}`, "name-missing");
-  }
-  const name = typeof before.values.name === "string" ? before.values.name.trim() : "";
-  if (name === "" || name === expectedName || toSlug(name) !== expectedName) return undefined;
-  const raw = source.slice(block.value, block.end);
-  if (!raw.includes(name)) return undefined;
-  const renamed = source.slice(0, block.value) + raw.replace(name, () => expectedName) + source.slice(block.end);
-  return accepted(renamed, name === name.toLowerCase() ? "name-invalid-characters" : "name-not-lowercase");
+  return gone.length === 0 ? undefined : gone;
 }

@@ -11,7 +11,7 @@ const rememberedLimit = 10_000;
  * Logs the problems of skills, each once: as a warning if something is not offered, else as info. Sorted by severity,
  * with unreadable directories first.
  */
-export function openProblemLog(log: Log): (problems: readonly Problem[]) => void {
+export function createProblemLog(log: Log): (problems: readonly Problem[]) => void {
   const { isNew } = openToldOnce(log, { limit: rememberedLimit });
   let before: readonly Problem[] = [];
   return (problems) => {
@@ -31,7 +31,7 @@ export function logProblemsOf(
   log: Log,
 ): void {
   for (const problem of problems) log("warning", problem);
-  const logProblems = openProblemLog(log);
+  const logProblems = createProblemLog(log);
   const tell = (): void => {
     logProblems(catalog.snapshot.problems);
   };

@@ -4,8 +4,8 @@ import type { Entry, SkillFiles } from "../files/skill-files.ts";
 import type { ManifestReading } from "../manifest/parse-skill.ts";
 import { readManifest } from "../manifest/read-manifest.ts";
 import type { Finding } from "../rules/rules.ts";
-import { openTextPositions } from "../text/text-positions.ts";
-import { openTomlPositions } from "../text/toml-positions.ts";
+import { createTextPositions } from "../text/text-positions.ts";
+import { createTomlPositions } from "../text/toml-positions.ts";
 import { notAFile, unreadable, wholeFile } from "./disk-findings.ts";
 
 const maxManifestBytes = 32 * 1024;
@@ -25,7 +25,7 @@ export function readManifestFile(files: SkillFiles, directory: string, entry: En
     const findings = [...(isUtf8(bytes) ? [] : [notUtf8(file, text)]), ...reading.findings];
     const entrypoint = reading.manifest?.runtime?.entrypoint;
     if (entrypoint !== undefined && !isThere(files, joinPath(directory, entrypoint))) {
-      const place = openTomlPositions(text)(["runtime", "entrypoint"]);
+      const place = createTomlPositions(text)(["runtime", "entrypoint"]);
       findings.push({ ...noEntrypoint(file, entrypoint), ...place });
     }
     return { ...reading, findings };
@@ -53,6 +53,6 @@ function noEntrypoint(file: string, entrypoint: string): Finding {
 /** The finding for invalid UTF-8, which is replaced. */
 function notUtf8(file: string, text: string): Finding {
   const message = "invalid UTF-8 in skill.toml; it is replaced by U+FFFD";
-  const position = openTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
+  const position = createTextPositions(text)(Math.max(text.indexOf("\ufffd"), 0));
   return { code: "invalid-utf8", file, ...position, message, fix: "Save the file as UTF-8." };
 }

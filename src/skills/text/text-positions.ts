@@ -24,7 +24,7 @@ export function toTextRange(positionOf: (offset: number) => TextPosition, offset
  * Converts offsets of a text to lines and columns; `firstLine` is the number of its first line. Lines are found once, as far as they
  * are needed, and ascending offsets are counted from the previous one, so that many faults cost little more than a single one.
  */
-export function openTextPositions(text: string, firstLine = 1): (offset: number) => TextPosition {
+export function createTextPositions(text: string, firstLine = 1): (offset: number) => TextPosition {
   const starts = [0];
   let next = nextLine(text, 0);
   let last = { index: 0, offset: 0, column: 1 };
@@ -41,7 +41,7 @@ export function openTextPositions(text: string, firstLine = 1): (offset: number)
 const lineEnd = /\r\n?|\n/g;
 
 /** The start of the line after the one that contains an offset; beyond the end of the text if that is the last line. */
-export function nextLine(text: string, from: number): number {
+function nextLine(text: string, from: number): number {
   lineEnd.lastIndex = from;
   return lineEnd.test(text) ? lineEnd.lastIndex : text.length + 1;
 }

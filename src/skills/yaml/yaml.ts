@@ -1,7 +1,7 @@
 import { FAILSAFE_SCHEMA, load, YAMLException } from "js-yaml";
-import { findCommentFaults } from "./comment-faults.ts";
-import { readPlainYaml } from "./plain-yaml.ts";
-import { recoverYaml } from "./recover-yaml.ts";
+import { mostKeys, readPlainYaml } from "./plain-yaml.ts";
+import { isMapping, recoverYaml } from "./recover-yaml.ts";
+import { splitYamlBlocks } from "./yaml-keys.ts";
 import type { RuleCode } from "../rules/rules.ts";
 
 /** An error in the text of frontmatter, at an offset of that text. */
@@ -12,6 +12,8 @@ export interface Fault {
   readonly end?: number;
   readonly message: string;
   readonly fix: string;
+  /** The top-level key whose value cannot be read. */
+  readonly lost?: string;
 }
 
 /** A replacement of part of a text by valid YAML with the same values. */
@@ -63,7 +65,7 @@ export function readYaml(text: string): YamlReading {
       : [notAMapping(whole.values)];
     return { values, faults: found.length === 0 ? noFaults : found, isClean: false, mends: noMends };
   }
-  const { values, faults, mends } = recoverYaml(text, whole, openPartLoader());
+  const { values, faults, mends } = recoverYaml(text, whole, createPartLoader());
   const strict = whole.cause === "aliases" ? noFaults : strictFaults(text);
   const others = [...findCommentFaults(text, values), ...strict].filter(({ offset }) => !isInside(offset, faults));
   return { values, faults: [...faults, ...others], isClean: false, mends };
@@ -87,20 +89,21 @@ export type YamlAttempt = { readonly values: unknown } | YamlFailure;
 const tooMuch: YamlFailure = { reason: "too long", offset: 0, cause: "length" };
 
 /** Reads parts of one document until its parsing limit is reached. Parts on the fast path do not count. */
-function openPartLoader(): (text: string) => YamlAttempt {
+function createPartLoader(): (text: string, json?: boolean) => YamlAttempt {
   let left = parsedLength;
-  return (text) => {
+  return (text, json) => {
     const plain = readPlainYaml(text);
     if (plain !== undefined) return { values: plain };
     if (text.length + attemptLength > left) return tooMuch;
     left -= text.length + attemptLength;
-    return loadYaml(text);
+    return loadYaml(text, json);
   };
 }
 
-function loadYaml(text: string): YamlAttempt {
+/** With `json`, the last of several equal keys counts. */
+function loadYaml(text: string, json = false): YamlAttempt {
   try {
-    const values: unknown = load(text, { schema: FAILSAFE_SCHEMA, maxAliases, maxDepth: 20 });
+    const values: unknown = load(text, { schema: FAILSAFE_SCHEMA, maxAliases, maxDepth: 20, json });
     if (!text.includes("*") || !containsItself(values, [])) return { values };
     const offset = Math.max(text.search(/(?<=[\s[{,])\*\S/), 0);
     return { reason: "a value contains itself", offset, cause: "aliases" };
@@ -119,10 +122,6 @@ function containsItself(value: unknown, around: readonly unknown[]): boolean {
   if (around.includes(value)) return true;
   const inner = [...around, value];
   return Object.values(value).some((child) => containsItself(child, inner));
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function notAMapping(value: unknown): Fault {
@@ -149,4 +148,34 @@ function strictFaults(text: string): readonly Fault[] {
     if (faults.length === mostStrictFaults) break;
   }
   return faults.length === 0 ? noFaults : faults;
+}
+
+/** Finds comments that truncate an unquoted value, as in `Issue #5 fixer`. At most one fault per key, and only for text values. */
+function findCommentFaults(text: string, values: Readonly<Record<string, unknown>>): readonly Fault[] {
+  if (!/[ \t]#/.test(text)) return [];
+  const faults: Fault[] = [];
+  for (const { key = "", value: from, end } of splitYamlBlocks(text, mostKeys)) {
+    const value = Object.hasOwn(values, key) ? values[key] : undefined;
+    if (typeof value !== "string" || value === "" || "\"'|>".includes(text.charAt(from))) continue;
+    const found = commentIn(text, from, end);
+    if (found === undefined || value.includes(text.slice(found.offset, found.end))) continue;
+    faults.push({
+      code: "yaml-comment-in-value",
+      ...found,
+      message: `\` #\` starts a comment, so the value of \`${key}\` ends before it`,
+      fix: "Put the value in single quotes if the text after `#` belongs to it; otherwise move the comment to its own line.",
+    });
+  }
+  return faults;
+}
+
+/** The first comment that follows text on its line. */
+function commentIn(text: string, from: number, end: number): { offset: number; end: number } | undefined {
+  let start = from;
+  for (const line of text.slice(from, end).split(/\n|\r(?!\n)/)) {
+    const blank = /^[ \t]*#/.test(line) ? -1 : line.search(/[ \t]#/);
+    if (blank >= 0) return { offset: start + blank + 1, end: start + line.trimEnd().length };
+    start += line.length + 1;
+  }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import type { Skill } from "../../skills/skill.ts";
-import { permissionsOf } from "../../skills/manifest/permissions-of.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import { toJsonObject } from "./to-json.ts";
 
 /** A skill's manifest as new JSON (CONTRACT C-3.2): from `skill.toml`, or composed from the frontmatter. */

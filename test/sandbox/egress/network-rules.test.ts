@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { judge, parseNetworkRule, parseNetworkRules } from "../../../src/sandbox/egress/network-rules.ts";
 import { parseAuthority } from "../../../src/sandbox/egress/target.ts";
 import type { Scheme } from "../../../src/sandbox/egress/target.ts";
-import { networkEntry } from "../../../src/skills/manifest/permission-entries.ts";
+import { networkEntry } from "../../../src/skills/manifest/permissions.ts";
 
 function allows(entries: readonly string[], scheme: Scheme, authority: string): boolean {
   const target = parseAuthority(scheme, authority);

@@ -375,6 +375,18 @@ test("reports one problem per mistake, also for unknown and ignored fields and f
   expect(codes(text("").replace("pdf", "PDF_Tools"), "pdf-tools")).toEqual(["name-not-lowercase"]);
 });
 
+test.each([
+  ["description: !foo x", "description-missing", "description cannot be read: YAML tags are not allowed"],
+  ["description:\n  - [", "description-missing", "description cannot be read: invalid YAML"],
+  ["description: x\nname: !foo x", "yaml-tag", "YAML tags are not allowed"],
+])("reports an unreadable value as one problem: %j", (lines, code, message) => {
+  const name = lines.includes("name:") ? "" : "name: pdf\n";
+  const { findings } = parse(`---\n${name}${lines}\n---\n`);
+  expect(findings.map((finding) => [finding.code, finding.message.slice(0, message.length)])).toEqual([
+    [code, message],
+  ]);
+});
+
 test("allows Claude Code fields at level claude, and the supported ones also at level lenient", () => {
   const { findings } = parse(
     "---\nname: pdf\ndescription: x\nmodel: opus\nargument-hint: <file>\nauthor: me\nuser-invocable: no way\n---\n",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openProblemLog } from "../../../src/skills/rules/log-problems.ts";
+import { createProblemLog } from "../../../src/skills/rules/log-problems.ts";
 import type { Problem } from "../../../src/skills/rules/problem.ts";
 
 function problem(severity: Problem["severity"], file: string, code = "name-missing"): Problem {
@@ -8,7 +8,7 @@ function problem(severity: Problem["severity"], file: string, code = "name-missi
 
 function open() {
   const lines: string[] = [];
-  return { lines, tell: openProblemLog((level, message) => lines.push(`${level} ${message}`)) };
+  return { lines, tell: createProblemLog((level, message) => lines.push(`${level} ${message}`)) };
 }
 
 test("logs errors as warnings, the rest as info, and unreadable directories first", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openTextPositions } from "../../../src/skills/text/text-positions.ts";
+import { createTextPositions } from "../../../src/skills/text/text-positions.ts";
 
 test.each([
   ["abc", 0, 1, 1],
@@ -12,7 +12,7 @@ test.each([
   ["a\n", 2, 2, 1],
   ["", 0, 1, 1],
 ])("in %j the offset %d is line %d, column %d", (text, offset, line, column) => {
-  expect(openTextPositions(text)(offset)).toEqual({ line, column });
+  expect(createTextPositions(text)(offset)).toEqual({ line, column });
 });
 
 test("returns the same positions for offsets in any order", () => {
@@ -20,10 +20,10 @@ test("returns the same positions for offsets in any order", () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 30 }), fc.array(fc.nat(30)), (pieces, counts) => {
       const text = pieces.join("");
-      const positionOf = openTextPositions(text);
+      const positionOf = createTextPositions(text);
       for (const count of counts) {
         const offset = pieces.slice(0, count).join("").length;
-        expect(positionOf(offset)).toEqual(openTextPositions(text)(offset));
+        expect(positionOf(offset)).toEqual(createTextPositions(text)(offset));
       }
     }),
   );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parse } from "smol-toml";
 import { expect, test } from "vitest";
-import { openTomlPositions } from "../../../src/skills/text/toml-positions.ts";
+import { createTomlPositions } from "../../../src/skills/text/toml-positions.ts";
 
 const toml = [
   'name = "a" # x = 1',
@@ -27,7 +27,7 @@ test.each([
   [["permissions", "network", 0], 12, 14],
   [["type"], 1, 1],
 ])("in TOML the value at %j is at line %d, column %d", (path, line, column) => {
-  expect(openTomlPositions(toml)(path)).toMatchObject({ line, column });
+  expect(createTomlPositions(toml)(path)).toMatchObject({ line, column });
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   ["a = 1979-05-27 07:32:00\nb = +inf\n", ["b"], 2, 5],
   ["a = [\n 1,\n]\n[b] # [c]\nd = 1\n", ["b", "d"], 5, 5],
 ])("in %j the value at %j is at line %d, column %d", (text, path, line, column) => {
-  expect(openTomlPositions(text)(path)).toMatchObject({ line, column });
+  expect(createTomlPositions(text)(path)).toMatchObject({ line, column });
 });
 
 test("finds the position of every value in valid TOML", () => {
@@ -75,7 +75,7 @@ test("finds the position of every value in valid TOML", () => {
   fc.assert(
     fc.property(text, (source) => {
       const lines = source.split("\n");
-      const positionOf = openTomlPositions(source);
+      const positionOf = createTomlPositions(source);
       const check = (data: unknown, path: readonly (string | number)[]): void => {
         const { line, column } = positionOf(path);
         const rest = Array.from(lines[line - 1] ?? "")
@@ -105,7 +105,7 @@ test("finds the position of every value in valid TOML", () => {
 
 test("returns the ranges of values and keys", () => {
   const text = '[inputs.sheet] # why\nmy.type = "blob" # x\n';
-  const positionOf = openTomlPositions(text);
+  const positionOf = createTomlPositions(text);
   const shown = (path: string[], part?: "key" | "value"): string => {
     const { line, column, endLine, endColumn } = positionOf(path, part);
     return `${line}:${column}-${endLine}:${endColumn}`;

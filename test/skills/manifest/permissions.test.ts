@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ValueFault } from "../../../src/skills/rules/check-frontmatter.ts";
-import { readMetadataPermissions } from "../../../src/skills/manifest/metadata-permissions.ts";
+import { readMetadataPermissions } from "../../../src/skills/manifest/permissions.ts";
 
 test("reports an invalid port and ignores the entry", () => {
   const faults: ValueFault[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openKeyRanges } from "../../../src/skills/text/key-ranges.ts";
+import { createKeyRanges } from "../../../src/skills/yaml/yaml-keys.ts";
 
 test.each([
   ["name: x\n", "name", undefined, 6],
@@ -10,7 +10,7 @@ test.each([
   ["m:\n  a: 1\n  b:\n    c: d\n", "m", "b", 12],
   ["m: {a: x, b: [1]}\n", "m", "b", 10],
   ["metadata:\n  a:\n    b: x\n  b:\n    c: y\n", "metadata", "b", 26],
-  ["metadata: {a: {b: x}, 'b': [1]}\n", "metadata", "b", 22],
+  ["metadata: {a: x, 'b': [1]}\n", "metadata", "b", 17],
   ["metadata: {a, b: [1], b: 2}\n", "metadata", "b", 14],
   ["metadata:\n\n  # b: x\n    a: 1\n    b: 2\n", "metadata", "b", 33],
   ["metadata:\n  a: 1\nb:\n  c: 2\n", "metadata", "c", 0],
@@ -19,7 +19,7 @@ test.each([
   ["name", "name", undefined, 0],
   ["a.b*: x\n", "a.b*", undefined, 6],
 ])("in %j the value of key %s (%s) is at offset %d", (text, key, child, offset) => {
-  expect(openKeyRanges(text)(key, "value", child).offset).toBe(offset);
+  expect(createKeyRanges(text)(key, "value", child).offset).toBe(offset);
 });
 
 test.each([
@@ -29,6 +29,6 @@ test.each([
   ["'na me': x\n", "na me", "key", "'na me'"],
   ["name: |\n  x\n  y\n\nb: c\n", "name", "value", "|\n  x\n  y"],
 ] as const)("in %j the range of %s (%s) is %j", (text, key, part, expected) => {
-  const { offset, end } = openKeyRanges(text)(key, part);
+  const { offset, end } = createKeyRanges(text)(key, part);
   expect(text.slice(offset, end)).toBe(expected);
 });

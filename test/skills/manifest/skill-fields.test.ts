@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAllowedTools } from "../../../src/skills/manifest/allowed-tools.ts";
+import { readOptional } from "../../../src/skills/manifest/skill-fields.ts";
 
 test.each([
   ["Read Write", ["Read", "Write"]],
@@ -21,5 +21,5 @@ test.each([
   [{ Read: "true" }, undefined],
   [null, undefined],
 ])("reads the allowed tools %j as %j", (value, tools) => {
-  expect(readAllowedTools(value)).toEqual(tools);
+  expect(readOptional({ "allowed-tools": value }, () => undefined).allowedTools).toEqual(tools);
 });
