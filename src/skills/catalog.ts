@@ -1,40 +1,19 @@
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
-import { assemble } from "./offer/assemble.ts";
-import { diffSnapshots, isEmptyChange, isSameProblems } from "./offer/diff.ts";
-import { openHold } from "./watch/hold.ts";
-import type { Hold } from "./watch/hold.ts";
+import { assemble, diffSnapshots, isEmptyChange, isSameList } from "./offer/assemble.ts";
 import type { Problem } from "./rules/problem.ts";
 import type { Root } from "./scan/roots.ts";
 import { Scan } from "./scan/scan.ts";
-import { openSettle } from "./watch/settle.ts";
-import type { Settle } from "./watch/settle.ts";
-import { openStarvation } from "./scan/starvation.ts";
-import type { Starvation } from "./scan/starvation.ts";
 import { countSkills } from "./rules/skill-counts.ts";
 import type { SkillFiles } from "./files/skill-files.ts";
+import { openHold, openSettle, openStarvation } from "./watch/look-times.ts";
+import type { Hold, Settle, Starvation } from "./watch/look-times.ts";
 import type { OpenSkillWatcher, SkillWatcher } from "./watch/skill-watcher.ts";
 import type { Change, OfferedSkill, Snapshot } from "./skill.ts";
 import { runInSlices } from "../base/slices.ts";
 
 /** Called after the snapshot was replaced. `change` is empty if only problems differ. Must not throw. */
 type CatalogListener = (snapshot: Snapshot, change: Change) => void;
-
-/** The skills that exist now. Never throws for what is on disk; that is in `snapshot.problems`. */
-export interface Catalog {
-  /** Empty until the roots were read for the first time; replaced as a whole, never modified. */
-  readonly snapshot: Snapshot;
-  /** Resolves with the first snapshot; never rejects. */
-  readonly ready: Promise<Snapshot>;
-  /** Reads everything again and resolves with the current snapshot; with a watcher, a loss is held back for 40 ms. */
-  reload(): Promise<Snapshot>;
-  /** Calls back once per change after the first snapshot; the returned function unsubscribes. */
-  onChange(listener: CatalogListener): () => void;
-  /** By slug or by canonical name (C-1.2). */
-  find(nameOrSlug: string): OfferedSkill | undefined;
-  /** Stops watching; the last snapshot stays readable. */
-  close(): Promise<void>;
-}
 
 export interface CatalogOptions {
   /** In order of precedence. */
@@ -59,10 +38,12 @@ const manyHints = 8000;
 
 /** Opens a catalog over `roots` and starts reading them. */
 export function openCatalog(options: CatalogOptions): Catalog {
-  return new WatchedCatalog(options);
+  return new Catalog(options);
 }
 
-class WatchedCatalog implements Catalog {
+/** The skills that exist now. Never throws for what is on disk; that is in `snapshot.problems`. */
+export class Catalog {
+  /** Resolves with the first snapshot; never rejects. */
   readonly ready: Promise<Snapshot>;
   readonly #roots: readonly Root[];
   readonly #ownRoots: readonly string[];
@@ -123,10 +104,12 @@ class WatchedCatalog implements Catalog {
     });
   }
 
+  /** Empty until the roots were read for the first time; replaced as a whole, never modified. */
   get snapshot(): Snapshot {
     return this.#snapshot;
   }
 
+  /** Reads everything again and resolves with the current snapshot; with a watcher, a loss is held back for 40 ms. */
   async reload(): Promise<Snapshot> {
     await this.ready;
     this.#quiet = 0;
@@ -135,11 +118,13 @@ class WatchedCatalog implements Catalog {
     return this.#snapshot;
   }
 
+  /** Calls back once per change after the first snapshot; the returned function unsubscribes. */
   onChange(listener: CatalogListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
+  /** By slug or by canonical name (C-1.2). */
   find(nameOrSlug: string): OfferedSkill | undefined {
     this.#names ??= new Map([
       ...this.#snapshot.skills.map((offer) => [offer.skill.name, offer] as const),
@@ -148,6 +133,7 @@ class WatchedCatalog implements Catalog {
     return this.#names.get(nameOrSlug);
   }
 
+  /** Stops watching; the last snapshot stays readable. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -189,14 +175,14 @@ class WatchedCatalog implements Catalog {
     } catch (error) {
       this.#keepOld(error);
     }
-    this.#starvation.afterLook();
+    if (!this.#isClosed) this.#starvation.afterLook();
   }
 
   #replaceBy(next: Snapshot): void {
     if (this.#isClosed) return;
     const before = this.#snapshot;
     const change = diffSnapshots(before, next);
-    if (isEmptyChange(change) && isSameProblems(before.problems, next.problems)) return;
+    if (isEmptyChange(change) && isSameList(before.problems, next.problems)) return;
     this.#snapshot = next;
     this.#names = undefined;
     if (this.#isReady) for (const listener of [...this.#listeners]) listener(next, change);

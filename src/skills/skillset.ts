@@ -46,7 +46,8 @@ export interface Skillset {
   close(): Promise<void>;
 }
 
-export type OpenRoots = (roots: readonly Root[], settings: SkillsetSettings) => Catalog;
+type OpenedCatalog = SessionCatalog & Pick<Catalog, "close">;
+export type OpenRoots = (roots: readonly Root[], settings: SkillsetSettings) => OpenedCatalog;
 
 /** Opens catalogs that watch the disk. When the system has no file watches left, all of them share one poller, and one warning is logged. */
 export function rootsOnDisk(options: NativeWatcherOptions = {}): OpenRoots {
@@ -56,7 +57,7 @@ export function rootsOnDisk(options: NativeWatcherOptions = {}): OpenRoots {
 
 /** Opens a skillset. Sessions with the same roots share one catalog, closed with the last of them. */
 export function openSkillset(settings: SkillsetSettings, open: OpenRoots = rootsOnDisk()): Skillset {
-  const shared = new Map<string, { readonly catalog: Catalog; users: number }>();
+  const shared = new Map<string, { readonly catalog: OpenedCatalog; users: number }>();
 
   function release(key: string): void {
     const entry = shared.get(key);

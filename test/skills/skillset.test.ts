@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { readOptions } from "../../src/options.ts";
-import type { Catalog } from "../../src/skills/catalog.ts";
 import { memoryWatcher } from "./watch/memory-watcher.ts";
 import { openNativeWatcher } from "../../src/skills/watch/native-watcher.ts";
 import type { Snapshot } from "../../src/skills/skill.ts";
@@ -21,12 +20,11 @@ function open(closing: () => Promise<void> = () => Promise.resolve()): Opened {
   const opened: (readonly string[])[] = [];
   const logged: string[] = [];
   let closed = 0;
-  const openRoots: OpenRoots = (roots): Catalog => {
+  const openRoots: OpenRoots = (roots) => {
     opened.push(roots.map(({ path }) => path));
     return {
       snapshot: nothing,
       ready: Promise.resolve(nothing),
-      reload: () => Promise.resolve(nothing),
       onChange: () => () => undefined,
       find: () => undefined,
       close() {

@@ -1,29 +1,15 @@
-import { byCodePoint } from "../text/code-point-order.ts";
-import { isSameOffer } from "./diff.ts";
-import {
-  copied,
-  qualified as qualifiedFinding,
-  shadowed,
-  slugCollision,
-  versionCollision,
-} from "../scan/disk-findings.ts";
-import type { Found, FoundSkill } from "../scan/scan-memory.ts";
-import type { Problem } from "../rules/problem.ts";
-import type { Root } from "../scan/roots.ts";
-import { toProblems } from "../rules/rules.ts";
-import { qualifiedSlugs } from "./qualified-slugs.ts";
-import type { Finding } from "../rules/rules.ts";
-import { countSkills } from "../rules/skill-counts.ts";
-import { toFamilies } from "./skill-families.ts";
+import { isDeepStrictEqual } from "node:util";
 import { byNewestVersion, isPrerelease } from "../manifest/skill-version.ts";
-import type { OfferedSkill, Skill, Snapshot } from "../skill.ts";
+import type { Problem } from "../rules/problem.ts";
+import { toProblems } from "../rules/rules.ts";
+import { countSkills } from "../rules/skill-counts.ts";
+import type { Root } from "../scan/roots.ts";
+import type { Found, FoundSkill } from "../scan/scan-memory.ts";
+import type { Change, OfferedSkill, Skill, Snapshot } from "../skill.ts";
+import { byCodePoint } from "../text/code-point-order.ts";
+import { settleRivals } from "./rivals.ts";
 
 const none: readonly never[] = Object.freeze([]);
-/** The versions of one skill, under its slug. */
-interface Entry {
-  readonly slug: string;
-  readonly members: readonly FoundSkill[];
-}
 
 /**
  * Turns found skills into a snapshot, by precedence (C-1.6): the first root wins; of different skills with one slug below one root, one
@@ -50,13 +36,13 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
     else if (others === undefined) rivals.set(skill.slug, [first, found]);
     else others.push(found);
   }
-  const settled = settleRivals(rivals, new Set(firsts.keys()));
-  for (const [found, own] of settled.findings) {
+  const settled = rivals.size > 0 ? settleRivals(rivals, new Set(firsts.keys())) : undefined;
+  for (const [found, own] of settled?.findings ?? none) {
     const reported = toProblems(own, "lenient");
     problems.push(...reported);
     ownProblems.set(found, Object.freeze([...(ownProblems.get(found) ?? none), ...reported]));
   }
-  const entries = [...settled.entries];
+  const entries = [...(settled?.entries ?? none)];
   for (const [slug, first] of firsts) if (!rivals.has(slug)) entries.push({ slug, members: [first] });
 
   const known = new Map(before?.skills.map((offer) => [offer.skill.slug, offer]));
@@ -73,10 +59,11 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
         : newest.flatMap((one) => (one === chosen ? skill : one.record.skill ? withSlug(one.record.skill, slug) : []));
     const places = sources.get(chosen.roots) ?? Object.freeze(chosen.roots.map((root) => root.path));
     sources.set(chosen.roots, places);
+    const problemsOf = (member: FoundSkill): readonly Problem[] => ownProblems.get(member) ?? none;
     const offer: OfferedSkill = Object.freeze({
       skill,
       sources: places,
-      problems: newest.length === 1 ? (ownProblems.get(chosen) ?? none) : problemsOf(newest, ownProblems),
+      problems: newest.length === 1 ? problemsOf(chosen) : Object.freeze(newest.flatMap(problemsOf)),
       ...(newest.every(isOwn) && { isOwn: true }),
       versions: Object.freeze(versions),
     });
@@ -89,56 +76,6 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
     findings,
   );
   return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems), counts });
-}
-
-/** Resolves skills with equal slugs: which are offered, and findings for them and the others. */
-function settleRivals(
-  rivals: ReadonlyMap<string, readonly FoundSkill[]>,
-  slugs: Set<string>,
-): { entries: readonly Entry[]; findings: ReadonlyMap<FoundSkill, readonly Finding[]> } {
-  const entries: Entry[] = [];
-  const findings = new Map<FoundSkill, Finding[]>();
-  const tell = (found: FoundSkill, finding: Finding): void => {
-    findings.set(found, [...(findings.get(found) ?? []), finding]);
-  };
-  const take = (slug: string): boolean => !slugs.has(slug) && slugs.add(slug).has(slug);
-  for (const [slug, all] of rivals) {
-    let keeper: Skill | undefined;
-    for (const found of byRoot(all)) {
-      const { families, refused } = toFamilies(found);
-      for (const { found: one, skill, twin } of refused) tell(one, versionCollision(skill, twin));
-      const qualified = qualifiedSlugs(slug, families, take);
-      const first = families[0]?.members[0]?.record.skill;
-      for (const family of families) {
-        const { members, copies } = family;
-        const original = members[0]?.record.skill;
-        if (original === undefined || first === undefined) continue;
-        for (const copy of copies) if (copy.record.skill) tell(copy, copied(copy.record.skill, original));
-        const own = family === families[0] ? slug : qualified.get(family);
-        const winner = own === slug ? keeper : undefined;
-        if (own !== undefined && winner === undefined) entries.push({ slug: own, members });
-        for (const member of members) {
-          const { skill } = member.record;
-          if (skill === undefined) continue;
-          if (own === undefined) tell(member, slugCollision(skill, first));
-          else if (winner !== undefined) tell(member, shadowed(skill, winner));
-          else if (own !== slug) tell(member, qualifiedFinding(skill, own, first));
-        }
-      }
-      keeper ??= first;
-    }
-  }
-  return { entries, findings };
-}
-
-function byRoot(rivals: readonly FoundSkill[]): Iterable<FoundSkill[]> {
-  const roots = new Map<Root | undefined, FoundSkill[]>();
-  for (const found of rivals) {
-    const others = roots.get(found.roots[0]);
-    if (others === undefined) roots.set(found.roots[0], [found]);
-    else others.push(found);
-  }
-  return roots.values();
 }
 
 /** A skill under a qualified slug, which also becomes its name, so that names stay unique (C-1.2). */
@@ -164,9 +101,42 @@ function isRelease({ record }: FoundSkill): boolean {
   return record.skill !== undefined && !isPrerelease(record.skill.version);
 }
 
-function problemsOf(
-  members: readonly FoundSkill[],
-  own: ReadonlyMap<FoundSkill, readonly Problem[]>,
-): readonly Problem[] {
-  return Object.freeze(members.flatMap((member) => own.get(member) ?? none));
+/** The difference between two snapshots, by slug and in their order. Fast for shared objects. */
+export function diffSnapshots(before: Snapshot, after: Snapshot): Change {
+  const left = new Map(before.skills.map((offer) => [offer.skill.slug, offer]));
+  const added: OfferedSkill[] = [];
+  const changed: { before: OfferedSkill; after: OfferedSkill }[] = [];
+  for (const offer of after.skills) {
+    const previous = left.get(offer.skill.slug);
+    left.delete(offer.skill.slug);
+    if (previous === undefined) added.push(offer);
+    else if (!isSameOffer(previous, offer)) changed.push({ before: previous, after: offer });
+  }
+  return { added, removed: [...left.values()], changed };
+}
+
+/** Whether a change contains no skill. */
+export function isEmptyChange({ added, removed, changed }: Change): boolean {
+  return added.length === 0 && removed.length === 0 && changed.length === 0;
+}
+
+/** Whether two offers are deeply equal. */
+function isSameOffer(a: OfferedSkill, b: OfferedSkill): boolean {
+  return (
+    a === b ||
+    (a.isOwn === b.isOwn &&
+      isSame(a.skill, b.skill) &&
+      isSameList(a.versions, b.versions) &&
+      isSameList(a.sources, b.sources) &&
+      isSameList(a.problems, b.problems))
+  );
+}
+
+/** Whether two lists are deeply equal. */
+export function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, index) => isSame(item, b[index])));
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return a === b || isDeepStrictEqual(a, b);
 }
