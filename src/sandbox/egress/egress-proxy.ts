@@ -1,5 +1,5 @@
-import { createServer } from "node:http";
-import type { IncomingMessage } from "node:http";
+import { STATUS_CODES, createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect as connectSocket } from "node:net";
 import type { Server, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -8,10 +8,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { judge, parseNetworkRules } from "./network-rules.ts";
-import { reach } from "./reach.ts";
-import type { Connect, Reached, Resolve } from "./reach.ts";
-import { answer, answerConnect, refusal } from "./replies.ts";
-import { systemResolver } from "./system-resolver.ts";
+import { reach, systemResolver } from "./reach.ts";
+import type { Connect, Resolve } from "./reach.ts";
 import { parseAbsoluteForm, parseConnectTarget, toEntry } from "./target.ts";
 import type { Target } from "./target.ts";
 import { openTunnel } from "./tunnel.ts";
@@ -31,6 +29,8 @@ export interface EgressProxy {
   /** Closes all connections and the server. */
   close(): Promise<void>;
 }
+
+type Reply = (status: number, text: string) => void;
 
 const connections = 64;
 const headerBytes = 16 * 1024;
@@ -52,10 +52,25 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
   const busy = new WeakSet<Duplex>();
   const tell = tellOnce(log);
 
-  const reachTarget = async (target: Target, signal: AbortSignal): Promise<Reached> => {
-    const reached = await reach(target, { resolve, connect, clock, ownAddresses }, signal);
-    if (reached.type === "refused") tell(target, reached.why);
-    return reached;
+  const reachTarget = async (
+    target: Target,
+    asker: Duplex | ServerResponse,
+    reply: Reply,
+  ): Promise<Socket | undefined> => {
+    const left = new AbortController();
+    asker.once("close", () => left.abort());
+    const reached = await reach(target, { resolve, connect, clock, ownAddresses }, left.signal);
+    if (reached.type === "connected") {
+      const { socket } = reached;
+      socket.on("error", () => socket.destroy());
+      asker.once("close", () => socket.destroy());
+      if (!left.signal.aborted) return socket;
+      socket.destroy();
+    } else if (reached.type === "refused") {
+      tell(target, reached.why);
+      reply(403, refusal(reached.why));
+    } else reply(502, reached.why);
+    return undefined;
   };
   const onFronting = (target: Target): void => {
     tell(target, "the TLS server name differs from the host of the CONNECT request, or is missing");
@@ -84,18 +99,23 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
     const { url = "" } = request;
     const asked = parseAbsoluteForm(url);
     const refused = refuse(asked?.target);
-    if (!/^http:/i.test(url))
-      answer(response, 400, "This is an HTTP proxy: request http://host/path, or CONNECT host:443");
-    else if (refused !== undefined) answer(response, 403, refused);
-    else if (asked !== undefined) void forwardRequest(request, response, asked, reachTarget);
+    const reply: Reply = (status, text) => answer(response, status, text);
+    if (!/^http:/i.test(url)) reply(400, "This is an HTTP proxy: request http://host/path, or CONNECT host:443");
+    else if (refused !== undefined) reply(403, refused);
+    else if (asked !== undefined) {
+      void forwardRequest(request, response, asked, { reply, reach: () => reachTarget(asked.target, response, reply) });
+    }
   });
   http.on("connect", (request, client, head) => {
     client.on("error", () => client.destroy());
     if (!occupy(request)) return;
     const target = parseConnectTarget(request.url ?? "");
     const refused = refuse(target);
-    if (refused !== undefined) answerConnect(client, 403, refused);
-    else if (target !== undefined) void openTunnel(client, head, target, { reachTarget, onFronting });
+    const reply: Reply = (status, text) => answerConnect(client, status, text);
+    if (refused !== undefined) reply(403, refused);
+    else if (target !== undefined) {
+      void openTunnel(client, head, target, { onFronting, reach: () => reachTarget(target, client, reply) });
+    }
   });
 
   const accept = (socket: Socket): void => {
@@ -150,4 +170,30 @@ function tellOnce(log: Log): (target: Target, why: string) => void {
     const more = told.size === refusalsTold ? " Further refusals of this run are not logged." : "";
     log("warning", `The sandbox refused a connection to ${entry}: ${why}.${more}`);
   };
+}
+
+/** Also used as the reason phrase, which is all that clients show when a CONNECT fails. */
+function refusal(why: string): string {
+  return `Refused by the sandbox: ${why}`;
+}
+
+/** Responds to a plain request. `text` must be printable ASCII. */
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, phrase(status, text), { "content-type": "text/plain; charset=utf-8" });
+  response.end(`${text}.\n`);
+}
+
+/** Responds to a CONNECT that fails. */
+function answerConnect(client: Duplex, status: number, text: string): void {
+  const body = `${text}.\n`;
+  client
+    .resume()
+    .end(
+      `HTTP/1.1 ${status} ${phrase(status, text)}\r\ncontent-type: text/plain; charset=utf-8\r\n` +
+        `content-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    );
+}
+
+function phrase(status: number, text: string): string {
+  return status === 403 ? text : (STATUS_CODES[status] ?? "");
 }

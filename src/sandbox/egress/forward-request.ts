@@ -1,10 +1,15 @@
 import { request as openRequest } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
-import type { Reached } from "./reach.ts";
-import { answer, refusal } from "./replies.ts";
 import { toAuthority } from "./target.ts";
 import type { Target } from "./target.ts";
+
+export interface ForwardOptions {
+  /** Connects to the target; undefined if the client has been told that it is not reached. */
+  readonly reach: () => Promise<Socket | undefined>;
+  readonly reply: (status: number, text: string) => void;
+}
 
 /** Hop-by-hop headers (RFC 9110 7.6.1), and those for proxies. */
 const hopByHop = [
@@ -28,32 +33,19 @@ export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
   { target, path }: { readonly target: Target; readonly path: string },
-  reachTarget: (target: Target, signal: AbortSignal) => Promise<Reached>,
+  { reach, reply }: ForwardOptions,
 ): Promise<void> {
-  const left = new AbortController();
-  response.once("close", () => left.abort());
   const fault = unforwardable(request);
   if (fault !== undefined) {
-    answer(response, 501, fault);
+    reply(501, fault);
     return;
   }
-  const reached = await reachTarget(target, left.signal);
-  if (reached.type === "refused") {
-    answer(response, 403, refusal(reached.why));
-    return;
-  }
-  if (reached.type === "failed") {
-    answer(response, 502, reached.why);
-    return;
-  }
-  const { socket } = reached;
-  socket.on("error", () => undefined);
-  if (left.signal.aborted) return void socket.destroy();
-  response.once("close", () => socket.destroy());
+  const socket = await reach();
+  if (socket === undefined) return;
   const fail = (): void => {
     socket.destroy();
     if (response.headersSent) response.destroy();
-    else answer(response, 502, `${target.host.text} did not answer as HTTP`);
+    else reply(502, `${target.host.text} did not answer as HTTP`);
   };
   try {
     const onward = openRequest({

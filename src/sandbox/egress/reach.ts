@@ -1,7 +1,8 @@
+import { lookup } from "node:dns/promises";
 import type { Socket } from "node:net";
 import type { Clock } from "../../base/clock.ts";
-import { canonicalAddress } from "./canonical-host.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { isPublicAddress } from "./network-rules.ts";
+import { canonicalAddress } from "./target.ts";
 import type { Target } from "./target.ts";
 
 /** Resolves a name to all its addresses. `signal` aborts when they are no longer needed. */
@@ -105,4 +106,30 @@ function connectTo(
     signal.addEventListener("abort", giveUp);
     socket.once("error", giveUp).once("connect", succeed);
   });
+}
+
+const lookupsAtOnce = 2;
+
+/**
+ * The system's resolver, with few concurrent lookups: each blocks a thread of the pool that also reads files, for as long as a
+ * possibly hostile name server takes.
+ */
+export function systemResolver(
+  resolve: (name: string) => Promise<readonly string[]> = async (name) =>
+    (await lookup(name, { all: true })).map(({ address }) => address),
+): Resolve {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (name, signal) => {
+    if (running >= lookupsAtOnce) await new Promise<void>((go) => waiting.push(go));
+    else running += 1;
+    try {
+      signal.throwIfAborted();
+      return await resolve(name);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
 }

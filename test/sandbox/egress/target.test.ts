@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { canonicalHost } from "../../../src/sandbox/egress/canonical-host.ts";
 import {
+  canonicalHost,
   parseAbsoluteForm,
   parseAuthority,
   parseConnectTarget,

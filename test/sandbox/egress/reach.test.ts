@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemResolver } from "../../../src/sandbox/egress/system-resolver.ts";
+import { systemResolver } from "../../../src/sandbox/egress/reach.ts";
 
 const wanted = new AbortController().signal;
 
