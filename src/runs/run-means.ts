@@ -109,7 +109,7 @@ export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
     async findPackages(skill, requirements) {
       const python = await findPython();
       if ("reason" in python) return undefined;
-      const { findPackagesOf } = await import("../sandbox/requirements/install-requirements.ts");
+      const { findPackagesOf } = await import("../sandbox/requirements/package-cache.ts");
       const cache = packagesIn(dataDirectory);
       return await findPackagesOf(skill.directory, { requirements, python: python.executable, cache });
     },

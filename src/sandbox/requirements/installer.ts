@@ -8,7 +8,7 @@ import { ownFiles } from "../directory/own-files.ts";
 export type InstallerName = "uv" | "pip";
 
 /** What to install and where; all paths are absolute. */
-export interface InstallPlan {
+interface InstallPlan {
   readonly python: string;
   readonly requirementsFile: string;
   readonly target: string;
@@ -19,7 +19,7 @@ export interface InstallPlan {
   readonly signal: AbortSignal;
 }
 
-export interface InstallCommand {
+interface InstallCommand {
   readonly file: string;
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
@@ -113,4 +113,39 @@ async function ask(file: string, args: readonly string[], signal: AbortSignal): 
     if (isSkillsError(error)) throw error;
     return undefined;
   }
+}
+
+/** Runs an installer until it ends or is aborted. */
+export async function runInstaller(
+  command: InstallCommand,
+  directory: string,
+  signal: AbortSignal,
+): Promise<{ readonly succeeded: boolean; readonly output: string }> {
+  const { execa } = await import("execa");
+  const ended = await execa(command.file, command.arguments, {
+    cwd: directory,
+    env: { ...command.environment },
+    stdin: "ignore",
+    all: true,
+    reject: false,
+    maxBuffer: 8 * 1024 * 1024,
+    forceKillAfterDelay: 2000,
+    windowsHide: true,
+    cancelSignal: signal,
+  });
+  return { succeeded: !ended.failed, output: ended.all };
+}
+
+const greatest = 1000;
+const fault = /^(?:ERROR|error): *|^ *× *|^ *╰─▶ */;
+
+/** Extracts the errors from an installer's output, or its last lines; one line, without control characters. */
+export function explainFailure(output: string): string {
+  // Package names are untrusted: no escape sequences for the terminal.
+  const plain = output.replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, "").replaceAll(/[^\P{C}\n]/gu, "");
+  const lines = plain.split("\n").filter((line) => line.trim() !== "");
+  const told = lines.filter((line) => fault.test(line)).map((line) => line.replace(fault, "").trim());
+  const sentences = [...new Set(told.length > 0 ? told : lines.slice(-3).map((line) => line.trim()))];
+  const text = sentences.join(" ").slice(0, greatest);
+  return `${text.replace(/(?<![.!?])$/, ".")} Only wheels are installed; nothing is built from source.`;
 }

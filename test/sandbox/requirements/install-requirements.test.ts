@@ -19,11 +19,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { findPython } from "../../../src/sandbox/find/find-programs.ts";
-import {
-  findPackagesOf,
-  findRequirements,
-  installRequirements,
-} from "../../../src/sandbox/requirements/install-requirements.ts";
+import { installRequirements } from "../../../src/sandbox/requirements/install-requirements.ts";
+import { findPackagesOf, findRequirements } from "../../../src/sandbox/requirements/package-cache.ts";
 import type {
   InstalledRequirements,
   RequirementsOptions,

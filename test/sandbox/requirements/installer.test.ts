@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { explainFailure } from "../../../src/sandbox/requirements/explain-failure.ts";
+import { explainFailure } from "../../../src/sandbox/requirements/installer.ts";
 
 test("quotes only the error lines of pip", () => {
   const output = [
