@@ -175,7 +175,7 @@ export class Catalog {
     } catch (error) {
       this.#keepOld(error);
     }
-    if (!this.#isClosed) this.#starvation.afterLook();
+    this.#starvation.afterLook();
   }
 
   #replaceBy(next: Snapshot): void {

@@ -49,7 +49,8 @@ export function settleRivals(
   };
   const take = (slug: string): boolean => !slugs.has(slug) && slugs.add(slug).has(slug);
   for (const [slug, all] of rivals) {
-    let keeper: Skill | undefined;
+    /** The versions that keep the slug, from the first root. */
+    let kept: readonly FoundSkill[] = [];
     for (const found of byRoot(all)) {
       const families = toFamilies(found, (one, skill, twin) => tell(one, versionCollision(skill, twin)));
       const otherSlugs = qualifiedSlugs(slug, families, take);
@@ -60,20 +61,26 @@ export function settleRivals(
         if (original === undefined || first === undefined) continue;
         for (const copy of copies) if (copy.record.skill) tell(copy, copied(copy.record.skill, original));
         const own = family === families[0] ? slug : otherSlugs.get(family);
-        const winner = own === slug ? keeper : undefined;
+        const winner = own === slug ? kept[0]?.record.skill : undefined;
         if (own !== undefined && winner === undefined) entries.push({ slug: own, members });
         for (const member of members) {
           const { skill } = member.record;
           if (skill === undefined) continue;
           if (own === undefined) tell(member, slugCollision(skill, first));
-          else if (winner !== undefined) tell(member, shadowed(skill, winner));
+          else if (winner !== undefined) tell(member, shadowedOrCopied(member, skill, kept, winner));
           else if (own !== slug) tell(member, qualified(skill, own, first));
         }
       }
-      keeper ??= first;
+      if (kept.length === 0) kept = families[0]?.members ?? [];
     }
   }
   return { entries, findings };
+}
+
+/** The finding for a skill below a later root than the one that keeps its slug. */
+function shadowedOrCopied({ content }: FoundSkill, skill: Skill, kept: readonly FoundSkill[], winner: Skill): Finding {
+  const original = kept.find((other) => content !== undefined && other.content === content)?.record.skill;
+  return original === undefined ? shadowed(skill, winner) : copied(skill, original);
 }
 
 function byRoot(rivals: readonly FoundSkill[]): Iterable<FoundSkill[]> {

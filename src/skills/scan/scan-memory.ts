@@ -8,7 +8,7 @@ import type { Root } from "./roots.ts";
 export interface FoundSkill {
   readonly record: DirectoryRecord;
   readonly roots: readonly Root[];
-  /** Equal for copies; absent if no other skill with its slug and root has the same SKILL.md. */
+  /** Equal for copies; absent if no other skill with its slug has the same SKILL.md. */
   readonly content?: string | undefined;
 }
 
@@ -177,13 +177,12 @@ export class ScanMemory {
 export class FoundSoFar {
   /** By the identity of their directory. */
   readonly #skills = new Map<string, FoundSkill>();
-  /** By root: a list of this root alone, shared by its skills, and the first skill of each slug. */
-  readonly #ofRoots = new Map<
-    Root,
-    { readonly alone: readonly Root[]; readonly firsts: Map<string, DirectoryRecord> }
-  >();
+  /** One list per root, shared by all skills that no other root has. */
+  readonly #alone = new Map<Root, readonly Root[]>();
+  /** The first skill of each slug. */
+  readonly #firsts = new Map<string, DirectoryRecord>();
   readonly #findings = new Map<string, Finding>();
-  /** Skills with the same slug below the same root, by the first of them. */
+  /** All skills of slugs with several, by the first of them. */
   readonly rivals = new Map<DirectoryRecord, DirectoryRecord[]>();
 
   get skills(): FoundSkill[] {
@@ -201,13 +200,17 @@ export class FoundSoFar {
       this.#skills.set(record.identity, { record: found.record, roots: [...found.roots, root] });
       return;
     }
-    const { alone, firsts } = this.#ofRoots.get(root) ?? { alone: [root], firsts: new Map<string, DirectoryRecord>() };
-    this.#ofRoots.set(root, { alone, firsts });
-    this.#skills.set(record.identity, { record, roots: alone });
+    const roots = this.#alone.get(root) ?? [root];
+    this.#alone.set(root, roots);
+    this.#skills.set(record.identity, { record, roots });
     if (record.skill === undefined) return;
-    const first = firsts.get(record.skill.slug);
-    if (first === undefined) firsts.set(record.skill.slug, record);
-    else this.rivals.set(first, [...(this.rivals.get(first) ?? [first]), record]);
+    const first = this.#firsts.get(record.skill.slug);
+    if (first === undefined) this.#firsts.set(record.skill.slug, record);
+    else {
+      const rivals = this.rivals.get(first) ?? [first];
+      this.rivals.set(first, rivals);
+      rivals.push(record);
+    }
   }
 
   addFinding(finding: Finding | undefined): void {

@@ -123,6 +123,7 @@ export interface Starvation {
 /** `again` is called to look at everything again; it must not throw. */
 export function openStarvation(files: SkillFiles, clock: Clock, again: () => void): Starvation {
   let isStarved = false;
+  let isClosed = false;
   let wait = firstRetryMs;
   let cancel: (() => void) | undefined;
 
@@ -143,11 +144,14 @@ export function openStarvation(files: SkillFiles, clock: Clock, again: () => voi
     },
     afterLook() {
       cancel?.();
-      cancel = isStarved ? clock.after(wait, again) : undefined;
+      cancel = isStarved && !isClosed ? clock.after(wait, again) : undefined;
       wait = isStarved ? Math.min(wait * 2, lastRetryMs) : firstRetryMs;
       isStarved = false;
     },
-    close: () => cancel?.(),
+    close() {
+      isClosed = true;
+      cancel?.();
+    },
   };
 }
 

@@ -114,6 +114,20 @@ describe("assemble", () => {
     ]);
   });
 
+  it("reports an identical copy below a later root in a note, and any other skill of that name as shadowed", () => {
+    const [original, copy] = [foundSkill("/one/a", [first], "a"), foundSkill("/two/a", [second], "a")];
+    const other = foundSkill("/two/b/a", [second], "a");
+    const contents = [
+      { ...original, content: "same" },
+      { ...copy, content: "same" },
+      { ...other, content: "other" },
+    ];
+    const snapshot = assemble(found(...contents));
+    expect(slugs(snapshot)).toEqual(["/one/a a", "/two/b/a b-a"]);
+    expect(codes(snapshot)).toEqual(["note skill-copy /two/a/SKILL.md", "warning slug-qualified /two/b/a/SKILL.md"]);
+    expect(codes(assemble(found(...contents.toSpliced(1, 1))))).toEqual(["warning skill-shadowed /two/b/a/SKILL.md"]);
+  });
+
   it("gives each skill a unique slug that does not depend on the order", () => {
     const name = fc.constantFrom("a", "b", "a-b", "skills", "plugin", "x".repeat(70));
     const place = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/one/${names.join("/")}`);

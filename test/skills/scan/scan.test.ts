@@ -156,9 +156,9 @@ describe("scan", () => {
     ]);
   });
 
-  it("gives skills with the same slug, root and files the same content digest", async () => {
+  it("gives skills with the same slug and files the same content digest, below any root", async () => {
     const files = tree("/s/x/a/SKILL.md", "/s/y/a/SKILL.md", "/s/z/a/SKILL.md", "/s/b/SKILL.md", "/t/a/SKILL.md");
-    for (const place of ["x", "y", "z"]) files.write(`/s/${place}/a/scripts/run.py`, "print()\n");
+    for (const place of ["s/x", "s/y", "s/z", "t"]) files.write(`/${place}/a/scripts/run.py`, "print()\n");
     files.write("/s/z/a/scripts/run.py", "import os\n");
     const roots = ["/s", "/t"].map((path) => ({ path, origin: "explicit" }) as const);
     const scan = new Scan({ roots, files });
@@ -169,7 +169,7 @@ describe("scan", () => {
     expect(before.get("/s/y/a")).toBe(before.get("/s/x/a"));
     expect(before.get("/s/z/a")).not.toBe(before.get("/s/x/a"));
     expect(before.get("/s/b")).toBeUndefined();
-    expect(before.get("/t/a")).toBeUndefined();
+    expect(before.get("/t/a")).toBe(before.get("/s/x/a"));
     files.write("/s/y/a/scripts/run.py", "import sys\n");
     scan.markStale("/s/y/a/scripts", "run.py");
     const after = await contents();

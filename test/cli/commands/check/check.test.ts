@@ -225,7 +225,7 @@ test("reports duplicate names like a catalog of the given directories", async ()
   project.write("two/skills/documents/pdf/SKILL.md", skillText("pdf", "Another."));
   expect(await problemsOf("one")).toMatchObject({ code: 0, checked: 1, codes: [] });
   expect(await problemsOf(".")).toMatchObject({ code: 0, checked: 3, codes: ["slug-qualified", "skill-copy"] });
-  expect(await problemsOf("one", "two")).toMatchObject({ checked: 3, codes: ["slug-qualified", "skill-shadowed"] });
+  expect(await problemsOf("one", "two")).toMatchObject({ checked: 3, codes: ["slug-qualified", "skill-copy"] });
 });
 
 test("reports invalid UTF-8 in the body", async () => {
