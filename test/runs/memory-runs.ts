@@ -1,5 +1,5 @@
-import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
-import type { MemoryScript } from "../../src/sandbox/memory-sandbox.ts";
+import { memorySandbox } from "../sandbox/memory-sandbox.ts";
+import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import { createRuns } from "../../src/runs/runs.ts";
 import type { Runs, RunsOptions } from "../../src/runs/runs.ts";
 import { memoryRunStore } from "../../src/runs/store/memory-run-store.ts";

@@ -5,7 +5,7 @@ import type { RunEvent } from "../../src/runs/run-event.ts";
 import type { Runs } from "../../src/runs/runs.ts";
 import { memoryRunStore } from "../../src/runs/store/memory-run-store.ts";
 import type { RunStore } from "../../src/runs/store/run-store.ts";
-import type { MemoryScript } from "../../src/sandbox/memory-sandbox.ts";
+import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import type { MemorySkillFiles } from "../skills/files/memory-skill-files.ts";

@@ -1,6 +1,6 @@
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
-import type { MemoryScript } from "../../src/sandbox/memory-sandbox.ts";
+import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";
 import { defaultLimits } from "../../src/tools/input/limits.ts";
 import type { ToolLimits } from "../../src/tools/input/limits.ts";

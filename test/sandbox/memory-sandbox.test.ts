@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { memorySandbox } from "../../src/sandbox/memory-sandbox.ts";
-import type { MemoryScript, MemoryStage } from "../../src/sandbox/memory-sandbox.ts";
+import { memorySandbox } from "./memory-sandbox.ts";
+import type { MemoryScript, MemoryStage } from "./memory-sandbox.ts";
 import type { Json, RunEnd, SandboxRun } from "../../src/sandbox/sandbox.ts";
 import { describeSandboxPort } from "../contract/sandbox-contract.ts";
 import { recordingHost } from "../contract/sandbox/recording-host.ts";

@@ -18,9 +18,9 @@ import { dirname, join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
+import type { ProcessIdentity } from "../../base/processes/live-process.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import type { Python } from "../find/find-programs.ts";
-import type { ProcessIdentity } from "../../base/processes/live-process.ts";
 import type { Log } from "../../base/log.ts";
 import { ownFiles } from "./own-files.ts";
 import { removeTree, everyoneMayEnter } from "./private-directory.ts";
@@ -43,14 +43,20 @@ const compile =
   "        py_compile.compile(os.path.join(sys.argv[1], name), doraise=True,\n" +
   "                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)\n";
 
+/** Creates a directory that `sweepLeftovers` of a later process removes if this one is killed. */
+export function makeOwnedDirectory(temporaryDirectory: string, name = ""): string {
+  const path = mkdtempSync(join(temporaryDirectory, `${hostDirectoryPrefix}${name}`));
+  // Can be entered but not listed: what is in it belongs to other users.
+  chmodSync(path, 0o711);
+  writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
+  return path;
+}
+
 /** Throws `SANDBOX_UNAVAILABLE` if it cannot be created. */
 export async function makeHostDirectory(python: Python, temporaryDirectory: string): Promise<HostDirectory> {
   let path: string | undefined;
   try {
-    path = mkdtempSync(join(temporaryDirectory, hostDirectoryPrefix));
-    // Can be entered but not listed: each directory in it belongs to another user.
-    chmodSync(path, 0o711);
-    writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
+    path = makeOwnedDirectory(temporaryDirectory);
     const inside = join(path, "inside");
     await copyInside(inside);
     // Compiled from our own files; sandboxes only read the result.
@@ -102,17 +108,8 @@ async function copyInside(target: string): Promise<void> {
  */
 export function showPackages(host: HostDirectory): (packages: string) => Promise<string> {
   const shown = new Map<string, Promise<string>>();
-  let made = 0;
-
-  async function show(packages: string): Promise<string> {
-    const target = join(host.path, `packages${++made}`);
-    await linkTree(packages, target);
-    return target;
-  }
-
   return (packages) => {
-    if (process.getuid?.() !== 0 || everyoneMayEnter(packages)) return Promise.resolve(packages);
-    const showing = shown.get(packages) ?? show(packages);
+    const showing = shown.get(packages) ?? showAt(join(host.path, `packages-${randomUUID()}`), packages);
     shown.set(packages, showing);
     showing.catch(() => shown.delete(packages)); // Retried by the next run.
     return showing;
@@ -122,7 +119,7 @@ export function showPackages(host: HostDirectory): (packages: string) => Promise
 /** The same for Node itself; `undefined` if only root can read it and it is on another file system. */
 export function showNode(host: HostDirectory): string | undefined {
   const node = process.execPath;
-  if (process.getuid?.() !== 0 || everyoneMayEnter(node)) return node;
+  if (isReadable(node)) return node;
   const shown = join(host.path, "node");
   try {
     linkSync(node, shown);
@@ -134,10 +131,13 @@ export function showNode(host: HostDirectory): string | undefined {
 
 /** The same for a file or directory, which is copied to `target` if need be. */
 export async function showAt(target: string, path: string): Promise<string> {
-  if (process.getuid?.() !== 0 || everyoneMayEnter(path)) return path;
-  if ((await stat(path)).isDirectory()) await linkTree(path, target);
-  else await linkFile(path, target);
+  if (isReadable(path)) return path;
+  await ((await stat(path)).isDirectory() ? linkTree : linkFile)(path, target);
   return target;
+}
+
+function isReadable(path: string): boolean {
+  return process.getuid?.() !== 0 || everyoneMayEnter(path);
 }
 
 /** An installed tree has only directories and files, which every user may read. */
@@ -159,7 +159,8 @@ const forgottenMs = 600_000;
 
 /** Removes directories of this user's processes that were killed. Does not throw. */
 export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): Promise<void> {
-  for (const name of namesIn(temporaryDirectory)) {
+  const names = await readdir(temporaryDirectory).catch(() => []); // Not readable: nothing to remove.
+  for (const name of names) {
     const path = join(temporaryDirectory, name);
     if (!name.startsWith(hostDirectoryPrefix) || !isLeftover(path)) continue;
     try {
@@ -170,14 +171,6 @@ export async function sweepLeftovers(log: Log, temporaryDirectory = tmpdir()): P
     } catch (error) {
       log("warning", `Cannot remove files of an earlier process in ${path}: ${String(error)}`);
     }
-  }
-}
-
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return []; // Not readable: nothing to remove.
   }
 }
 

@@ -1,48 +1,43 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import { SkillsError, isSkillsError } from "../../errors.ts";
-import type { Sandbox } from "../sandbox.ts";
 import type { Clock } from "../../base/clock.ts";
 import { spawnProcess } from "../../base/processes/spawn-process.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import type { RunEnd, Sandbox } from "../sandbox.ts";
 
-/** What differs between tiers. */
-export interface TierParts extends Pick<Sandbox, "tier" | "refuses"> {
-  /** Runs what is not refused; closing the sandbox aborts the signal too. */
-  readonly perform: Sandbox["run"];
-  /** Called after the last run. */
-  readonly close: () => Promise<void>;
-}
-
-/** Refuses what the tier refuses, and every run once closed. Closing ends all runs and waits for them. */
-export function closableSandbox({ tier, refuses, perform, close }: TierParts): Sandbox {
+/**
+ * Refuses what the tier refuses, and every run once closed. Closing aborts the signals of all runs, waits for them, and then closes
+ * the tier, once.
+ */
+export function closableSandbox(tier: Sandbox): Sandbox {
   const closing = new AbortController();
-  const running = new Set<Promise<unknown>>();
+  const running = new Set<Promise<RunEnd>>();
+  let closed: Promise<void> | undefined;
+
+  async function end(): Promise<void> {
+    closing.abort();
+    await Promise.allSettled(running);
+    await tier.close();
+  }
+
   return {
-    tier,
-    refuses,
+    tier: tier.tier,
+    refuses: (run) => tier.refuses(run),
     async run(run, host, signal) {
-      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
+      const refusal = closing.signal.aborted ? "The sandbox is closed." : tier.refuses(run);
       if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
       if (signal.aborted) return { type: "cancelled" };
       // Not AbortSignal.any: listeners on `closing` would accumulate with every run.
       const both = new AbortController();
       const abort = (): void => both.abort();
       for (const one of [signal, closing.signal]) one.addEventListener("abort", abort);
-      const performed = perform(run, host, both.signal).finally(() => {
+      const performed = tier.run(run, host, both.signal).finally(() => {
         for (const one of [signal, closing.signal]) one.removeEventListener("abort", abort);
-        running.delete(settled);
+        running.delete(performed);
       });
-      const settled = performed.then(
-        () => undefined,
-        () => undefined,
-      );
-      running.add(settled);
+      running.add(performed);
       return performed;
     },
-    async close() {
-      closing.abort();
-      await Promise.all(running);
-      await close();
-    },
+    close: () => (closed ??= end()),
   };
 }
 

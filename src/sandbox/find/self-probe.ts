@@ -1,14 +1,13 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { isSkillsError } from "../../errors.ts";
-import { identifyProcess } from "../../base/processes/live-process.ts";
-import { hostDirectoryPrefix, ownerFile } from "../directory/host-directory.ts";
+import { makeOwnedDirectory } from "../directory/host-directory.ts";
 import { removeTree } from "../directory/private-directory.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
+import type { Explanation, Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 
 /** Runs inside the sandbox and tries what hostile code would try first. Returns what succeeded. */
 const attempts = `
@@ -65,10 +64,18 @@ const limits = {
 const nobody = "no such process";
 const variable = "ACP_SKILLS_CANARY";
 
+/** Returns the sandbox if it passes the self-test; otherwise closes it and returns why it must not be used. */
+export async function testSandbox(sandbox: Sandbox, temporaryDirectory: string): Promise<Sandbox | Explanation> {
+  const reason = await probeSandbox(sandbox, temporaryDirectory);
+  if (reason === undefined) return sandbox;
+  await sandbox.close();
+  return { reason, fix: [] };
+}
+
 /** The self-test of a tier: tries to escape from it. Returns why the tier must not be used, or `undefined`. Does not throw. */
 export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string): Promise<string | undefined> {
   const nonce = randomBytes(16).toString("hex");
-  const outer = mkdtempSync(join(temporaryDirectory, `${hostDirectoryPrefix}probe-`));
+  const outer = makeOwnedDirectory(temporaryDirectory, "probe-");
   const directory = join(outer, randomUUID());
   const bait = { file: join(directory, "file"), new: join(directory, "new"), program: join(directory, "program") };
   let connections = 0;
@@ -77,12 +84,9 @@ export async function probeSandbox(sandbox: Sandbox, temporaryDirectory: string)
     socket.destroy();
   });
   try {
-    // If this process is killed, a later one recognises the directory.
-    writeFileSync(join(outer, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
     // Accessible to every user who knows its name: only the sandbox must deny access.
     mkdirSync(directory);
     chmodSync(directory, 0o777);
-    chmodSync(outer, 0o711);
     writeFileSync(bait.file, `secret ${nonce}`);
     writeFileSync(bait.program, `#!/bin/sh\necho ran > ${bait.new}\n`);
     chmodSync(bait.file, 0o666);

@@ -178,9 +178,10 @@ function wordsOf(file: string): string[] {
   return readOrNothing(file).split(/\s+/).filter(Boolean);
 }
 
-function readOrNothing(file: string): string {
+/** The text of a file of the kernel; empty where it is absent. */
+export function readOrNothing(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readFileSync(file, "latin1");
   } catch {
     return ""; // Not in this kernel, or gone.
   }

@@ -15,8 +15,8 @@ import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
 import type { Command } from "./start-sandbox-process.ts";
-import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
-import { showPackages } from "../directory/host-directory.ts";
+import type { RunEnd, RunHost, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
+import { removeHostDirectory, showPackages } from "../directory/host-directory.ts";
 import type { WarmPool } from "../drive/sandbox-life.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same prepared sandboxes. */
@@ -65,17 +65,12 @@ interface Prepared {
 }
 
 export function openProcessSandbox(tier: ProcessTier, options: ProcessSandboxOptions): Sandbox {
-  const sandboxes = new ProcessSandboxes(tier, options);
-  return closableSandbox({
-    tier: tier.tier,
-    refuses: (run) => sandboxes.refuses(run),
-    perform: (run, host, signal) => sandboxes.perform(run, host, signal),
-    close: () => sandboxes.close(),
-  });
+  return closableSandbox(new ProcessSandboxes(tier, options));
 }
 
 /** Prepares sandboxes, each for one run, and removes them afterwards. */
-class ProcessSandboxes {
+class ProcessSandboxes implements Sandbox {
+  readonly tier: Tier;
   readonly #tier: ProcessTier;
   readonly #isAlone: boolean;
   readonly #options: ProcessSandboxOptions;
@@ -90,6 +85,7 @@ class ProcessSandboxes {
 
   constructor(tier: ProcessTier, options: ProcessSandboxOptions) {
     const { host, pool, clock, log } = options;
+    this.tier = tier.tier;
     this.#tier = tier;
     this.#isAlone = tier.tier === "landlock";
     this.#options = options;
@@ -124,7 +120,7 @@ class ProcessSandboxes {
     return "refusal" in user ? user.refusal : this.#tier.refuses(run, user);
   }
 
-  async perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
+  async run(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
     const { egress, clock, log } = this.#options;
     const prepared = await this.#take(run);
     const { sandbox, directory, shape, cgroup } = prepared;
@@ -157,6 +153,7 @@ class ProcessSandboxes {
     await Promise.all(this.#removing);
     await this.#pool.close();
     this.#cgroups?.close();
+    await removeHostDirectory(this.#options.host.path);
   }
 
   async #take(run: SandboxRun): Promise<Prepared> {

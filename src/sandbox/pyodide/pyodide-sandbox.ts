@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { chmod, copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +11,7 @@ import { denoCommand } from "./deno-command.ts";
 import { drivePyodideRun } from "./drive-pyodide-run.ts";
 import type { DenoParts } from "./find-deno.ts";
 import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
-import { identifyProcess } from "../../base/processes/live-process.ts";
-import { hostDirectoryPrefix, ownerFile, showAt } from "../directory/host-directory.ts";
+import { makeOwnedDirectory, showAt } from "../directory/host-directory.ts";
 import { filesOf } from "./pyodide-files.ts";
 import { startPyodide } from "./pyodide-process.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
@@ -97,7 +96,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
 
   /** Started by root, children run as another user, who cannot read the cache. */
   async function show(library: string): Promise<string> {
-    if (!isRoot()) return library;
+    if (process.getuid?.() !== 0) return library;
     const shown = join(directory.path, "library.zip");
     await copyFile(library, shown);
     await chmod(shown, 0o444);
@@ -119,7 +118,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
   return closableSandbox({
     tier: "pyodide",
     refuses,
-    perform,
+    run: perform,
     async close() {
       await pool.close();
       await removeTree(directory.path);
@@ -169,21 +168,11 @@ function versionOfPackage(directory: string): string {
 
 /** Shared by all children, who cannot write: an empty working directory, and a regular file (see `DenoChild.nowhere`). */
 function makeDirectory(parent: string): { path: string; empty: string; nowhere: string } {
-  const path = realpathSync(mkdtempSync(join(parent, hostDirectoryPrefix)));
+  const path = realpathSync(makeOwnedDirectory(parent));
   const directory = { path, empty: join(path, "empty"), nowhere: join(path, "nowhere") };
-  writeFileSync(join(path, ownerFile), JSON.stringify(identifyProcess()), { mode: 0o600 });
   mkdirSync(directory.empty);
+  // Started by root, children run as another user.
+  chmodSync(directory.empty, 0o755);
   writeFileSync(directory.nowhere, "");
-  // Children run as another user, who can enter but not list it.
-  if (isRoot())
-    for (const [made, mode] of [
-      [path, 0o711],
-      [directory.empty, 0o755],
-    ] as const)
-      chmodSync(made, mode);
   return directory;
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
 }

@@ -5,7 +5,7 @@ import { whereSandboxesReach, sweepLeftovers } from "../directory/host-directory
 import { installRemedy } from "../find/install-remedy.ts";
 import { openPyodideSandbox } from "./pyodide-sandbox.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
-import { probeSandbox } from "../find/self-probe.ts";
+import { testSandbox } from "../find/self-probe.ts";
 
 export interface PyodideTierOptions {
   /** Directories whose `node_modules` are searched too. Must be trusted: what is found is executed. */
@@ -35,8 +35,5 @@ export async function openPyodideTier(options: PyodideTierOptions): Promise<Sand
     log,
     ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
   });
-  const fault = await probeSandbox(sandbox, temporaryDirectory);
-  if (fault === undefined) return sandbox;
-  await sandbox.close();
-  return { reason: fault, fix: [] };
+  return testSandbox(sandbox, temporaryDirectory);
 }

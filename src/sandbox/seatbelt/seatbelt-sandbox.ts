@@ -8,7 +8,7 @@ import { driveRun } from "../drive/drive-run.ts";
 import type { Python } from "../find/find-programs.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import { installRemedy } from "../find/install-remedy.ts";
-import { layFiles, makePrivateDirectory, ownRootNames, ownRoots } from "../directory/private-directory.ts";
+import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
 import type { Sandbox, SandboxRun } from "../sandbox.ts";
 import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
 import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
@@ -72,6 +72,11 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
     return seatbeltConfiguration(places, runtime.getDefaultWritePaths());
   }
 
+  async function close(): Promise<void> {
+    await manager.reset();
+    await removeTree(host.path);
+  }
+
   async function perform(...[run, runHost, signal]: Parameters<Sandbox["run"]>): ReturnType<Sandbox["run"]> {
     const directory = makePrivateDirectory(join(host.path, `s${++made}`), undefined, ownRootNames);
     try {
@@ -100,7 +105,7 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
     }
   }
 
-  return closableSandbox({ tier: "seatbelt", refuses, perform, close: () => manager.reset() });
+  return closableSandbox({ tier: "seatbelt", refuses, run: perform, close });
 }
 
 const launch =

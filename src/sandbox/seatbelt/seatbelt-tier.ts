@@ -7,7 +7,7 @@ import { makeHostDirectory, sweepLeftovers } from "../directory/host-directory.t
 import { removeTree } from "../directory/private-directory.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { loadSeatbeltRuntime, openSeatbeltSandbox, seatbeltRemedy } from "./seatbelt-sandbox.ts";
-import { probeSandbox } from "../find/self-probe.ts";
+import { testSandbox } from "../find/self-probe.ts";
 import { urlOf } from "../../base/url-of.ts";
 
 export interface SeatbeltTierOptions {
@@ -32,25 +32,10 @@ export async function openSeatbeltTier(options: SeatbeltTierOptions): Promise<Sa
   if ("reason" in python) return { reason: python.reason, fix: ["xcode-select --install"] };
   await sweepLeftovers(log, temporaryDirectory);
   const host = await makeHostDirectory(python, temporaryDirectory);
-  let opened: Sandbox | undefined;
-  let fault: string | undefined;
   try {
-    const sandbox = await openSeatbeltSandbox({ runtime, python, host, clock, log });
-    opened = sandbox;
-    fault = await probeSandbox(sandbox, temporaryDirectory);
-    if (fault === undefined) {
-      return {
-        ...sandbox,
-        async close() {
-          await sandbox.close();
-          await removeTree(host.path);
-        },
-      };
-    }
+    return await testSandbox(await openSeatbeltSandbox({ runtime, python, host, clock, log }), temporaryDirectory);
   } catch (error) {
-    fault = error instanceof Error ? error.message : String(error);
+    await removeTree(host.path);
+    throw error;
   }
-  await opened?.close();
-  await removeTree(host.path);
-  return { reason: fault, fix: [] };
 }

@@ -1,7 +1,7 @@
-import type { Clock } from "../base/clock.ts";
-import { SkillsError } from "../errors.ts";
-import { closableSandbox } from "./drive/sandbox-life.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "./sandbox.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { SkillsError } from "../../src/errors.ts";
+import { closableSandbox } from "../../src/sandbox/drive/sandbox-life.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun } from "../../src/sandbox/sandbox.ts";
 
 /** What a scripted program can do during a run. */
 export interface MemoryStage {
@@ -35,7 +35,7 @@ export function memorySandbox(
     return play(script, run, host, signal, clock);
   }
 
-  return closableSandbox({ tier: "memory", refuses, perform, close: () => Promise.resolve() });
+  return closableSandbox({ tier: "memory", refuses, run: perform, close: () => Promise.resolve() });
 }
 
 async function play(
