@@ -109,7 +109,7 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
 }
 
 const launch =
-  "import sys; sys.path.insert(0, sys.argv[1]); import runpy; runpy.run_module('seatbelt_entry', run_name='__main__')";
+  "import sys; sys.path.insert(0, sys.argv[1]); import program_process; program_process.main_under_seatbelt()";
 
 function refuses({ program, network, project }: SandboxRun): string | undefined {
   if (program.type === "script" && program.language !== "python")

@@ -14,9 +14,7 @@ import unittest.mock
 
 import running  # noqa: F401
 import disk
-import kernel_memory
 import processes
-import sockets
 import watch
 
 MEGABYTE = 1024 * 1024
@@ -138,13 +136,13 @@ class Watching(unittest.TestCase):
 
         before, child = spawn(lambda: None), spawn(many)
         self.children += [before, child]
-        kernel = kernel_memory.KernelMemory(64 * MEGABYTE)
+        kernel = watch.KernelMemory(64 * MEGABYTE)
         few, lots = kernel.look([before], [before]), kernel.look([child], [child])
         self.assertGreater(few, 0)
-        self.assertGreaterEqual(lots - few, 3_999 * kernel_memory.MAPPING_BYTES)
-        self.assertLess(lots, 2 * 4_000 * kernel_memory.MAPPING_BYTES)
+        self.assertGreaterEqual(lots - few, 3_999 * watch.MAPPING_BYTES)
+        self.assertLess(lots, 2 * 4_000 * watch.MAPPING_BYTES)
         # It stops as soon as the limit is exceeded.
-        self.assertLessEqual(kernel_memory.KernelMemory(1).look([child] * 9, [child] * 9), lots)
+        self.assertLessEqual(watch.KernelMemory(1).look([child] * 9, [child] * 9), lots)
 
     def test_too_many_locks_exceed_the_limit_even_after_the_first_thread_has_exited(self):
         def lock(count):
@@ -153,9 +151,9 @@ class Watching(unittest.TestCase):
                 fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * at)
             return file
 
-        kernel = kernel_memory.KernelMemory(MEGABYTE)
+        kernel = watch.KernelMemory(MEGABYTE)
         # /proc/locks has the locks of other processes of this machine too, and is read up to twice the limit.
-        with unittest.mock.patch.object(kernel_memory, "MOST_LOCKS", 2_000):
+        with unittest.mock.patch.object(watch, "MOST_LOCKS", 2_000):
             for start in (spawn, spawn_without_first_thread):
                 for count, is_too_much in ((1_900, False), (2_100, True)):
                     child = start(lambda: lock(count))  # noqa: B023
@@ -166,7 +164,7 @@ class Watching(unittest.TestCase):
 
     def test_kernel_memory_is_checked_less_often_when_checks_are_slow(self):
         with unittest.mock.patch.object(time, "monotonic", side_effect=[0, 0.01, 0.06, 0.07, 0.1, 0.17, 0.2]):
-            kernel = kernel_memory.KernelMemory(MEGABYTE)
+            kernel = watch.KernelMemory(MEGABYTE)
             with unittest.mock.patch.object(kernel, "look", return_value=7) as look:
                 self.assertEqual([kernel.held_by([], []) for _ in range(4)], [0, 7, 7, 7])
                 self.assertEqual(look.call_count, 2)
@@ -179,8 +177,8 @@ class Watching(unittest.TestCase):
 
         child = spawn(pairs)
         self.children.append(child)
-        before = sockets.held_by([os.getpid()])
-        self.assertEqual(sockets.held_by([child, child]) - before, 10 * 212_992)
+        before = watch.sockets_held_by([os.getpid()])
+        self.assertEqual(watch.sockets_held_by([child, child]) - before, 10 * 212_992)
 
 
 @unittest.skipUnless(sys.platform == "linux", "There is no /proc.")

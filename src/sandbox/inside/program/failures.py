@@ -6,10 +6,10 @@ import builtins
 import os
 from linecache import getline
 
-from calls import SkillError
 from frames import well_formed
 from paths import VIEWED
 from result import to_plain
+from runtime import SkillError
 
 __builtins__ = dict(vars(builtins))
 

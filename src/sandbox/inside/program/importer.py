@@ -1,16 +1,30 @@
-"""Serves the synthetic package `skills`: `from skills.salesforce.leads.sync import main` (C-5.4)."""
+"""
+Serves the synthetic package `skills`: `from skills.salesforce.leads.sync import main` (C-5.4), and the files of each skill as modules in a
+namespace of its own.
+
+Imports by a skill's code search the entry file's directory and the skill's root first: two skills may each have `utils.py`.
+`/skills/a.b/code/utils.py` is always the module `skill:a-b.code.utils`, so that relative imports and pickling work.
+"""
 
 from __future__ import annotations
 
+import builtins
+import os
 import sys
 from _frozen_importlib import ModuleSpec
+from _frozen_importlib_external import PathFinder
+from io import open_code
 from keyword import iskeyword
 from types import ModuleType
 
 from entry import find_function
-from skill_space import SkillSpace, find_in_spaces, teach_import_module, to_prefix
 
 _NAMES_TOLD = 10
+_PREFIX = "skill:"
+#: Never siblings.
+_RESERVED = ("runtime", "skills")
+#: Replaces dots in file names, which would separate module names.
+_DOT = "\u2024"
 
 
 class SkillImporter:
@@ -130,3 +144,147 @@ class _PackageLoader:
 
     def exec_module(self, module) -> None:
         pass
+
+
+class SkillSpace:
+    """
+    One mounted skill: `prefix` starts the names of its modules, `directory` is the real path of its files, `viewed` the protocol path.
+    """
+
+    def __init__(self, prefix: str, entry_file: str, directory: str, viewed: str):
+        self.prefix = prefix
+        self._directory = directory
+        self._viewed = viewed
+        *folders, file = entry_file.split("/")
+        stem = file[:-3] if file.endswith(".py") else file
+        package = ".".join([self.prefix, *map(_encode, folders)])
+        self.entry = f"{package}.{_encode(stem)}"
+        self._entry_file = entry_file
+        self._bases = [package] if package == self.prefix else [package, self.prefix]
+        self._located: dict = {}
+        self.builtins = {**vars(builtins), "__import__": self._import}
+
+    def find_spec(self, fullname: str):
+        """The spec of a module in this space, or None."""
+        if fullname == self.entry:
+            return self._spec(fullname, self._entry_file, None)
+        path = self._path(fullname)
+        inside = f"{path}/__init__.py" if path else "__init__.py"
+        if self._has(inside):
+            return self._spec(fullname, inside, path)
+        if path and self._has(f"{path}.py"):
+            return self._spec(fullname, f"{path}.py", None)
+        if self._has(path, os.path.isdir):
+            return self._spec(fullname, None, path)
+        return None
+
+    def locate(self, name: str):
+        """The full name of a sibling module that `import name` refers to in this skill's code, or None."""
+        head, dot, rest = name.partition(".")
+        if head not in self._located:
+            self._located[head] = None if head in _RESERVED else self._locate(head)
+        found = self._located[head]
+        return None if found is None else found + dot + rest
+
+    def _locate(self, head: str):
+        candidates = [f"{base}.{head}" for base in self._bases]
+        for candidate in candidates:
+            path = self._path(candidate)
+            if candidate == self.entry or self._has(f"{path}.py") or self._has(f"{path}/__init__.py"):
+                return candidate
+        # As in Python, a namespace package has the lowest priority.
+        if head in sys.builtin_module_names or PathFinder.find_spec(head) is not None:
+            return None
+        return next((one for one in candidates if self._has(self._path(one), os.path.isdir)), None)
+
+    def _import(self, name, globals=None, locals=None, fromlist=(), level=0):
+        """`__import__` for the code of this skill."""
+        located = self.locate(name) if level == 0 else None
+        if located is None:
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        if fromlist:
+            return builtins.__import__(located, globals, locals, fromlist, 0)
+        builtins.__import__(located, globals, locals, (), 0)
+        return sys.modules[self.locate(name.partition(".")[0])]
+
+    def _path(self, fullname: str) -> str:
+        return "/".join(map(_decode, fullname[len(self.prefix) + 1 :].split(".")))
+
+    def _has(self, path: str, exists=os.path.isfile) -> bool:
+        return exists(os.path.join(self._directory, path))
+
+    def _spec(self, fullname: str, file, package) -> ModuleSpec:
+        viewed = None if file is None else f"{self._viewed}/{file}"
+        real = None if file is None else os.path.join(self._directory, file)
+        spec = ModuleSpec(fullname, _Loader(self, real, viewed), origin=viewed, is_package=package is not None)
+        spec.has_location = viewed is not None
+        if package is not None:
+            spec.submodule_search_locations.append(f"{self._viewed}/{package}".rstrip("/"))
+        return spec
+
+
+def to_prefix(name: str) -> str:
+    return _PREFIX + name.replace(".", "-")
+
+
+def find_in_spaces(spaces: dict, fullname: str):
+    """Finds the spec of a module in `spaces`, a dict by prefix."""
+    space = spaces.get(fullname.partition(".")[0]) if fullname.startswith(_PREFIX) else None
+    return space and space.find_spec(fullname)
+
+
+def teach_import_module(spaces: dict) -> None:
+    """Makes `importlib.import_module("sibling")` work like `import sibling` in a skill's code."""
+    import importlib
+
+    import_module = importlib.import_module
+
+    def import_sibling(name, package=None):
+        caller = sys._getframe(1).f_globals.get("__name__")
+        space = spaces.get(caller.partition(".")[0]) if isinstance(caller, str) else None
+        located = space.locate(name) if space is not None and not name.startswith(".") else None
+        return import_module(located or name, package)
+
+    importlib.import_module = import_sibling
+
+
+class _Loader:
+    """Compiles a file with its protocol path. A directory without `__init__.py` is an empty package."""
+
+    def __init__(self, space: SkillSpace, real, viewed):
+        self._space = space
+        self._real = real
+        self.path = viewed
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module) -> None:
+        module.__dict__["__builtins__"] = self._space.builtins
+        if self._real is not None:
+            exec(compile(self._read(), self.path, "exec", dont_inherit=True), module.__dict__)
+
+    def is_package(self, fullname: str) -> bool:
+        return self.path is None or self.path.endswith("/__init__.py")
+
+    def get_filename(self, fullname: str):
+        return self.path
+
+    def get_source(self, fullname: str):
+        return None if self._real is None else self._read().decode("utf-8", "replace")
+
+    def get_data(self, path: str) -> bytes:
+        with open(path, "rb") as file:
+            return file.read()
+
+    def _read(self) -> bytes:
+        with open_code(self._real) as file:
+            return file.read()
+
+
+def _encode(segment: str) -> str:
+    return segment.replace(".", _DOT)
+
+
+def _decode(segment: str) -> str:
+    return segment.replace(_DOT, ".")

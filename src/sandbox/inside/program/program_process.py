@@ -105,3 +105,24 @@ def _say(text: str) -> None:
         sys.stderr.flush()
     except (OSError, ValueError):
         pass  # Nobody reads it; the exit status reports it too.
+
+
+def main_under_seatbelt() -> None:
+    """The entry point under Seatbelt, without a supervisor: the host watches the program and collects its output files."""
+    sys.dont_write_bytecode = True
+    run_program(4, lambda: _limit_under_seatbelt)
+
+
+def _limit_under_seatbelt(run: dict) -> None:
+    """Sets permanent limits. RLIMIT_NPROC prevents forking, except for root."""
+    import resource
+
+    limits = run["limits"]
+    for number, value in (
+        (resource.RLIMIT_NPROC, 1),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CPU, limits["cpu_seconds"]),
+        (resource.RLIMIT_FSIZE, limits["disk_bytes"]),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+    ):
+        resource.setrlimit(number, (value, value))

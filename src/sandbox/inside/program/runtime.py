@@ -1,22 +1,46 @@
-"""Creates the module `runtime`, which user code imports or uses as a global (C-5.4)."""
+"""The module `runtime`, which user code imports or uses as a global (C-5.4), and the calls to the host that it makes."""
 
 from __future__ import annotations
 
 import builtins
+import os
 import sys
+from _thread import allocate_lock
 from types import ModuleType
 
-from blobs import Blobs
-from calls import BlobError, SkillError
 from entry import call, is_awaiting, join_args, settle
-from result import is_envelope
+from result import is_envelope, to_plain
+
+__builtins__ = dict(vars(builtins))
+
+ARGS_LIMIT = 4 * 1024 * 1024
+# A method shadows this name.
+_open = builtins.open
+
+
+class SkillError(Exception):
+    """A called skill failed."""
+
+    def __init__(self, type: str, message: str, run_id: str | None = None):
+        super().__init__(type, message, run_id)
+        self.type = type
+        self.message = message
+        self.run_id = run_id
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}"
+
+
+class BlobError(Exception):
+    """A blob could not be read or created."""
 
 
 class SecretError(LookupError):
     """The secret is not available to this program."""
 
 
-SecretError.__module__ = "runtime"
+# User code imports them from `runtime`.
+SkillError.__module__ = BlobError.__module__ = SecretError.__module__ = "runtime"
 
 
 def install_runtime(run: dict, deadline: float, calls, importer) -> None:
@@ -76,3 +100,107 @@ def _skills(importer, limit: int):
         return call_skill
 
     return skill
+
+
+class Calls:
+    """Calls over a channel. Can be used from any thread, but not from forked processes."""
+
+    def __init__(self, channel):
+        self._channel = channel
+        self._lock = allocate_lock()
+        self._process = os.getpid()
+        self._last_id = 0
+
+    def create_blob(self, kind: str, content) -> str:
+        """Stores bytes and returns the id of the blob."""
+        reply = self._ask({"type": "create_blob", "kind": kind}, content)
+        error = reply.get("error")
+        if error is not None:
+            raise BlobError(error["message"])
+        return reply["value"]
+
+    def call_skill(self, name: str, args):
+        """Runs a brokered skill in a sandbox of its own and returns its output."""
+        reply = self._ask({"type": "call_skill", "name": name, "args": to_plain(args, "args", ARGS_LIMIT)})
+        error = reply.get("error")
+        if error is not None:
+            raise SkillError(error["type"], error["message"], error.get("run_id"))
+        return reply["value"]
+
+    def _ask(self, request: dict, payload=None) -> dict:
+        if os.getpid() != self._process:
+            raise RuntimeError("runtime calls are not available in forked processes.")
+        with self._lock:
+            self._last_id += 1
+            asked = self._last_id
+            self._channel.send({**request, "id": asked}, payload)
+            # Skip the answer to an earlier call that was interrupted.
+            while True:
+                reply = self._channel.receive()
+                if reply["type"] == "reply" and reply.get("id") == asked:
+                    return reply
+
+
+class Blobs:
+    """Blob ids are accepted with or without `blob:`."""
+
+    def __init__(self, mounted: list, directory: str, calls):
+        self._mounted = {one["id"]: dict(one) for one in mounted}
+        self._directory = directory
+        self._calls = calls
+
+    def list(self) -> list:
+        """All mounted blobs as `{"id", "kind", "size_bytes"}`."""
+        return [dict(info) for info in self._mounted.values()]
+
+    def info(self, blob_id: str) -> dict:
+        """`{"id", "kind", "size_bytes"}` of a blob."""
+        return dict(self._find(blob_id))
+
+    def path(self, blob_id: str) -> str:
+        """The path of the mounted blob, read-only."""
+        return f"/blobs/{self._find(blob_id)['id']}"
+
+    def open(self, blob_id: str, mode: str = "r", **options):
+        """Opens a blob for reading, as UTF-8 text or, with mode "rb", as bytes."""
+        if set(mode) - set("rbt") or "r" not in mode:
+            raise BlobError("Blobs are read-only: use mode 'r' or 'rb', or create a new blob with blobs.create.")
+        if "b" not in mode:
+            options.setdefault("encoding", "utf-8")
+        return _open(os.path.join(self._directory, self._find(blob_id)["id"]), mode, **options)
+
+    def read_text(self, blob_id: str, encoding: str = "utf-8", errors: str = "strict") -> str:
+        with self.open(blob_id, "r", encoding=encoding, errors=errors, newline="") as file:
+            return file.read()
+
+    def read_bytes(self, blob_id: str) -> bytes:
+        with self.open(blob_id, "rb") as file:
+            return file.read()
+
+    def create(self, content, kind: str | None = None) -> str:
+        """Stores text or bytes as a new blob and returns its id."""
+        if isinstance(content, str):
+            return self._calls.create_blob(kind or "text/plain", content.encode("utf-8"))
+        if isinstance(content, (bytes, bytearray, memoryview)):
+            view = memoryview(content)
+            # An empty multidimensional view cannot be cast.
+            whole = view.cast("B") if view.c_contiguous and view.nbytes > 0 else view.tobytes()
+            return self._calls.create_blob(kind or "application/octet-stream", whole)
+        name = type(content).__name__
+        raise TypeError(f"A blob must be text or bytes, not {name}. For other data, use json.dumps(…) and kind 'application/json'.")
+
+    def create_file(self, path, kind: str | None = None) -> str:
+        """Stores a file as a new blob and returns its id. The default kind depends on the file name."""
+        if kind is None:
+            from mimetypes import MimeTypes
+
+            kind = MimeTypes().guess_type(os.fspath(path))[0] or "application/octet-stream"
+        with _open(path, "rb") as file:
+            return self._calls.create_blob(kind, file.read())
+
+    def _find(self, blob_id: str) -> dict:
+        found = self._mounted.get(blob_id) or self._mounted.get(f"blob:{blob_id}")
+        if found is None:
+            mounted = ", ".join(self._mounted) or "none"
+            raise BlobError(f"No blob {blob_id!r} is mounted. Mounted: {mounted}. Add it to input_blobs.")
+        return found

@@ -24,7 +24,6 @@ import kernel
 import processes
 import program
 import program_process
-import sockets
 import watch
 from frames import Channel
 
@@ -42,9 +41,7 @@ def main() -> None:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     ready: dict = {"type": "ready", "python": ".".join(map(str, sys.version_info[:3]))}
     if "network" in wishes:
-        import listener
-
-        ready["proxy_port"] = listener.hand_over(LISTENER)
+        ready["proxy_port"] = _hand_over_listener()
     if "warm" in wishes:
         program.warm_up()
     gc.freeze()
@@ -65,6 +62,29 @@ def main() -> None:
     finally:
         family.end()
         os._exit(0)
+
+
+def _hand_over_listener() -> int:
+    """
+    Listens on loopback in this network namespace, and returns the port. The host's proxy serves the listener, which is sent in the form
+    in which Node passes a `net.Server` between processes. Closes its own descriptors.
+    """
+    import socket
+
+    message = {"cmd": "NODE_HANDLE", "type": "net.Server", "msg": {"type": "listener"}}
+    with socket.socket(fileno=LISTENER) as channel, socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        port = listening.getsockname()[1]
+        socket.send_fds(channel, [json.dumps(message).encode() + b"\n"], [listening.fileno()])
+        # Keep it open until the host acknowledges it.
+        answer = b""
+        while b"NODE_HANDLE_ACK" not in answer:
+            part = channel.recv(4096)
+            if not part:
+                raise EOFError("The host did not accept the listener.")
+            answer += part
+    return port
 
 
 def _be_the_program(alone: bool, walls: dict, wishes: list) -> None:
@@ -91,11 +111,11 @@ def _supervise(control: Channel, family: processes.Family, start: dict, alone: b
     places = [roots["workspace"], roots["output"], roots["temporary"]]
     if alone:
         shared = disk.SharedDisk(places, limits["disk_bytes"], processes.descendants)
-        watched = watch.Watch(limits, processes.descendants, sockets.held_by, shared.is_over)
+        watched = watch.Watch(limits, processes.descendants, watch.sockets_held_by, shared.is_over)
     else:
         places.append("/dev/shm")
         is_full = lambda: disk.full_file_systems(places)
-        watched = watch.Watch(limits, processes.in_this_namespace, sockets.in_this_network, is_full)
+        watched = watch.Watch(limits, processes.in_this_namespace, watch.sockets_of_this_network, is_full)
     killed = _wait(control, family, watched)
     if killed is None:
         killed = watched.look()
