@@ -19,7 +19,7 @@ const mayImport = {
   secrets: [],
   trust: [],
   runs: ["skills", "blobs", "sandbox", "secrets", "trust"],
-  tools: ["skills", "blobs", "sandbox", "runs", "trust"],
+  tools: ["skills", "blobs", "ledger", "runs"],
   wire: ["skills"],
   "options.ts": ["trust"],
   client: ["wire"],

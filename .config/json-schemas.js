@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { manifestSchema } from "../dist/skills/manifest/manifest.js";
 import { problemSchema } from "../dist/skills/rules/problem.js";
-import { toolDefinitions } from "../dist/tools/answers/tool-definitions.js";
+import { toolDefinitions } from "../dist/tools/tools.js";
 import { availableSkillSchema } from "../dist/wire/available-skill.js";
 import { availableSkillsUpdateSchema, sessionUpdateSchema } from "../dist/wire/available-skill.js";
 

@@ -8,7 +8,7 @@ import * as acpSkills from "../src/index.ts";
 import { parseSkill } from "../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../src/skills/manifest/read-manifest.ts";
 import { rules } from "../src/skills/rules/rules.ts";
-import { toolDefinitions } from "../src/tools/answers/tool-definitions.ts";
+import { toolDefinitions } from "../src/tools/tools.ts";
 import { permissionNames } from "../src/trust/grants.ts";
 import { toWireError } from "../src/wire/error-table.ts";
 

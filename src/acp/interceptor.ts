@@ -15,7 +15,7 @@ import { type Opening, Openings } from "./session/openings.ts";
 import { EditorRequests, openPendingRequests } from "./session/requests.ts";
 import { type Agreed, Sessions } from "./session/sessions.ts";
 import { lookAtPermission, type PermissionGranted } from "./tools/permissions.ts";
-import { servedTools } from "../tools/tool-names.ts";
+import { servedTools } from "../tools/tool.ts";
 import { kept, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 
 /**

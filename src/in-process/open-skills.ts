@@ -3,8 +3,8 @@ import { SkillsError } from "../errors.ts";
 import { readOptions } from "../options.ts";
 import type { OptionRule, SkillsOptions } from "../options.ts";
 import type { Skill } from "../skills/skill.ts";
-import type { ToolDefinitions, ToolFormat } from "../tools/answers/tool-definitions.ts";
-import type { ServedToolName, ToolInput, ToolOutput } from "../tools/answers/tool-output.ts";
+import type { ToolDefinitions, ToolFormat } from "../tools/tools.ts";
+import type { ServedToolName, ToolInput, ToolOutput } from "../tools/tools.ts";
 import type { Problem } from "../skills/rules/problem.ts";
 import type { ReportOptions } from "../acp/tools/report-tool-call.ts";
 import type { SkillsChange } from "./skills-messages.ts";
@@ -73,7 +73,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
   const { additionalDirectories = [], visible } = options;
   const [{ openRemoteSkills }, { toolDefinitions }] = await Promise.all([
     import("./remote-skills.ts"),
-    import("../tools/answers/tool-definitions.ts"),
+    import("../tools/tools.ts"),
   ]);
   const remote = await openRemoteSkills(settings, {
     cwd: resolve(options.cwd ?? process.cwd()),

@@ -1,6 +1,6 @@
 import type { Skill } from "../skills/skill.ts";
 import { guideSkill } from "../tools/guide/guide.ts";
-import type { ToolName } from "../tools/tool-names.ts";
+import type { ToolName } from "../tools/tool.ts";
 import { toSkillRows } from "../tools/view/skill-rows.ts";
 
 /** The limit of the instructions in bytes: agents put them into every session's context, and Claude Code truncates them here. */

@@ -2,14 +2,14 @@ import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotoc
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
 import type { Log } from "../base/log.ts";
-import { toolDefinitions } from "../tools/answers/tool-definitions.ts";
-import type { McpTool, ObjectSchema } from "../tools/answers/tool-definitions.ts";
-import type { ToolName } from "../tools/tool-names.ts";
+import { toolDefinitions } from "../tools/tools.ts";
+import type { McpTool, ObjectSchema } from "../tools/tools.ts";
+import type { ToolName } from "../tools/tool.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
 import { viewSkills } from "../tools/view/skill-view.ts";
-import { visibleTo } from "../tools/view/visible-to.ts";
+import { visibleTo } from "../tools/view/skill-view.ts";
 import { toInstructions } from "./instructions.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
 import { tellProgress, toolCallIdIn } from "./progress.ts";

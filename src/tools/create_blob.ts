@@ -17,12 +17,6 @@ export const createBlob = defineTool({
       .describe("Instead of content: a file of the project to store, relative to the project directory"),
   }),
   output: z.strictObject({ blob_id: z.string(), size_bytes: z.number() }),
-  annotations: Object.freeze({
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: false,
-  }),
   async run({ blobs, owner, limits: { maxBlobBytes }, projectFiles }, { content, kind: text, path }, signal) {
     const parsed = parseBlobKind(text);
     if (parsed === undefined) {

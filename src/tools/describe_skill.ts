@@ -1,17 +1,20 @@
+import { CORE_SCHEMA, load } from "js-yaml";
 import * as z from "zod";
 import { isWithin } from "../base/paths/is-within.ts";
-import { withoutTags } from "../skills/text/invisible-characters.ts";
+import { permissionsOf } from "../skills/manifest/permissions.ts";
 import type { Skill } from "../skills/skill.ts";
-import { toContent } from "./answers/content.ts";
+import { cleanValue } from "../skills/text/control-characters.ts";
+import { findFrontmatter, isYaml } from "../skills/text/frontmatter.ts";
+import { withoutTags } from "../skills/text/invisible-characters.ts";
+import { readYaml } from "../skills/yaml/yaml.ts";
+import { toContent } from "./view/content.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
 import { maxListedFiles, maxListedVersions, maxReplyBytes } from "./input/limits.ts";
 import { callsOf } from "../runs/plan/dependencies.ts";
 import { isScript } from "../runs/plan/plan-skill-run.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
+import { defineTool } from "./tool.ts";
 import type { FilePart, SkillSource } from "../skills/files/skill-files.ts";
-import { toManifest } from "./answers/to-manifest.ts";
-import { defineTool, readOnly } from "./tool.ts";
-import { typedFrontmatter } from "./answers/typed-frontmatter.ts";
 
 const jsonObject = z.record(z.string(), z.unknown());
 const calledSkill = z.strictObject({
@@ -52,7 +55,6 @@ export const describeSkill = defineTool({
         .describe("Present if skill_md_content is only the beginning of SKILL.md"),
     }),
   }),
-  annotations: readOnly,
   async run({ skills, sourceOf, hashFiles }, { name, version, detail }, signal) {
     const { skill, versions } = skills.find(name, version);
     const calls = callsOf(skill, skills).map(({ network, secrets, ...rest }) => ({
@@ -103,4 +105,65 @@ function filesOf(
     ...(digest !== undefined && { digest }),
     ...(scripts.length > 0 && { scripts }),
   };
+}
+
+/** A skill's manifest as new JSON (CONTRACT C-3.2): from `skill.toml`, or composed from the frontmatter. */
+function toManifest(skill: Skill): Record<string, unknown> {
+  const { manifest, name, version, description, kind, namespace, tags, license, compatibility } = skill;
+  if (manifest !== undefined) return toJsonObject({ ...manifest, name, namespace });
+  const { network, secrets, project } = permissionsOf(skill);
+  // What `metadata` requests (C-1.4).
+  const permissions = {
+    ...(network.length > 0 && { network }),
+    ...(secrets.length > 0 && { secrets }),
+    ...(project !== "none" && { project }),
+  };
+  return toJsonObject({
+    name,
+    version,
+    description,
+    kind,
+    namespace,
+    tags,
+    license,
+    compatibility,
+    allowed_tools: skill.allowedTools,
+    ...(Object.keys(permissions).length > 0 && { permissions }),
+  });
+}
+
+/** As in the catalog's reader: few aliases and little depth, so that the expanded document stays small. */
+const bounds = { maxAliases: 10, maxDepth: 20 };
+
+/**
+ * The frontmatter of a SKILL.md with the types of YAML's core schema; dates stay strings. Never throws: of invalid YAML, what can be
+ * recovered is returned as strings. Empty without YAML frontmatter.
+ */
+export function typedFrontmatter(bytes: Uint8Array): Record<string, unknown> {
+  const found = findFrontmatter(bytes, true);
+  if (found.kind !== "found" || !isYaml(found.language)) return {};
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8", found.start, found.end);
+  let values: unknown;
+  try {
+    values = load(text, { schema: CORE_SCHEMA, ...bounds });
+  } catch {
+    // The catalog reports the syntax error.
+    values = readYaml(text).values;
+  }
+  return toJsonObject(cleanValue(values, withoutTags).value);
+}
+
+/**
+ * A JSON copy of a value, so that every door returns the same: dates and bigints become strings, infinities null. A value that is not a
+ * mapping becomes an empty object.
+ */
+function toJsonObject(value: unknown): Record<string, unknown> {
+  const json = toJson(value);
+  return typeof json === "object" && json !== null && !Array.isArray(json) ? (json as Record<string, unknown>) : {};
+}
+
+function toJson(value: unknown): unknown {
+  const text = JSON.stringify(value, (_key, inner: unknown) => (typeof inner === "bigint" ? String(inner) : inner)) as
+    string | undefined;
+  return text === undefined ? undefined : (JSON.parse(text) as unknown);
 }

@@ -23,12 +23,6 @@ export const executeSkill = defineTool({
       ),
   }),
   output: runResult,
-  annotations: Object.freeze({
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: false,
-    openWorldHint: true,
-  }),
   async run(context, input, signal) {
     const { skill } = context.skills.find(input.name, input.version);
     const spec = await planOf(context, input, signal);

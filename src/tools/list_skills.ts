@@ -1,11 +1,10 @@
+import { createHmac } from "node:crypto";
 import * as z from "zod";
+import { SkillsError } from "../errors.ts";
 import type { Skill } from "../skills/skill.ts";
 import { byCodePoint } from "../skills/text/code-point-order.ts";
-import { fromCursor, toCursor } from "./answers/cursor.ts";
-import type { CursorPlace } from "./answers/cursor.ts";
 import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "./input/limits.ts";
-import { defineTool, readOnly } from "./tool.ts";
-import { rankSkill, toQueryWords } from "./view/rank-skill.ts";
+import { defineTool } from "./tool.ts";
 import { wholeNumber } from "./input/parameters.ts";
 
 const nameRow = z.strictObject({ name: z.string(), version: z.string() });
@@ -37,7 +36,6 @@ export const listSkills = defineTool({
     skills: z.array(z.union([summaryRow, nameRow])).max(maxPageSize),
     next_cursor: z.string().nullable(),
   }),
-  annotations: readOnly,
   run({ skills }, { namespace: given, detail, limit, cursor, query }) {
     // Some models send every parameter; an empty one is treated as absent.
     const namespace = given === "" ? undefined : given;
@@ -86,4 +84,110 @@ function ranked(skills: Iterable<Skill>, words: readonly string[], after: Cursor
 
 function summaryOf({ name, version, description, namespace, kind, tags }: Skill): Row {
   return { name, version, description, namespace, kind, tags: tags.slice(0, maxRowTags) };
+}
+
+/** The maximum number of words of a query that are used. */
+const mostWords = 16;
+
+/** The words of a query, in lower case, each once. */
+function toQueryWords(query: string): readonly string[] {
+  return [...new Set(normalize(query).match(/[\p{L}\p{M}\p{N}]+/gu))].slice(0, mostWords);
+}
+
+/**
+ * How well a skill matches the words: 0 if none of them is in its name, tags or description. More matching words outweigh better
+ * matches. Pure, so that it can be a sort key for paging.
+ */
+function rankSkill({ name, tags, description }: Skill, words: readonly string[]): number {
+  const fields = [
+    { text: normalize(name), weight: 4 },
+    { text: normalize(tags.slice(0, maxRowTags).join(" ")), weight: 3 },
+    { text: normalize(description), weight: 1 },
+  ];
+  let rank = 0;
+  for (const word of words) {
+    const score = fields.reduce((sum, { text, weight }) => sum + weight * levelOf(text, word), 0);
+    if (score > 0) rank += aWord + score;
+  }
+  return rank;
+}
+
+/** Greater than the sum of all word scores. */
+const aWord = 1_000;
+
+/** 3 for the whole word, 2 for a prefix, 1 for a substring; a plural also matches its singular. */
+function levelOf(text: string, given: string): number {
+  const word = given.length > 3 && given.endsWith("s") ? given.slice(0, -1) : given;
+  let level = 0;
+  for (let at = text.indexOf(word); at !== -1 && level < 3; at = text.indexOf(word, at + 1)) {
+    const end = at + word.length;
+    const isEnd = !isInWord(text, end) || (text[end] === "s" && !isInWord(text, end + 1));
+    if (!isInWord(text, at - 1)) level = isEnd ? 3 : 2;
+    else if (word.length > 2 || !isAscii.test(word)) level = Math.max(level, 1);
+  }
+  return level;
+}
+
+const isAscii = /^[\0-\x7f]*$/;
+const inWord = /[\p{L}\p{M}\p{N}\p{Cs}]/u;
+
+function isInWord(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  // Faster than a regular expression in nearly all cases.
+  if (code < 0x80) return (code > 0x2f && code < 0x3a) || (code > 0x60 && code < 0x7b);
+  return code > 0x7f && inWord.test(text[at] ?? "");
+}
+
+function normalize(text: string): string {
+  return text.normalize("NFKC").toLowerCase();
+}
+
+const macBytes = 16;
+/**
+ * Public on purpose: the code only detects forged or damaged cursors and protects no secret. So cursors survive a restart
+ * and work through every door.
+ */
+const key = "acp-skills list_skills cursor 1";
+
+/** The list that a cursor belongs to. */
+export interface CursorList {
+  readonly namespace?: string | undefined;
+  /** The words of a query, separated by spaces. */
+  readonly query?: string | undefined;
+}
+
+/** The last row of a page; with a query, rows are ordered by rank first. */
+export interface CursorPlace {
+  readonly name: string;
+  readonly rank?: number;
+}
+
+/** An opaque keyset cursor (CONTRACT C-3.1): "after this row of this list". */
+export function toCursor({ namespace, query }: CursorList, { name, rank }: CursorPlace): string {
+  const body = Buffer.from(JSON.stringify([namespace ?? null, name, ...(query === undefined ? [] : [query, rank])]));
+  return Buffer.concat([macOf(body), body]).toString("base64url");
+}
+
+/** The row after which the page starts. Throws INVALID_CURSOR unless `toCursor` made this text for this list. */
+export function fromCursor(cursor: string, { namespace, query }: CursorList): CursorPlace {
+  const bytes = Buffer.from(cursor, "base64url");
+  const body = bytes.subarray(macBytes);
+  // Decoding is lenient: only the one spelling that we write is ours.
+  const isOurs = bytes.toString("base64url") === cursor && macOf(body).equals(bytes.subarray(0, macBytes));
+  if (!isOurs) throw invalidCursor("This cursor was not returned by list_skills.");
+  type Body = [space: string | null, name: string, words?: string, rank?: number];
+  const [space, name, words, rank = 0] = JSON.parse(body.toString()) as Body;
+  if (space !== (namespace ?? null)) throw invalidCursor("The cursor belongs to another namespace.");
+  if (words !== query) throw invalidCursor("The cursor belongs to another query.");
+  return { name, rank };
+}
+
+function macOf(body: Uint8Array): Buffer {
+  return createHmac("sha256", key).update(body).digest().subarray(0, macBytes);
+}
+
+function invalidCursor(message: string): SkillsError {
+  const hint =
+    "Pass next_cursor unchanged, with the same namespace and query, or omit cursor to start from the first page.";
+  return new SkillsError("INVALID_CURSOR", message, { facts: { hint } });
 }

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { guideSkill } from "./guide/guide.ts";
-import { defineTool, readOnly } from "./tool.ts";
+import { defineTool } from "./tool.ts";
 
 export const loadSkillsProtocolGuide = defineTool({
   name: "load_skills_protocol_guide",
@@ -8,6 +8,5 @@ export const loadSkillsProtocolGuide = defineTool({
     "Load the Skills Protocol Guide to learn how to use these tools. Call this first if you haven't read the guide yet.",
   input: z.strictObject({}),
   output: z.strictObject({ content: z.string() }),
-  annotations: readOnly,
   run: ({ guide }) => ({ output: { content: guide().body }, skill: guideSkill.skill }),
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { invalidInput } from "../base/invalid-input.ts";
-import { toContent } from "./answers/content.ts";
+import { toContent } from "./view/content.ts";
 import { defaultPreviewBytes, maxPreviewBytes } from "./input/limits.ts";
 import { defineTool } from "./tool.ts";
 import { wholeNumber } from "./input/parameters.ts";
@@ -29,13 +29,6 @@ export const readBlob = defineTool({
     size_bytes: z.number(),
     encoding: z.enum(["utf-8", "base64"]).optional(),
     saved_as: z.string().optional().describe("The file that was written, instead of content"),
-  }),
-  // With save_as it writes a file, so a client that decides by these hints has to ask.
-  annotations: Object.freeze({
-    readOnlyHint: false,
-    destructiveHint: true,
-    idempotentHint: true,
-    openWorldHint: false,
   }),
   async run({ blobs, owner, projectFiles }, input, signal) {
     const { blob_id: id, mode, max_bytes: wanted, save_as: path, overwrite = false } = input;

@@ -4,10 +4,10 @@ import { asAvailable, nearest } from "../base/nearest.ts";
 import { withoutTags } from "../skills/text/invisible-characters.ts";
 import { runInSlices } from "../base/slices.ts";
 import type { Skill } from "../skills/skill.ts";
-import { toContent } from "./answers/content.ts";
+import { toContent } from "./view/content.ts";
 import { maxFileBytes, maxReplyBytes } from "./input/limits.ts";
 import { invalidPath, locateSkillFile, skillPathFault, walkSkill } from "../skills/hash/walk-skill.ts";
-import { defineTool, readOnly } from "./tool.ts";
+import { defineTool } from "./tool.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
 
 export const readSkillFile = defineTool({
@@ -24,7 +24,6 @@ export const readSkillFile = defineTool({
     size_bytes: z.number(),
     truncated: z.boolean(),
   }),
-  annotations: readOnly,
   async run({ skills, sourceOf }, { name, version, path }) {
     const { skill } = skills.find(name, version);
     const fault = skillPathFault(path);

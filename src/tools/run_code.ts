@@ -26,12 +26,6 @@ def main(args):
       .describe("Execution limits"),
   }),
   output: runResult,
-  annotations: Object.freeze({
-    readOnlyHint: false,
-    destructiveHint: false,
-    idempotentHint: false,
-    openWorldHint: false,
-  }),
   async run(context, { language, code, entrypoint, args, mount_skills, input_blobs, limits }, signal) {
     if (language !== "python") throw unsupported(language);
     const runs = context.runs();

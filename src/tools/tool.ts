@@ -5,10 +5,9 @@ import type { Guide } from "./guide/guide.ts";
 import type { RunCaller } from "../runs/run-caller.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
-import type { ProjectFiles } from "./project/project-files.ts";
+import type { ProjectFiles } from "./project-files.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import type { SkillView } from "./view/skill-view.ts";
-import type { ToolName } from "./tool-names.ts";
 
 export type Door = "mcp" | "acp" | "http" | "in-process" | "cli";
 
@@ -54,13 +53,59 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
-/** A tool that only reads. */
-export const readOnly: ToolAnnotations = Object.freeze({
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-});
+/** What is known of a tool without loading it: tools import zod, which would delay the start of an agent. */
+interface ToolFacts {
+  /** As our MCP server titles it, for agents that show the title instead of the name. */
+  readonly title: string;
+  /** An agent need not ask for permission for a tool that only reads (A-13). */
+  readonly annotations: ToolAnnotations;
+  readonly parameters: readonly string[];
+  /** It runs code, and may take long. */
+  readonly executes?: true;
+}
+
+const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+const adds = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
+
+/** The eight meta-tools (CONTRACT C-2.1), in the order in which they are listed. */
+const tools = {
+  list_skills: {
+    title: "List skills",
+    annotations: reads,
+    parameters: ["namespace", "detail", "limit", "cursor", "query"],
+  },
+  describe_skill: { title: "Describe a skill", annotations: reads, parameters: ["name", "version", "detail"] },
+  read_skill_file: { title: "Read a skill's file", annotations: reads, parameters: ["name", "path", "version"] },
+  execute_skill: {
+    title: "Execute a skill",
+    annotations: { ...adds, destructiveHint: true, openWorldHint: true },
+    parameters: ["name", "version", "args", "input_blobs", "timeout_ms", "script"],
+    executes: true,
+  },
+  run_code: {
+    title: "Run code",
+    annotations: adds,
+    parameters: ["language", "code", "entrypoint", "args", "mount_skills", "input_blobs", "limits"],
+    executes: true,
+  },
+  create_blob: { title: "Create a blob", annotations: adds, parameters: ["content", "kind", "path"] },
+  read_blob: {
+    title: "Read a blob",
+    // With save_as it writes a file, so a client that decides by these hints has to ask.
+    annotations: { ...reads, readOnlyHint: false, destructiveHint: true },
+    parameters: ["blob_id", "mode", "max_bytes", "save_as", "overwrite"],
+  },
+  load_skills_protocol_guide: { title: "Load the Skills Protocol guide", annotations: reads, parameters: [] },
+} as const satisfies Record<string, ToolFacts>;
+
+export type ToolName = keyof typeof tools;
+
+export const toolNames = Object.keys(tools) as readonly ToolName[];
+
+export const toolFacts: Readonly<Record<ToolName, ToolFacts>> = tools;
+
+/** The same by name; accepts unknown names. */
+export const servedTools: ReadonlyMap<string, ToolFacts> = new Map(Object.entries(tools));
 
 interface ToolOutcome<Output> {
   readonly output: Output;
@@ -68,28 +113,24 @@ interface ToolOutcome<Output> {
   readonly skill?: Skill;
 }
 
-interface ToolFacts<Input, Output, Given> {
+/** A tool. The types of `run` follow from its schemas. */
+export interface Tool<Input = unknown, Output = unknown, Given = unknown> {
   readonly name: ToolName;
   /** For the model. */
   readonly description: string;
   /** Validates the input and fills in defaults. */
   readonly input: z.ZodType<Input, Given>;
   readonly output: z.ZodType<Output>;
-  readonly annotations: ToolAnnotations;
-}
-
-interface ToolWork<Input, Output> {
   /** Returns what `run` would do, without doing it; for tools that execute. */
-  check?(context: RunContext, input: Input, signal: AbortSignal): Promise<unknown>;
-  run(context: RunContext, input: Input, signal: AbortSignal): ToolOutcome<Output> | Promise<ToolOutcome<Output>>;
+  check?(context: RunContext, input: NoInfer<Input>, signal: AbortSignal): Promise<unknown>;
+  run(
+    context: RunContext,
+    input: NoInfer<Input>,
+    signal: AbortSignal,
+  ): ToolOutcome<NoInfer<Output>> | Promise<ToolOutcome<NoInfer<Output>>>;
 }
 
-export interface Tool<Input = unknown, Output = unknown, Given = unknown>
-  extends ToolFacts<Input, Output, Given>, ToolWork<Input, Output> {}
-
-/** Returns its argument; infers the parameter and result types of `run` from the schemas. */
-export function defineTool<Input, Output, Given>(
-  tool: ToolFacts<Input, Output, Given> & ToolWork<NoInfer<Input>, NoInfer<Output>>,
-): Tool<Input, Output, Given> {
+/** Returns its argument. */
+export function defineTool<Input, Output, Given>(tool: Tool<Input, Output, Given>): Tool<Input, Output, Given> {
   return tool;
 }

@@ -1,42 +1,35 @@
-import type { BlobStore } from "../blobs/blob-store.ts";
-import { isSkillsError, SkillsError } from "../errors.ts";
 import { toInternalError } from "../base/internal-error.ts";
 import type { Log } from "../base/log.ts";
 import { asAvailable, nearest } from "../base/nearest.ts";
-import { diskSkillFiles } from "../skills/files/disk-skill-files.ts";
-import { checkInput } from "./input/check-input.ts";
-import { diskSkillBytes } from "../skills/files/disk-skill-bytes.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
+import type { LedgerEntry } from "../ledger/ledger.ts";
+import { maxMountedBytes } from "../runs/plan/run-limits.ts";
+import type { RunListener } from "../runs/run-event.ts";
+import type { Runs } from "../runs/runs.ts";
+import type { SkillSource } from "../skills/files/skill-files.ts";
+import type { SkillHasher } from "../skills/hash/hash-skill.ts";
+import type { Skill } from "../skills/skill.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
-import { openSkillHasher } from "../skills/hash/hash-skill.ts";
-import type { SkillHasher } from "../skills/hash/hash-skill.ts";
+import { checkInput } from "./input/check-input.ts";
 import { defaultLimits } from "./input/limits.ts";
-import { projectFiles } from "./project/project-files.ts";
-import { maxMountedBytes } from "../runs/plan/run-limits.ts";
-import type { Runs } from "../runs/runs.ts";
 import type { ToolLimits } from "./input/limits.ts";
-import type { SkillSource } from "../skills/files/skill-files.ts";
-import type { Skill } from "../skills/skill.ts";
-import { viewSkills } from "./view/skill-view.ts";
-import type { ToolName } from "./tool-names.ts";
-import { cancelledEnding, endingOf, endingOfError, toToolUse, onSkillCalls } from "./answers/tool-use.ts";
-import type { ToolUse } from "./answers/tool-use.ts";
-import type { RunContext, Tool, ToolCaller } from "./tool.ts";
+import { projectFiles } from "./project-files.ts";
+import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
 import { availableTools } from "./tools.ts";
-import { toVisibleSource } from "./view/visible-source.ts";
-import { visibleTo } from "./view/visible-to.ts";
+import { toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
 
 export interface ToolboxOptions {
   readonly blobs: BlobStore;
-  /** Reads the files of skills. Default: from disk. */
-  readonly source?: SkillSource;
-  /** Default: a new one. */
-  readonly hasher?: SkillHasher;
+  /** Reads the files of skills. */
+  readonly source: SkillSource;
+  readonly hasher: SkillHasher;
   readonly log: Log;
   /** Without it, the tools that execute throw SANDBOX_UNAVAILABLE. */
   readonly runs?: Runs;
-  /** Called once for each call, however it ended, for the ledger. */
-  readonly onUse?: (use: ToolUse) => void;
+  /** Called once for each call, however it ended, and for each skill that code inside a run called. */
+  readonly onUse?: (use: LedgerEntry) => void;
   /** Our data directory, whose files are never part of a project. */
   readonly dataDirectory?: string;
   /** The limits of the blob store. */
@@ -60,29 +53,26 @@ export interface Toolbox {
 const never = new AbortController().signal;
 
 export function openToolbox(options: ToolboxOptions): Toolbox {
-  const { blobs, log, runs, onUse, limits = defaultLimits, now = Date.now, newErrorId } = options;
-  const source = options.source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  const hasher = options.hasher ?? openSkillHasher();
+  const { blobs, source, hasher, log, runs, onUse, limits = defaultLimits, now = Date.now, newErrorId } = options;
   const guideFor = openGuides(limits);
+  const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId });
 
-  function toRunContext(context: ToolCaller): RunContext {
-    const { owner, door, sessionId, skills, tools: names, project, projectIdentity, label } = context;
-    const { snapshot } = skills;
-    const visible = visibleTo(door, snapshot, context.visible);
-    const view = viewSkills(snapshot, visible);
-    const guide = (): Guide => guideFor(availableTools(names).map((tool) => tool.name));
-    const reportSkillCalls = onSkillCalls((skill, ending) =>
-      report(toToolUse(now(), "execute_skill", context, skill, ending)),
-    );
+  function toRunContext(caller: ToolCaller): RunContext {
+    const { owner, door, sessionId, label, project, projectIdentity, skills } = caller;
+    const visible = visibleTo(door, skills.snapshot, caller.visible);
+    const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
+    const reportSkillCalls = onSkillCalls((skill, ending) => {
+      report(caller, "execute_skill", ending, skill);
+    });
     let seen: SkillSource | undefined;
     const sourceOf: RunContext["sourceOf"] = (skill) =>
-      skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, snapshot, visible));
+      skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, skills.snapshot, visible));
     return {
       owner,
       door,
       sessionId,
       label,
-      skills: view,
+      skills: viewSkills(skills.snapshot, visible),
       blobs,
       limits,
       guide,
@@ -103,105 +93,132 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       },
       onEvent: (event) => {
         reportSkillCalls(event);
-        context.onEvent?.(event);
+        caller.onEvent?.(event);
       },
     };
   }
 
-  async function run(name: string, args: unknown, context: ToolCaller, signal: AbortSignal): Promise<unknown> {
-    const tool = findTool(name, context.tools);
+  /** A tool, its validated input, and what it works with once the caller's skills are known. */
+  async function prepare(
+    name: string,
+    args: unknown,
+    caller: ToolCaller,
+    signal: AbortSignal,
+  ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
+    const tool = findTool(name, caller.tools);
     const input = checkInput(tool, args);
     signal.throwIfAborted();
-    await context.skills.ready;
-    runs?.notice(context.skills.snapshot);
+    await caller.skills.ready;
     signal.throwIfAborted();
-    const { output, skill } = await tool.run(toRunContext(context), input, signal);
-    checkOutput(tool, output);
-    report(toToolUse(now(), tool.name, context, skill, endingOf(output)));
-    return output;
+    runs?.notice(caller.skills.snapshot);
+    return { tool, input, context: toRunContext(caller) };
   }
 
-  /** The skill that a refused call names, if the caller sees it. */
-  function skillNamed(args: unknown, { door, skills: { snapshot }, visible }: ToolCaller): Skill | undefined {
-    const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
-    if (typeof name !== "string") return undefined;
+  function report(caller: ToolCaller, tool: string, ending: Ending, skill: UsedSkill | undefined): void {
+    const { sessionId, door } = caller;
+    const used = skill && { skill: skill.name, version: skill.version };
     try {
-      return viewSkills(snapshot, visibleTo(door, snapshot, visible)).find(name).skill;
-    } catch {
-      return undefined; // Unknown.
-    }
-  }
-
-  function report(use: ToolUse): void {
-    try {
-      onUse?.(use);
+      onUse?.({ at: now(), tool, ...used, ...ending, ...(sessionId !== undefined && { sessionId }), door });
     } catch (error) {
       // The call does not fail because of the ledger.
-      toInternalError(error, { log, newErrorId });
+      toInternal(error);
     }
   }
 
-  async function check(name: string, args: unknown, context: ToolCaller): Promise<unknown> {
-    const tool = findTool(name, context.tools);
-    const input = checkInput(tool, args);
-    await context.skills.ready;
-    runs?.notice(context.skills.snapshot);
-    return tool.check?.(toRunContext(context), input, never);
+  /** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */
+  function toCallError(error: unknown): SkillsError {
+    if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal(error);
+    // The system's message, with its path, is for the user's log only.
+    if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
+    if (error.code !== "UNREADABLE") return error;
+    log("warning", error.message);
+    return new SkillsError("SKILL_NOT_READY", "The skill's files cannot be read.", { cause: error });
   }
 
   return {
-    async check(name, args, context) {
+    async check(name, args, caller) {
       try {
-        return await check(name, args, context);
+        const { tool, input, context } = await prepare(name, args, caller, never);
+        return await tool.check?.(context, input, never);
       } catch (error) {
-        throw toCallError(error, () => toInternalError(error, { log, newErrorId }), log);
+        throw toCallError(error);
       }
     },
-    async call(name, args, context, signal = never) {
+    async call(name, args, caller, signal = never) {
       try {
-        return await run(name, args, context, signal);
+        const { tool, input, context } = await prepare(name, args, caller, signal);
+        const { output, skill } = await tool.run(context, input, signal);
+        checkOutput(tool, output);
+        report(caller, name, endingOf(output), skill);
+        return output;
       } catch (error) {
         const isUnknown = isSkillsError(error) && error.code === "SKILL_NOT_FOUND";
-        const used = isUnknown ? undefined : skillNamed(args, context);
+        const used = isUnknown ? undefined : skillNamed(args, caller);
         if (signal.aborted) {
-          report(toToolUse(now(), name, context, used, cancelledEnding));
+          report(caller, name, cancelled, used);
           throw signal.reason;
         }
-        const refusal = toCallError(error, () => toInternalError(error, { log, newErrorId }), log);
-        report(toToolUse(now(), name, context, used, endingOfError(refusal)));
+        const refusal = toCallError(error);
+        const outcome = refusal.code === "INTERNAL" ? "failed" : "refused";
+        report(caller, name, { outcome, code: refusal.code }, used);
         throw refusal;
       }
     },
   };
 }
 
-function findTool(name: string, names: readonly ToolName[] | undefined): Tool {
-  const available = availableTools(names);
+/** How a call ended. */
+type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId">;
+
+type UsedSkill = Pick<Skill, "name" | "version">;
+
+const cancelled: Ending = { outcome: "failed", code: "CANCELLED" };
+
+/** The outcome of a call that returned: a result with `status: "failed"` means that the run failed. */
+function endingOf(output: unknown): Ending {
+  const { status, run_id: runId, error } = output as Partial<Record<string, unknown>>;
+  const run = typeof runId === "string" ? { runId } : {};
+  if (status !== "failed") return { outcome: "completed", ...run };
+  const { code, type } = (error ?? {}) as Partial<Record<string, unknown>>;
+  const why = code ?? type;
+  return { outcome: "failed", ...(typeof why === "string" && { code: why }), ...run };
+}
+
+/** A listener that reports each skill that code inside a run called, once its own run has ended. */
+export function onSkillCalls(report: (skill: UsedSkill, ending: Ending) => void): RunListener {
+  const called = new Map<string, UsedSkill>();
+  return (event) => {
+    if (event.type === "skill_called") called.set(event.calledRunId, { name: event.skill, version: event.version });
+    const skill = event.type === "ended" ? called.get(event.runId) : undefined;
+    if (event.type !== "ended" || skill === undefined) return;
+    const { runId, status } = event;
+    report(skill, status === "cancelled" ? { ...cancelled, runId } : { outcome: status, runId });
+  };
+}
+
+/** The skill that a refused call names, if the caller sees it. */
+function skillNamed(args: unknown, { door, skills: { snapshot }, visible }: ToolCaller): Skill | undefined {
+  const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
+  if (typeof name !== "string") return undefined;
+  try {
+    return viewSkills(snapshot, visibleTo(door, snapshot, visible)).find(name).skill;
+  } catch {
+    return undefined; // Unknown.
+  }
+}
+
+function findTool(name: string, tools: readonly ToolName[] | undefined): Tool {
+  const available = availableTools(tools);
   const tool = available.find((other) => other.name === name);
   if (tool !== undefined) return tool;
-  const facts = {
-    available: nearest(
-      name,
-      available.map((other) => other.name),
-      asAvailable,
-    ),
-  };
-  throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, { facts });
+  const names = available.map((other) => other.name);
+  throw new SkillsError("METHOD_NOT_FOUND", `Unknown tool ${JSON.stringify(name.slice(0, 128))}.`, {
+    facts: { available: nearest(name, names, asAvailable) },
+  });
 }
 
 function checkOutput({ name, output: schema }: Tool, output: unknown): void {
   const { error } = schema.safeParse(output);
   if (error !== undefined)
     throw new Error(`${name} returned a result that violates its output schema`, { cause: error });
-}
-
-/** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */
-function toCallError(error: unknown, toInternal: () => SkillsError, log: Log): SkillsError {
-  if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal();
-  // The system's message, with its path, is for the user's log only.
-  if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
-  if (error.code !== "UNREADABLE") return error;
-  log("warning", error.message);
-  const message = "The skill's files cannot be read.";
-  return new SkillsError("SKILL_NOT_READY", message, { cause: error });
 }

@@ -61,8 +61,9 @@ export async function openDoor(
   const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
   const catalog = openCatalog({ roots: [{ path: "/skills", origin: "explicit" }], files, clock: systemClock, log });
   await catalog.ready;
-  const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, log, ...(runs && { runs }) }));
-  const door: McpDoor = { toolbox, source, hasher: openSkillHasher(), log, clock, version: "0.0.0-test" };
+  const hasher = openSkillHasher();
+  const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, hasher, log, ...(runs && { runs }) }));
+  const door: McpDoor = { toolbox, source, hasher, log, clock, version: "0.0.0-test" };
   const caller: McpCaller = {
     door: "mcp",
     owner: "me",

@@ -4,6 +4,7 @@ import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import type { BlobOptions } from "../../src/blobs/blob-quota.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
+import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";
 import type { MemorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -55,6 +56,7 @@ export async function openTools(
   const toolbox = openToolbox({
     blobs: store,
     source: { files, bytes: memorySkillBytes(files) },
+    hasher: openSkillHasher(),
     log,
     ...options,
   });

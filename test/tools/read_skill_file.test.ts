@@ -8,6 +8,8 @@ import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
+import { diskSkillBytes } from "../../src/skills/files/disk-skill-bytes.ts";
+import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
 import { diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import { agentSkill, openTools, refusal } from "./open-tools.ts";
@@ -113,7 +115,12 @@ describe("on disk", () => {
     const catalog = openCatalog({ roots, files, clock: systemClock, log: silentLog });
     await catalog.ready;
     const logged: string[] = [];
-    const toolbox = openToolbox({ blobs: memoryBlobs(), log: (_level, message) => void logged.push(message) });
+    const toolbox = openToolbox({
+      blobs: memoryBlobs(),
+      source: { files, bytes: diskSkillBytes() },
+      hasher: openSkillHasher(),
+      log: (_level, message) => void logged.push(message),
+    });
     const context = { owner: "me", door: "in-process" as const, skills: catalog };
     const call = (tool: string, args: object) => toolbox.call(tool, args, context);
     return { call, logged, read: (path: string) => call("read_skill_file", { name: "a", path }) };

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { SkillsError } from "../../src/errors.ts";
-import { silentLog } from "../../src/base/log.ts";
+import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import type { Skill } from "../../src/skills/skill.ts";
-import { openToolbox } from "../../src/tools/toolbox.ts";
-import type { ToolUse } from "../../src/tools/answers/tool-use.ts";
-import { toolNames } from "../../src/tools/tool-names.ts";
+import { onSkillCalls } from "../../src/tools/toolbox.ts";
+import { toolNames } from "../../src/tools/tool.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 
 const snapshot = { skills: [], problems: [] };
@@ -183,12 +182,7 @@ test.each([
   ["an unknown failure", new Error("ENOENT /home/someone/blobs")],
   ["an INTERNAL error from another module", new SkillsError("INTERNAL", "/home/someone/blobs is damaged")],
 ])("%s is returned as an internal error with an id, and logged with its details", async (_name, error) => {
-  const logged: string[] = [];
-  const toolbox = openToolbox({
-    blobs: failingBlobs(error),
-    log: (level, message) => void logged.push(`${level} ${message}`),
-    newErrorId: () => "err_7",
-  });
+  const { toolbox, logged } = await openTools({}, { store: failingBlobs(error), newErrorId: () => "err_7" });
   const refused = await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context));
   expect(refused).toEqual({
     code: "INTERNAL",
@@ -201,8 +195,7 @@ test.each([
 
 test("a result that violates the output schema is an internal error", async () => {
   const blobs: BlobStore = { ...failingBlobs(), put: () => Promise.resolve({ id: 5 } as never) };
-  const logged: string[] = [];
-  const toolbox = openToolbox({ blobs, log: (_level, message) => void logged.push(message) });
+  const { toolbox, logged } = await openTools({}, { store: blobs });
   expect(await refusal(toolbox.call("create_blob", { content: "", kind: "a/b" }, context))).toMatchObject({
     code: "INTERNAL",
   });
@@ -218,7 +211,7 @@ test("an unreadable directory is SKILL_NOT_READY, and its path appears only in t
 });
 
 test("a call whose signal is already aborted rejects with the reason and is recorded as cancelled", async () => {
-  const uses: ToolUse[] = [];
+  const uses: LedgerEntry[] = [];
   const {
     toolbox,
     context: mine,
@@ -231,7 +224,7 @@ test("a call whose signal is already aborted rejects with the reason and is reco
 });
 
 test("a call waits until the skills have been read", async () => {
-  const toolbox = openToolbox({ blobs: failingBlobs(), log: silentLog });
+  const { toolbox } = await openTools({}, { store: failingBlobs() });
   const { promise, resolve } = ((): { promise: Promise<void>; resolve: () => void } => {
     let open: () => void = () => undefined;
     return { promise: new Promise((done) => (open = done)), resolve: () => open() };
@@ -251,7 +244,7 @@ test("a call waits until the skills have been read", async () => {
 });
 
 test("every call is recorded once with its outcome, and the skill's canonical name and version", async () => {
-  const uses: ToolUse[] = [];
+  const uses: LedgerEntry[] = [];
   const { call } = await openTools(protocolSkill("sales.leads"), {
     onUse: (use) => void uses.push(use),
     now: () => 12,
@@ -324,4 +317,20 @@ test("the eight tools have the names and order of the contract", () => {
   expect(toolNames.join(" ")).toBe(
     "list_skills describe_skill read_skill_file execute_skill run_code create_blob read_blob load_skills_protocol_guide",
   );
+});
+
+test("a skill that code called is reported once its own run has ended, with that run's status", () => {
+  const reported: unknown[] = [];
+  const listen = onSkillCalls((...use) => void reported.push(use));
+  listen({ runId: "run_1", type: "skill_called", skill: "a.b", version: "1.2.0", calledRunId: "run_2" });
+  listen({ runId: "run_2", type: "started", isolation: "memory" });
+  expect(reported).toEqual([]);
+  listen({ runId: "run_2", type: "ended", status: "failed" });
+  listen({ runId: "run_1", type: "ended", status: "completed" });
+  expect(reported).toEqual([
+    [
+      { name: "a.b", version: "1.2.0" },
+      { outcome: "failed", runId: "run_2" },
+    ],
+  ]);
 });

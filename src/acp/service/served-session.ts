@@ -1,4 +1,3 @@
-import { isForModels } from "../../tools/view/visible-to.ts";
 import { isInvocable, type ShownSkills } from "../announce/command-list.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import { type Lessons, openLessons, toTaught } from "../prompt/teaching.ts";
@@ -201,7 +200,7 @@ export class ServedSession {
     if (facts === undefined) return undefined;
     const { home } = this.#context.settings;
     const untaught = this.#skills.catalog.snapshot.skills.filter((offered) => {
-      if (!isForModels(offered.skill)) return false;
+      if (offered.skill.disableModelInvocation === true) return false;
       if (readsItself(facts, offered.sources, home) !== true) return true;
       return facts.listsSkills && this.#session !== undefined && this.#session.how(offered) !== "as-skill";
     });

@@ -14,7 +14,7 @@ import { openPromptsToldAgain, restoreTitleTold } from "../prompt/told-again.ts"
 import type { ListAmendments, ServiceConnection, SessionKey } from "../service/skill-service.ts";
 import { describeToPerson } from "../tools/describe-call.ts";
 import type { OwnCall } from "../tools/recognise-call.ts";
-import { servedTools } from "../../tools/tool-names.ts";
+import { servedTools } from "../../tools/tool.ts";
 import { kept, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
 import type { Opening } from "./openings.ts";

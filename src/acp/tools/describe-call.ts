@@ -1,5 +1,5 @@
 import { withoutControls } from "../../skills/text/control-characters.ts";
-import { servedTools } from "../../tools/tool-names.ts";
+import { servedTools } from "../../tools/tool.ts";
 import { sessionUpdate, toolCall as toolCallKind } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { Amendment, Path } from "../bytes/amend.ts";

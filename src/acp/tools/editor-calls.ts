@@ -5,7 +5,7 @@ import { SkillsError } from "../../errors.ts";
 import { onPrinted } from "../../runs/run-event.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import { servedTools } from "../../tools/tool-names.ts";
+import { servedTools } from "../../tools/tool.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Log } from "../../base/log.ts";
-import { servedTools } from "../../tools/tool-names.ts";
+import { servedTools } from "../../tools/tool.ts";
 import type { Notification } from "../announce/emission.ts";
 import { kept, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
 import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
@@ -105,7 +105,7 @@ const harmlessParameters: ReadonlyMap<string, readonly string[]> = new Map([
 function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: JsonRecord): boolean {
   const facts = servedTools.get(tool);
   const harmless = harmlessParameters.get(tool);
-  if (facts === undefined || (!facts.readOnly && harmless === undefined)) return false;
+  if (facts === undefined || (!facts.annotations.readOnlyHint && harmless === undefined)) return false;
   if (harmless !== undefined) return input !== undefined && isInputOf(input, harmless);
   if (input === undefined) return rawInput === undefined || rawInput === null || isEmpty(rawInput);
   return isInputOf(input, facts.parameters);

@@ -1,5 +1,5 @@
 import { LimitedMap } from "../../base/limited-map.ts";
-import { servedTools } from "../../tools/tool-names.ts";
+import { servedTools } from "../../tools/tool.ts";
 import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import { type AgentFacts, spell, type Spelling, toWord, usualSpellings } from "../session/agents.ts";
 

@@ -4,7 +4,7 @@ import { diskBlobs } from "../../blobs/disk/disk-blobs.ts";
 import { isSkillsError } from "../../errors.ts";
 import { nearest } from "../../base/nearest.ts";
 import { readOptions } from "../../options.ts";
-import { toContent } from "../../tools/answers/content.ts";
+import { toContent } from "../../tools/view/content.ts";
 import { defaultPreviewBytes } from "../../tools/input/limits.ts";
 import { json, notes } from "../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../command.ts";

@@ -1,4 +1,4 @@
-import { toolDefinitions } from "../../tools/answers/tool-definitions.ts";
+import { toolDefinitions } from "../../tools/tools.ts";
 import { defineCommand } from "../command.ts";
 import { jsonText } from "../report/json-text.ts";
 

@@ -1,9 +1,13 @@
-import { SkillsError } from "../../errors.ts";
+import { dirname } from "node:path";
 import { asAvailable, nearest } from "../../base/nearest.ts";
+import { joinPath } from "../../base/paths/at-real-path.ts";
+import { SkillsError } from "../../errors.ts";
+import type { SkillFiles, SkillSource } from "../../skills/files/skill-files.ts";
 import { isPrerelease } from "../../skills/manifest/skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
+import { byCodePoint } from "../../skills/text/code-point-order.ts";
 import { guideSkill } from "../guide/guide.ts";
-import { indexOf, placeOf } from "./skill-index.ts";
+import type { Door } from "../tool.ts";
 
 /** A skill with the versions that the caller sees. */
 interface SeenSkill {
@@ -104,4 +108,103 @@ function versionNotFound({ skill, versions }: SeenSkill, version: string): Skill
 /** Quotes a caller's text, shortened. */
 function quote(text: string): string {
   return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+}
+
+/** The skills of a snapshot and the guide, by name. */
+interface SkillIndex {
+  /** Canonical names, ordered by code point. */
+  readonly names: readonly string[];
+  /** In the order of `names`. */
+  readonly offers: readonly OfferedSkill[];
+  /** By canonical name and by slug. */
+  find(nameOrSlug: string): OfferedSkill | undefined;
+}
+
+const indexes = new WeakMap<Snapshot, SkillIndex>();
+
+/** The index of a snapshot, created once. A skill with the guide's name does not replace the guide. */
+function indexOf(snapshot: Snapshot): SkillIndex {
+  const known = indexes.get(snapshot);
+  if (known !== undefined) return known;
+  const guide = guideSkill.skill;
+  const others = snapshot.skills.filter(({ skill }) => skill.slug !== guide.slug && skill.name !== guide.name);
+  const offers = [...others, guideSkill].sort((a, b) => byCodePoint(a.skill.name, b.skill.name));
+  const bySlug = new Map(offers.map((offer) => [offer.skill.slug, offer]));
+  const byName = new Map(offers.map((offer) => [offer.skill.name, offer]));
+  const index: SkillIndex = {
+    names: offers.map(({ skill }) => skill.name),
+    offers,
+    find: (nameOrSlug) => byName.get(nameOrSlug) ?? bySlug.get(nameOrSlug),
+  };
+  indexes.set(snapshot, index);
+  return index;
+}
+
+/** The index of the first name that is not before `name`. */
+function placeOf(names: readonly string[], name: string): number {
+  let [low, high] = [0, names.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byCodePoint(names[middle] ?? "", name) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The doors through which models call; users call through the others. */
+const doorsOfModels: readonly Door[] = ["mcp", "in-process"];
+
+const hasHidden = new WeakMap<Snapshot, boolean>();
+
+/** Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1). Undefined: all. */
+export function visibleTo(door: Door, snapshot: Snapshot, visible: IsVisible | undefined): IsVisible | undefined {
+  if (!doorsOfModels.includes(door) || !hidesAny(snapshot)) return visible;
+  return (skill) => isForModels(skill) && visible?.(skill) !== false;
+}
+
+function isForModels({ disableModelInvocation }: Skill): boolean {
+  return disableModelInvocation !== true;
+}
+
+function hidesAny(snapshot: Snapshot): boolean {
+  const known = hasHidden.get(snapshot);
+  if (known !== undefined) return known;
+  const hides = snapshot.skills.some(({ versions }) => !versions.every(isForModels));
+  hasHidden.set(snapshot, hides);
+  return hides;
+}
+
+/**
+ * The files that one caller sees: none in the directory of a skill or version that is not visible, even if that directory is inside a
+ * visible skill or reached by a link. A file belongs to the innermost skill that contains it.
+ */
+export function toVisibleSource(
+  { files, bytes }: SkillSource,
+  { skills }: Snapshot,
+  visible: IsVisible | undefined,
+): SkillSource {
+  if (visible === undefined) return { files, bytes };
+  const isShown = new Map(
+    skills.flatMap(({ versions }) => versions.map((skill) => [skill.directory, visible(skill)] as const)),
+  );
+  return { files: visibleFiles(files, isShown), bytes };
+}
+
+/** `isShown`: by the real path of each skill's directory. */
+function visibleFiles(files: SkillFiles, isShown: ReadonlyMap<string, boolean>): SkillFiles {
+  function isHidden(real: string): boolean {
+    for (let place = real; ; place = dirname(place)) {
+      const shown = isShown.get(place);
+      if (shown !== undefined) return !shown;
+      if (dirname(place) === place) return false;
+    }
+  }
+  return {
+    list: (directory) => files.list(directory).filter(({ name }) => isShown.get(joinPath(directory, name)) !== false),
+    head: (file, limit) => files.head(file, limit),
+    resolve(path) {
+      const real = files.resolve(path);
+      return real === undefined || isHidden(real) ? undefined : real;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { describeCall } from "../../../src/acp/tools/describe-call.ts";
-import { servedTools } from "../../../src/tools/tool-names.ts";
+import { servedTools } from "../../../src/tools/tool.ts";
 
 test.each<[string, object | undefined, string, string]>([
   [

@@ -6,7 +6,7 @@ import { fakeTools } from "../fake-tools.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { openInterceptor } from "../../../src/acp/interceptor.ts";
 import { readOptions } from "../../../src/options.ts";
-import { servedTools } from "../../../src/tools/tool-names.ts";
+import { servedTools } from "../../../src/tools/tool.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
 const http = { mcpCapabilities: { http: true } };

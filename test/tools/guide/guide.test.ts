@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { renderGuide } from "../../../src/tools/guide/guide.ts";
 import { defaultLimits, toToolLimits } from "../../../src/tools/input/limits.ts";
-import { toolNames } from "../../../src/tools/tool-names.ts";
-import type { ToolName } from "../../../src/tools/tool-names.ts";
+import { toolNames } from "../../../src/tools/tool.ts";
+import type { ToolName } from "../../../src/tools/tool.ts";
 import { openTools } from "../open-tools.ts";
 
 const template = readFileSync(new URL("../../../src/tools/guide/SKILL.md", import.meta.url), "utf8");

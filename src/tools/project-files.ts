@@ -4,14 +4,13 @@ import type { Stats } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { holdDirectory, openHandleAtRealPath } from "../../base/paths/at-real-path.ts";
-import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
-import type { DirectoryIdentity } from "../../base/paths/directory-identity.ts";
-
-import { SkillsError } from "../../errors.ts";
-import { isWithin } from "../../base/paths/is-within.ts";
-import { fileTaken, notInProject, refusalOfDisk, tooLarge } from "./project-refusal.ts";
-import { projectPathFault } from "./project-path.ts";
+import { invalidInput } from "../base/invalid-input.ts";
+import { holdDirectory, openHandleAtRealPath } from "../base/paths/at-real-path.ts";
+import { directoryReplaced, identityOf, isSameDirectory } from "../base/paths/directory-identity.ts";
+import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
+import { skillPathFault } from "../skills/hash/walk-skill.ts";
+import { isWithin } from "../base/paths/is-within.ts";
 
 /** The files of a session's project (CONTRACT C-4.2, C-4.3). Errors name paths as the caller gave them. */
 export interface ProjectFiles {
@@ -171,3 +170,89 @@ function whereItLies(path: string): string {
     return path; // It does not exist, so nothing leads into it.
   }
 }
+
+/** Files that make editors and CI systems run commands, besides dot-files. */
+const settings =
+  /^(?:jenkinsfile|(?:azure|bitbucket)-pipelines\.ya?ml|appveyor\.ya?ml|.*\.(?:code-workspace|sublime-(?:project|workspace)|iml|ipr|iws))$/i;
+/** Some file systems ignore these characters in names, so that `.git` has many spellings. */
+const unseen = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+const unfitForWindows = /[<>:"|?*]|[. ]$/;
+
+/**
+ * Why a path cannot name a file of a project, as the end of a sentence that starts with "The path"; undefined if it can (CONTRACT C-4.2).
+ * Pure: links are not followed.
+ */
+export function projectPathFault(
+  path: string,
+  use: "read" | "written",
+  platform = process.platform,
+): string | undefined {
+  const fault = skillPathFault(path, "the project's directory");
+  if (fault !== undefined) return fault;
+  const segments = path.split("/");
+  const hidden = segments.find((segment) => segment.startsWith("."));
+  if (hidden !== undefined)
+    return `contains ${hidden}; files and directories whose names start with a dot cannot be ${use}`;
+  if (segments.some((segment) => unseen.test(segment))) return "contains invisible characters";
+  if (platform === "win32" && segments.some((segment) => unfitForWindows.test(segment)))
+    return "is not a valid path on Windows";
+  const name = segments.at(-1) ?? "";
+  if (use === "written" && settings.test(name)) {
+    return `names ${name}; configuration of editors and CI systems cannot be written`;
+  }
+  return undefined;
+}
+
+/** A path that names no file the caller may use; `fault` ends a sentence that starts with "The path". */
+function notInProject(path: string, fault: string): SkillsError {
+  const hint = "Use the path of a regular file, relative to the session's directory, with / as separator.";
+  return new SkillsError("INVALID_PATH", `The path ${JSON.stringify(path.slice(0, longestShown))} ${fault}.`, {
+    facts: { hint },
+  });
+}
+
+function fileTaken(path: string): SkillsError {
+  const expected = "the path of a new file, or overwrite: true";
+  return invalidInput("read_blob", [{ field: "/save_as", expected, actual: path.slice(0, longestShown) }]);
+}
+
+function tooLarge(path: string, limitBytes: number): SkillsError {
+  const message = `${JSON.stringify(path)} is too large; the limit for a blob is ${limitBytes} bytes.`;
+  return new SkillsError("BLOB_TOO_LARGE", message, { facts: { limitBytes, hint: "Store a part of it." } });
+}
+
+/** Converts file system errors about a file of the project; other errors pass unchanged. */
+async function refusalOfDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isSkillsError(error)) {
+      // The file was replaced by a link after the check.
+      throw error.code === "UNREADABLE" ? notInProject(path, "was replaced while it was being opened") : error;
+    }
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const reason = reasons[code];
+    if (reason !== undefined) throw reason(JSON.stringify(path), error);
+    if (code === "ENOENT" || code === "ENOTDIR") throw notInProject(path, "was replaced while it was being opened");
+    if (code === "ELOOP" || code === "ENXIO" || code === "EISDIR") throw notInProject(path, "is not a regular file");
+    throw error;
+  }
+}
+
+const longestShown = 133;
+
+const denied = (why: string) => (path: string, cause: unknown) =>
+  new SkillsError("PERMISSION_DENIED", `Cannot use ${path} of the project: ${why}.`, { cause });
+const full = (path: string, cause: unknown) =>
+  new SkillsError("QUOTA_EXCEEDED", `Cannot write ${path} of the project: the disk is full.`, {
+    cause,
+    facts: { limit: "disk", hint: "The user has to free space on the project's disk." },
+  });
+
+const reasons: Readonly<Record<string, (path: string, cause: unknown) => SkillsError>> = {
+  EACCES: denied("permission denied"),
+  EPERM: denied("the operation is not permitted"),
+  EROFS: denied("the file system is read-only"),
+  ENOSPC: full,
+  EDQUOT: full,
+};

@@ -4,10 +4,10 @@ import type { Tool as McpTool } from "@modelcontextprotocol/server";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type OpenAI from "openai";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { toolDefinitions } from "../../../src/tools/answers/tool-definitions.ts";
-import type { ToolFormat } from "../../../src/tools/answers/tool-definitions.ts";
-import { availableTools } from "../../../src/tools/tools.ts";
-import { seedSchemas } from "../seed-schemas.ts";
+import { servedTools } from "../../src/tools/tool.ts";
+import { availableTools, toolDefinitions } from "../../src/tools/tools.ts";
+import type { ToolFormat } from "../../src/tools/tools.ts";
+import { seedSchemas } from "./seed-schemas.ts";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 const tools = availableTools(undefined);
@@ -125,4 +125,12 @@ test.each(["gemini", "constructor", undefined])("an unknown format is refused wi
     message: expect.stringContaining("mcp, openai, anthropic, json-schema") as string,
   }) as Error;
   expect(() => toolDefinitions(format as ToolFormat)).toThrow(refused);
+});
+
+test("the table of tools names the parameters that their schemas have", () => {
+  const loaded = toolDefinitions("mcp").map(({ name, inputSchema }) => [
+    name,
+    Object.keys(inputSchema.properties).sort(),
+  ]);
+  expect([...servedTools].map(([name, { parameters }]) => [name, [...parameters].sort()])).toEqual(loaded);
 });

@@ -17,13 +17,12 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { projectFiles } from "../../../src/tools/project/project-files.ts";
-import { projectPathFault } from "../../../src/tools/project/project-path.ts";
-import { gather, streamOf } from "../../blobs/gather.ts";
-import { identityOf } from "../../../src/base/paths/directory-identity.ts";
-import { startSwapping } from "../../swapping.ts";
-import { openTools, refusal } from "../open-tools.ts";
-import type { OpenTools } from "../open-tools.ts";
+import { projectFiles, projectPathFault } from "../../src/tools/project-files.ts";
+import { gather, streamOf } from "../blobs/gather.ts";
+import { identityOf } from "../../src/base/paths/directory-identity.ts";
+import { startSwapping } from "../swapping.ts";
+import { openTools, refusal } from "./open-tools.ts";
+import type { OpenTools } from "./open-tools.ts";
 
 let directory = "";
 let project = "";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toContent } from "../../../src/tools/answers/content.ts";
+import { toContent } from "../../../src/tools/view/content.ts";
 
 const text = fc
   .string({ unit: fc.constantFrom("a", "é", "文", "😀", "\n", '"') })
