@@ -44,7 +44,7 @@ test("names the files that an agent bundled by esbuild needs, and runs code afte
   expect(told).toContainEqual(
     expect.stringMatching(/^Skills are read on the calling thread: dist\/in-process\/worker/),
   );
-  const [, target] = /copy dist\/sandbox of the package to (.+)\.$/.exec(result.message ?? "") ?? [];
+  const [, target] = /copy the contents of its dist\/sandbox to (.+)\.$/.exec(result.message ?? "") ?? [];
   expect(target?.startsWith(directory)).toBe(true);
   cpSync(path.join(root, "dist/sandbox"), target ?? "", { recursive: true });
   const again = await run();

@@ -145,7 +145,7 @@ export function failureHint(
   const [, python, node] = noModule.exec(reported) ?? [];
   if (python !== undefined) return pythonModuleHint(python, run);
   if (node !== undefined)
-    return "Packages of npm are not available; put the modules that a script needs into the skill.";
+    return "npm packages are not available; put the modules that a script needs into the skill.";
   if (run.network.length === 0 && noNetwork.test(reported)) return networkHint(run);
   return projectHint(reported, run);
 }

@@ -19,6 +19,6 @@ export function missingOwnFiles(files: readonly string[] = Object.values(ownFile
   const names = missing.map((file) => file.replace(/[\\/]$/, "")).join(", ");
   return (
     `Files of the package acp-skills are missing: ${names}. Bundlers do not copy them: mark acp-skills as external, ` +
-    `or copy dist/sandbox of the package to ${dirname(ownFiles.inside)}.`
+    `or copy the contents of its dist/sandbox to ${dirname(ownFiles.inside)}.`
   );
 }

@@ -24,7 +24,7 @@ def read(path):
         return file.read()
 
 def javascript(found, args):
-    """Where Python runs in a program of JavaScript: past Python, by what that program could do."""
+    """Tries to leave Python through the JavaScript program that runs it, where there is one."""
     try:
         from js import Deno, Object
         from pyodide.ffi import run_sync, to_js

@@ -34,7 +34,7 @@ describe("a bundled package without its own data files", () => {
     const { stderr } = (await running.catch((error: unknown) => error)) as { stderr: string };
     const inside = path.join(directory, "dist/sandbox/inside");
     expect(stderr).toContain(`Files of the package acp-skills are missing: ${inside}.`);
-    expect(stderr).toContain(`copy dist/sandbox of the package to ${path.dirname(inside)}.`);
+    expect(stderr).toContain(`copy the contents of its dist/sandbox to ${path.dirname(inside)}.`);
     expect(stderr.match(/are missing/g)).toHaveLength(1);
   });
 
