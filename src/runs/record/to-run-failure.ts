@@ -144,8 +144,7 @@ export function failureHint(
 ): string | undefined {
   const [, python, node] = noModule.exec(reported) ?? [];
   if (python !== undefined) return pythonModuleHint(python, run);
-  if (node !== undefined)
-    return "npm packages are not available; put the modules that a script needs into the skill.";
+  if (node !== undefined) return "npm packages are not available; put the modules that a script needs into the skill.";
   if (run.network.length === 0 && noNetwork.test(reported)) return networkHint(run);
   return projectHint(reported, run);
 }
