@@ -1,3 +1,5 @@
+import { realpathSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
 import path from "node:path";
 import { byCodePoint } from "../text/code-point-order.ts";
 import { identityOf } from "../files/follow-path.ts";
@@ -6,18 +8,18 @@ import type { DirectoryRecord } from "../scan/read-directory.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { toProblems } from "../rules/rules.ts";
 import type { Finding, Level, RuleSettings } from "../rules/rules.ts";
+import { isSkillFileName } from "../scan/read-directory.ts";
+import type { Root } from "../scan/roots.ts";
 import { Scan } from "../scan/scan.ts";
+import { isVersion } from "../manifest/skill-version.ts";
 import { countSkills } from "../rules/skill-counts.ts";
 import type { SkillCounts } from "../rules/skill-counts.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import { runInSlices } from "../../base/slices.ts";
-import { replaceFile } from "./replace-file.ts";
 import { assemble } from "../offer/assemble.ts";
 import { diskSkillFiles } from "../files/disk-skill-files.ts";
 import { findBodyFaults } from "./body-faults.ts";
-import { isScopeFault, statsOf, toCheckScope } from "./check-scope.ts";
-import type { CheckScope } from "./check-scope.ts";
-import { fixFiles } from "./fix-files.ts";
+import { fixFiles, replaceFile } from "./fix-files.ts";
 import type { FixableSkill, FixedFile, FixOutcome } from "./fix-files.ts";
 
 export interface CheckOptions {
@@ -65,7 +67,7 @@ export async function checkSkills(paths: readonly string[], options: CheckOption
   const complaints: string[] = [];
   for (const given of paths) {
     const scope = toCheckScope(given, cwd);
-    if (isScopeFault(scope)) complaints.push(scope.scopeFault);
+    if (typeof scope === "string") complaints.push(scope);
     else scopes.push(scope);
   }
   const bounds = scopes.flatMap(({ within }) => within ?? []);
@@ -119,31 +121,22 @@ async function search(
   const roots = new Map(scopes.flatMap((scope) => scope.roots.map((root) => [root.path, root])));
   const scan = new Scan({ roots: [...roots.values()], files, ...(onDirectory && { onDirectory }) });
   const found = await runInSlices(scan.run(), { now: () => performance.now(), slice: Infinity });
-  const skills = found.skills.filter(({ record }) => scopes.some((scope) => counts(record.path, scope)));
-  const others = found.findings.filter(({ file }) => scopes.some((scope) => concerns(file, scope)));
+  const skills = found.skills.filter(({ record }) => scopes.some((scope) => covers(scope, record.path)));
+  const others = found.findings.filter(({ file }) => scopes.some((scope) => covers(scope, file, path.dirname(file))));
   const records = skills.map(({ record }) => record);
-  const isEmpty = (scope: CheckScope): boolean => !records.some(({ path: directory }) => counts(directory, scope));
+  const isEmpty = (scope: CheckScope): boolean => !records.some((record) => covers(scope, record.path));
   return {
     records,
-    findings: [...others, ...records.flatMap(recordFindings)],
+    findings: [...others, ...records.flatMap((record) => record.findings)],
     counts: countSkills(records, others),
     collisions: assemble({ skills, findings: [] }).problems.filter(({ code }) => ofSeveral.has(code)),
     emptyScopes: scopes.filter((scope) => scope.within !== undefined && isEmpty(scope)),
   };
 }
 
-function recordFindings({ findings }: DirectoryRecord): readonly Finding[] {
-  return findings;
-}
-
-function counts(directory: string, { within, alone }: CheckScope): boolean {
-  if (within === undefined) return true;
-  return alone ? directory === within : isWithin(directory, within);
-}
-
-function concerns(file: string, { within, alone }: CheckScope): boolean {
-  if (within === undefined) return true;
-  return alone ? path.dirname(file) === within : isWithin(file, within);
+/** Whether a skill's directory, or the place of a finding, is within a scope. */
+function covers({ within, alone }: CheckScope, place: string, directory = place): boolean {
+  return within === undefined || (alone ? directory === within : isWithin(place, within));
 }
 
 function toFixable(record: DirectoryRecord): FixableSkill {
@@ -169,4 +162,60 @@ function byPlace(a: Problem, b: Problem): number {
 function fileStamp(file: string): string {
   const stats = statsOf(file);
   return stats === undefined ? "gone" : `${stats.mtimeMs}/${stats.size}/${stats.ino}`;
+}
+
+/** What one PATH argument of `check` covers. */
+interface CheckScope {
+  readonly roots: readonly Root[];
+  /** The directories to search, relative to the current directory if PATH is relative. */
+  readonly lookedIn: readonly string[];
+  /** Real path that limits the results: findings and skills elsewhere are ignored. Undefined if it does not exist (yet). */
+  readonly within: string | undefined;
+  /** Whether only the skill in this directory counts, not those in its subdirectories. */
+  readonly alone: boolean;
+}
+
+/** The skill directories of projects, searched even if .gitignore excludes them. */
+const projectPlaces = [path.join(".agents", "skills"), path.join(".claude", "skills")];
+
+/** A PATH is the file of a skill, the directory of a skill, or a directory that contains skills; else the reason why it is not. */
+function toCheckScope(given: string, cwd: string): CheckScope | string {
+  const target = path.resolve(cwd, given);
+  const stats = statsOf(target);
+  const isLink = stats === undefined && identityOf(target) !== undefined;
+  if (stats === undefined && !isLink) {
+    return { roots: [explicitRoot(target)], lookedIn: [given], within: undefined, alone: false };
+  }
+  if (stats?.isDirectory() !== true) {
+    const name = path.basename(target);
+    if (!isSkillFileName(name) && name !== "skill.toml") {
+      return `${given}: ${isLink ? "symbolic link without a target" : "not a directory, and not a file named SKILL.md"}`;
+    }
+    const directory = realpathSync.native(path.dirname(target));
+    return { roots: [rootOf(directory)], lookedIn: [path.dirname(given)], within: directory, alone: true };
+  }
+  const directory = realpathSync.native(target);
+  const places = projectPlaces.map((place) => path.join(directory, place));
+  const present = places.filter((place) => statsOf(place)?.isDirectory() === true);
+  const lookedIn = [given, ...projectPlaces.map((place) => path.join(given, place))];
+  return { roots: [...present.map(explicitRoot), rootOf(directory)], lookedIn, within: directory, alone: false };
+}
+
+/** In `<skill>/<version>/`, the search starts in the parent directory. A directory not named `skills` may contain anything. */
+function rootOf(directory: string): Root {
+  const root = explicitRoot(isVersion(path.basename(directory)) ? path.dirname(directory) : directory);
+  return path.basename(root.path) === "skills" ? root : { ...root, holdsAnything: true };
+}
+
+/** The stats of a path, following symlinks; undefined if it is missing or unreadable, which reading it reports. */
+function statsOf(target: string): Stats | undefined {
+  try {
+    return statSync(target, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function explicitRoot(directory: string): Root {
+  return { path: directory, origin: "explicit" };
 }

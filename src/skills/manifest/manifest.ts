@@ -57,9 +57,9 @@ export const manifestSchema = z
     dependencies: dependenciesSchema.optional(),
   })
   .superRefine((manifest, context) => {
-    for (const { code, path, message, fix } of checkManifest(manifest)) {
-      context.addIssue({ code: "custom", path: [...path], message, params: { rule: code, fix } });
-    }
+    checkManifest(manifest, (rule, path, message, fix) => {
+      context.addIssue({ code: "custom", path: [...path], message, params: { rule, fix } });
+    });
   })
   .meta({
     if: { properties: { kind: { const: "action" } } },
@@ -80,14 +80,6 @@ export const manifestKeys: Readonly<Record<string, readonly string[]>> = {
 
 export type Manifest = z.infer<typeof manifestSchema>;
 
-/** A violated rule that involves several keys of a manifest. */
-interface ManifestFault {
-  readonly code: Extract<RuleCode, `manifest-${string}`>;
-  readonly path: readonly string[];
-  readonly message: string;
-  readonly fix: string;
-}
-
 interface Checked {
   readonly name: string;
   readonly kind: "action" | "instruction";
@@ -95,42 +87,33 @@ interface Checked {
   readonly runtime?: { readonly entrypoint: string } | undefined;
 }
 
+type Report = (
+  rule: Extract<RuleCode, `manifest-${string}`>,
+  path: readonly string[],
+  message: string,
+  fix: string,
+) => void;
+
 /** The rules of C-1.4 that involve several keys. */
-function checkManifest({ name, kind, namespace, runtime }: Checked): ManifestFault[] {
-  const faults: ManifestFault[] = [];
+function checkManifest({ name, kind, namespace, runtime }: Checked, report: Report): void {
   if (kind === "action" && runtime === undefined) {
-    faults.push({
-      code: "manifest-runtime-missing",
-      path: ["kind"],
-      message: "an action needs a [runtime] table",
-      fix: 'Add a [runtime] table with language = "python" and an entrypoint.',
-    });
+    const fix = 'Add a [runtime] table with language = "python" and an entrypoint.';
+    report("manifest-runtime-missing", ["kind"], "an action needs a [runtime] table", fix);
   }
   if (kind === "instruction" && runtime !== undefined) {
-    faults.push({
-      code: "manifest-runtime-refused",
-      path: ["runtime"],
-      message: "an instruction cannot have a [runtime] table",
-      fix: 'Remove the [runtime] table, or write kind = "action".',
-    });
+    const fix = 'Remove the [runtime] table, or write kind = "action".';
+    report("manifest-runtime-refused", ["runtime"], "an instruction cannot have a [runtime] table", fix);
   }
   if (runtime !== undefined && !staysInside(runtime.entrypoint)) {
-    faults.push({
-      code: "manifest-entrypoint-outside",
-      path: ["runtime", "entrypoint"],
-      message: `entrypoint \`${runtime.entrypoint}\` is not a relative path inside the skill`,
-      fix: "Use a path relative to the skill's directory, with / as separator and without . and .. segments.",
-    });
+    const message = `entrypoint \`${runtime.entrypoint}\` is not a relative path inside the skill`;
+    const fix = "Use a path relative to the skill's directory, with / as separator and without . and .. segments.";
+    report("manifest-entrypoint-outside", ["runtime", "entrypoint"], message, fix);
   }
   if (namespace !== undefined && namespace !== name && !name.startsWith(`${namespace}.`)) {
-    faults.push({
-      code: "manifest-namespace-mismatch",
-      path: ["namespace"],
-      message: `namespace \`${namespace}\` is not a dotted prefix of the name \`${name}\``,
-      fix: `Use the first segments of the name, such as ${name.split(".", 1)[0] ?? name}.`,
-    });
+    const message = `namespace \`${namespace}\` is not a dotted prefix of the name \`${name}\``;
+    const fix = `Use the first segments of the name, such as ${name.split(".", 1)[0] ?? name}.`;
+    report("manifest-namespace-mismatch", ["namespace"], message, fix);
   }
-  return faults;
 }
 
 function staysInside(path: string): boolean {

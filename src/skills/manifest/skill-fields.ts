@@ -37,12 +37,8 @@ export function cleanFields(values: Values, report: Report): Values {
 export function readDescription(values: Values, report: Report): string | undefined {
   const description = nonBlank(values.description);
   if (description === undefined) {
-    report({
-      code: "description-missing",
-      key: "description",
-      message: "description is missing",
-      fix: "Add `description:` with what the skill does and when to use it.",
-    });
+    const fix = "Add `description:` with what the skill does and when to use it.";
+    report({ code: "description-missing", key: "description", message: "description is missing", fix });
     return undefined;
   }
   return fitText("description", description, maxDescriptionLength, report);
@@ -65,12 +61,9 @@ export function readOptional(values: Values, report: Report): OptionalFields {
   const allowedTools = tools === undefined ? undefined : readAllowedTools(tools);
   if (allowedTools !== undefined) fields.allowedTools = Object.freeze(fitTools(allowedTools, report));
   else if (tools !== undefined) {
-    report({
-      code: "allowed-tools-invalid",
-      key: "allowed-tools",
-      message: "allowed-tools is neither a string nor a list of strings; it is ignored",
-      fix: "Write allowed-tools as names separated by spaces, or as a list of names.",
-    });
+    const message = "allowed-tools is neither a string nor a list of strings; it is ignored";
+    const fix = "Write allowed-tools as names separated by spaces, or as a list of names.";
+    report({ code: "allowed-tools-invalid", key: "allowed-tools", message, fix });
   }
   if (readBoolean("disable-model-invocation", values, report) === true) fields.disableModelInvocation = true;
   if (readBoolean("user-invocable", values, report) === false) fields.userInvocable = false;
@@ -132,12 +125,10 @@ function fitTools(tools: readonly string[], report: Report): string[] {
   const fitting = tools.filter((tool) => tool.length <= maxToolLength).slice(0, maxTools);
   const ignored = tools.length - fitting.length;
   if (ignored > 0) {
-    report({
-      code: "allowed-tools-too-long",
-      key: "allowed-tools",
-      message: `${ignored} of ${tools.length} allowed tools are ignored; the limit is ${maxTools} tools of ${maxToolLength} characters`,
-      fix: "List fewer tools, or allow them with one pattern such as Bash(git *).",
-    });
+    const limit = `the limit is ${maxTools} tools of ${maxToolLength} characters`;
+    const message = `${ignored} of ${tools.length} allowed tools are ignored; ${limit}`;
+    const fix = "List fewer tools, or allow them with one pattern such as Bash(git *).";
+    report({ code: "allowed-tools-too-long", key: "allowed-tools", message, fix });
   }
   return fitting;
 }
@@ -196,55 +187,37 @@ const maxKeyLength = 128;
 const maxValueLength = 2048;
 
 /** The `metadata` of frontmatter as strings (C-1.3). Nested and overlong values are ignored and reported. */
-export function readMetadata(value: unknown, report: (fault: ValueFault) => void): Readonly<Record<string, string>> {
+export function readMetadata(value: unknown, report: Report): Readonly<Record<string, string>> {
   if (value === undefined || value === "") return noMetadata;
+  const key = "metadata";
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    report({
-      code: "metadata-not-a-mapping",
-      key: "metadata",
-      message: "metadata is not a mapping; it is ignored",
-      fix: "Write metadata as indented lines of the form `key: value`.",
-    });
+    const fix = "Write metadata as indented lines of the form `key: value`.";
+    report({ code: "metadata-not-a-mapping", key, message: "metadata is not a mapping; it is ignored", fix });
     return noMetadata;
   }
   const metadata: Record<string, string> = {};
   const entries = Object.entries(value);
   if (entries.length > maxEntries) {
-    report({
-      code: "metadata-too-long",
-      key: "metadata",
-      message: `metadata has ${inDigits(entries.length)} entries; the limit is ${maxEntries}, and the rest are ignored`,
-      fix: "Move what is only for people below the frontmatter.",
-    });
+    const message = `metadata has ${inDigits(entries.length)} entries; the limit is ${maxEntries}, and the rest are ignored`;
+    report({ code: "metadata-too-long", key, message, fix: "Move what is only for people below the frontmatter." });
   }
-  for (const [key, entry] of entries.slice(0, maxEntries)) {
-    if (typeof entry === "string" && (key.length > maxKeyLength || entry.length > maxValueLength)) {
+  for (const [child, entry] of entries.slice(0, maxEntries)) {
+    if (typeof entry !== "string") {
+      const message = `metadata.${child} is not a string; it is ignored`;
+      report({ code: "metadata-nested-value", key, child, message, fix: `Write metadata.${child} as one string.` });
+    } else if (child.length > maxKeyLength || entry.length > maxValueLength) {
       const what =
-        key.length > maxKeyLength
-          ? tooLong("metadata key", key.length, maxKeyLength)
-          : tooLong(`metadata.${key}`, entry.length, maxValueLength);
-      report({
-        code: "metadata-too-long",
-        key: "metadata",
-        child: key,
-        message: `${what}; it is ignored`,
-        fix: "Shorten it, or move it below the frontmatter.",
-      });
-      continue;
+        child.length > maxKeyLength
+          ? tooLong("metadata key", child.length, maxKeyLength)
+          : tooLong(`metadata.${child}`, entry.length, maxValueLength);
+      const fix = "Shorten it, or move it below the frontmatter.";
+      report({ code: "metadata-too-long", key, child, message: `${what}; it is ignored`, fix });
+    } else if (child === "__proto__") {
+      // An assignment would set the prototype.
+      Object.defineProperty(metadata, child, { value: entry, enumerable: true });
+    } else {
+      metadata[child] = entry;
     }
-    if (typeof entry === "string") {
-      // An assignment to `__proto__` would set the prototype.
-      if (key === "__proto__") Object.defineProperty(metadata, key, { value: entry, enumerable: true });
-      else metadata[key] = entry;
-      continue;
-    }
-    report({
-      code: "metadata-nested-value",
-      key: "metadata",
-      child: key,
-      message: `metadata.${key} is not a string; it is ignored`,
-      fix: `Write metadata.${key} as one string.`,
-    });
   }
   return Object.freeze(metadata);
 }

@@ -11,7 +11,7 @@ export function createTomlPositions(
   const positionOf = createTextPositions(text);
   let root: TomlPlace | undefined;
   return (path, part = "value") => {
-    root ??= findTomlPlaces(text);
+    root ??= new TomlReader(text).readAll();
     let place = root;
     for (const segment of path) {
       const inner = place.inside?.get(String(segment));
@@ -36,154 +36,111 @@ interface TomlPlace {
   newest?: TomlPlace;
 }
 
+const blanks = /[ \t]*/y;
+/** Whitespace, line breaks and comments. */
+const filler = /(?:[ \t\r\n\ufeff]|#[^\n]*)*/y;
+/** The content of a multi-line string may end with up to two quotes right before the closing three. */
+const string = /"""(?:[^"\\]|\\[^]|"(?!""))*"{3,5}|'''(?:[^']|'(?!''))*'{3,5}|"(?:[^"\\\r\n]|\\.)*"|'[^'\r\n]*'/y;
+const bareKey = /[\w-]+/y;
+const bareValue = /[^,\]}#\r\n]*/y;
+
 /**
  * Finds the positions in TOML: of keys and items at their value, of tables at their header, and of tables that only a
- * longer name implies at that name. The text must be valid TOML; else the result is incomplete or wrong.
+ * longer name implies at that name. In invalid TOML, the result is incomplete or wrong.
  */
-function findTomlPlaces(text: string): TomlPlace {
-  const reader: Reader = { text, at: 0 };
-  const root: TomlPlace = { offset: 0 };
-  let table = root;
-  for (;;) {
-    skipFiller(reader);
-    const start = reader.at;
-    if (start >= text.length) return root;
-    if (text[start] === "[") table = readHeader(reader, root);
-    else readEntry(reader, table);
-    if (reader.at === start) reader.at++;
+class TomlReader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
   }
-}
 
-interface Reader {
-  readonly text: string;
-  at: number;
-}
-
-function readHeader(reader: Reader, root: TomlPlace): TomlPlace {
-  const { text, at: start } = reader;
-  const isList = text[start + 1] === "[";
-  reader.at += isList ? 2 : 1;
-  const segments = readKey(reader);
-  reader.at = lineEnd(text, reader.at);
-  let place = root;
-  for (const segment of segments.slice(0, -1)) {
-    place = placeIn(place, segment, start);
-    place = place.newest ?? place;
+  readAll(): TomlPlace {
+    const root: TomlPlace = { offset: 0 };
+    let table = root;
+    for (this.#take(filler); this.#at < this.#text.length; this.#take(filler)) {
+      const start = this.#at;
+      if (this.#text[start] === "[") table = this.#readHeader(root);
+      else this.#readEntry(table);
+      if (this.#at === start) this.#at++;
+    }
+    return root;
   }
-  const named = placeIn(place, segments.at(-1) ?? "", start);
-  if (isList) return (named.newest = placeIn(named, String(named.inside?.size ?? 0), start));
-  named.offset = start;
-  named.end =
-    start +
-    text
-      .slice(start, reader.at)
-      .replace(/#[^\]"']*$/, "")
-      .trimEnd().length;
-  return named;
-}
 
-/** Reads `key = value`, including nested values. */
-function readEntry(reader: Reader, table: TomlPlace): void {
-  const { text, at: start } = reader;
-  let place = table;
-  for (const segment of readKey(reader)) place = placeIn(place, segment, start);
-  if (text[reader.at] !== "=") return;
-  place.key = { offset: start, end: start + text.slice(start, reader.at).trimEnd().length };
-  reader.at++;
-  skipBlanks(reader);
-  place.offset = reader.at;
-  readValue(reader, place);
-}
+  /** Skips what a sticky pattern matches here, and returns it. */
+  #take(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    const taken = pattern.exec(this.#text)?.[0] ?? "";
+    this.#at += taken.length;
+    return taken;
+  }
 
-function readValue(reader: Reader, place: TomlPlace): void {
-  skipValue(reader, place);
-  place.end = place.offset + reader.text.slice(place.offset, reader.at).trimEnd().length;
-}
+  #readHeader(root: TomlPlace): TomlPlace {
+    const offset = this.#at;
+    const isList = this.#take(/\[{1,2}/y) === "[[";
+    const segments = this.#readKey();
+    this.#take(/\]*/y);
+    let place = root;
+    for (const segment of segments.slice(0, -1)) {
+      place = placeIn(place, segment, offset);
+      place = place.newest ?? place;
+    }
+    const named = placeIn(place, segments.at(-1) ?? "", offset);
+    if (isList) return (named.newest = placeIn(named, String(named.inside?.size ?? 0), offset));
+    return Object.assign(named, { offset, end: this.#at });
+  }
 
-function skipValue(reader: Reader, place: TomlPlace): void {
-  const { text } = reader;
-  switch (text.charAt(reader.at)) {
-    case '"':
-    case "'":
-      skipString(reader);
-      return;
-    case "[":
-      readItems(reader, "]", (index) => {
-        readValue(reader, placeIn(place, String(index), reader.at));
+  /** Reads the segments of a dotted key and the whitespace after it. */
+  #readKey(): string[] {
+    const segments: string[] = [];
+    do {
+      this.#take(blanks);
+      segments.push(this.#take(string).slice(1, -1) || this.#take(bareKey));
+      this.#take(blanks);
+    } while (this.#take(/\./y) !== "");
+    return segments;
+  }
+
+  /** Reads `key = value`, including nested values. */
+  #readEntry(table: TomlPlace): void {
+    const offset = this.#at;
+    let place = table;
+    for (const segment of this.#readKey()) place = placeIn(place, segment, offset);
+    const end = offset + this.#text.slice(offset, this.#at).trimEnd().length;
+    if (this.#take(/=[ \t]*/y) === "") return;
+    place.key = { offset, end };
+    this.#readValue(place);
+  }
+
+  #readValue(place: TomlPlace): void {
+    place.offset = this.#at;
+    const opening = this.#take(/[[{]/y);
+    if (opening === "[") {
+      this.#readItems(/\]/y, (index) => {
+        this.#readValue(placeIn(place, String(index), this.#at));
       });
-      return;
-    case "{":
-      readItems(reader, "}", () => {
-        readEntry(reader, place);
+    } else if (opening === "{") {
+      this.#readItems(/\}/y, () => {
+        this.#readEntry(place);
       });
+    } else if (this.#take(string) === "") {
+      this.#take(bareValue);
+    }
+    place.end = place.offset + this.#text.slice(place.offset, this.#at).trimEnd().length;
+  }
+
+  #readItems(close: RegExp, readItem: (index: number) => void): void {
+    for (let index = 0; ; index++) {
+      this.#take(filler);
+      if (this.#take(close) !== "" || this.#at >= this.#text.length) return;
+      readItem(index);
+      this.#take(filler);
+      if (this.#take(/,/y) !== "") continue;
+      this.#take(close);
       return;
-    default:
-      while (reader.at < text.length && !",]}#\r\n".includes(text.charAt(reader.at))) reader.at++;
+    }
   }
-}
-
-function readItems(reader: Reader, close: string, readItem: (index: number) => void): void {
-  const { text } = reader;
-  reader.at++;
-  for (let index = 0; reader.at < text.length; index++) {
-    skipFiller(reader);
-    const start = reader.at;
-    if (text[start] !== close) readItem(index);
-    skipFiller(reader);
-    if (text[reader.at] === ",") reader.at++;
-    else break;
-  }
-  if (text[reader.at] === close) reader.at++;
-}
-
-/** Reads the segments of a dotted key and the whitespace after it. */
-function readKey(reader: Reader): string[] {
-  const { text } = reader;
-  const segments: string[] = [];
-  for (;;) {
-    skipBlanks(reader);
-    const start = reader.at;
-    const isQuoted = text[start] === '"' || text[start] === "'";
-    if (isQuoted) skipString(reader);
-    else while (/[\w-]/.test(text.charAt(reader.at))) reader.at++;
-    segments.push(isQuoted ? text.slice(start + 1, reader.at - 1) : text.slice(start, reader.at));
-    skipBlanks(reader);
-    if (text[reader.at] !== ".") return segments;
-    reader.at++;
-  }
-}
-
-function skipString(reader: Reader): void {
-  const { text, at: start } = reader;
-  const quote = text.charAt(start);
-  const isLong = text.startsWith(quote.repeat(3), start);
-  const close = isLong ? quote.repeat(3) : quote;
-  reader.at += close.length;
-  while (reader.at < text.length && !text.startsWith(close, reader.at)) {
-    reader.at += quote === '"' && text[reader.at] === "\\" ? 2 : 1;
-  }
-  reader.at = Math.min(reader.at + close.length, text.length);
-  // The content may end with up to two quotes right before the closing three.
-  while (isLong && text[reader.at] === quote) reader.at++;
-}
-
-/** Skips whitespace, line breaks and comments. */
-function skipFiller(reader: Reader): void {
-  const { text } = reader;
-  while (reader.at < text.length) {
-    if (text[reader.at] === "#") reader.at = lineEnd(text, reader.at);
-    else if (" \t\r\n\ufeff".includes(text.charAt(reader.at))) reader.at++;
-    else return;
-  }
-}
-
-function skipBlanks(reader: Reader): void {
-  while (reader.text[reader.at] === " " || reader.text[reader.at] === "\t") reader.at++;
-}
-
-function lineEnd(text: string, from: number): number {
-  const feed = text.indexOf("\n", from);
-  return feed < 0 ? text.length : feed;
 }
 
 function placeIn(place: TomlPlace, segment: string, offset: number): TomlPlace {

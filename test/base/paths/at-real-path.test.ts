@@ -23,7 +23,7 @@ import {
   openRegularFile,
   openRegularFileSync,
 } from "../../../src/base/paths/at-real-path.ts";
-import { replaceFile } from "../../../src/skills/check/replace-file.ts";
+import { replaceFile } from "../../../src/skills/check/fix-files.ts";
 import { isSkillsError } from "../../../src/errors.ts";
 import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { diskSkillBytes } from "../../../src/skills/files/disk-skill-bytes.ts";

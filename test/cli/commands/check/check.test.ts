@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { Problem } from "../../../../src/skills/rules/problem.ts";
 import { fixFiles } from "../../../../src/skills/check/fix-files.ts";
-import { replaceFile } from "../../../../src/skills/check/replace-file.ts";
+import { replaceFile } from "../../../../src/skills/check/fix-files.ts";
 import { runCli, startCli } from "../../run-cli.ts";
 import { skillText, useTemporaryProject } from "../../temporary-project.ts";
 

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { replaceFile } from "../../../src/skills/check/replace-file.ts";
+import { replaceFile } from "../../../src/skills/check/fix-files.ts";
 
 let directory: string;
 beforeEach(() => {
