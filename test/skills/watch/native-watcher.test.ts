@@ -1,8 +1,7 @@
 import { chmodSync, watch } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { openNativeWatcher, openWatcher } from "../../../src/skills/watch/native-watcher.ts";
-import type { WatchDirectory } from "../../../src/skills/watch/path-guards.ts";
+import { openNativeWatcher, type WatchDirectory } from "../../../src/skills/watch/native-watcher.ts";
 import { memoryWatcher } from "./memory-watcher.ts";
 import { diskTree } from "../../contract/disk-tree.ts";
 import { describeSkillWatcher } from "../../contract/skill-watcher.ts";
@@ -19,7 +18,7 @@ describe("a native watcher without system watches", () => {
     const fallback = memoryWatcher();
     const messages: string[] = [];
     const hints: string[] = [];
-    const watcher = openWatcher(
+    const watcher = openNativeWatcher(
       (directory, name) => hints.push(`${directory} ${name ?? ""}`),
       (message) => messages.push(message),
       { watchDirectory: usedUp, openFallback: fallback.open },
@@ -67,7 +66,7 @@ describe("a native watcher", () => {
       handle.once("close", () => handles.splice(handles.indexOf(directory), 1));
       return handle;
     };
-    const watcher = openWatcher(
+    const watcher = openNativeWatcher(
       (directory) => hints.push(directory),
       () => undefined,
       { watchDirectory },
@@ -122,7 +121,7 @@ describe("a native watcher", () => {
       return watch(directory, options, listener);
     };
     const ignore = (): void => undefined;
-    const watcher = openWatcher(ignore, ignore, { watchDirectory, openFallback: fallback.open });
+    const watcher = openNativeWatcher(ignore, ignore, { watchDirectory, openFallback: fallback.open });
     tree.makeDirectory("skills");
     watcher.add(skills);
     expect([...fallback.watched]).toEqual([]);

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { memoryWatcher } from "./memory-watcher.ts";
-import { shareWatcher } from "../../../src/skills/watch/shared-watcher.ts";
-import type { SkillWatcher } from "../../../src/skills/watch/skill-watcher.ts";
+import { shareWatcher, type SkillWatcher } from "../../../src/skills/watch/skill-watcher.ts";
 
 function open(): {
   readonly below: ReturnType<typeof memoryWatcher>;
