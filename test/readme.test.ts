@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { running } from "../src/cli/arguments/shared-options.ts";
+import { running } from "../src/cli/arguments/running-options.ts";
 import { listedCommands } from "../src/cli/commands.ts";
 import { SkillsError } from "../src/errors.ts";
 import type { SkillsErrorCode } from "../src/errors.ts";

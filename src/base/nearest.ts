@@ -1,5 +1,6 @@
 const longestCompared = 128;
 const shortestPart = 3;
+const startDistance = 0.25;
 const partDistance = 0.5;
 const maxCompared = 200;
 
@@ -14,8 +15,8 @@ interface Candidate {
 }
 
 /**
- * The names most similar to a word, best first; equally similar ones keep their order. A name that contains the word, or is contained
- * in it, precedes one that is only similar. Returns at most `count` names with fewer than `within` edits; the default
+ * The names most similar to a word, best first; equally similar ones keep their order. A name that begins with the word precedes one that
+ * contains it or is contained in it, and that one precedes a name that is only similar. Returns at most `count` names with fewer than `within` edits; the default
  * covers plausible misspellings. Exact distances are computed only for the 200 best candidates, so that thousands of long
  * names take milliseconds.
  */
@@ -52,10 +53,11 @@ function comparable(text: string): string {
   return text.slice(0, longestCompared).toLowerCase().slice(0, longestCompared);
 }
 
-/** The distance of equal texts and of substrings; undefined for others. */
+/** The distance of equal texts, of starts and of substrings; undefined for others. */
 function partOf(wanted: string, name: string): number | undefined {
   if (wanted === name) return 0;
   if (Math.min(wanted.length, name.length) < shortestPart) return undefined;
+  if (name.startsWith(wanted)) return startDistance;
   return name.includes(wanted) || wanted.includes(name) ? partDistance : undefined;
 }
 

@@ -1,2 +1,13 @@
 /** The version in `package.json`; a test keeps the two equal. */
 export const version = "0.1.0";
+
+/** Equal to `engines` in package.json; a test checks that. */
+export const leastNode = "20.19.0";
+
+/** Why this package cannot run on that Node version, or undefined. This file must parse on much older versions. */
+export function nodeFault(node: string): string | undefined {
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  const [leastMajor = 0, leastMinor = 0] = leastNode.split(".").map(Number);
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return undefined;
+  return `acp-skills needs Node ${leastMajor}.${leastMinor} or newer; this is Node ${node}`;
+}

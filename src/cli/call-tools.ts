@@ -1,20 +1,20 @@
 import path from "node:path";
 import { openApp } from "../app.ts";
 import type { App } from "../app.ts";
-import type { Log } from "../base/log.ts";
 import { createCaller } from "../caller.ts";
 import type { Caller } from "../caller.ts";
 import { readOptions } from "../options.ts";
 import type { RunEvent } from "../runs/run-event.ts";
 import type { Catalog } from "../skills/catalog.ts";
-import { refuseUnknownGrants } from "./arguments/refuse-unknown-grants.ts";
-import { toRunningOptions } from "./arguments/running-options.ts";
-import type { roots, running } from "./arguments/shared-options.ts";
+import { refuseUnknownGrants, toRunningOptions } from "./arguments/running-options.ts";
+import type { running } from "./arguments/running-options.ts";
+import type { cwd, roots } from "./arguments/shared-options.ts";
 import type { OptionValues } from "./command.ts";
-import { onInterruption } from "./interruption.ts";
 import { openListing } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
-import { printLines } from "./report/print-lines.ts";
+import { tellRefusal } from "./report/outcome.ts";
+import { openSafeLines } from "./report/safe-text.ts";
+import { onInterruption } from "./report/terminal.ts";
 import type { Terminal } from "./report/terminal.ts";
 
 export interface Tools {
@@ -29,10 +29,12 @@ export interface Tools {
 }
 
 interface Calling {
+  /** Whether a refusal is reported as JSON. */
+  readonly json: boolean;
   /** Rewrites text that code prints, by whole lines. */
   readonly rewrite?: (text: string, catalog: Catalog) => string;
-  /** Reports why the call was refused. */
-  readonly refuse: (error: unknown, log: Log) => void;
+  /** Rewrites a refusal. */
+  readonly reword?: (error: unknown, catalog: Catalog) => unknown;
 }
 
 /**
@@ -40,19 +42,19 @@ interface Calling {
  * 2 if a directory cannot be read, because the result would be about other skills; 1 if `perform` throws; 130 if it was interrupted.
  */
 export async function callTools(
-  options: OptionValues<typeof roots & typeof running> & { readonly cwd?: string },
+  options: OptionValues<typeof roots & typeof running & { readonly cwd: typeof cwd }>,
   terminal: Terminal,
-  { rewrite = (text) => text, refuse }: Calling,
+  { json, rewrite = (text) => text, reword = (error) => error }: Calling,
   perform: (tools: Tools) => Promise<number>,
 ): Promise<number> {
-  const runningOptions = toRunningOptions(options, () => terminal.cwd);
+  const runningOptions = toRunningOptions(options);
   const { catalog, complete } = await openListing(options, terminal);
   if (!complete) return 2;
   refuseUnknownGrants(options.grant, catalog);
   const log = openProcessLog();
   const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
   const { signal, stop } = onInterruption();
-  const printed = printLines(
+  const printed = openSafeLines(
     (text) => terminal.echo(text),
     (text) => rewrite(text, catalog),
   );
@@ -74,7 +76,7 @@ export async function callTools(
     return await perform({ app, caller, catalog, signal, call });
   } catch (error) {
     if (!signal.aborted) {
-      refuse(error, log);
+      tellRefusal(reword(error, catalog), { json }, { terminal, log });
       return 1;
     }
     terminal.tell("interrupted; the run was cancelled");

@@ -3,64 +3,31 @@ import type { Command } from "./command.ts";
 interface Entry {
   /** One line for `acp-skills --help`. Commands without one are internal and not listed. */
   readonly summary?: string;
-  readonly load: () => Promise<Command>;
+  readonly load: () => Promise<{ readonly command: Command }>;
 }
 
 /** Every command. A command is one file and one line here; only the file of the requested command is loaded. */
 export const commands = {
-  wrap: {
-    summary: "Run an ACP agent and add skills to its sessions",
-    load: async () => (await import("./commands/wrap.ts")).wrap,
-  },
-  list: {
-    summary: "List the skills that a session would have",
-    load: async () => (await import("./commands/list.ts")).list,
-  },
-  show: {
-    summary: "Show everything about one skill",
-    load: async () => (await import("./commands/show.ts")).show,
-  },
-  check: {
-    summary: "Validate skills and report problems",
-    load: async () => (await import("./commands/check/check.ts")).check,
-  },
-  run: {
-    summary: "Run a skill's code in a sandbox",
-    load: async () => (await import("./commands/run.ts")).run,
-  },
-  runs: {
-    summary: "List recent runs, and show one with its result",
-    load: async () => (await import("./commands/runs.ts")).runs,
-  },
+  wrap: { summary: "Run an ACP agent and add skills to its sessions", load: () => import("./commands/wrap.ts") },
+  list: { summary: "List the skills that a session would have", load: () => import("./commands/list.ts") },
+  show: { summary: "Show everything about one skill", load: () => import("./commands/show.ts") },
+  check: { summary: "Validate skills and report problems", load: () => import("./commands/check/check.ts") },
+  run: { summary: "Run a skill's code in a sandbox", load: () => import("./commands/run.ts") },
+  runs: { summary: "List recent runs, and show one with its result", load: () => import("./commands/runs.ts") },
   install: {
     summary: "Install the Python packages that a skill requires",
-    load: async () => (await import("./commands/install.ts")).install,
+    load: () => import("./commands/install.ts"),
   },
   doctor: {
-    summary: "Check what works on this machine, and how to fix what does not",
-    load: async () => (await import("./commands/doctor.ts")).doctor,
+    summary: "Check what works here, and how to fix what does not",
+    load: () => import("./commands/doctor.ts"),
   },
-  mcp: {
-    summary: "Serve skills and tools to an MCP client over stdio",
-    load: async () => (await import("./commands/mcp.ts")).mcp,
-  },
-  call: {
-    summary: "Call one of the tools that agents call",
-    load: async () => (await import("./commands/call.ts")).call,
-  },
-  tools: {
-    summary: "Print the tool definitions for a model API",
-    load: async () => (await import("./commands/tools.ts")).tools,
-  },
-  blobs: {
-    summary: "List, read and delete stored blobs",
-    load: async () => (await import("./commands/blobs.ts")).blobs,
-  },
-  ledger: {
-    summary: "Show which skills were used, when, and by which session",
-    load: async () => (await import("./commands/ledger.ts")).ledger,
-  },
-  "mcp-bridge": { load: async () => (await import("./commands/mcp-bridge.ts")).mcpBridge },
+  mcp: { summary: "Serve skills and tools to an MCP client over stdio", load: () => import("./commands/mcp.ts") },
+  call: { summary: "Call one of the tools that agents call", load: () => import("./commands/call.ts") },
+  tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/tools.ts") },
+  blobs: { summary: "List, read and delete stored blobs", load: () => import("./commands/blobs.ts") },
+  ledger: { summary: "Show which skills were used, when and by whom", load: () => import("./commands/ledger.ts") },
+  "mcp-bridge": { load: () => import("./commands/mcp-bridge.ts") },
 } satisfies Readonly<Record<string, Entry>>;
 
 export type CommandName = keyof typeof commands;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { nodeFault } from "./node-version.ts";
+import { nodeFault } from "../base/version.ts";
 
 /** Nothing else is loaded before this check: an old Node cannot parse it. */
 const fault = nodeFault(process.versions.node);

@@ -6,9 +6,8 @@ import type { Catalog } from "../skills/catalog.ts";
 import { diskSkillFiles } from "../skills/files/disk-skill-files.ts";
 import { sessionRoots } from "../skills/scan/roots.ts";
 import type { Root } from "../skills/scan/roots.ts";
-import { directoryFault } from "./arguments/directory-fault.ts";
+import { directoryFault } from "./arguments/values.ts";
 import { showReads } from "./report/progress.ts";
-import { keepHeapSmall } from "./small-heap.ts";
 import type { OptionValues } from "./command.ts";
 import type { roots } from "./arguments/shared-options.ts";
 import type { Terminal } from "./report/terminal.ts";
@@ -24,7 +23,6 @@ export interface Listing {
 
 /** Reads the roots once, without watching. Reports directories that cannot be read; the others are still listed. */
 export async function openListing(options: ListingOptions, terminal: Terminal): Promise<Listing> {
-  keepHeapSmall();
   const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
   const explicit = (options.skills ?? []).map((directory) => path.resolve(terminal.cwd, directory));
   const faults = [
@@ -38,9 +36,7 @@ export async function openListing(options: ListingOptions, terminal: Terminal): 
     home: terminal.home,
     useDefaults: options["no-default-roots"] !== true,
   });
-  const log: Log = (_level, message) => {
-    terminal.tell(message);
-  };
+  const log: Log = (_level, message) => terminal.tell(message);
   const files = showReads(diskSkillFiles(), terminal.progress);
   const catalog = openCatalog({ roots: searched, files, clock: systemClock, log, slice: Infinity });
   await catalog.ready;

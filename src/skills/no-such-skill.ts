@@ -5,9 +5,9 @@ import type { Snapshot } from "./skill.ts";
 export function noSuchSkill(name: string, { skills, problems }: Snapshot): string {
   const names = skills.flatMap(({ skill }) => (skill.name === skill.slug ? [skill.slug] : [skill.slug, skill.name]));
   const close = nearest(name, names, { count: 3 });
-  const guess = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+  const guess = close.length > 0 ? `did you mean ${close.join(" or ")}?` : "acp-skills list shows all";
   const leftOut = problems.some(({ severity }) => severity === "error")
-    ? " (some skills have errors: see acp-skills check)"
+    ? " (skills with errors are left out; acp-skills check shows them)"
     : "";
-  return `unknown skill ${name}${guess}${leftOut}`;
+  return `unknown skill ${name}; ${guess}${leftOut}`;
 }

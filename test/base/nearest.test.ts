@@ -14,6 +14,10 @@ test("suggests names that contain the input", () => {
   expect(nearest("commit", names, { count: 3 })).toEqual(["commit-message", "commit-review"]);
 });
 
+test("suggests names that begin with the input before names that contain it", () => {
+  expect(nearest("name", ["file-name-lowercase", "name-missing"])).toEqual(["name-missing"]);
+});
+
 test("suggests nothing when no name is close", () => {
   expect(nearest("zebra", names, { count: 3 })).toEqual([]);
   expect(nearest("", names, { count: 3 })).toEqual([]);

@@ -34,7 +34,7 @@ test("loads few files and no command before it knows which command to run", () =
   };
   follow(pathToFileURL(path.join(path.dirname(binary), "run-command.js")));
   const files = [...loaded].map((file) => file.slice(file.indexOf("/dist/")));
-  expect(files).toContain("/dist/cli/arguments/help.js");
+  expect(files).toContain("/dist/cli/usage.js");
   expect(files.filter((file) => file.startsWith("/dist/cli/commands/"))).toEqual([]);
   expect(files.length).toBeLessThan(20);
 });
@@ -92,7 +92,7 @@ test.each([
   ],
   [
     ["--emit", "rdf", "--", "x"],
-    "acp-skills: --emit needs one of auto, rfd, commands, none, not rdf; did you mean rfd? (see acp-skills wrap --help)\n",
+    "acp-skills: --emit needs auto, rfd, commands or none, not rdf (see acp-skills wrap --help)\n",
   ],
   [["list", "--jsn"], "acp-skills: unknown option --jsn; did you mean --json? (see acp-skills list --help)\n"],
   [["list", "extra"], "acp-skills: unexpected argument extra (see acp-skills list --help)\n"],
@@ -100,15 +100,18 @@ test.each([
   [["show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills show --help)\n"],
   [
     ["check", "--level", "specc"],
-    "acp-skills: --level needs one of spec, claude, wire, lenient, not specc; did you mean spec? (see acp-skills check --help)\n",
+    "acp-skills: --level needs spec, claude, wire or lenient, not specc (see acp-skills check --help)\n",
   ],
   [["call"], "acp-skills: missing TOOL (see acp-skills call --help)\n"],
   [
     ["tools", "--format", "opnai"],
-    "acp-skills: --format needs one of mcp, openai, anthropic, json-schema, not opnai; did you mean openai? (see acp-skills tools --help)\n",
+    "acp-skills: --format needs mcp, openai, anthropic or json-schema, not opnai (see acp-skills tools --help)\n",
   ],
   [["blobs"], "acp-skills: missing action: list, show, read, rm or sweep (see acp-skills blobs --help)\n"],
-  [["blobs", "lst"], "acp-skills: unknown action lst; did you mean blobs list? (see acp-skills blobs --help)\n"],
+  [
+    ["blobs", "lst"],
+    "acp-skills: unknown action lst; use list, show, read, rm or sweep (see acp-skills blobs --help)\n",
+  ],
   [["blobs", "rm"], "acp-skills: missing ID (see acp-skills blobs --help)\n"],
   [["blobs", "show", "a", "b"], "acp-skills: unexpected argument b (see acp-skills blobs --help)\n"],
   [["runs", "lst"], "acp-skills: unknown action lst; use list or show (see acp-skills runs --help)\n"],
@@ -156,3 +159,22 @@ test.skipIf(process.platform === "win32")(
     expect(gone("list", "--help")).toMatchObject({ status: 0, stderr: "" });
   },
 );
+
+test("every command reports an old Node in one line, before anything else is loaded", async () => {
+  const preload = project.write("old.cjs", 'Object.defineProperty(process.versions, "node", { value: "18.20.8" });');
+  for (const args of [["doctor"], ["mcp"], ["list"], ["--", "agent"], ["--version"]]) {
+    const run = await runCli(args, { cwd: project.directory, env: { NODE_OPTIONS: `--require ${preload}` } });
+    expect(run).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "acp-skills: acp-skills needs Node 20.19 or newer; this is Node 18.20.8\n",
+    });
+  }
+});
+
+test("the entry file imports only the check of the Node version, which has no imports itself", () => {
+  const main = readFileSync(new URL("../../dist/cli/main.js", import.meta.url), "utf8");
+  expect(main.match(/^import .*$/gm)).toEqual(['import { nodeFault } from "../base/version.js";']);
+  const question = readFileSync(new URL("../../dist/base/version.js", import.meta.url), "utf8");
+  expect(question).not.toMatch(/^import /m);
+});

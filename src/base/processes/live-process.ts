@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import type { Clock } from "../clock.ts";
 
 /** Identifies a process beyond its pid, which is reused. Plain data: another process can tell later whether it still runs. */
 export interface ProcessIdentity {
@@ -74,4 +75,25 @@ function findSpace(): string {
   } catch {
     return hostname(); // No /proc: not Linux, or hidden from us.
   }
+}
+
+export interface ParentOptions {
+  readonly clock: Clock;
+  /** The id of the current parent process; it changes when the parent exits. */
+  readonly parent: () => number;
+}
+
+const lookEvery = 1_000;
+
+/** Calls `gone` once when the parent process exits: a child of a killed agent may keep its end of a pipe open. */
+export function whenParentGone({ clock, parent }: ParentOptions, gone: () => void): () => void {
+  const first = parent();
+  let stop = clock.after(lookEvery, look);
+  function look(): void {
+    if (parent() === first) stop = clock.after(lookEvery, look);
+    else gone();
+  }
+  return () => {
+    stop();
+  };
 }

@@ -1,21 +1,55 @@
-import { resolve } from "node:path";
 import type { SkillsOptions } from "../../options.ts";
+import { noSuchSkill } from "../../skills/no-such-skill.ts";
+import type { Snapshot } from "../../skills/skill.ts";
 import { parseGrant, permissionNames } from "../../trust/grants.ts";
 import { usageError } from "../command.ts";
-import type { OptionValues } from "../command.ts";
-import type { running } from "./shared-options.ts";
+import type { OptionTable, OptionValues } from "../command.ts";
+import { oneOf, toAbsolute } from "./values.ts";
+
+/** Options for permissions and secrets, for every command that can run code. */
+export const running = {
+  grant: {
+    type: "string",
+    multiple: true,
+    value: "NAME:PERMISSION[,…]",
+    help: "Grant the skill NAME network, secrets, project-read or project-write. Repeatable.",
+  },
+  "secrets-file": {
+    type: "string",
+    value: "FILE",
+    help: "Read secrets from FILE (NAME=value lines) that the environment does not have.",
+  },
+  isolation: {
+    type: "string",
+    choices: ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
+    help: "What isolates code. Default: auto, the best that is available.",
+  },
+} as const satisfies OptionTable;
 
 /** Converts the options for running code to settings. Throws INVALID_OPTIONS for a grant that cannot be parsed. */
-export function toRunningOptions(
-  { grant = [], "secrets-file": secretsFile, isolation }: OptionValues<typeof running>,
-  cwd: () => string,
-): Pick<SkillsOptions, "grants" | "secretsFile" | "isolation"> {
+export function toRunningOptions({
+  grant = [],
+  "secrets-file": secretsFile,
+  isolation,
+}: OptionValues<typeof running>): Pick<SkillsOptions, "grants" | "secretsFile" | "isolation"> {
   const invalid = grant.find((text) => parseGrant(text) === undefined);
   if (invalid !== undefined)
-    throw usageError(`--grant needs NAME:PERMISSION[,…] with ${permissionNames.join(", ")}, not ${invalid}`);
+    throw usageError(`--grant needs NAME:PERMISSION[,…] (${oneOf(permissionNames)}), not ${invalid}`);
   return {
     grants: grant,
-    ...(secretsFile !== undefined && { secretsFile: resolve(cwd(), secretsFile) }),
+    ...(secretsFile !== undefined && { secretsFile: toAbsolute(secretsFile) }),
     ...(isolation !== undefined && { isolation }),
   };
+}
+
+/** Throws INVALID_OPTIONS for a grant to a skill that does not exist: most often its name is misspelt. */
+export function refuseUnknownGrants(
+  grants: readonly string[] = [],
+  catalog: { readonly find: (name: string) => unknown; readonly snapshot: Snapshot },
+): void {
+  for (const grant of grants) {
+    const skill = parseGrant(grant)?.skill ?? grant;
+    if (catalog.find(skill) === undefined)
+      throw usageError(`--grant ${grant}: ${noSuchSkill(skill, catalog.snapshot)}`);
+  }
 }

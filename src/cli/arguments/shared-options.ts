@@ -21,26 +21,6 @@ export const json = { type: "boolean", help: "Print JSON." } as const;
 
 export const listing = { ...roots, cwd, json } as const satisfies OptionTable;
 
-/** Options for permissions and secrets, for every command that can run code. */
-export const running = {
-  grant: {
-    type: "string",
-    multiple: true,
-    value: "NAME:PERMISSION[,…]",
-    help: "Grant the skill NAME network, secrets, project-read or project-write. Repeatable.",
-  },
-  "secrets-file": {
-    type: "string",
-    value: "FILE",
-    help: "Read secrets from FILE (NAME=value lines) that the environment does not have.",
-  },
-  isolation: {
-    type: "string",
-    choices: ["auto", "bubblewrap", "landlock", "seatbelt", "pyodide"],
-    help: "What isolates code. Default: auto, the best that is available.",
-  },
-} as const satisfies OptionTable;
-
 /** Help notes shared by several commands. */
 export const notes = {
   roots: "Default roots: .agents/skills and .claude/skills in the project, then in your home directory.",

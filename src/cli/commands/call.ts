@@ -1,12 +1,10 @@
-import type { Log } from "../../base/log.ts";
-import { toWireError } from "../../wire/error-table.ts";
-import { readInput } from "../arguments/read-input.ts";
-import { cwd, notes, roots, running } from "../arguments/shared-options.ts";
+import { running } from "../arguments/running-options.ts";
+import { cwd, notes, roots } from "../arguments/shared-options.ts";
+import { readInput } from "../arguments/values.ts";
 import { callTools } from "../call-tools.ts";
 import { defineCommand } from "../command.ts";
-import { jsonText } from "../report/json-text.ts";
 
-export const call = defineCommand({
+export const command = defineCommand({
   usage: "call TOOL [INPUT] [options]",
   positionals: { name: "TOOL", minimum: 1, maximum: 2 },
   options: { ...roots, ...running, cwd },
@@ -20,10 +18,9 @@ export const call = defineCommand({
     notes.data,
   ],
   async run({ options, positionals: [tool = "", text] }, terminal) {
-    const input = await readInput(text, "INPUT", () => terminal.cwd);
-    const refuse = (error: unknown, log: Log): void => terminal.echo(`${jsonText(toWireError(error, { log }))}\n`);
-    return await callTools(options, terminal, { refuse }, async ({ call: callTool }) => {
-      await terminal.print([jsonText(await callTool(tool, input), 2), "\n"]);
+    const input = await readInput(text, "INPUT");
+    return await callTools(options, terminal, { json: true }, async ({ call }) => {
+      await terminal.printJson(await call(tool, input));
       return 0;
     });
   },

@@ -1,20 +1,23 @@
 import { existsSync } from "node:fs";
-import { idleGrants } from "../../runs/authorize/idle-grants.ts";
+import { knownAgents } from "../../acp/session/agents.ts";
+import { version } from "../../base/version.ts";
 import { readOptions } from "../../options.ts";
+import type { Settings } from "../../options.ts";
+import { idleGrants } from "../../runs/authorize/idle-grants.ts";
+import { defaultRunLimits, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
 import { openRunMeans } from "../../runs/run-means.ts";
 import { findCommand, findPython } from "../../sandbox/find/find-programs.ts";
 import { findCgroups } from "../../sandbox/processes/cgroups.ts";
-import { defaultRunLimits, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
-import { version } from "../../base/version.ts";
-import { storageFault } from "../arguments/directory-fault.ts";
-import { cwd, json, roots, running } from "../arguments/shared-options.ts";
+import { running, toRunningOptions } from "../arguments/running-options.ts";
+import { cwd, json, roots } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
-import { jsonText } from "../report/json-text.ts";
+import { storageFault } from "../data-directory.ts";
 import { openListing } from "../open-listing.ts";
+import type { Listing } from "../open-listing.ts";
 import { openProcessLog } from "../open-log.ts";
-import { toRunningOptions } from "../arguments/running-options.ts";
-import { describeDoctor } from "../report/describe-doctor.ts";
-import type { DoctorReport } from "../report/describe-doctor.ts";
+import { labelled } from "../report/columns.ts";
+import { homePath } from "../report/shown-path.ts";
+import type { Terminal } from "../report/terminal.ts";
 
 /** Commands of agents that speak ACP. */
 const agents: readonly string[] = [
@@ -32,7 +35,7 @@ const agents: readonly string[] = [
 
 const mebibyte = 1024 * 1024;
 
-export const doctor = defineCommand({
+export const command = defineCommand({
   usage: "doctor [options]",
   options: { ...roots, ...running, cwd, json },
   notes: [
@@ -40,59 +43,95 @@ export const doctor = defineCommand({
     "Exits with 1 if no code can be run.",
   ],
   async run({ options: given }, terminal) {
-    const runningOptions = toRunningOptions(given, () => terminal.cwd);
+    const runningOptions = toRunningOptions(given);
     const settings = readOptions({ log: openProcessLog(), ...runningOptions }, { home: terminal.home });
-    const means = openRunMeans(settings);
-    try {
-      const { catalog, roots: searched } = await openListing(given, terminal);
-      terminal.progress.show("running the self-tests of the sandboxes");
-      const [tiers, python] = await Promise.all([means.report(), findPython()]);
-      terminal.progress.done();
-      const problem = storageFault(settings.dataDirectory);
-      const report: DoctorReport = {
-        version,
-        node: { version: process.versions.node, executable: process.execPath },
-        python: "reason" in python ? python : { version: python.version, executable: python.executable },
-        isolation: tiers.find(({ usable }) => usable)?.tier ?? null,
-        tiers,
-        limits: toLimits(means.concurrency),
-        cgroup: toCgroup(),
-        data_directory: settings.dataDirectory,
-        ...(problem !== undefined && { data_directory_problem: problem }),
-        roots: searched.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
-        skills: catalog.snapshot.skills.length,
-        grants: settings.grants.map((grant) => idleGrants([grant], catalog)[0] ?? { grant }),
-        agents: agents.flatMap((name) => {
-          const command = findCommand(name);
-          return command === undefined ? [] : [{ name, path: command }];
-        }),
-      };
-      await terminal.print(given.json === true ? [jsonText(report, 2), "\n"] : describeDoctor(report, terminal));
-      return report.isolation === null ? 1 : 0;
-    } finally {
-      await means.close();
-    }
+    const listing = await openListing(given, terminal);
+    terminal.progress.show("running the self-tests of the sandboxes");
+    const report = await examine(settings, listing);
+    terminal.progress.done();
+    if (given.json === true) await terminal.printJson(report);
+    else await terminal.print(describe(report, terminal));
+    return report.isolation === null ? 1 : 0;
   },
 });
 
-function toLimits(concurrency: number): DoctorReport["limits"] {
-  return {
-    timeout_ms: defaultRunLimits.timeoutMs,
-    max_timeout_ms: maxTimeoutMs,
-    memory_mb: defaultRunLimits.memoryBytes / mebibyte,
-    processes: defaultRunLimits.processes,
-    disk_mb: defaultRunLimits.diskBytes / mebibyte,
-    concurrent_runs: concurrency,
-  };
-}
+type Report = Awaited<ReturnType<typeof examine>>;
 
-function toCgroup(): DoctorReport["cgroup"] {
-  const found = findCgroups();
-  return "parent" in found
-    ? { usable: true, parent: found.parent }
-    : { usable: false, reason: found.reason, consequence: withoutCgroup };
+/** What `--json` prints. */
+async function examine(settings: Settings, { catalog, roots: searched }: Listing) {
+  const means = openRunMeans(settings);
+  const [tiers, python] = await Promise.all([means.report(), findPython()]).finally(() => means.close());
+  const problem = storageFault(settings.dataDirectory);
+  return {
+    version,
+    node: { version: process.versions.node, executable: process.execPath },
+    python: "reason" in python ? python : { version: python.version, executable: python.executable },
+    /** The tier that runs use. */
+    isolation: tiers.find(({ usable }) => usable)?.tier ?? null,
+    tiers,
+    limits: {
+      timeout_ms: defaultRunLimits.timeoutMs,
+      max_timeout_ms: maxTimeoutMs,
+      memory_mb: defaultRunLimits.memoryBytes / mebibyte,
+      processes: defaultRunLimits.processes,
+      disk_mb: defaultRunLimits.diskBytes / mebibyte,
+      concurrent_runs: means.concurrency,
+    },
+    cgroup: toCgroup(),
+    data_directory: settings.dataDirectory,
+    ...(problem !== undefined && { data_directory_problem: problem }),
+    roots: searched.map((root) => ({ path: root.path, exists: existsSync(root.path) })),
+    skills: catalog.snapshot.skills.length,
+    grants: settings.grants.map((grant) => idleGrants([grant], catalog)[0] ?? { grant }),
+    agents: agents.flatMap((name) => {
+      const path = findCommand(name);
+      return path === undefined ? [] : [{ name, path }];
+    }),
+  };
 }
 
 /** See `kernel_memory.py`. */
 const withoutCgroup =
   "Without one, kernel memory is limited indirectly: rulesets, watches and large pipes are refused; mappings, locks and sockets are counted; the rest is limited by the number of file descriptors only.";
+
+function toCgroup() {
+  const found = findCgroups();
+  if ("parent" in found) return { usable: true as const, parent: found.parent };
+  return { usable: false as const, reason: found.reason, consequence: withoutCgroup };
+}
+
+function* describe(report: Report, { paint, home }: Terminal): Iterable<string> {
+  const line = labelled(paint, 14);
+  const { version, node, python, isolation, tiers, limits, cgroup, roots, skills, grants, agents } = report;
+  yield line("acp-skills", version);
+  yield line("node", `${node.version}  ${node.executable}`);
+  yield line("python", "reason" in python ? python.reason : `${python.version}  ${python.executable}`);
+  yield line("isolation", isolation ?? "none: code execution is disabled");
+  for (const { tier, usable, reason = "", fix = [] } of tiers) {
+    yield line(`  ${tier}`, usable ? "available (passed its self-test)" : reason);
+    for (const command of fix) yield line("", `fix: ${command}`);
+  }
+  const { timeout_ms, max_timeout_ms, memory_mb, processes, disk_mb, concurrent_runs } = limits;
+  const time = `${timeout_ms / 1000} s (at most ${max_timeout_ms / 1000} s)`;
+  yield line(
+    "run limits",
+    `${time}, ${memory_mb} MiB memory, ${processes} processes, ${disk_mb} MiB disk; ${concurrent_runs} runs at a time`,
+  );
+  yield line("cgroup", cgroup.usable ? `one per sandbox, below ${cgroup.parent}` : `none: ${cgroup.reason}`);
+  if (!cgroup.usable) yield line("", cgroup.consequence);
+  yield line("data", homePath(report.data_directory, home));
+  if (report.data_directory_problem !== undefined) yield line("", `cannot be used: ${report.data_directory_problem}`);
+  yield line("skills", String(skills));
+  for (const root of roots)
+    yield line("  root", `${homePath(root.path, home)}${root.exists ? "" : "  (does not exist)"}`);
+  for (const found of grants)
+    yield line("grant", "reason" in found ? `${found.grant}  (${found.reason})` : found.grant);
+  yield line("agents", agents.length === 0 ? "no known agent is on PATH" : `${agents.length} on PATH`);
+  for (const agent of agents) yield line(`  ${agent.name}`, homePath(agent.path, home));
+  yield line("  ask first", `${agentsThatAsk(true)}: the user confirms every tool call that runs code`);
+  yield line("  do not ask", `${agentsThatAsk(false)}, by default; see their settings`);
+}
+
+function agentsThatAsk(asks: boolean): string {
+  return knownAgents.flatMap(({ label, asksBeforeCode }) => (asksBeforeCode === asks ? [label] : [])).join(", ");
+}

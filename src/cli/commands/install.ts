@@ -1,26 +1,24 @@
-import { readOptions } from "../../options.ts";
+import { isSkillsError } from "../../errors.ts";
+import { requirementsFile } from "../../runs/plan/dependencies.ts";
 import { packagesIn } from "../../runs/run-means.ts";
 import { findPython } from "../../sandbox/find/find-programs.ts";
 import { installRequirements } from "../../sandbox/requirements/install-requirements.ts";
-import { isSkillsError } from "../../errors.ts";
 import { diskSkillBytes } from "../../skills/files/disk-skill-bytes.ts";
 import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import { locateSkillFile } from "../../skills/hash/walk-skill.ts";
-import { requirementsFile } from "../../runs/plan/dependencies.ts";
-import { toAbsolute } from "../arguments/current-directory.ts";
-import { listing, notes } from "../arguments/shared-options.ts";
-import { defineCommand, usageError } from "../command.ts";
-import { directoryFault } from "../arguments/directory-fault.ts";
-import { onInterruption } from "../interruption.ts";
-import { jsonText } from "../report/json-text.ts";
 import { noSuchSkill } from "../../skills/no-such-skill.ts";
+import { listing, notes } from "../arguments/shared-options.ts";
+import { directoryFault, toAbsolute } from "../arguments/values.ts";
+import { defineCommand, usageError } from "../command.ts";
+import { dataDirectory } from "../data-directory.ts";
 import { openListing } from "../open-listing.ts";
 import { openProcessLog } from "../open-log.ts";
-import { tellRefusal } from "../report/tell-refusal.ts";
+import { tellRefusal } from "../report/outcome.ts";
+import { onInterruption } from "../report/terminal.ts";
 
 const longestFile = 1024 * 1024;
 
-export const install = defineCommand({
+export const command = defineCommand({
   usage: "install NAME [options]",
   positionals: { name: "NAME", minimum: 1, maximum: 1 },
   options: {
@@ -40,22 +38,25 @@ export const install = defineCommand({
     if (fault !== undefined) throw usageError(fault);
     const { catalog, complete } = await openListing(given, terminal);
     if (!complete) return 2;
-    const offered = catalog.find(name);
-    if (offered === undefined) {
+    const skill = catalog.find(name)?.skill;
+    if (skill === undefined) {
       terminal.tell(noSuchSkill(name, catalog.snapshot));
       return 1;
     }
+    const tell = async (python: string | null, directory: string | null): Promise<number> => {
+      if (given.json === true) await terminal.printJson({ skill: skill.name, python, directory });
+      else if (python !== null) await terminal.print([`${skill.name} has its packages, for Python ${python}\n`]);
+      return 0;
+    };
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    const file = locateSkillFile(source, offered.skill, requirementsFile);
+    const file = locateSkillFile(source, skill, requirementsFile);
     const part = file === undefined ? undefined : source.bytes.head(file, longestFile);
     if (part === undefined) {
-      terminal.tell(`${offered.skill.name} has no ${requirementsFile}; nothing to install`);
-      if (given.json === true)
-        await terminal.print(toJson({ skill: offered.skill.name, python: null, directory: null }));
-      return 0;
+      terminal.tell(`${skill.name} has no ${requirementsFile}; nothing to install`);
+      return await tell(null, null);
     }
     if (part.bytes.length < part.size) {
-      terminal.tell(`${requirementsFile} of ${offered.skill.name} is larger than 1 MiB; nothing was installed`);
+      terminal.tell(`${requirementsFile} of ${skill.name} is larger than 1 MiB; nothing was installed`);
       return 1;
     }
     const python = await findPython();
@@ -65,22 +66,18 @@ export const install = defineCommand({
     }
     const { signal, stop } = onInterruption();
     const log = openProcessLog();
-    terminal.progress.show(`installing the packages of ${offered.skill.name}`);
+    terminal.progress.show(`installing the packages of ${skill.name}`);
     try {
       const { directory } = await installRequirements({
         requirements: part.bytes,
         python: python.executable,
-        cache: packagesIn(readOptions({}, { home: terminal.home }).dataDirectory),
+        cache: packagesIn(dataDirectory(terminal)),
         log,
-        skill: offered.skill.directory,
+        skill: skill.directory,
         ...(wheels !== undefined && { wheels }),
         signal,
       });
-      const told = { skill: offered.skill.name, python: python.version, directory };
-      await terminal.print(
-        given.json === true ? toJson(told) : [`${told.skill} has its packages, for Python ${told.python}\n`],
-      );
-      return 0;
+      return await tell(python.version, directory);
     } catch (error) {
       if (signal.aborted) {
         terminal.tell("interrupted; nothing was installed");
@@ -94,12 +91,3 @@ export const install = defineCommand({
     }
   },
 });
-
-/** For `--json`; null if there was nothing to install. */
-function toJson(told: {
-  readonly skill: string;
-  readonly python: string | null;
-  readonly directory: string | null;
-}): string[] {
-  return [jsonText(told, 2), "\n"];
-}

@@ -1,30 +1,25 @@
 import path from "node:path";
 import { diskLedger } from "../../ledger/disk-ledger.ts";
 import type { LedgerEntry } from "../../ledger/ledger.ts";
-import { readOptions } from "../../options.ts";
-import { collect } from "../arguments/collect.ts";
 import { json, notes } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
-import { jsonText } from "../report/json-text.ts";
+import { collect, dataDirectory } from "../data-directory.ts";
 import { openProcessLog } from "../open-log.ts";
+import { table } from "../report/columns.ts";
 import { safeText } from "../report/safe-text.ts";
-import { table } from "../report/table.ts";
 
-export const ledger = defineCommand({
+export const command = defineCommand({
   usage: "ledger [options]",
   options: { json },
   notes: [notes.data],
   async run({ options }, terminal) {
-    const directory = path.join(readOptions({}, { home: terminal.home }).dataDirectory, "ledger");
-    const opened = diskLedger(directory, { log: openProcessLog() });
+    const opened = diskLedger(path.join(dataDirectory(terminal), "ledger"), { log: openProcessLog() });
     const uses = (await collect(opened.read())).sort((a, b) => a.at - b.at);
     opened.close();
-    if (options.json === true) await terminal.print([jsonText({ uses: uses.map(toShown) }, 2), "\n"]);
+    const heading = ["WHEN", "TOOL", "SKILL", "VERSION", "OUTCOME", "RUN", "DOOR", "SESSION"];
+    if (options.json === true) await terminal.printJson({ uses: uses.map(toShown) });
     else if (uses.length === 0) terminal.tell("the ledger is empty");
-    else {
-      const heading = ["WHEN", "TOOL", "SKILL", "VERSION", "OUTCOME", "RUN", "DOOR", "SESSION"];
-      await terminal.print(table(heading, uses.map(toRow), terminal.columns, terminal.paint));
-    }
+    else await terminal.print(table(heading, uses.map(toRow), terminal));
     return 0;
   },
 });

@@ -1,11 +1,17 @@
-import type { Snapshot } from "../../skills/skill.ts";
-import { toListedSkill } from "../report/listed-skill.ts";
-import { jsonText } from "../report/json-text.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
+import type { Root } from "../../skills/scan/roots.ts";
+import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
+import { toAvailableSkill } from "../../wire/command-facts.ts";
 import { listing, notes } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
 import { openListing } from "../open-listing.ts";
+import { cutToWidth, table } from "../report/columns.ts";
+import { jsonText, safeText } from "../report/safe-text.ts";
+import { sayCounts, saySeverities } from "../report/say-counts.ts";
+import { homePath, shownPath } from "../report/shown-path.ts";
+import type { Terminal } from "../report/terminal.ts";
 
-export const list = defineCommand({
+export const command = defineCommand({
   usage: "list [options]",
   options: listing,
   examples: ["list", "list --skills ./skills --no-default-roots --json"],
@@ -17,10 +23,7 @@ export const list = defineCommand({
     const { catalog, roots, complete } = await openListing(options, terminal);
     const { snapshot } = catalog;
     if (options.json === true) await terminal.print(listJson(snapshot));
-    else {
-      const { printTable } = await import("../report/list-table.ts");
-      await printTable(snapshot, roots, terminal);
-    }
+    else await printTable(snapshot, roots, terminal);
     return complete ? 0 : 1;
   },
 });
@@ -28,7 +31,9 @@ export const list = defineCommand({
 /** `{skills, problems, counts}`, one item per line, in chunks: ten thousand skills are never one string. */
 function* listJson({ skills, problems, counts }: Snapshot): Iterable<string> {
   yield '{"skills":[';
-  yield* jsonLines(skills, (offered) => jsonText(toListedSkill(offered)));
+  yield* jsonLines(skills, (offered) =>
+    jsonText(Object.assign(toListedSkill(offered), { problems: offered.problems })),
+  );
   yield '\n],"problems":[';
   yield* jsonLines(problems, (problem) => jsonText(problem));
   yield `\n],"counts":${jsonText(counts ?? null)}}\n`;
@@ -40,4 +45,64 @@ function* jsonLines<Item>(items: readonly Item[], toJson: (item: Item) => string
     yield separator + toJson(item);
     separator = ",\n";
   }
+}
+
+/**
+ * One skill as JSON: the fields that editors receive, the path of its SKILL.md, and `digest` if it was computed. Keys have a fixed
+ * order.
+ */
+export function toListedSkill(offered: OfferedSkill, digest?: string): object {
+  const listed = toAvailableSkill(offered, digest);
+  return Object.assign(listed, {
+    path: offered.skill.file,
+    ...(digest !== undefined && { digest }),
+  });
+}
+
+/** Prints one skill per line, and a summary of the problems on stderr. */
+async function printTable(
+  { skills, problems, counts }: Snapshot,
+  roots: readonly Root[],
+  terminal: Terminal,
+): Promise<void> {
+  if (skills.length > 0) await terminal.print(skillTable(skills, terminal));
+  else if (roots.length === 0) terminal.tell("there is no directory to search; give one with --skills");
+  else terminal.tell(`no skills found in ${roots.map((root) => shownPath(root.path, terminal.cwd)).join(", ")}`);
+  if (problems.length > 0) terminal.tell(sayProblems({ skills, problems }, roots, terminal));
+  if (counts !== undefined) terminal.tell(sayCounts(counts));
+}
+
+/** How many problems there are, and the command that shows them, with the roots of skills that shadow others. */
+function sayProblems(
+  { skills, problems }: Pick<Snapshot, "skills" | "problems">,
+  roots: readonly Root[],
+  { cwd }: Pick<Terminal, "cwd">,
+): string {
+  const isShadowed = problems.some(({ code }) => code === "skill-shadowed");
+  const used = new Set(isShadowed ? skills.flatMap(({ sources }) => sources) : []);
+  const places = roots.filter(({ path }) => used.has(path) || problems.some(({ file }) => isWithin(file, path)));
+  const shown = places.map(({ path }) => shellWord(shownPath(path, cwd))).join(" ");
+  return `${saySeverities(problems)}; details: acp-skills check --level lenient ${shown}`.trimEnd();
+}
+
+/** A path, quoted for a shell if necessary. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function skillTable(skills: readonly OfferedSkill[], terminal: Terminal): Iterable<string> {
+  const { cwd, home, columns } = terminal;
+  const place = (directory: string): string => {
+    const inProject = shownPath(directory, cwd);
+    return inProject === directory ? homePath(directory, home) : inProject;
+  };
+  const widestSource = columns === undefined ? Infinity : Math.floor(columns / 5);
+  const rows = skills.map(({ skill, sources }) => [
+    skill.slug,
+    safeText(skill.version),
+    skill.kind,
+    cutToWidth(safeText(place(sources[0] ?? skill.directory)), widestSource),
+    safeText(skill.description),
+  ]);
+  return table(["NAME", "VERSION", "KIND", "SOURCE", "DESCRIPTION"], rows, terminal);
 }

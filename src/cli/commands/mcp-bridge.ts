@@ -4,10 +4,11 @@ import { defineCommand, usageError } from "../command.ts";
 import { openProcessLog } from "../open-log.ts";
 
 /** Started by wrapped agents that support MCP servers over stdio only; not by users. */
-export const mcpBridge = defineCommand({
+export const command = defineCommand({
   usage: "mcp-bridge SOCKET",
   positionals: { name: "SOCKET", minimum: 0, maximum: Infinity },
   options: {},
+  notes: ["Started by wrapped agents. For an MCP client use acp-skills mcp."],
   async run({ positionals: [path, ...others] }) {
     if (path === undefined || others.length > 0)
       throw usageError("mcp-bridge is started by wrapped agents; for an MCP client use acp-skills mcp");

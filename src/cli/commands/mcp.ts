@@ -1,27 +1,26 @@
-import { serveMcp } from "../../mcp/serve-mcp.ts";
-import { whenParentGone } from "../../mcp/socket/when-parent-gone.ts";
-import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
-import { readOptions } from "../../options.ts";
-import { logProblemsOf } from "../../skills/rules/log-problems.ts";
 import { openApp } from "../../app.ts";
+import { whenParentGone } from "../../base/processes/live-process.ts";
 import { createCaller } from "../../caller.ts";
-import { currentDirectory, toAbsolute } from "../arguments/current-directory.ts";
-import { cwd, notes, roots, running } from "../arguments/shared-options.ts";
+import { serveMcp } from "../../mcp/serve-mcp.ts";
+import { readOptions } from "../../options.ts";
+import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
+import { logProblemsOf } from "../../skills/rules/log-problems.ts";
+import { running, toRunningOptions } from "../arguments/running-options.ts";
+import { cwd, notes, roots } from "../arguments/shared-options.ts";
+import { directoryFault, toAbsolute } from "../arguments/values.ts";
 import { defineCommand, usageError } from "../command.ts";
-import { directoryFault } from "../arguments/directory-fault.ts";
 import { openProcessLog } from "../open-log.ts";
-import { onInterruption } from "../interruption.ts";
-import { toRunningOptions } from "../arguments/running-options.ts";
+import { onInterruption } from "../report/terminal.ts";
 
 /** Shares its blobs with `acp-skills call`: they belong to the user of this machine. */
-export const mcp = defineCommand({
+export const command = defineCommand({
   usage: "mcp [options]",
   options: { ...roots, ...running, cwd },
   examples: ["mcp --skills ./skills", "mcp --cwd ~/project --grant deploy:network,secrets"],
   notes: [notes.sandbox, notes.roots, notes.data, "Exits when the client closes stdin."],
   async run({ options }) {
     const { skills = [], "no-default-roots": isNarrow } = options;
-    const runningOptions = toRunningOptions(options, currentDirectory);
+    const runningOptions = toRunningOptions(options);
     const directory = toAbsolute(options.cwd ?? ".");
     const [fault] = options.cwd === undefined ? [] : directoryFault("--cwd", directory);
     if (fault !== undefined) throw usageError(fault);
@@ -38,16 +37,11 @@ export const mcp = defineCommand({
     logIdleGrants(settings.grants, session.catalog, log);
     const { clock } = settings;
     const gone = new AbortController();
-    const stopLooking = whenParentGone({ clock, parent: () => process.ppid }, () => {
-      gone.abort();
-    });
+    const stopLooking = whenParentGone({ clock, parent: () => process.ppid }, () => gone.abort());
     const { signal, stop } = onInterruption();
     try {
-      const streams = {
-        input: process.stdin,
-        output: process.stdout,
-        gone: AbortSignal.any([gone.signal, signal]),
-      };
+      const { stdin: input, stdout: output } = process;
+      const streams = { input, output, gone: AbortSignal.any([gone.signal, signal]) };
       await serveMcp(app, createCaller(session, { door: "mcp" }), streams);
     } finally {
       stopLooking();

@@ -1,49 +1,40 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Log } from "../../base/log.ts";
-import type { BlobStore } from "../../blobs/blob-store.ts";
 import { localOwner } from "../../caller.ts";
 import { maxTimeoutMs } from "../../runs/plan/run-limits.ts";
 import type { RunResult } from "../../runs/record/run-result.ts";
-import type { Catalog } from "../../skills/catalog.ts";
 import { toMimeType } from "../../skills/files/mime-type.ts";
-import { parseDuration } from "../arguments/parse-duration.ts";
-import { readInput } from "../arguments/read-input.ts";
-import { cwd, json, notes, roots, running } from "../arguments/shared-options.ts";
+import { running } from "../arguments/running-options.ts";
+import { cwd, json, notes, roots } from "../arguments/shared-options.ts";
+import { readInput } from "../arguments/values.ts";
 import { callTools } from "../call-tools.ts";
 import type { Tools } from "../call-tools.ts";
 import { defineCommand, usageError } from "../command.ts";
-import type { OptionValues } from "../command.ts";
-import { describeRun, toOwnPaths } from "../report/describe-run.ts";
-import { jsonText } from "../report/json-text.ts";
-import { inWordsOfRun, tellRefusal } from "../report/tell-refusal.ts";
-import type { Terminal } from "../report/terminal.ts";
+import { describeRun, inWordsOfRun, toOwnPaths } from "../report/outcome.ts";
 
-const options = {
-  script: { type: "string", value: "PATH", help: "Run this file of the skill, such as scripts/extract.py." },
-  args: {
-    type: "string",
-    value: "JSON",
-    help: "Arguments as a JSON object, @FILE for a file that contains it, or - for stdin. Default: {}.",
-  },
-  blob: { type: "string", multiple: true, value: "FILE", help: "Pass FILE to the run as a blob. Repeatable." },
-  timeout: {
-    type: "string",
-    value: "DURATION",
-    help: "The run may take this long, such as 500ms, 10s or 2m; at most 10m. Default: 30s.",
-  },
-  "dry-run": { type: "boolean", help: "Check everything and print what would be run, but run nothing." },
-  ...running,
-  ...roots,
-  cwd,
-  json,
-} as const;
-
-export const run = defineCommand({
+export const command = defineCommand({
   usage: "run NAME [options] [-- ARG…]",
   positionals: { name: "NAME", minimum: 1, maximum: 1 },
   takesRest: true,
-  options,
+  options: {
+    script: { type: "string", value: "PATH", help: "Run this file of the skill, such as scripts/extract.py." },
+    args: {
+      type: "string",
+      value: "JSON",
+      help: "Arguments as a JSON object, @FILE for a file that contains it, or - for stdin. Default: {}.",
+    },
+    blob: { type: "string", multiple: true, value: "FILE", help: "Pass FILE to the run as a blob. Repeatable." },
+    timeout: {
+      type: "string",
+      value: "DURATION",
+      help: "The run may take this long, such as 500ms, 10s or 2m; at most 10m. Default: 30s.",
+    },
+    "dry-run": { type: "boolean", help: "Check everything and print what would be run, but run nothing." },
+    ...running,
+    ...roots,
+    cwd,
+    json,
+  },
   examples: [
     `run rows.clean --args '{"table": "@1"}' --blob rows.csv`,
     "run pdf --script scripts/extract.py -- --pages 1-3",
@@ -60,55 +51,56 @@ export const run = defineCommand({
     notes.data,
   ],
   async run({ options: given, positionals: [name = ""], rest }, terminal) {
-    const args = withWords(await readInput(given.args, "--args", () => terminal.cwd), rest, given.script);
-    const timeoutMs = given.timeout === undefined ? undefined : parseDuration("--timeout", given.timeout);
-    const unreadable = (given.blob ?? []).find((file) => !isFile(resolve(terminal.cwd, file)));
+    const { script, timeout, blob = [] } = given;
+    const args = withWords(await readInput(given.args, "--args"), rest, script);
+    const timeoutMs = timeout === undefined ? undefined : parseDuration("--timeout", timeout);
+    const files = blob.map((file) => resolve(terminal.cwd, file));
+    const unreadable = blob.find((_, index) => !isFile(files[index] ?? ""));
     if (unreadable !== undefined) throw usageError(`--blob ${unreadable}: no such file, or it cannot be read`);
-    const calling = {
-      rewrite: (text: string, catalog: Catalog) => toOwnPaths(text, directoryIn(catalog), terminal.cwd),
-      refuse: (error: unknown, log: Log) =>
-        tellRefusal(given.json === true ? error : inWordsOfRun(error, name), given, { terminal, log }),
+    const asJson = given.json === true;
+    const calling: Parameters<typeof callTools>[2] = {
+      json: asJson,
+      rewrite: (text, catalog) => toOwnPaths(text, { catalog, cwd: terminal.cwd }),
+      reword: (error, catalog) => (asJson ? error : inWordsOfRun(error, name, catalog)),
     };
     return await callTools(given, terminal, calling, async (tools) => {
-      const input = await toInput({ name, args, timeoutMs, given }, tools, terminal);
+      const blobs = await putAll(files, tools);
+      const input = {
+        name,
+        args: withBlobs(args, blobs, (place) =>
+          terminal.tell(`${place} in --args refers to a --blob that was not given; it is passed on as text`),
+        ),
+        ...(blobs.length > 0 && { input_blobs: blobs }),
+        ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
+        ...(script !== undefined && { script }),
+      };
       if (given["dry-run"] === true) {
-        const plan = await tools.app.toolbox.check("execute_skill", input, tools.caller);
-        await terminal.print([jsonText(plan, 2), "\n"]);
+        await terminal.printJson(await tools.app.toolbox.check("execute_skill", input, tools.caller));
         return 0;
       }
       const result = (await tools.call("execute_skill", input)) as RunResult;
-      tellTimeout(timeoutMs, result, terminal);
-      const isScript = given.script !== undefined;
-      const shown = { isScript, findDirectory: directoryIn(tools.catalog), cwd: terminal.cwd };
-      await terminal.print(given.json === true ? [jsonText(result, 2), "\n"] : describeRun(result, shown));
+      const { clamped, timeout_ms } = result.limits_applied;
+      if (timeoutMs !== undefined && clamped === true) {
+        const whose = timeoutMs > maxTimeoutMs ? "the limit" : "the limit of the skill";
+        terminal.tell(`--timeout ${timeout} is above ${whose}; the run had ${timeout_ms} ms`);
+      }
+      const places = { catalog: tools.catalog, cwd: terminal.cwd };
+      if (asJson) await terminal.printJson(result);
+      else await terminal.print(describeRun(result, script !== undefined, places));
       return result.status === "completed" ? 0 : 1;
     });
   },
 });
 
-/** The input of `execute_skill`, with the files of `--blob` stored. */
-async function toInput(
-  wanted: {
-    readonly name: string;
-    readonly args: unknown;
-    readonly timeoutMs: number | undefined;
-    readonly given: OptionValues<typeof options>;
-  },
-  { app, signal }: Tools,
-  terminal: Terminal,
-): Promise<object> {
-  const { name, timeoutMs, given } = wanted;
-  const blobs = await putAll(app.blobs, given.blob ?? [], terminal.cwd, signal);
-  const args = withBlobs(wanted.args, blobs, (place) =>
-    terminal.tell(`${place} in --args refers to a --blob that was not given; it is passed on as text`),
-  );
-  return {
-    name,
-    args,
-    ...(blobs.length > 0 && { input_blobs: blobs }),
-    ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
-    ...(given.script !== undefined && { script: given.script }),
-  };
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
+
+/** Milliseconds of `10s`, `500ms`, `1.5m`, or a plain number of milliseconds. Throws INVALID_OPTIONS for anything else. */
+export function parseDuration(option: string, text: string): number {
+  const [, number = "", unit = "ms"] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m)?$/.exec(text) ?? [];
+  const milliseconds = Math.round(Number(number) * (units[unit] ?? 1));
+  const form = "a duration such as 10s, 500ms or 2m (a plain number is milliseconds)";
+  if (number === "" || milliseconds < 1) throw usageError(`${option} needs ${form}, not ${text}`);
+  return milliseconds;
 }
 
 /** The words after `--` as the arguments of a script. */
@@ -121,16 +113,6 @@ function withWords(args: unknown, words: readonly string[] | undefined, script: 
   return { ...args, argv: words };
 }
 
-function directoryIn(catalog: Catalog): (skill: string) => string | undefined {
-  return (skill) => catalog.find(skill)?.skill.directory;
-}
-
-function tellTimeout(timeoutMs: number | undefined, { limits_applied }: RunResult, terminal: Terminal): void {
-  if (timeoutMs === undefined || limits_applied.clamped !== true) return;
-  const whose = timeoutMs > maxTimeoutMs ? "the limit" : "the limit of the skill";
-  terminal.tell(`--timeout ${timeoutMs} ms is above ${whose}; the run had ${limits_applied.timeout_ms} ms`);
-}
-
 function isFile(file: string): boolean {
   try {
     accessSync(file, constants.R_OK);
@@ -140,15 +122,10 @@ function isFile(file: string): boolean {
   }
 }
 
-async function putAll(
-  blobs: BlobStore,
-  files: readonly string[],
-  cwd: string,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+async function putAll(files: readonly string[], { app, signal }: Tools): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const file of files) {
-    const { id } = await blobs.put(localOwner, toMimeType(file), createReadStream(resolve(cwd, file)), { signal });
+    const { id } = await app.blobs.put(localOwner, toMimeType(file), createReadStream(file), { signal });
     ids.push(id);
   }
   return ids;

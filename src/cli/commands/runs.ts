@@ -1,18 +1,16 @@
-import { readOptions } from "../../options.ts";
 import { runRecordsIn } from "../../runs/run-means.ts";
 import type { RunSpec } from "../../runs/run-spec.ts";
 import { diskRunStore } from "../../runs/store/disk-run-store.ts";
 import type { KeptRun } from "../../runs/store/run-store.ts";
-import { collect } from "../arguments/collect.ts";
 import { json, notes } from "../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../command.ts";
+import { collect, dataDirectory } from "../data-directory.ts";
 import { openProcessLog } from "../open-log.ts";
-import { jsonText } from "../report/json-text.ts";
-import { safeLines, safeText } from "../report/safe-text.ts";
-import { table } from "../report/table.ts";
+import { labelled, table } from "../report/columns.ts";
+import { jsonText, safeLines, safeText } from "../report/safe-text.ts";
 import type { Terminal } from "../report/terminal.ts";
 
-export const runs = defineCommand({
+export const command = defineCommand({
   usage: "runs list|show [ID] [options]",
   positionals: { name: "action: list or show", minimum: 1, maximum: 2 },
   options: { json },
@@ -25,36 +23,27 @@ export const runs = defineCommand({
     if (action !== "list" && action !== "show") throw usageError(`unknown action ${action}; use list or show`);
     if (action === "show" && id === undefined) throw usageError("missing ID");
     if (action === "list" && id !== undefined) throw usageError(`unexpected argument ${id}`);
-    const directory = runRecordsIn(readOptions({}, { home: terminal.home }).dataDirectory);
-    const store = diskRunStore(directory, { log: openProcessLog() });
+    const store = diskRunStore(runRecordsIn(dataDirectory(terminal)), { log: openProcessLog() });
     if (id === undefined) {
-      await list(await collect(store.list()), options.json === true, terminal);
+      const runs = await collect(store.list());
+      if (options.json === true) await terminal.printJson({ runs });
+      else if (runs.length === 0) terminal.tell("no runs in the last 24 hours");
+      else await terminal.print(table(["WHEN", "RUN", "STATUS", "DOOR", "WHAT"], runs.map(toRow), terminal));
       return 0;
     }
     const run = await store.read(id);
     if (run === undefined) {
-      terminal.tell(`there is no run ${id} in the last 24 hours`);
+      terminal.tell(`there is no run ${id} in the last 24 hours; acp-skills runs list shows all`);
       return 1;
     }
-    await terminal.print(options.json === true ? [jsonText(run, 2), "\n"] : describeRun(run, terminal));
+    if (options.json === true) await terminal.printJson(run);
+    else await terminal.print(describe(run, terminal));
     return 0;
   },
 });
 
-async function list(all: readonly KeptRun[], asJson: boolean, terminal: Terminal): Promise<void> {
-  if (asJson) await terminal.print([jsonText({ runs: all }, 2), "\n"]);
-  else if (all.length === 0) terminal.tell("no runs in the last 24 hours");
-  else {
-    const heading = ["WHEN", "RUN", "STATUS", "DOOR", "WHAT"];
-    const rows = all.map((run) => [
-      timeOf(run),
-      run.spec.runId,
-      run.status,
-      safeText(run.spec.door),
-      whatRan(run.spec),
-    ]);
-    await terminal.print(table(heading, rows, terminal.columns, terminal.paint));
-  }
+function toRow(run: KeptRun): readonly string[] {
+  return [timeOf(run), run.spec.runId, run.status, safeText(run.spec.door), safeText(whatRan(run.spec))];
 }
 
 function timeOf({ createdAt }: KeptRun): string {
@@ -64,18 +53,15 @@ function timeOf({ createdAt }: KeptRun): string {
 /** Describes the program of a run on one line. */
 function whatRan({ program, skill }: RunSpec): string {
   const name = skill === undefined ? "" : `${skill.name} ${skill.version}`;
-  if (program.type === "skill") return safeText(name);
-  if (program.type === "script") return safeText(`${name} ${program.file}`);
-  return safeText(`code, ${program.code.trim().split("\n", 1)[0] ?? ""}`);
+  if (program.type === "skill") return name;
+  if (program.type === "script") return `${name} ${program.file}`;
+  return `code, ${program.code.trim().split("\n", 1)[0] ?? ""}`;
 }
 
-const labelWidth = 12;
-
-function* describeRun(run: KeptRun, { paint }: Pick<Terminal, "paint">): Iterable<string> {
+function* describe(run: KeptRun, { paint }: Pick<Terminal, "paint">): Iterable<string> {
   const { spec, status, events, result, error } = run;
   const { program, skill, needs, limits } = spec;
-  const line = (label: string, value: string | undefined): string =>
-    value === undefined || value === "" ? "" : `${paint("dim", label.padEnd(labelWidth))}${safeText(value)}\n`;
+  const line = labelled(paint, 12);
   yield line("run", spec.runId);
   yield line("status", status);
   yield line("when", timeOf(run));
@@ -94,11 +80,14 @@ function* describeRun(run: KeptRun, { paint }: Pick<Terminal, "paint">): Iterabl
   yield line("door", spec.label === undefined ? spec.door : `${spec.door}, ${spec.label}`);
   yield "\n";
   for (const { atMs, type, ...facts } of events)
-    yield line(`${Math.round(atMs)} ms`, `${type} ${Object.values(facts).map(String).join(" ")}`);
+    yield line(
+      `${Math.round(atMs)} ms`,
+      [type, ...Object.entries(facts).map(([name, value]) => `${name} ${String(value)}`)].join(", "),
+    );
   yield "\n";
   if (error !== undefined) yield safeLines(`${error.code}: ${error.message}\n`);
   if (result === undefined) return;
   yield safeLines(`${result.summary}\n`);
   if (result.output !== undefined) yield safeLines(`${jsonText(result.output, 2)}\n`);
-  if (result.logs_preview !== "") yield safeLines(`\n${result.logs_preview}\n`);
+  if (result.logs_preview !== "") yield safeLines(`\n${result.logs_preview.trimEnd()}\n`);
 }

@@ -1,26 +1,29 @@
-import { permissionsOf } from "../../skills/manifest/permissions.ts";
-import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import { readSkillDocument } from "../../skills/text/skill-document.ts";
-import type { OfferedSkill, Skill } from "../../skills/skill.ts";
-import { diskSkillBytes } from "../../skills/files/disk-skill-bytes.ts";
-import { openSkillHasher } from "../../skills/hash/hash-skill.ts";
-import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
-import { maxListedFiles } from "../../tools/input/limits.ts";
 import { callsOf } from "../../runs/plan/dependencies.ts";
 import type { CalledSkill } from "../../runs/plan/dependencies.ts";
+import { diskSkillBytes } from "../../skills/files/disk-skill-bytes.ts";
+import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
+import { openSkillHasher } from "../../skills/hash/hash-skill.ts";
+import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
+import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import { noSuchSkill } from "../../skills/no-such-skill.ts";
+import type { OfferedSkill, Skill } from "../../skills/skill.ts";
+import { readSkillDocument } from "../../skills/text/skill-document.ts";
+import { maxListedFiles } from "../../tools/input/limits.ts";
 import { viewSkills } from "../../tools/view/skill-view.ts";
 import { listing, notes } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
-import { describeSkill } from "../report/describe-skill.ts";
-import { jsonText } from "../report/json-text.ts";
-import { toListedSkill } from "../report/listed-skill.ts";
-import { noSuchSkill } from "../../skills/no-such-skill.ts";
 import { openListing } from "../open-listing.ts";
+import { labelled, padToWidth } from "../report/columns.ts";
+import { safeLines } from "../report/safe-text.ts";
+import { shownPath } from "../report/shown-path.ts";
+import type { Terminal } from "../report/terminal.ts";
+import { toListedSkill } from "./list.ts";
 
 /** A longer body is truncated. */
 const shownBytes = 1024 * 1024;
 
-export const show = defineCommand({
+export const command = defineCommand({
   usage: "show NAME [options]",
   positionals: { name: "NAME", minimum: 1, maximum: 1 },
   options: listing,
@@ -37,20 +40,31 @@ export const show = defineCommand({
       terminal.tell(noSuchSkill(name, catalog.snapshot));
       return 1;
     }
-    const hashed = await hashFiles(offered.skill);
-    const calls = callsOf(offered.skill, viewSkills(catalog.snapshot, undefined));
-    if (options.json === true) await terminal.print([jsonText(toShownSkill(offered, hashed, calls), 2), "\n"]);
-    else await terminal.print(describeSkill({ offered, hashed, calls, body: readBody(offered.skill) }, terminal));
+    const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    const facts: Facts = {
+      offered,
+      hashed: await openSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
+      calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
+    };
+    if (options.json === true) await terminal.printJson(toShownSkill(facts));
+    else await terminal.print(describe(facts, terminal));
     return complete ? 0 : 1;
   },
 });
 
+interface Facts {
+  readonly offered: OfferedSkill;
+  /** As in `describe_skill`. */
+  readonly hashed: HashedSkill;
+  /** Skills with permissions that its code can call. */
+  readonly calls: readonly CalledSkill[];
+}
+
 /** Everything about one skill, keys in a fixed order. */
-function toShownSkill(offered: OfferedSkill, { files, digest }: HashedSkill, calls: readonly CalledSkill[]): object {
-  const { skill, sources, versions } = offered;
-  const { problems, ...listed } = toListedSkill(offered, digest);
+function toShownSkill({ offered, hashed: { files, digest }, calls }: Facts): object {
+  const { skill, sources, versions, problems } = offered;
   return {
-    ...listed,
+    ...toListedSkill(offered, digest),
     dialect: skill.dialect,
     tags: skill.tags,
     sources,
@@ -63,14 +77,62 @@ function toShownSkill(offered: OfferedSkill, { files, digest }: HashedSkill, cal
   };
 }
 
-/** As `describe_skill` returns them. */
-async function hashFiles({ directory }: Skill): Promise<HashedSkill> {
-  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-  return await openSkillHasher().hash(source, directory, new AbortController().signal);
-}
-
 function readBody({ file }: Skill): string {
   const { bytes, whole } = diskSkillFiles().head(file, shownBytes);
   const { body } = readSkillDocument(Buffer.from(bytes).toString("utf8"));
   return whole ? body : `${body}\n… (cut; the whole text is in ${file})`;
+}
+
+/** Human-readable text for one skill: its fields, inputs, permissions and files, its problems, and its instructions. */
+function* describe({ offered, hashed, calls }: Facts, { cwd, paint }: Terminal): Iterable<string> {
+  const { skill, sources, versions, problems } = offered;
+  const files = hashed.files.slice(0, maxListedFiles);
+  const field = labelled(paint, 15);
+  yield field("name", skill.name);
+  if (skill.slug !== skill.name) yield field("slug", skill.slug);
+  yield field("version", skill.version);
+  yield field("kind", skill.kind);
+  yield field("namespace", skill.namespace);
+  yield field("description", skill.description);
+  yield field("license", skill.license);
+  yield field("compatibility", skill.compatibility);
+  yield field("allowed tools", skill.allowedTools?.join(", "));
+  yield field("tags", skill.tags.join(", "));
+  for (const [key, value] of Object.entries(skill.metadata)) yield field("metadata", `${key}: ${value}`);
+  yield field("path", shownPath(skill.file, cwd));
+  for (const source of sources) yield field("source", shownPath(source, cwd));
+  if (versions.length > 1) yield field("versions", versions.map(({ version }) => version).join(", "));
+  for (const [name, input] of Object.entries(skill.manifest?.inputs ?? {})) {
+    yield field("input", `${name}: ${describeInput(input)}`);
+  }
+  const permissions = listPermissions(permissionsOf(skill));
+  if (permissions.length > 0 || skill.kind === "action") yield field("permissions", permissions.join(", ") || "none");
+  for (const called of calls) yield field("calls", `${called.skill} (${listPermissions(called).join(", ")})`);
+  yield field("digest", hashed.digest);
+  const width = files.reduce((widest, { path }) => Math.max(widest, path.length), 0);
+  for (const { path, size_bytes: size } of files) yield field("file", `${padToWidth(path, width)}  ${size} bytes`);
+  if (files.length < hashed.files.length) yield field("file", `… and ${hashed.files.length - files.length} more`);
+  for (const { severity, code, file, line, column, message, fix } of problems) {
+    yield field(severity, `${shownPath(file, cwd)}:${line}:${column} ${code}: ${message}. ${fix}`);
+  }
+  yield `\n${safeLines(readBody(skill)).trim()}\n`;
+}
+
+function listPermissions({ network, secrets, project }: Omit<CalledSkill, "skill">): string[] {
+  return [
+    ...network.map((host) => `network ${host}`),
+    ...secrets.map((name) => `secret ${name}`),
+    ...(project === "none" ? [] : [`project ${project}`]),
+  ];
+}
+
+/** For example `integer, default 3, one of 1, 3. How many rows.` */
+function describeInput({ type, required, default: fallback, enum: choices, description }: DeclaredArgument): string {
+  const facts = [
+    type,
+    ...(required === true ? ["required"] : []),
+    ...(fallback === undefined ? [] : [`default ${JSON.stringify(fallback)}`]),
+    ...(choices === undefined ? [] : [`one of ${choices.map((choice) => JSON.stringify(choice)).join(", ")}`]),
+  ];
+  return `${facts.join(", ")}${description === undefined ? "" : `. ${description}`}`;
 }

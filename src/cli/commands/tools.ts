@@ -1,8 +1,7 @@
 import { toolDefinitions } from "../../tools/tools.ts";
 import { defineCommand } from "../command.ts";
-import { jsonText } from "../report/json-text.ts";
 
-export const tools = defineCommand({
+export const command = defineCommand({
   usage: "tools [options]",
   options: {
     format: {
@@ -13,7 +12,7 @@ export const tools = defineCommand({
   },
   examples: ["tools --format anthropic"],
   async run({ options: { format = "mcp" } }, terminal) {
-    await terminal.print([jsonText(toolDefinitions(format), 2), "\n"]);
+    await terminal.printJson(toolDefinitions(format));
     return 0;
   },
 });

@@ -1,17 +1,17 @@
 import { closeSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
 import { exitAs } from "../../acp/process/start-agent.ts";
 import { wrapCommand } from "../../acp/process/wrap-command.ts";
 import type { Log } from "../../base/log.ts";
 import type { SkillsOptions } from "../../options.ts";
-import { notes, roots, running } from "../arguments/shared-options.ts";
+import { running, toRunningOptions } from "../arguments/running-options.ts";
+import { notes, roots } from "../arguments/shared-options.ts";
+import { reasonOf, toAbsolute } from "../arguments/values.ts";
 import { defineCommand, usageError } from "../command.ts";
-import { currentDirectory, toAbsolute } from "../arguments/current-directory.ts";
 import { openFileLog, openProcessLog } from "../open-log.ts";
-import { toRunningOptions } from "../arguments/running-options.ts";
-import { keepHeapsFlat } from "../small-heap.ts";
 
 /** Ends this process like the agent: with its exit code, or by its signal. */
-export const wrap = defineCommand({
+export const command = defineCommand({
   usage: "[options] -- AGENT [ARG…]",
   takesRest: true,
   options: {
@@ -57,15 +57,16 @@ export const wrap = defineCommand({
     const [command, ...args] = rest ?? [];
     if (command === undefined) throw usageError("missing agent; write: acp-skills [options] -- AGENT [ARG…]");
     if (command === "") throw usageError("the agent's command is empty");
-    keepHeapsFlat();
-    const runningOptions = toRunningOptions(given, currentDirectory);
+    // Each list of thousands of skills leaves megabytes of garbage: collect it after growing by a fifth instead of doubling.
+    setFlagsFromString("--heap-growing-percent=20");
+    const runningOptions = toRunningOptions(given);
     const stderr = openProcessLog();
     let log: Log = stderr;
     if (given.log !== undefined) {
       try {
         log = openFileLog(given.log, stderr, () => new Date());
       } catch (error) {
-        stderr("error", `cannot open --log ${given.log}: ${error instanceof Error ? error.message : String(error)}`);
+        stderr("error", `cannot open --log ${given.log}: ${reasonOf(error)}`);
         return 2;
       }
     }
@@ -87,9 +88,7 @@ export const wrap = defineCommand({
       input: process.stdin,
       output: process.stdout,
       // Node does not close stdout when the stream ends.
-      endOutput: () => {
-        closeSync(1);
-      },
+      endOutput: () => closeSync(1),
       options,
     });
     exitAs(status);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { SkillFiles } from "../../skills/files/skill-files.ts";
-import { cutToWidth } from "./display-width.ts";
+import { cutToWidth } from "./columns.ts";
 import { safeText } from "./safe-text.ts";
 
 /** A progress line, updated in place once work has taken a second. Writes nothing if stderr is not a terminal. */

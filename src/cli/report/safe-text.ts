@@ -26,6 +26,29 @@ export function safeLines(text: string): string {
     .join("\n");
 }
 
+/**
+ * Passes text on by whole lines, rewritten and then made safe: workflow commands cannot be recognised in part of a line. `end` passes the
+ * rest of the last line.
+ */
+export function openSafeLines(
+  write: (text: string) => void,
+  rewrite = (text: string): string => text,
+): { readonly push: (text: string) => void; readonly end: () => void } {
+  let held = "";
+  return {
+    push(text) {
+      held += text;
+      const end = held.lastIndexOf("\n") + 1;
+      if (end > 0) write(safeLines(rewrite(held.slice(0, end))));
+      held = held.slice(end);
+    },
+    end() {
+      if (held !== "") write(safeLines(rewrite(held)));
+      held = "";
+    },
+  };
+}
+
 /** The `#` of `##[error]`, `##vso[…]` and `##teamcity[…]`, which GitHub, Azure and TeamCity execute anywhere in a line. */
 const ciCommand = /#(?=#[a-z]*\[)/gi;
 /** The first colon of `::error::`, which GitHub executes at the start of a line. */
@@ -33,3 +56,24 @@ const workflowCommand = /^(\s*):(?=:[a-z])/i;
 /** Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, and bidirectional controls. */
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const unsafeEach = new RegExp(unsafe, "gu");
+
+/**
+ * JSON that is safe to print: commands to terminals and CI systems, invisible characters and those that reorder text are written as
+ * JSON escapes. No line of JSON starts with `::`.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, null, indent);
+  const safe = unusual.test(json) ? replaceInvisible(json, toJsonEscape).replace(unsafeInJson, toJsonEscape) : json;
+  return safe.includes("##") ? safe.replace(ciCommand, toJsonEscape) : safe;
+}
+
+function toJsonEscape(character: string): string {
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
+}
+
+const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** A fast check for text that may need escaping; most text does not. */
+const unusual = /[^\0-\u007e]/;

@@ -1,5 +1,9 @@
+import type { Problem } from "../../skills/rules/problem.ts";
 import type { RuleCode } from "../../skills/rules/rules.ts";
 import type { SkillCounts } from "../../skills/rules/skill-counts.ts";
+import { counted } from "./columns.ts";
+import { plainPaint } from "./terminal.ts";
+import type { Paint } from "./terminal.ts";
 
 const reasons: Partial<Record<RuleCode, string>> = {
   "too-deep": "too deep",
@@ -21,4 +25,15 @@ export function sayCounts({ found, checked, notChecked, complete, reasons: why }
   if (why.length === 0) return counts;
   const parts = why.map(({ code, count }) => `${count === 0 ? "" : `${count} `}${reasons[code] ?? code}`);
   return `${counts} (${parts.join(", ")})`;
+}
+
+export const severityColours = { error: "red", warning: "yellow", note: "yellow" } as const;
+
+/** The number of problems by severity: `3 errors, 1 warning`. */
+export function saySeverities(problems: readonly Problem[], paint: Paint = plainPaint): string {
+  const counts = (["error", "warning", "note"] as const).flatMap((severity) => {
+    const count = problems.filter((problem) => problem.severity === severity).length;
+    return count === 0 ? [] : [paint(severityColours[severity], counted(count, severity))];
+  });
+  return counts.join(", ");
 }

@@ -6,3 +6,9 @@ export function shownPath(file: string, cwd: string): string {
   if (relative === "") return ".";
   return relative === ".." || relative.startsWith(`..${path.sep}`) || path.isAbsolute(relative) ? file : relative;
 }
+
+/** A path for display: with `~` inside the home directory, otherwise absolute. */
+export function homePath(file: string, home: string): string {
+  const relative = shownPath(file, home);
+  return relative === file ? file : relative === "." ? "~" : `~/${relative}`;
+}

@@ -1,11 +1,9 @@
 import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
-import { colourPaint, plainPaint, wantsColour } from "./colour.ts";
-import type { Paint } from "./colour.ts";
-import { currentDirectory } from "../arguments/current-directory.ts";
+import { currentDirectory } from "../arguments/values.ts";
 import { openProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
-import { safeText } from "./safe-text.ts";
+import { jsonText, safeText } from "./safe-text.ts";
 
 /** The streams and the environment of a command: results go to stdout, everything else to stderr. */
 export interface Terminal {
@@ -20,6 +18,8 @@ export interface Terminal {
   readonly readerGone: AbortSignal;
   /** Prints results in chunks. Resolves when they have been written or stdout is closed. */
   print(pieces: Iterable<string>): Promise<void>;
+  /** Prints a value as JSON on several lines. */
+  printJson(value: unknown): Promise<void>;
   /** Writes bytes to stdout unchanged, including control characters. Resolves like `print`. */
   pass(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** Prints one line on stderr, with control characters escaped. */
@@ -33,7 +33,10 @@ export interface Terminal {
 /** The size of the one buffer that collects chunks; it is reused when they have been written. */
 const writeSize = 64 * 1024;
 
-/** The terminal of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the exit code stays the same. */
+/**
+ * The terminal of this process; streams are not touched before their first use. If the reader closes stdout, printing stops and the
+ * exit code stays the same.
+ */
 export function openTerminal(): Terminal {
   const { env } = process;
   const reader = new AbortController();
@@ -52,7 +55,7 @@ export function openTerminal(): Terminal {
     process.stderr.on("error", () => undefined);
     return process.stderr;
   });
-  return {
+  const terminal: Terminal = {
     get cwd() {
       return currentDirectory();
     },
@@ -83,6 +86,7 @@ export function openTerminal(): Terminal {
       }
       if (filled > 0) await flush();
     },
+    printJson: (value) => terminal.print([jsonText(value, 2), "\n"]),
     async pass(chunks) {
       for await (const chunk of chunks) {
         if (reader.signal.aborted) return;
@@ -101,6 +105,7 @@ export function openTerminal(): Terminal {
       stderr().write(`acp-skills: ${safeText(sentence)}\n`);
     },
   };
+  return terminal;
 }
 
 function once<Value>(open: () => Value): () => Value {
@@ -117,4 +122,47 @@ export function widthOf({
   readonly columns?: number;
 }): number | undefined {
   return isTTY === true && columns !== undefined && columns > 0 ? columns : undefined;
+}
+
+/** An AbortSignal for SIGINT and SIGTERM; a second signal terminates the process. */
+export function onInterruption(): { readonly signal: AbortSignal; readonly stop: () => void } {
+  const controller = new AbortController();
+  const interrupt = (): void => {
+    stop();
+    controller.abort(new Error("interrupted"));
+  };
+  const stop = (): void => {
+    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, interrupt);
+  };
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, interrupt);
+  return { signal: controller.signal, stop };
+}
+
+const codes = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+} as const;
+
+type Style = keyof typeof codes;
+
+/** Colours a text, or returns it unchanged if colours are off. */
+export type Paint = (style: Style, text: string) => string;
+
+export const plainPaint: Paint = (_style, text) => text;
+
+export const colourPaint: Paint = (style, text) => {
+  const [on, off] = codes[style];
+  return `\u001b[${on}m${text}\u001b[${off}m`;
+};
+
+/** FORCE_COLOR has priority (`0` and `false` mean no), then NO_COLOR, then whether it is a terminal that supports colours. */
+export function wantsColour(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
+  const forced = env["FORCE_COLOR"];
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  if (env["NO_COLOR"]) return false;
+  return isTerminal && env["TERM"] !== "dumb";
 }

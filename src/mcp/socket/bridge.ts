@@ -2,9 +2,9 @@ import { connect } from "node:net";
 import { dirname } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { Log } from "../../base/log.ts";
+import { whenParentGone } from "../../base/processes/live-process.ts";
+import type { ParentOptions } from "../../base/processes/live-process.ts";
 import { privacyFault } from "./private-directory.ts";
-import { whenParentGone } from "./when-parent-gone.ts";
-import type { ParentOptions } from "./when-parent-gone.ts";
 
 export interface BridgeOptions extends ParentOptions {
   /** From the agent. */

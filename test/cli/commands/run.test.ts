@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { parseDuration } from "../../../src/cli/commands/run.ts";
 import { runCli, startCli } from "../run-cli.ts";
 import type { CliRun } from "../run-cli.ts";
 import { skillText, useTemporaryProject, writeSecretAction } from "../temporary-project.ts";
@@ -145,10 +146,10 @@ describe("acp-skills run", () => {
     }
   });
 
-  test("an unknown name is refused with the nearest ones", async () => {
+  test("an unknown name is refused with the nearest one", async () => {
     writeAction("def main():\n    pass\n");
     const { code, stderr } = await run("a.c");
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("Available: a.b, ") as string });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "acp-skills: unknown skill a.c; did you mean a.b?\n" });
   });
 
   test.each<[string, string[]]>([
@@ -165,7 +166,7 @@ describe("acp-skills run", () => {
     ["Did you mean numbers?", ["a.b", "--args", '{"nmbers":1}']],
     ["--args: expected an object", ["a.b", "--args", "[1]"]],
     ["acp-skills show words prints its instructions; a file under scripts/ runs with --script PATH.", ["words"]],
-    ["acp-skills list shows all skills.", ["a.c"]],
+    ["acp-skills list shows all", ["zzzzzz"]],
   ])("a refusal names options and commands, not tools and parameters: %s", async (told, args) => {
     writeAction(
       "def main(args):\n    pass\n",
@@ -195,10 +196,10 @@ describe("acp-skills run", () => {
     const cut = await run("a.b", "--timeout", "9999999");
     expect(cut).toMatchObject({
       code: 0,
-      stderr: "acp-skills: --timeout 9999999 ms is above the limit; the run had 5000 ms\n",
+      stderr: "acp-skills: --timeout 9999999 is above the limit; the run had 5000 ms\n",
     });
     const own = await run("a.b", "--timeout", "6s");
-    expect(own.stderr).toBe("acp-skills: --timeout 6000 ms is above the limit of the skill; the run had 5000 ms\n");
+    expect(own.stderr).toBe("acp-skills: --timeout 6s is above the limit of the skill; the run had 5000 ms\n");
     expect((await run("a.b", "--timeout", "4s")).stderr).toBe("");
   });
 
@@ -235,4 +236,20 @@ describe("acp-skills run", () => {
     child.kill("SIGINT");
     expect(await ended).toEqual([130, null]);
   });
+});
+
+test.each([
+  ["10s", 10_000],
+  ["500ms", 500],
+  ["2m", 120_000],
+  ["1.5s", 1500],
+  ["30000", 30_000],
+])("parses %s as %i milliseconds", (text, milliseconds) => {
+  expect(parseDuration("--timeout", text)).toBe(milliseconds);
+});
+
+test.each(["abc", "0", "0s", "-1", "10 s", "10h", "1e3", "s", ""])("rejects %j with an example", (text) => {
+  expect(() => parseDuration("--timeout", text)).toThrow(
+    `--timeout needs a duration such as 10s, 500ms or 2m (a plain number is milliseconds), not ${text}`,
+  );
 });

@@ -87,7 +87,7 @@ describe("acp-skills runs", () => {
     expect(await cli("runs", "show", "run_0000000009")).toEqual({
       code: 1,
       stdout: "",
-      stderr: "acp-skills: there is no run run_0000000009 in the last 24 hours\n",
+      stderr: "acp-skills: there is no run run_0000000009 in the last 24 hours; acp-skills runs list shows all\n",
     });
     project.write(`data/runs/0123/${now}-run_0000000003.json`, "{");
     const damaged = await cli("runs", "list");

@@ -95,7 +95,7 @@ test("an unknown name exits with 1 and suggests the nearest ones", async () => {
     stdout: "",
     stderr: "acp-skills: unknown skill comit-message; did you mean commit-message?\n",
   });
-  expect((await show("zebra")).stderr).toBe("acp-skills: unknown skill zebra\n");
+  expect((await show("zebra")).stderr).toBe("acp-skills: unknown skill zebra; acp-skills list shows all\n");
 });
 
 test("problems of the skill are printed with their positions", async () => {

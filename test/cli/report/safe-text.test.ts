@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { jsonText } from "../../../src/cli/report/json-text.ts";
-import { printLines } from "../../../src/cli/report/print-lines.ts";
-import { safeLines, safeText } from "../../../src/cli/report/safe-text.ts";
+import { jsonText, openSafeLines, safeLines, safeText } from "../../../src/cli/report/safe-text.ts";
 
 test("makes escape sequences visible", () => {
   expect(safeText("\u001b[2Jgone\u0007 \u009b31mred \u007f")).toBe("\\u{1b}[2Jgone\\u{7} \\u{9b}31mred \\u{7f}");
@@ -45,7 +43,7 @@ test("escapes a workflow command that is printed in pieces", () => {
     fc.property(fc.constantFrom(...obeyed), fc.nat(40), fc.nat(40), (text, first, second) => {
       const [from, to] = [Math.min(first, second), Math.max(first, second)];
       let written = "";
-      const { push, end } = printLines((part) => (written += part));
+      const { push, end } = openSafeLines((part) => (written += part));
       for (const piece of [`a\n${text.slice(0, from)}`, text.slice(from, to), text.slice(to)]) push(piece);
       end();
       expect(written).toBe(`a\n${safeText(text)}`);

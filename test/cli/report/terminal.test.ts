@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { widthOf } from "../../../src/cli/report/terminal.ts";
+import { wantsColour, widthOf } from "../../../src/cli/report/terminal.ts";
 
 test.each([
   [{ isTTY: true, columns: 80 }, 80],
@@ -9,4 +9,17 @@ test.each([
   [{ columns: 80 }, undefined],
 ])("the width of %j is %s columns", (stdout, columns) => {
   expect(widthOf(stdout)).toBe(columns);
+});
+
+test.each([
+  [{}, true, true],
+  [{}, false, false],
+  [{ TERM: "dumb" }, true, false],
+  [{ NO_COLOR: "1" }, true, false],
+  [{ NO_COLOR: "" }, true, true],
+  [{ FORCE_COLOR: "1" }, false, true],
+  [{ FORCE_COLOR: "0" }, true, false],
+  [{ FORCE_COLOR: "1", NO_COLOR: "1" }, false, true],
+])("with %j (terminal: %s), uses colours: %s", (env, isTerminal, wanted) => {
+  expect(wantsColour(env, isTerminal)).toBe(wanted);
 });

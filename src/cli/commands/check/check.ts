@@ -1,25 +1,34 @@
 import { systemClock } from "../../../base/clock.ts";
-import { diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import { nearest } from "../../../base/nearest.ts";
 import { version } from "../../../base/version.ts";
-import { defineCommand, usageError } from "../../command.ts";
+import { isSkillsError } from "../../../errors.ts";
 import { checkSkills } from "../../../skills/check/check-skills.ts";
 import type { CheckReport } from "../../../skills/check/check-skills.ts";
+import { diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import type { SkillFiles } from "../../../skills/files/skill-files.ts";
 import { levels, rules } from "../../../skills/rules/rules.ts";
 import type { RuleCode, RuleSettings } from "../../../skills/rules/rules.ts";
-import { nearest } from "../../../base/nearest.ts";
-import type { Reporter } from "./reporters/reporter.ts";
+import { defineCommand, usageError } from "../../command.ts";
 import { showReads } from "../../report/progress.ts";
 import { sayCounts } from "../../report/say-counts.ts";
-import { openSourceLines } from "./reporters/source-lines.ts";
+import type { Reporter } from "./reporter.ts";
 
-export const check = defineCommand({
+/** Where each format is; only the chosen one is loaded. */
+const reporters = {
+  pretty: async (): Promise<Reporter> => (await import("./pretty.ts")).prettyReporter,
+  json: async (): Promise<Reporter> => (await import("./machine-readable.ts")).jsonReporter,
+  github: async (): Promise<Reporter> => (await import("./machine-readable.ts")).githubReporter,
+  sarif: async (): Promise<Reporter> => (await import("./machine-readable.ts")).sarifReporter,
+};
+
+export const command = defineCommand({
   usage: "check [PATH…] [options]",
   positionals: { name: "PATH", minimum: 0, maximum: Infinity },
   options: {
     level: {
       type: "string",
       choices: levels,
-      help: "Which rules apply. Default: spec, the Agent Skills specification; claude: with the fields of Claude Code.",
+      help: "Which rules apply; see below. Default: spec.",
     },
     rule: {
       type: "string",
@@ -44,13 +53,15 @@ export const check = defineCommand({
   notes: [
     "PATH is a SKILL.md, a skill's directory, or a directory that contains skills. Default: the current directory.",
     "In a directory, .agents/skills and .claude/skills are checked as well.",
+    "Levels: spec, the Agent Skills specification; claude, the same with the fields of Claude Code; wire, what editors are sent;",
+    "  lenient, what is offered at all: a skill with an error at this level is left out.",
     "Exits with 1 if there is an error, or if a PATH does not exist or contains no skill; warnings alone exit with 0.",
   ],
   async run({ positionals: paths, options }, terminal) {
     const { level = "spec", reporter: name = "pretty", fix = false, watch = false } = options;
     const settings = toRuleSettings(options.rule ?? []);
     const maxProblems = toMaxProblems(options["max-problems"]);
-    const reporter = await loadReporter(name);
+    const reporter = await reporters[name]();
     const { cwd, paint, columns } = terminal;
     const files = showReads(diskSkillFiles(), terminal.progress);
     const checkOnce = async (onDirectory?: (directory: string) => void): Promise<CheckReport> => {
@@ -83,7 +94,9 @@ function toRuleSettings(given: readonly string[]): RuleSettings {
     const [name = "", severity = ""] = setting.split("=", 2);
     if (!isRule(name)) {
       const [close] = nearest(name, Object.keys(rules));
-      throw usageError(`unknown rule ${name}${close === undefined ? "" : `; did you mean ${close}?`}`);
+      throw usageError(
+        `unknown rule ${name}; ${close === undefined ? "each problem names its rule" : `did you mean ${close}?`}`,
+      );
     }
     if (severity !== "off" && severity !== "warning" && severity !== "error") {
       throw usageError(`--rule ${name} needs off, warning or error, as in --rule ${name}=off`);
@@ -105,17 +118,27 @@ function toMaxProblems(given: string | undefined): number {
   return Number(given);
 }
 
-type ReporterName = "pretty" | "json" | "github" | "sarif";
+/** Problems after this line have no code frame. */
+const frameBytes = 1024 * 1024;
 
-async function loadReporter(name: ReporterName): Promise<Reporter> {
-  switch (name) {
-    case "pretty":
-      return (await import("./reporters/pretty.ts")).prettyReporter;
-    case "json":
-      return (await import("./reporters/json.ts")).jsonReporter;
-    case "github":
-      return (await import("./reporters/github.ts")).githubReporter;
-    case "sarif":
-      return (await import("./reporters/sarif.ts")).sarifReporter;
+/** Reads lines of files for code frames. Remembers the last file only. */
+function openSourceLines(files: SkillFiles): (file: string, line: number) => string | undefined {
+  let remembered = { file: "", lines: noLines };
+  return (file, line) => {
+    if (remembered.file !== file) remembered = { file, lines: readLines(files, file) };
+    return remembered.lines[line - 1];
+  };
+}
+
+const noLines: readonly string[] = [];
+
+function readLines(files: SkillFiles, file: string): readonly string[] {
+  try {
+    const { bytes } = files.head(file, frameBytes);
+    return new TextDecoder("utf-8", { ignoreBOM: false }).decode(bytes).split(/\r\n|\n|\r/);
+  } catch (error) {
+    if (!isSkillsError(error)) throw error;
+    // A directory, or an unreadable file: reported as a problem, without lines.
+    return noLines;
   }
 }

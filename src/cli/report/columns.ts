@@ -1,3 +1,41 @@
+import { safeText } from "./safe-text.ts";
+import type { Paint, Terminal } from "./terminal.ts";
+
+/** The minimum width of the last column. */
+const leastLastColumn = 20;
+
+/** A heading and rows in aligned columns; the last column is truncated at the width of the terminal. */
+export function* table(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns, paint }: Pick<Terminal, "columns" | "paint">,
+): Iterable<string> {
+  const last = heading.length - 1;
+  const widths = heading.slice(0, last).map((title, index) => {
+    return rows.reduce((widest, row) => Math.max(widest, displayWidth(row[index] ?? "")), title.length);
+  });
+  const used = widths.reduce((sum, width) => sum + width + 2, 0);
+  const room = columns === undefined ? Infinity : Math.max(leastLastColumn, columns - used);
+  const line = (cells: readonly string[]): string => {
+    const padded = cells.slice(0, last).map((cell, index) => padToWidth(cell, widths[index] ?? 0));
+    const end = cells[last] ?? "";
+    return [...padded, room === Infinity ? end : cutToWidth(end, room)].join("  ").trimEnd();
+  };
+  yield `${paint("dim", line(heading))}\n`;
+  for (const row of rows) yield `${line(row)}\n`;
+}
+
+/** A number with its noun: `1 skill`, `2 skills`. */
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Formats `label  value` lines of one width; none for an absent or empty value. */
+export function labelled(paint: Paint, width: number): (label: string, value: string | undefined) => string {
+  return (label, value) =>
+    value === undefined || value === "" ? "" : `${paint("dim", label.padEnd(width))}${safeText(value)}\n`;
+}
+
 /** The columns that a text takes in a terminal: two for wide characters and emoji, none for combining marks. */
 export function displayWidth(text: string): number {
   if (printableAscii.test(text)) return text.length;

@@ -1,27 +1,26 @@
 import { accessSync, constants, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
-import { ownershipFault } from "../../base/paths/make-directories.ts";
+import { defaultDataDirectory } from "../base/data-directory.ts";
+import { ownershipFault } from "../base/paths/make-directories.ts";
 
-/** Why a directory that an option names by an absolute path cannot be read; empty if it can. */
-export function directoryFault(option: string, directory: string): string[] {
-  try {
-    if (!statSync(directory).isDirectory()) return [`${option} ${directory}: not a directory`];
-    accessSync(directory, constants.R_OK | constants.X_OK);
-    return [];
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return [`${option} ${directory}: no such directory`];
-    return [`${option} ${directory}: cannot be read (${code ?? String(error)})`];
-  }
+/** Where blobs, the ledger, run records and packages of this user are. */
+export function dataDirectory({ home }: { readonly home: string }): string {
+  return defaultDataDirectory({ platform: process.platform, env: process.env, home });
+}
+
+/** Collects what a store lists into an array. */
+export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
 }
 
 /** Why nothing can be stored in the data directory, or undefined. Changes nothing: a missing directory is created when needed. */
 export function storageFault(directory: string): string | undefined {
   for (const place of [directory, ...["blobs", "ledger", "packages"].map((room) => path.join(directory, room))]) {
-    const stats = statsOf(place);
-    const fault =
-      stats === undefined ? accessFault(nearestExisting(place)) : (accessFault(place) ?? ownershipFault(place));
+    const isThere = statsOf(place) !== undefined;
+    const fault = isThere ? (accessFault(place) ?? ownershipFault(place)) : accessFault(nearestExisting(place));
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -1,6 +1,6 @@
-import type { ReportContext } from "../../../../../src/cli/commands/check/reporters/reporter.ts";
-import type { CheckReport } from "../../../../../src/skills/check/check-skills.ts";
-import { plainPaint } from "../../../../../src/cli/report/colour.ts";
+import type { ReportContext } from "../../../../src/cli/commands/check/reporter.ts";
+import type { CheckReport } from "../../../../src/skills/check/check-skills.ts";
+import { plainPaint } from "../../../../src/cli/report/terminal.ts";
 
 const lines = ["---", "name: Foo", "description: 100%, \u001b[31mred", "---"];
 

@@ -1,0 +1,144 @@
+import { toSentences } from "../../base/invalid-input.ts";
+import type { Violation } from "../../base/invalid-input.ts";
+import type { Log } from "../../base/log.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import type { RunFailure, RunResult } from "../../runs/record/run-result.ts";
+import type { Catalog } from "../../skills/catalog.ts";
+import { noSuchSkill } from "../../skills/no-such-skill.ts";
+import { toWireError } from "../../wire/error-table.ts";
+import { jsonText, safeLines } from "./safe-text.ts";
+import { shownPath } from "./shown-path.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Where the skills of a run are on this machine. */
+interface Places {
+  readonly catalog: Pick<Catalog, "find">;
+  readonly cwd: string;
+}
+
+/** Replaces paths inside the sandbox with those of the skill's own files on this machine. */
+export function toOwnPaths(text: string, { catalog, cwd }: Places): string {
+  return text.replace(/(?<![\w/.-])\/skills\/([a-z0-9.-]+)(?=\/)/g, (inside, name: string) => {
+    const offered = catalog.find(name);
+    return offered === undefined ? inside : shownPath(offered.skill.directory, cwd);
+  });
+}
+
+/**
+ * Human-readable text for a result: status, output, and the commands that show truncated parts. `isScript`: its output was printed while
+ * it ran.
+ */
+export function describeRun(result: RunResult, isScript: boolean, places: Places): string[] {
+  const { status, summary, logs_blob, run_id, duration_ms, limits_applied, output_blobs } = result;
+  const { more_output_blobs: more } = result;
+  const body = result.status === "failed" ? failureLines(result.error) : outputLines(result.output, isScript);
+  const others = output_blobs.filter((id) => !body.some((line) => line.endsWith(readCommand(id))));
+  const lines = [
+    `${status === "completed" ? "✓" : "✗"} ${summary}`,
+    ...body,
+    ...others.map((id) => `blob: ${id}`),
+    ...(more === undefined
+      ? []
+      : [`… and ${more.count} more blobs${more.blob_id === undefined ? "" : `; list: ${readCommand(more.blob_id)}`}`]),
+    ...(logs_blob === undefined ? [] : [`full log: ${readCommand(logs_blob)}`]),
+    `${run_id}: ${duration_ms} ms, sandbox ${limits_applied.isolation}`,
+  ];
+  return lines.map((line) => `${safeLines(toOwnPaths(line, places))}\n`);
+}
+
+function readCommand(blob: string): string {
+  return `acp-skills blobs read ${blob}`;
+}
+
+function outputLines(output: unknown, isScript: boolean): string[] {
+  if (output === undefined || output === null) return [];
+  if (isScript && typeof output === "object")
+    return Object.entries(output).flatMap(([stream, text]) => {
+      const cut = toCut(text);
+      return cut === undefined ? [] : [`${stream}: ${cut.told}`];
+    });
+  if (typeof output === "string") return [output];
+  const cut = toCut(output);
+  return cut === undefined ? [jsonText(output, 2)] : [cut.preview, cut.told];
+}
+
+/** An output that is too long for a result and stored as a blob (CONTRACT C-5.1). */
+function toCut(output: unknown): { readonly preview: string; readonly told: string } | undefined {
+  if (typeof output !== "object" || output === null || !("truncated" in output) || output.truncated !== true)
+    return undefined;
+  const { size_bytes, blob_id, preview } = output as Record<string, unknown>;
+  const rest = typeof blob_id === "string" ? `all of it: ${readCommand(blob_id)}` : "it could not be stored";
+  return { preview: String(preview), told: `${String(size_bytes)} bytes; ${rest}` };
+}
+
+/** Fields that are already in the message, or were printed while the code ran. */
+const known = new Set(["traceback", "file", "line", "hint", "exit_code", "stdout", "stderr", "started"]);
+
+function failureLines({ type, message, details = {} }: RunFailure): string[] {
+  const { traceback, hint } = details;
+  const summary = `${type}: ${message}`;
+  // The summary is printed already.
+  const cut = (text: string): string => (text.endsWith(summary) ? text.slice(0, -summary.length) : text).trimEnd();
+  const others = Object.entries(details).filter(([key]) => !known.has(key) && !/^limit|_bytes$/.test(key));
+  return [
+    ...(typeof traceback === "string" ? [cut(traceback)] : []),
+    ...(others.length === 0 ? [] : [jsonText(Object.fromEntries(others), 2)]),
+    ...(typeof hint === "string" ? [`hint: ${hint}`] : []),
+  ];
+}
+
+/** Reports an error: a sentence, or the error object with `--json`. An internal error is logged and reported by its id. */
+export function tellRefusal(
+  error: unknown,
+  { json }: { readonly json?: boolean },
+  { terminal, log }: { readonly terminal: Terminal; readonly log: Log },
+): void {
+  const told = toWireError(error, { log });
+  const { hint = "", available = [] } = told.data;
+  // Some messages already end with their hint.
+  const advice = told.message.endsWith(hint) ? [] : [hint];
+  const names = available.length === 0 ? [] : [`Available: ${available.join(", ")}.`];
+  if (json === true) terminal.echo(`${jsonText(told)}\n`);
+  else terminal.tell([told.message, ...advice, ...names].join(" "));
+}
+
+/** Rewrites an error of the tool behind `acp-skills run NAME` to name options instead of parameters, and commands instead of tools. */
+export function inWordsOfRun(error: unknown, name: string, catalog: Catalog): unknown {
+  if (!isSkillsError(error) || error.code === "INTERNAL") return error;
+  if (error.code === "SKILL_NOT_FOUND" && catalog.find(name) === undefined)
+    return new SkillsError(error.code, noSuchSkill(name, catalog.snapshot), { cause: error });
+  const { violations, hint } = error.facts;
+  const own = (text: string): string =>
+    words.reduce((told, [pattern, word]) => told.replace(pattern, () => word.replace("NAME", name)), text);
+  const message = Array.isArray(violations)
+    ? toSentences(violations as Violation[], toOption).join(" ")
+    : error.message;
+  const facts = { ...error.facts, ...(typeof hint === "string" && { hint: own(hint) }) };
+  return new SkillsError(error.code, own(message), { cause: error, facts });
+}
+
+/** The option that a parameter comes from. */
+function toOption(field: string): string {
+  const [, parameter = "", ...inside] = field.split("/");
+  const option = options[parameter] ?? parameter;
+  const place = inside.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")).join(".");
+  return place === "" || parameter === "input_blobs" ? option : `${place} in ${option}`;
+}
+
+const options: Readonly<Record<string, string>> = {
+  name: "NAME",
+  args: "--args",
+  script: "--script",
+  input_blobs: "--blob",
+  timeout_ms: "--timeout",
+};
+
+/** Sentences about tools, and the same about commands. */
+const words: readonly (readonly [RegExp, string])[] = [
+  [
+    /Call describe_skill .*parameter script\./,
+    "acp-skills show NAME prints its instructions; a file under scripts/ runs with --script PATH.",
+  ],
+  [/describe_skill lists them\./, "acp-skills show NAME lists them."],
+  [/a blob id, as create_blob returns it/, 'a blob; pass a file with --blob, and refer to the first as "@1"'],
+];
