@@ -1,10 +1,10 @@
 /** Long work as a generator: it yields undefined where it may pause, or a promise to await. */
 export type Steps<Result> = Generator<Promise<unknown> | undefined, Result>;
 
-/** Runs steps, and yields to the event loop after every `slice` milliseconds. */
+/** Runs steps, and yields to the event loop after every `slice` milliseconds; 3 unless given. */
 export async function runInSlices<Result>(
   steps: Steps<Result>,
-  { now, slice }: { now: () => number; slice: number },
+  { now = () => performance.now(), slice = 3 }: { readonly now?: () => number; readonly slice?: number } = {},
 ): Promise<Result> {
   for (let end = now() + slice; ;) {
     const step = steps.next();

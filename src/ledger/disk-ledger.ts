@@ -4,7 +4,7 @@ import path from "node:path";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../base/log.ts";
 import { makeOwnDirectories } from "../base/paths/make-directories.ts";
-import { fromLedgerLine, toLedgerLine } from "./ledger-line.ts";
+import { fromLedgerLine, toLedgerLine } from "./ledger.ts";
 import type { Ledger } from "./ledger.ts";
 
 export interface DiskLedgerOptions {

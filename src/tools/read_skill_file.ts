@@ -41,7 +41,7 @@ export const readSkillFile = defineTool({
 });
 
 async function fileNotFound(source: SkillSource, { name, directory }: Skill, path: string): Promise<SkillsError> {
-  const { files } = await runInSlices(walkSkill(source.files, directory), { now: () => performance.now(), slice: 3 });
+  const { files } = await runInSlices(walkSkill(source.files, directory));
   const available = nearest(
     path,
     files.map((file) => file.path),

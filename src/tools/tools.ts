@@ -25,7 +25,7 @@ const tools = {
 } as const satisfies Record<ToolName, object>;
 
 /** The tools by name, as their files define them. */
-export type Tools = typeof tools;
+type Tools = typeof tools;
 
 const all = Object.values(tools) as readonly unknown[] as readonly Tool[];
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import * as fc from "fast-check";
-import { fromLedgerLine, toLedgerLine } from "../../src/ledger/ledger-line.ts";
+import { fromLedgerLine, toLedgerLine } from "../../src/ledger/ledger.ts";
 
 test("a line is JSON with wire names and one trailing newline", () => {
   expect(toLedgerLine({ at: 0, tool: "read_blob", skill: "a.b", sessionId: "s\n1", door: "acp" })).toBe(

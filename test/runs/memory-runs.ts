@@ -2,7 +2,7 @@ import { memorySandbox } from "../sandbox/memory-sandbox.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import { createRuns } from "../../src/runs/runs.ts";
 import type { Runs, RunsOptions } from "../../src/runs/runs.ts";
-import { memoryRunStore } from "../../src/runs/store/memory-run-store.ts";
+import { memoryRunStore } from "./store/memory-run-store.ts";
 import { createGrants } from "../../src/trust/grants.ts";
 import { manualClock } from "../manual-clock.ts";
 import type { ManualClock } from "../manual-clock.ts";

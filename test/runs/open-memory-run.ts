@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { RunCaller } from "../../src/runs/run-caller.ts";
 import type { RunEvent } from "../../src/runs/run-event.ts";
 import type { Runs } from "../../src/runs/runs.ts";
-import { memoryRunStore } from "../../src/runs/store/memory-run-store.ts";
+import { memoryRunStore } from "./store/memory-run-store.ts";
 import type { RunStore } from "../../src/runs/store/run-store.ts";
 import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";

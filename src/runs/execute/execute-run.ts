@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../errors.ts";
-import type { Json, RunEnd, RunHost, SkillCallFailure } from "../../sandbox/sandbox.ts";
+import type { Json, RunHost, SkillCallFailure } from "../../sandbox/sandbox.ts";
 import { maxNestedRuns, maxNesting } from "../plan/run-limits.ts";
 import { createBlobBudget, recordRun } from "../record/run-recorder.ts";
 import type { BlobBudget } from "../record/run-recorder.ts";
@@ -51,8 +51,9 @@ export interface ExecutionMeans extends RunMeans {
 
 /** A run that has ended. */
 export interface EndedRun {
-  readonly end: RunEnd;
   readonly result: RunResult;
+  /** What its code returned, for the run that called it: its own secrets are masked, those of the runs around it are theirs to get back. */
+  readonly returned?: { readonly value: Json };
   /** All that it stored, also where the result does not list them all. */
   readonly blobs: readonly string[];
 }
@@ -86,8 +87,8 @@ export async function executeRun(current: CurrentRun, means: ExecutionMeans, aro
     if (end.type === "cancelled") signal.throwIfAborted();
     const durationMs = Math.max(0, Math.round(means.clock.now() - start));
     const facts = { run, spec, caller, mask, nestedBlobs: called.blobs, durationMs, isolation: sandbox.tier };
-    // Secrets of the runs around it are theirs to get back.
-    return { end: await own.end(end), ...(await toRunResult(end, record, facts)) };
+    const ended = await toRunResult(end, record, facts);
+    return end.type === "returned" ? { ...ended, returned: { value: await own.json(end.value) } } : ended;
   } finally {
     await release();
   }
@@ -127,9 +128,9 @@ function callableSkills(
     const runId = newRunId();
     outer.tell({ type: "skill_called", skill: skill.name, version: skill.version, calledRunId: runId });
     const leftMs = Math.max(1, nesting.deadline - clock.now());
-    const { end, result, blobs: made } = await runNested({ runId, skill, args, leftMs, signal }, outer, nesting);
+    const { returned, result, blobs: made } = await runNested({ runId, skill, args, leftMs, signal }, outer, nesting);
     blobs.push(...made);
-    if (end.type === "returned") return end.value;
+    if (returned !== undefined) return returned.value;
     const { type, message } = result.error ?? { type: "SkillError", message: result.summary };
     throw new SkillCallError(type, message, runId);
   }

@@ -185,7 +185,7 @@ const mebibyte = 1024 * 1024;
  * The blobs that a run mounts: those requested, which must exist, and any others of the caller's that an argument names
  * (CONTRACT C-5.2). Throws BLOB_NOT_FOUND.
  */
-export async function findBlobs(
+async function findBlobs(
   { blobs, owner }: RunCaller,
   tool: string,
   asked: readonly string[],

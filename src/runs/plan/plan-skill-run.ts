@@ -74,7 +74,7 @@ const languages: Readonly<Record<string, "python" | "bash" | "node">> = {
 
 async function scriptOf({ caller }: Planning, skill: Skill, file: string, given: Arguments): Promise<Call> {
   const { files } = caller.sourceOf(skill);
-  const walk = await runInSlices(walkSkill(files, skill.directory), { now: () => performance.now(), slice: 3 });
+  const walk = await runInSlices(walkSkill(files, skill.directory));
   const scripts = walk.files.map(({ path }) => path).filter(isScript);
   if (!scripts.includes(file)) {
     const available = nearest(file, scripts, asAvailable);

@@ -3,7 +3,7 @@
 import { runInSlices } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import type { Json, RunEnd, RunError } from "../../sandbox/sandbox.ts";
+import type { Json, RunError } from "../../sandbox/sandbox.ts";
 import { maskSecrets } from "../../secrets/mask-secrets.ts";
 import type { MaskedStream, SecretMask } from "../../secrets/mask-secrets.ts";
 import { endOfText, startOfText } from "../../skills/text/whole-characters.ts";
@@ -24,10 +24,9 @@ export function toPlainText(text: string): string {
 
 /** The same in slices, of bytes of any length. Of a sequence longer than any terminal needs only the beginning is removed. */
 export async function toLongPlainText(bytes: Buffer): Promise<string> {
-  return await runInSlices(plainInSteps(bytes.toString("utf8")), { now: () => performance.now(), slice: sliceMs });
+  return await runInSlices(plainInSteps(bytes.toString("utf8")));
 }
 
-const sliceMs = 3;
 const pieceLength = 32 * 1024;
 const longestSequence = 256;
 
@@ -69,7 +68,6 @@ export interface Mask {
   readonly longPlain: (bytes: Buffer) => Promise<string>;
   readonly json: (value: Json) => Promise<Json>;
   readonly error: (error: RunError) => Promise<RunError>;
-  readonly end: (end: RunEnd) => Promise<RunEnd>;
   /** For one stream of bytes; a secret may span two chunks. */
   stream(): MaskedStream;
   iterable(content: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
@@ -80,21 +78,16 @@ export function createMask(secrets: Readonly<Record<string, string>>, others: re
   const isNeeded = Object.keys(secrets).length > 0 || others.length > 0;
   const { text, longText, json, openStream } = isNeeded ? maskable(secrets, others) : nothingToMask;
   const plain: Mask["plain"] = (shown) => text(toPlainText(shown));
-  const error: Mask["error"] = async ({ type, message, details }) => ({
-    type: plain(type),
-    message: plain(message),
-    ...(details && { details: (await json(details)) as NonNullable<RunError["details"]> }),
-  });
   return {
     text,
     plain,
     longPlain: async (bytes) => await longText(await toLongPlainText(bytes)),
     json,
-    error,
-    async end(end) {
-      if (end.type === "raised") return { ...end, error: await error(end.error) };
-      return end.type === "returned" ? { ...end, value: await json(end.value) } : end;
-    },
+    error: async ({ type, message, details }) => ({
+      type: plain(type),
+      message: plain(message),
+      ...(details && { details: (await json(details)) as NonNullable<RunError["details"]> }),
+    }),
     stream: openStream,
     async *iterable(content) {
       const masked = openStream();

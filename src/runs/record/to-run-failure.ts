@@ -1,6 +1,6 @@
 import { runInSlices } from "../../base/slices.ts";
 import { writeJson } from "../../sandbox/frames/json.ts";
-import type { Json, RunEnd, RunError, SandboxRun } from "../../sandbox/sandbox.ts";
+import type { Json, RunEnd, RunError, RunLimits, SandboxRun } from "../../sandbox/sandbox.ts";
 import { requirementsFile } from "../plan/dependencies.ts";
 import type { RunRecord } from "./run-recorder.ts";
 import type { RunFailure } from "./run-result.ts";
@@ -12,19 +12,21 @@ const longestType = 128;
 const maxDetailBytes = 4096;
 /** Bytes; as JSON it may be twice as long and still fit. */
 const longestTraceback = 1900;
-const mebibyte = 1024 * 1024;
 
 /** Why a run failed (CONTRACT C-5.1, C-5.7): a run that ended otherwise than by returning or exiting with 0, or lost an output file. */
 export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }: RunFacts): Promise<RunFailure> {
   switch (end.type) {
     case "returned":
       return lostFiles(record);
-    case "raised":
-      return withHint(await toFailure(await mask.error(toLimitError(end.error, run.limits.memoryBytes))), run);
+    case "raised": {
+      const limit = limitReached(end.error);
+      if (limit !== undefined) return limitFailures[limit](run.limits);
+      return withHint(await toFailure(await mask.error(end.error)), run);
+    }
     case "exited":
       return end.exitCode === 0 ? lostFiles(record) : withHint(await scriptFailure(end.exitCode, record, mask), run);
     case "limit":
-      return toLimitFailure(end.limit, run.limits);
+      return limitFailures[end.limit](run.limits);
     case "crashed":
       return await toFailure({ type: "SandboxCrashError", message: mask.plain(end.detail) });
     case "cancelled":
@@ -32,55 +34,40 @@ export async function toRunFailure(end: RunEnd, record: RunRecord, { run, mask }
   }
 }
 
-function toLimitFailure(
-  limit: Extract<RunEnd, { type: "limit" }>["limit"],
-  limits: RunFacts["run"]["limits"],
-): RunFailure {
-  switch (limit) {
-    case "timeout":
-      return {
-        type: "TimeoutError",
-        code: "EXECUTION_TIMEOUT",
-        message: `The run timed out after ${limits.timeoutMs} ms.`,
-        details: { limit_ms: limits.timeoutMs, started: true },
-      };
-    case "memory":
-      return memoryFailure(limits.memoryBytes);
-    case "processes":
-      return {
-        type: "ProcessLimitError",
-        message: `The run started more than ${limits.processes} processes and was stopped.`,
-        details: { limit: limits.processes },
-      };
-    case "disk":
-      return diskFailure();
-    case "output":
-      return {
-        type: "OutputLimitError",
-        message: "The run printed or returned more than the limit and was stopped.",
-        details: { printed_bytes: limits.printedBytes, result_bytes: limits.resultBytes },
-      };
-  }
-}
+type Limit = Extract<RunEnd, { type: "limit" }>["limit"];
 
-/** A limit that the code inside ran into itself gets the name of that limit. */
-function toLimitError(error: RunError, memoryBytes: number): RunError {
-  if (error.type === "MemoryError") return memoryFailure(memoryBytes);
-  if (error.type === "OSError" && /No space left|quota exceeded/i.test(error.message)) return diskFailure();
-  return error;
-}
-
-function memoryFailure(memoryBytes: number): { type: string; message: string; details: { limit_mb: number } } {
-  const limit = memoryBytes / mebibyte;
-  return {
+const limitFailures: Readonly<Record<Limit, (limits: RunLimits) => RunFailure>> = {
+  timeout: ({ timeoutMs }) => ({
+    type: "TimeoutError",
+    code: "EXECUTION_TIMEOUT",
+    message: `The run timed out after ${timeoutMs} ms.`,
+    details: { limit_ms: timeoutMs, started: true },
+  }),
+  memory: ({ memoryBytes }) => ({
     type: "MemoryLimitError",
-    message: `The run exceeded its memory limit of ${limit} MiB.`,
-    details: { limit_mb: limit },
-  };
-}
+    message: `The run exceeded its memory limit of ${memoryBytes / 1024 / 1024} MiB.`,
+    details: { limit_mb: memoryBytes / 1024 / 1024 },
+  }),
+  processes: ({ processes }) => ({
+    type: "ProcessLimitError",
+    message: `The run started more than ${processes} processes and was stopped.`,
+    details: { limit: processes },
+  }),
+  disk: () => ({
+    type: "DiskLimitError",
+    message: "The run exceeded its disk limit: too many files, or too large ones.",
+  }),
+  output: ({ printedBytes, resultBytes }) => ({
+    type: "OutputLimitError",
+    message: "The run printed or returned more than the limit and was stopped.",
+    details: { printed_bytes: printedBytes, result_bytes: resultBytes },
+  }),
+};
 
-function diskFailure(): { type: string; message: string } {
-  return { type: "DiskLimitError", message: "The run exceeded its disk limit: too many files, or too large ones." };
+/** The limit that the code inside ran into itself. */
+function limitReached({ type, message }: RunError): Limit | undefined {
+  if (type === "MemoryError") return "memory";
+  return type === "OSError" && /No space left|quota exceeded/i.test(message) ? "disk" : undefined;
 }
 
 async function toFailure({ type, message, details }: RunError): Promise<RunFailure> {
@@ -94,9 +81,7 @@ async function toFailure({ type, message, details }: RunError): Promise<RunFailu
 
 /** A traceback that is too long keeps its beginning and end; other details that are too long are left out. */
 async function fitDetails(details: NonNullable<RunError["details"]>): Promise<RunError["details"]> {
-  const slices = { now: () => performance.now(), slice: 3 };
-  const fits = async (value: Json): Promise<boolean> =>
-    (await runInSlices(writeJson(value), slices)).length <= maxDetailBytes;
+  const fits = async (value: Json): Promise<boolean> => (await runInSlices(writeJson(value))).length <= maxDetailBytes;
   if (await fits(details)) return details;
   const { traceback } = details;
   if (typeof traceback !== "string") return undefined;

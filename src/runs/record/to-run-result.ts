@@ -109,7 +109,7 @@ function toSummary(text: string): string {
 
 /** A small value as it is; a larger one as a reference to its blob. */
 async function toOutput(value: Json, spill: Spill): Promise<Json> {
-  const bytes = await runInSlices(writeJson(value), { now: () => performance.now(), slice: 3 });
+  const bytes = await runInSlices(writeJson(value));
   if (bytes.length <= maxOutputBytes) return value;
   return await spilled(bytes, "application/json", bytes.toString("utf8"), spill);
 }

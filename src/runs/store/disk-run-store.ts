@@ -99,7 +99,7 @@ class DiskRunStore implements RunStore {
     const { maxRuns, maxBytes, now } = this.#options;
     const hasEnded = run.status !== "queued" && run.status !== "running";
     const record = hasEnded ? run : { ...run, process: identifyProcess() };
-    const json = await runInSlices(writeJson(record), { now: () => performance.now(), slice: 3 });
+    const json = await runInSlices(writeJson(record));
     if (json.length > maxBytes) return;
     const owner = path.join(this.#directory, createHash("sha256").update(run.spec.owner).digest("hex").slice(0, 32));
     makeOwnDirectories(this.#directory, 0o700);

@@ -1,5 +1,5 @@
-import { defaultRetention } from "./run-store.ts";
-import type { KeptRun, RunRetention, RunStore } from "./run-store.ts";
+import { defaultRetention } from "../../../src/runs/store/run-store.ts";
+import type { KeptRun, RunRetention, RunStore } from "../../../src/runs/store/run-store.ts";
 
 /** Records of runs in memory. `now` is in milliseconds since 1970. */
 export function memoryRunStore({
