@@ -1,12 +1,13 @@
-import { constants } from "node:fs";
-import { access, open, realpath } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { open, realpath } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { SkillsError, isSkillsError } from "../errors.ts";
-import { memorySecrets } from "./memory-secrets.ts";
+import { memorySecrets } from "./secret-source.ts";
 import type { SecretSource } from "./secret-source.ts";
 
 const greatestFile = 1024 * 1024;
+const skillFiles = ["SKILL.md", "skill.md", "skill.toml"];
 
 /**
  * Reads a `.env` file that the user named, on every call. A file inside a skill is refused: the skill's author would choose the values,
@@ -24,7 +25,7 @@ export function envFileSecrets(file: string): SecretSource {
 async function readOutsideSkills(file: string): Promise<string> {
   try {
     const real = await realpath(file);
-    const skill = await findSkillAround(real);
+    const skill = findSkillAround(real);
     if (skill !== undefined) {
       throw unreadable(
         file,
@@ -52,21 +53,10 @@ async function readSmallFile(file: string): Promise<string> {
   }
 }
 
-async function findSkillAround(file: string): Promise<string | undefined> {
+function findSkillAround(file: string): string | undefined {
   for (let directory = path.dirname(file); ; directory = path.dirname(directory)) {
-    for (const name of ["SKILL.md", "skill.md", "skill.toml"]) {
-      if (await exists(path.join(directory, name))) return directory;
-    }
+    if (skillFiles.some((name) => existsSync(path.join(directory, name)))) return directory;
     if (directory === path.dirname(directory)) return undefined;
-  }
-}
-
-async function exists(file: string): Promise<boolean> {
-  try {
-    await access(file);
-    return true;
-  } catch {
-    return false;
   }
 }
 

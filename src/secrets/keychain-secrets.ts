@@ -62,13 +62,8 @@ export function keychainSecrets(platform: KeychainPlatform, options: { readonly 
       if (asked.code === "ENOENT" || keychain.isAbsent(asked.exitCode, asked.stderr)) return undefined;
       if (asked.failed) {
         // Without the cause, which contains the program's output.
-        throw new SkillsError(
-          "UNREADABLE",
-          `Reading ${name} for the skill ${skill} from the keychain failed${why(asked)}.`,
-          {
-            facts: { name, skill },
-          },
-        );
+        const message = `Reading ${name} for the skill ${skill} from the keychain failed${why(asked)}.`;
+        throw new SkillsError("UNREADABLE", message, { facts: { name, skill } });
       }
       const value = keychain.endsLine ? asked.stdout.replace(/\n$/, "") : asked.stdout;
       return value === "" ? undefined : value;
@@ -76,16 +71,8 @@ export function keychainSecrets(platform: KeychainPlatform, options: { readonly 
   };
 }
 
-function why({
-  timedOut,
-  isMaxBuffer,
-  exitCode,
-}: {
-  timedOut: boolean;
-  isMaxBuffer: boolean;
-  exitCode?: number;
-}): string {
-  if (timedOut) return ": timed out after two minutes";
-  if (isMaxBuffer) return ": the value exceeds 64 KiB";
-  return exitCode === undefined ? "" : ` (exit code ${exitCode}); it may be locked`;
+function why(asked: { timedOut: boolean; isMaxBuffer: boolean; exitCode?: number }): string {
+  if (asked.timedOut) return ": timed out after two minutes";
+  if (asked.isMaxBuffer) return ": the value exceeds 64 KiB";
+  return asked.exitCode === undefined ? "" : ` (exit code ${asked.exitCode}); it may be locked`;
 }

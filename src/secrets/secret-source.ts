@@ -18,3 +18,26 @@ const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 export function isSecretName(text: string): boolean {
   return secretName.test(text);
 }
+
+/** Reads from an object, on every call: such as `process.env`. */
+export function memorySecrets(values: Readonly<Record<string, string | undefined>>): SecretSource {
+  return {
+    read(name) {
+      const value = isSecretName(name) && Object.hasOwn(values, name) ? values[name] : undefined;
+      return Promise.resolve(value === "" ? undefined : value);
+    },
+  };
+}
+
+/** The first source with a value. An error of a source is not skipped: a locked keychain must not change which value is used. */
+export function firstOf(sources: readonly SecretSource[]): SecretSource {
+  return {
+    async read(name, context) {
+      for (const source of sources) {
+        const value = await source.read(name, context);
+        if (value !== undefined) return value;
+      }
+      return undefined;
+    },
+  };
+}

@@ -7,24 +7,29 @@ import type { Clock } from "../../base/clock.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import type { Log } from "../../base/log.ts";
-import { denoCommand } from "./deno-command.ts";
-import { drivePyodideRun } from "./drive-pyodide-run.ts";
-import type { DenoParts } from "./find-deno.ts";
+import { drivePyodideRun, filesOf } from "./drive-pyodide-run.ts";
 import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
 import { makeOwnedDirectory, showAt } from "../directory/host-directory.ts";
-import { filesOf } from "./pyodide-files.ts";
-import { startPyodide } from "./pyodide-process.ts";
+import { denoCommand, startPyodide } from "./pyodide-process.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
 import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
 import { ownFiles } from "../directory/own-files.ts";
 import { removeTree, chooseUser } from "../directory/private-directory.ts";
 import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 
+/** The two parts of the pyodide tier. */
+export interface DenoParts {
+  /** The executable, not npm's wrapper script. */
+  readonly deno: string;
+  /** The directory of the package `pyodide`. */
+  readonly pyodide: string;
+}
+
 export interface PyodideSandboxOptions {
   readonly parts: DenoParts;
   /** For the compiled standard library, which later processes reuse; without it, each process compiles its own. */
-  readonly cacheDirectory?: string;
-  readonly temporaryDirectory?: string;
+  readonly cacheDirectory?: string | undefined;
+  readonly temporaryDirectory?: string | undefined;
   /** How many prepared children are kept, and for how long after the last run. Each takes about 190 MB, 60 of them shared. */
   readonly pool: { readonly size: number; readonly idleMs: number };
   readonly clock: Clock;

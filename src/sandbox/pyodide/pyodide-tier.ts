@@ -1,20 +1,19 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
-import { findDenoParts } from "./find-deno.ts";
-import { whereSandboxesReach, sweepLeftovers } from "../directory/host-directory.ts";
+import { realpathSync, statSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { urlOf } from "../../base/url-of.ts";
+import { sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
+import { findCommand } from "../find/find-programs.ts";
 import { installRemedy } from "../find/install-remedy.ts";
-import { openPyodideSandbox } from "./pyodide-sandbox.ts";
-import type { Explanation, Sandbox } from "../sandbox.ts";
 import { testSandbox } from "../find/self-probe.ts";
+import type { Explanation, Sandbox } from "../sandbox.ts";
+import { openPyodideSandbox } from "./pyodide-sandbox.ts";
+import type { DenoParts, PyodideSandboxOptions } from "./pyodide-sandbox.ts";
 
-export interface PyodideTierOptions {
+export interface PyodideTierOptions extends Omit<PyodideSandboxOptions, "parts"> {
   /** Directories whose `node_modules` are searched too. Must be trusted: what is found is executed. */
   readonly peersFrom?: readonly string[] | undefined;
-  readonly cacheDirectory?: string | undefined;
-  readonly temporaryDirectory?: string | undefined;
-  readonly pool: { readonly size: number; readonly idleMs: number };
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Prepared children use much memory. */
@@ -22,18 +21,78 @@ const mostWaiting = 1;
 
 /** Opens the pyodide tier if it passes its self-test, or returns why it is not available. */
 export async function openPyodideTier(options: PyodideTierOptions): Promise<Sandbox | Explanation> {
-  const { peersFrom, cacheDirectory, pool, clock, log } = options;
+  const { peersFrom, pool, log } = options;
   const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
   const parts = findDenoParts(peersFrom);
   if (typeof parts === "string") return { reason: parts, fix: [installRemedy(["deno", "pyodide"])] };
   await sweepLeftovers(log, temporaryDirectory);
   const sandbox = await openPyodideSandbox({
+    ...options,
     parts,
     temporaryDirectory,
     pool: { ...pool, size: Math.min(pool.size, mostWaiting) },
-    clock,
-    log,
-    ...(cacheDirectory === undefined ? {} : { cacheDirectory }),
   });
   return testSandbox(sandbox, temporaryDirectory);
+}
+
+const platforms: Readonly<Record<string, string>> = {
+  "linux x64": "linux-x64-glibc",
+  "linux arm64": "linux-arm64-glibc",
+  "darwin x64": "darwin-x64",
+  "darwin arm64": "darwin-arm64",
+  "win32 x64": "win32-x64",
+  "win32 arm64": "win32-arm64",
+};
+const ownDirectory = fileURLToPath(new URL(".", urlOf(import.meta)));
+const program = process.platform === "win32" ? "deno.exe" : "deno";
+
+/**
+ * Finds the npm packages `deno` and `pyodide`, installed with or without install scripts, next to this package or in `directories`, which
+ * must be trusted; `deno` also on PATH. Returns a string that names what is missing.
+ */
+export function findDenoParts(directories: readonly string[] = [], own: string = ownDirectory): DenoParts | string {
+  const from = [own, ...directories];
+  const pyodide = first(from, (directory) => packageDirectory("pyodide", directory));
+  const deno = first(from, denoOfPackage) ?? denoOnPath();
+  const missing = [...(deno === undefined ? ["deno"] : []), ...(pyodide === undefined ? ["pyodide"] : [])];
+  if (deno === undefined || pyodide === undefined) return `${missing.join(" and ")} not found.`;
+  return { deno, pyodide };
+}
+
+/** The platform's package contains the executable; `deno` itself has a copy only if install scripts ran. */
+function denoOfPackage(directory: string): string | undefined {
+  const main = packageDirectory("deno", directory);
+  const platform = platforms[`${process.platform} ${process.arch}`];
+  if (main === undefined || platform === undefined) return undefined;
+  return first([packageDirectory(`@deno/${platform}`, main), main], (one) =>
+    one === undefined ? undefined : existing(join(one, program)),
+  );
+}
+
+function denoOnPath(): string | undefined {
+  const found = findCommand(program);
+  if (found === undefined) return undefined;
+  const real = realpathSync(found);
+  // A global npm installation: a wrapper script.
+  return basename(real) === "bin.cjs" ? denoOfPackage(dirname(real)) : real;
+}
+
+function packageDirectory(name: string, from: string): string | undefined {
+  try {
+    return dirname(realpathSync(createRequire(join(from, "package.json")).resolve(`${name}/package.json`)));
+  } catch {
+    return undefined; // Not installed there.
+  }
+}
+
+function existing(path: string): string | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? path : undefined;
+}
+
+function first<From, To>(all: readonly From[], find: (one: From) => To | undefined): To | undefined {
+  for (const one of all) {
+    const found = find(one);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -1,5 +1,5 @@
 import { systemClock } from "../../../src/base/clock.ts";
-import { findDenoParts } from "../../../src/sandbox/pyodide/find-deno.ts";
+import { findDenoParts } from "../../../src/sandbox/pyodide/pyodide-tier.ts";
 import { openPyodideSandbox } from "../../../src/sandbox/pyodide/pyodide-sandbox.ts";
 import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
 

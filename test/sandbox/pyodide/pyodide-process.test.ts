@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { denoCommand } from "../../../src/sandbox/pyodide/deno-command.ts";
+import { denoCommand } from "../../../src/sandbox/pyodide/pyodide-process.ts";
 
 const child = { deno: "/opt/deno", pyodide: "/opt/pyodide", inside: "/opt/inside", nowhere: "/private/nowhere" };
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { firstOf } from "../../src/secrets/first-of.ts";
-import { memorySecrets } from "../../src/secrets/memory-secrets.ts";
+import { firstOf, memorySecrets } from "../../src/secrets/secret-source.ts";
 import { describeSecretSource } from "../contract/secret-source.ts";
 
 describeSecretSource("the first of several", (values) =>
@@ -30,4 +29,14 @@ test("rejects if a source fails, instead of trying the next one", async () => {
 
 test("returns undefined without sources", async () => {
   expect(await firstOf([]).read("A", context)).toBeUndefined();
+});
+
+describeSecretSource("memory", (values) => memorySecrets(values));
+
+test("reads the current value of an environment variable on each call", async () => {
+  const source = memorySecrets(process.env);
+  process.env["ACP_SKILLS_TEST_SECRET"] = "s3cr3t";
+  expect(await source.read("ACP_SKILLS_TEST_SECRET", { skill: "a.b" })).toBe("s3cr3t");
+  delete process.env["ACP_SKILLS_TEST_SECRET"];
+  expect(await source.read("ACP_SKILLS_TEST_SECRET", { skill: "a.b" })).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { collectOutput } from "../../../src/sandbox/seatbelt/collect-output.ts";
+import { collectOutput } from "../../../src/sandbox/seatbelt/seatbelt-process.ts";
 
 let root = "";
 beforeEach(() => {
