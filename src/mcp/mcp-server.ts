@@ -1,6 +1,7 @@
 import { McpServer, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
-import { SkillsExtension } from "@modelcontextprotocol/server/ext/skills";
+import type { CallToolResult, ServerContext, Tool } from "@modelcontextprotocol/server";
+import { SkillsExtension, SKILLS_EXTENSION_ID } from "@modelcontextprotocol/server/ext/skills";
+import { withinTime } from "../base/clock.ts";
 import type { Log } from "../base/log.ts";
 import { toolDefinitions } from "../tools/tools.ts";
 import type { McpTool, ObjectSchema } from "../tools/tools.ts";
@@ -8,11 +9,9 @@ import type { ToolName } from "../tools/tool.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { WireError } from "../wire/error-table.ts";
-import { viewSkills } from "../tools/view/skill-view.ts";
-import { visibleTo } from "../tools/view/skill-view.ts";
+import { viewSkills, visibleTo } from "../tools/view/skill-view.ts";
 import { toInstructions } from "./instructions.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { tellProgress, toolCallIdIn } from "./progress.ts";
 import { openSkillSource } from "./skill-source.ts";
 import type { PagedSource } from "./skill-source.ts";
 
@@ -23,6 +22,14 @@ export interface ServerOptions {
   readonly declaresSkills: boolean;
   /** The request that the server is created for is answered with instructions. */
   readonly hasInstructions: boolean;
+}
+
+/** The parameters of `tools/call`. */
+interface CalledTool {
+  readonly name: string;
+  readonly arguments?: unknown;
+  readonly _meta?:
+    { readonly progressToken?: string | number | undefined; readonly [key: string]: unknown } | undefined;
 }
 
 /** How long instructions wait for the skills to be read for the first time. */
@@ -39,15 +46,21 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
   const skills = source && openExtension(source, log);
 
   async function call(
-    name: string,
-    args: unknown,
-    { signal, onEvent }: { readonly signal: AbortSignal; readonly onEvent: RunListener | undefined },
+    { name, arguments: args, _meta: meta }: CalledTool,
+    { signal, notify }: ServerContext["mcpReq"],
   ): Promise<CallToolResult> {
+    const listeners = [
+      ...(meta?.progressToken === undefined ? [] : [toProgress(meta.progressToken, notify, log)]),
+      caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args }),
+    ].filter((listener) => listener !== undefined);
+    const onEvent: RunListener = (event) => {
+      for (const listener of listeners) listener(event);
+    };
     const turn = caller.turn?.();
     const given = turn === undefined ? signal : AbortSignal.any([signal, turn]);
     try {
       // Copied for each call: the session id may be known only after the server was opened.
-      const context = { ...caller, ...(onEvent !== undefined && { onEvent }) };
+      const context = { ...caller, ...(listeners.length > 0 && { onEvent }) };
       return toResult(await toolbox.call(name, args, context, given));
     } catch (error) {
       // A cancelled request gets no answer.
@@ -59,20 +72,10 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
 
   async function instructions(): Promise<string | undefined> {
     const { skills, visible, tools, isTaught } = caller;
-    let stop = (): void => undefined;
-    await Promise.race([skills.ready, new Promise<void>((resolve) => (stop = clock.after(readingTime, resolve)))]);
-    stop();
+    await withinTime(Promise.resolve(skills.ready), clock, readingTime);
     const { snapshot } = skills;
     const view = viewSkills(snapshot, visibleTo("mcp", snapshot, visible));
     return toInstructions(view.after(undefined, undefined), { tools, hasIndex: isTaught !== true });
-  }
-
-  function followed(
-    tool: string,
-    input: unknown,
-    meta: Readonly<Record<string, unknown>> | undefined,
-  ): RunListener | undefined {
-    return caller.follow?.({ toolCallId: toolCallIdIn(meta), tool, input });
   }
 
   return async ({ tellsChanges, declaresSkills, hasInstructions }) => {
@@ -88,15 +91,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
       caller.onReached?.();
       return { tools };
     });
-    server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
-      call(params.name, params.arguments, {
-        signal: mcpReq.signal,
-        onEvent: toBoth(
-          tellProgress(params._meta?.progressToken, mcpReq.notify, log),
-          followed(params.name, params.arguments, params._meta),
-        ),
-      }),
-    );
+    server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => call(params, mcpReq));
     skills?.attach(server);
     // Replaces the library's handler, which has no pagination.
     if (source !== undefined) {
@@ -113,14 +108,6 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
 function hideResources({ server }: McpServer): void {
   const offered = Object.entries(server.getCapabilities()).filter(([name]) => name !== "resources");
   server.getCapabilities = () => Object.fromEntries(offered);
-}
-
-function toBoth(one: RunListener | undefined, other: RunListener | undefined): RunListener | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return (event) => {
-    one(event);
-    other(event);
-  };
 }
 
 function openExtension({ list, get, read, readDirectory }: PagedSource, log: Log): SkillsExtension {
@@ -170,4 +157,62 @@ function toErrorResult(error: WireError): CallToolResult {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.data);
   }
   return { content: [{ type: "text", text: JSON.stringify(error) }], structuredContent: { ...error }, isError: true };
+}
+
+/** The id of a call in the client's editor; Claude's clients send it. */
+function toolCallIdIn(meta: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const id = meta?.["claudecode/toolUseId"];
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Sends the output of a run, and that it waits for others, as progress to a client that asked for it. */
+function toProgress(progressToken: string | number, notify: ServerContext["mcpReq"]["notify"], log: Log): RunListener {
+  let progress = 0;
+  const send = (message: string): void => {
+    progress += 1;
+    const params = { progressToken, progress, message };
+    notify({ method: "notifications/progress", params }).catch((error: unknown) =>
+      log("info", `A progress notification could not be sent: ${String(error)}`),
+    );
+  };
+  return (event) => {
+    if (event.type === "queued" && event.behind > 0) send("Waiting for other runs to end.\n");
+    if (event.type === "printed") send(event.text);
+  };
+}
+
+const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+
+/**
+ * Whether the client declares the Skills extension in this message: `initialize` carries its capabilities, and since 2026-07-28 every
+ * request does.
+ */
+export function declaresSkills(message: unknown): boolean {
+  const params = at(message, "params");
+  return [at(params, "capabilities"), at(at(params, "_meta"), capabilitiesKey)].some(
+    (capabilities) => typeof at(at(capabilities, "extensions"), SKILLS_EXTENSION_ID) === "object",
+  );
+}
+
+/** Whether the answer to this message carries the server's instructions. */
+export function asksForInstructions(message: unknown): boolean {
+  const method = at(message, "method");
+  return method === "initialize" || method === "server/discover";
+}
+
+function at(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? (value[key] ?? undefined) : undefined;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value of a JSON text; undefined if it is not JSON, which the client is told. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

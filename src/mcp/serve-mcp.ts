@@ -1,10 +1,16 @@
 import type { Readable, Writable } from "node:stream";
-import type { McpServer } from "@modelcontextprotocol/server";
+import { setImmediate } from "node:timers/promises";
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  ProtocolErrorCode,
+} from "@modelcontextprotocol/server";
+import type { JSONRPCMessage, McpServer, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { declaresSkills } from "./client-message.ts";
-import { openLineTransport } from "./socket/line-transport.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { openMcpServers } from "./mcp-server.ts";
+import { declaresSkills, isObject, openMcpServers, parseJson } from "./mcp-server.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -33,10 +39,10 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
     for (const server of servers) tellOfChange(server, door);
   });
   let hasDeclared = false;
-  const { transport, ended: inputEnded } = openLineTransport(input, output, {
-    maxLineBytes: maxMessageBytes,
-    onMessage: (message) => (hasDeclared ||= declaresSkills(message)),
-  });
+  const { transport, ended: inputEnded } = openLineTransport(
+    streams,
+    (message) => (hasDeclared ||= declaresSkills(message)),
+  );
   let stopWaiting = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     input.once("end", () => {
@@ -75,4 +81,135 @@ function tellOfChange(server: McpServer, { log }: McpDoor): void {
   server.server.sendResourceListChanged().catch((error: unknown) => {
     log("info", `A change of the skills could not be announced to a client: ${String(error)}`);
   });
+}
+
+/** Has no answer: it lasts as long as the connection. */
+const endless = "subscriptions/listen";
+
+/**
+ * MCP over two streams, one message per line. Unlike the library's transport it answers invalid messages as JSON-RPC requires, and answers
+ * pending requests when its input ends, so that a file of requests can be piped in. `onMessage` gets every message before the server does; it must not throw.
+ * `ended` resolves when the input ended and every request is answered, or when the input failed.
+ */
+function openLineTransport(
+  { input, output }: StdioStreams,
+  onMessage: (message: JSONRPCMessage) => void,
+): { readonly transport: Transport; readonly ended: Promise<void> } {
+  const unanswered = new Set<unknown>();
+  let isClosed = false;
+  let whenAnswered = (): void => undefined;
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+
+  async function read(): Promise<void> {
+    for await (const line of readLines(input as AsyncIterable<Uint8Array>)) {
+      if (isClosed) return;
+      if (line.trim() !== "") take(line);
+    }
+    // The server takes the last message in the next turn of the event loop.
+    await setImmediate();
+    if (unanswered.size > 0) await new Promise<void>((resolve) => (whenAnswered = resolve));
+  }
+
+  function take(line: string): void {
+    const message = parseJson(line);
+    if (message === undefined) refuse(null, ProtocolErrorCode.ParseError, "The line is not valid JSON.");
+    else if (isMessage(message)) {
+      note(message);
+      onMessage(message);
+      transport.onmessage?.(message);
+    } else if (isObject(message) && !("method" in message) && ("result" in message || "error" in message)) {
+      // A response gets no response, not even an invalid one.
+      transport.onerror?.(new Error("The client sent an invalid JSON-RPC response."));
+    } else {
+      const id = isObject(message) && isId(message.id) ? message.id : null;
+      refuse(id, ProtocolErrorCode.InvalidRequest, "The line is not a valid JSON-RPC 2.0 message of MCP.");
+    }
+  }
+
+  /** Not `send`: the id may be null, which the library's types do not allow. */
+  function refuse(id: string | number | null, code: number, message: string): void {
+    write({ jsonrpc: "2.0", id, error: { code, message } }).catch((error: unknown) =>
+      transport.onerror?.(toError(error)),
+    );
+  }
+
+  function note(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if ("id" in message && message.method !== endless) unanswered.add(message.id);
+    // A cancelled request gets no answer.
+    if (message.method === "notifications/cancelled") settle(message.params?.["requestId"]);
+  }
+
+  function settle(id: unknown): void {
+    if (unanswered.delete(id) && unanswered.size === 0) whenAnswered();
+  }
+
+  async function write(message: object): Promise<void> {
+    if (isClosed) throw new Error("The connection is closed.");
+    await new Promise<void>((resolve, reject) => {
+      output.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  const transport: Transport = {
+    start() {
+      read()
+        .catch((error: unknown) => transport.onerror?.(toError(error)))
+        .finally(end);
+      return Promise.resolve();
+    },
+    async send(message) {
+      try {
+        await write(message);
+      } finally {
+        if (!("method" in message) && "id" in message) settle(message.id);
+      }
+    },
+    close() {
+      if (isClosed) return Promise.resolve();
+      isClosed = true;
+      whenAnswered();
+      transport.onclose?.();
+      return Promise.resolve();
+    },
+  };
+  return { transport, ended };
+}
+
+const newline = 0x0a;
+
+/** Splits a byte stream into lines at `\n`; the last line may lack it. Throws for a line that is too long. */
+async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  const add = (part: Uint8Array): void => {
+    length += part.length;
+    if (length > maxMessageBytes) throw new Error(`The client sent a line of more than ${maxMessageBytes} bytes.`);
+    parts.push(part);
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, start)) {
+      add(chunk.subarray(start, at));
+      yield Buffer.concat(parts).toString("utf8");
+      [parts, length, start] = [[], 0, at + 1];
+    }
+    if (start < chunk.length) add(chunk.subarray(start));
+  }
+  if (parts.length > 0) yield Buffer.concat(parts).toString("utf8");
+}
+
+function isMessage(value: unknown): value is JSONRPCMessage {
+  // Without this, a request with an invalid id would be taken for a notification.
+  if (isObject(value) && "method" in value && "id" in value) return isJSONRPCRequest(value);
+  return isJSONRPCNotification(value) || isJSONRPCResultResponse(value) || isJSONRPCErrorResponse(value);
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

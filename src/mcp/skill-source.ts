@@ -1,8 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { ProtocolError } from "@modelcontextprotocol/server";
 import type { ListResourcesResult, ServerContext } from "@modelcontextprotocol/server";
-import { SkillCatalogError, SKILL_LIMITS, skillEntry } from "@modelcontextprotocol/server/ext/skills";
+import {
+  DIRECTORY_MIME_TYPE,
+  SkillCatalogError,
+  SKILL_LIMITS,
+  skillEntry,
+} from "@modelcontextprotocol/server/ext/skills";
 import type {
+  DirectoryResource,
   Skill as SkillEntry,
   SkillReadResult,
   SkillSource as ExtensionSource,
@@ -16,15 +22,14 @@ import { guideSkill } from "../tools/guide/guide.ts";
 import { maxFileBytes } from "../tools/input/limits.ts";
 import { locateSkillFile, skillPathFault } from "../skills/hash/walk-skill.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
-import { viewSkills } from "../tools/view/skill-view.ts";
+import { toVisibleSource, viewSkills, visibleTo } from "../tools/view/skill-view.ts";
 import type { SkillView } from "../tools/view/skill-view.ts";
-import { toVisibleSource } from "../tools/view/skill-view.ts";
-import { visibleTo } from "../tools/view/skill-view.ts";
 import { toWireError } from "../wire/error-table.ts";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { listDirectory } from "./list-directory.ts";
+import type { HashedFile } from "../skills/hash/hash-skill.ts";
 import { toMimeType } from "../skills/files/mime-type.ts";
 import { fromSkillUri, toSkillUri } from "./skill-uri.ts";
+import type { SkillUri } from "./skill-uri.ts";
 
 /** The library's port has no pagination for resources. */
 export interface PagedSource extends Omit<ExtensionSource, "listResources"> {
@@ -200,4 +205,19 @@ async function answer<Value>(log: Log, signal: AbortSignal, work: () => Promise<
     const { code, message, data } = toWireError(error, { log });
     throw new ProtocolError(code, message, data);
   }
+}
+
+/** The direct children of a directory of a skill; undefined if it has none. Pure. */
+function listDirectory(files: readonly HashedFile[], { slug, path }: SkillUri): DirectoryResource[] | undefined {
+  const prefix = path === "" ? "" : `${path}/`;
+  const children = new Map<string, DirectoryResource>();
+  for (const file of files) {
+    if (!file.path.startsWith(prefix)) continue;
+    const [name = "", ...below] = file.path.slice(prefix.length).split("/");
+    const uri = toSkillUri({ slug, path: prefix + name });
+    const kind =
+      below.length > 0 ? { mimeType: DIRECTORY_MIME_TYPE } : { mimeType: toMimeType(file.path), size: file.size_bytes };
+    children.set(name, { uri, name, ...kind });
+  }
+  return children.size === 0 ? undefined : [...children.values()];
 }

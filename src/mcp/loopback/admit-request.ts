@@ -1,6 +1,9 @@
-import { isToken, toTokenDigest } from "./random-token.ts";
-import { nothingHere } from "./refusal.ts";
-import type { Refusal } from "./refusal.ts";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import { silentLog } from "../../base/log.ts";
+import { SkillsError } from "../../errors.ts";
+import type { SkillsErrorCode } from "../../errors.ts";
+import { toWireError } from "../../wire/error-table.ts";
 
 /** The parts of a request that decide on admission. */
 export interface RequestHead {
@@ -53,4 +56,42 @@ export function admitRequest<Session extends Guarded>(
 
 export function isRefusal(admitted: Guarded | Refusal): admitted is Refusal {
   return "status" in admitted;
+}
+
+/** Why a request is refused before it reaches a server. */
+export interface Refusal {
+  readonly status: 400 | 401 | 403 | 404 | 405 | 413 | 421;
+  readonly code: SkillsErrorCode;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The same for closed sessions and unknown paths. */
+export const nothingHere: Refusal = Object.freeze({
+  status: 404,
+  code: "INVALID_REQUEST",
+  message: "Not found.",
+});
+
+/** Responds with a JSON-RPC error whose id is null (CONTRACT C-2.2). */
+export function refuse(response: ServerResponse, { status, code, message, headers = {} }: Refusal): void {
+  // All codes of refusals are in the error table, so nothing is logged.
+  const error = toWireError(new SkillsError(code, message), { log: silentLog, newErrorId: () => "" });
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+}
+
+/** A secret of 256 random bits, safe in URLs and headers. */
+export function newToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** The digest by which a secret is recognised without being stored. */
+export function toTokenDigest(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+/** Compares in constant time. */
+function isToken(candidate: string, digest: Buffer): boolean {
+  return timingSafeEqual(toTokenDigest(candidate), digest);
 }

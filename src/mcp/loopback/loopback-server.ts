@@ -5,12 +5,10 @@ import { SkillsError } from "../../errors.ts";
 import { canTellPeerUsers, openPeerUsers } from "./peer-users.ts";
 import type { PeerUsers } from "./peer-users.ts";
 import { openToldOnce } from "../../base/told-once.ts";
-import { admitRequest, isRefusal, toPathKey } from "./admit-request.ts";
+import { admitRequest, isRefusal, newToken, refuse, toPathKey } from "./admit-request.ts";
 import { openLoopbackSession } from "./loopback-session.ts";
 import type { LoopbackSession } from "./loopback-session.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
-import { newToken } from "./random-token.ts";
-import { refuse } from "./refusal.ts";
 
 /** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
 export interface LoopbackAddress {

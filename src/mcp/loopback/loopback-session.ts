@@ -1,15 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream } from "node:stream/web";
 import { createMcpHandler, isJsonContentType } from "@modelcontextprotocol/server";
 import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
+import { nothingHere, refuse, toTokenDigest } from "./admit-request.ts";
 import type { Guarded } from "./admit-request.ts";
-import { asksForInstructions, declaresSkills } from "../client-message.ts";
-import { openExchanges } from "./exchanges.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
-import { openMcpServers } from "../mcp-server.ts";
-import { toTokenDigest } from "./random-token.ts";
-import { maxBodyBytes, readBody } from "./read-body.ts";
-import { nothingHere, refuse } from "./refusal.ts";
-import { writeResponse } from "./write-response.ts";
+import { asksForInstructions, declaresSkills, isObject, openMcpServers, parseJson } from "../mcp-server.ts";
 
 /** One caller's MCP server, for admitted requests. */
 export interface LoopbackSession extends Guarded {
@@ -57,7 +55,7 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
         refuse(response, { status: 413, code: "INVALID_REQUEST", message });
         return;
       }
-      const parsed = parse(bytes);
+      const parsed = parseJson(bytes.toString("utf8"));
       if (parsed === undefined && bytes.length > 0) {
         refuse(response, { status: 400, code: "PARSE_ERROR", message: "The request body is not valid JSON." });
         return;
@@ -83,16 +81,6 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
   };
 }
 
-/** Undefined for invalid JSON. */
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString("utf8")) as unknown;
-  } catch {
-    // The client gets a 400.
-    return undefined;
-  }
-}
-
 /** Without the body, which is passed on parsed. */
 function toWebRequest({ headers, url = "" }: IncomingMessage, signal: AbortSignal): Request {
   const web = new Headers();
@@ -100,4 +88,78 @@ function toWebRequest({ headers, url = "" }: IncomingMessage, signal: AbortSigna
     if (typeof value === "string") web.set(name, value);
   }
   return new Request(`http://${headers.host ?? ""}${url}`, { method: "POST", headers: web, signal });
+}
+
+/** Bytes of one request (CONTRACT C-2.2). */
+export const maxBodyBytes = 16 * 1024 * 1024;
+
+/** The whole body; undefined if it is too large. Rejects if the client disconnects first. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  let length = Number(request.headers["content-length"] ?? 0);
+  if (length > maxBodyBytes) return undefined;
+  const chunks: Buffer[] = [];
+  length = 0;
+  // The request stays open, so that it can be refused.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBodyBytes) break;
+    chunks.push(chunk);
+  }
+  if (length <= maxBodyBytes) return Buffer.concat(chunks);
+  request.resume();
+  return undefined;
+}
+
+/** Writes a web response. Resolves when all is written or the client disconnected; never rejects. */
+async function writeResponse(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
+  response.writeHead(status, Object.fromEntries(headers));
+  if (body === null) response.end();
+  // An error destroys the response: a partial one must not look complete.
+  else await pipeline(Readable.fromWeb(body as ReadableStream), response).catch(() => undefined);
+}
+
+/** The running requests of one session, so that they can be cancelled. */
+interface Exchanges {
+  /** Adds a request, until `leave` is called. */
+  enter(body: unknown): { readonly signal: AbortSignal; readonly leave: () => void; readonly abort: () => void };
+  /** Cancels all of them. */
+  abortAll(): void;
+}
+
+/**
+ * Over HTTP before 2026-07-28, `notifications/cancelled` arrives in another request than the one it cancels. It is matched by id; an id
+ * that two requests share cancels neither.
+ */
+export function openExchanges(): Exchanges {
+  const running = new Map<AbortController, unknown>();
+  return {
+    enter(body) {
+      const cancelled = cancelledId(body);
+      if (cancelled !== undefined) {
+        const meant = [...running].filter(([, id]) => id === cancelled);
+        if (meant.length === 1) meant[0]?.[0].abort();
+      }
+      const controller = new AbortController();
+      running.set(controller, requestId(body));
+      return {
+        signal: controller.signal,
+        leave: () => void running.delete(controller),
+        abort: () => controller.abort(),
+      };
+    },
+    abortAll() {
+      for (const controller of running.keys()) controller.abort();
+      running.clear();
+    },
+  };
+}
+
+function requestId(body: unknown): unknown {
+  return isObject(body) && "method" in body ? body.id : undefined;
+}
+
+function cancelledId(body: unknown): unknown {
+  return isObject(body) && body.method === "notifications/cancelled" && isObject(body.params)
+    ? body.params.requestId
+    : undefined;
 }

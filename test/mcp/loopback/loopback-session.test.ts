@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openExchanges } from "../../../src/mcp/loopback/exchanges.ts";
+import { openExchanges } from "../../../src/mcp/loopback/loopback-session.ts";
 
 const request = (id: unknown): object => ({ jsonrpc: "2.0", id, method: "tools/call" });
 const cancelled = (requestId: unknown): object => ({ method: "notifications/cancelled", params: { requestId } });
