@@ -6,7 +6,6 @@ import { logProblemsOf } from "../skills/rules/log-problems.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 import { openApp } from "../app.ts";
 import { createCaller } from "../caller.ts";
-import { onPrinted } from "../runs/run-event.ts";
 import type { FromSkills, Opening, PlainError, SkillNumber, SkillsChange, ToSkills } from "./skills-messages.ts";
 
 /** Serves the tools over one session's skills to the other end of a port, until that end asks to close. */
@@ -59,9 +58,9 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
         door: "in-process",
         sessionId,
         owner,
-        onEvent: onPrinted((text) => {
-          post({ kind: "print", call, text });
-        }),
+        onEvent(event) {
+          if (event.type === "printed") post({ kind: "print", call, text: event.text });
+        },
         ...(asksVisible && { visible: await askVisible(call) }),
       });
       post({ kind: "result", call, value: await app.toolbox.call(name, args, caller, controller.signal) });

@@ -45,6 +45,7 @@ function waitingToolbox(): { wrap: () => Pick<Toolbox, "call">; started: Promise
 describe("the output of a running call", () => {
   const printing = (): Pick<Toolbox, "call"> => ({
     call: (_name, _args, { onEvent }) => {
+      for (const behind of [0, 3]) onEvent?.({ runId: "run_1", type: "queued", behind });
       for (const text of ["one", "two"]) onEvent?.(printed(text));
       return Promise.resolve({});
     },
@@ -53,7 +54,7 @@ describe("the output of a running call", () => {
     return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "run_code", arguments: {}, _meta } };
   };
 
-  it("is sent to a client that asked, and to the listener of the call that the client names", async () => {
+  it("is sent to a client that asked, after a message that it waits for other runs, and to the listener of the call that the client names", async () => {
     const followed: string[] = [];
     const follow = ({ toolCallId }: FollowedCall) =>
       toolCallId === undefined ? undefined : onPrinted((text) => void followed.push(`${toolCallId} ${text}`));
@@ -62,7 +63,8 @@ describe("the output of a running call", () => {
     const address = await door.server.open({ ...door.caller, follow });
 
     const both = await rawRequest(address, { body: call({ progressToken: 7, "claudecode/toolUseId": "toolu_1" }) });
-    expect(both.text.match(/"message":"\w+"/g)).toEqual(['"message":"one"', '"message":"two"']);
+    const messages = ["Waiting for other runs to end.\\n", "one", "two"];
+    expect(both.text.match(/"message":"[^"]+"/g)).toEqual(messages.map((text) => `"message":"${text}"`));
     expect(followed.splice(0)).toEqual(["toolu_1 one", "toolu_1 two"]);
 
     await rawRequest(address, { body: call({ "claudecode/toolUseId": "toolu_2" }) });
