@@ -57,7 +57,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const guideFor = openGuides(limits);
   const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId });
 
-  function toRunContext(caller: ToolCaller): RunContext {
+  function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
     const { owner, door, sessionId, label, project, projectIdentity, skills } = caller;
     const visible = visibleTo(door, skills.snapshot, caller.visible);
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
@@ -93,7 +93,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       },
       onEvent: (event) => {
         reportSkillCalls(event);
-        caller.onEvent?.(event);
+        onEvent?.(event);
       },
     };
   }
@@ -104,6 +104,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     args: unknown,
     caller: ToolCaller,
     signal: AbortSignal,
+    onEvent = caller.onEvent,
   ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
     const tool = findTool(name, caller.tools);
     const input = checkInput(tool, args);
@@ -111,7 +112,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     await caller.skills.ready;
     signal.throwIfAborted();
     runs?.notice(caller.skills.snapshot);
-    return { tool, input, context: toRunContext(caller) };
+    return { tool, input, context: toRunContext(caller, onEvent) };
   }
 
   function report(caller: ToolCaller, tool: string, ending: Ending, skill: UsedSkill | undefined): void {
@@ -145,8 +146,14 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       }
     },
     async call(name, args, caller, signal = never) {
+      let run: Pick<Ending, "runId"> = {};
+      const onEvent: RunListener = (event) => {
+        // The first event is of the run itself, not of a skill that it calls.
+        if (run.runId === undefined) run = { runId: event.runId };
+        caller.onEvent?.(event);
+      };
       try {
-        const { tool, input, context } = await prepare(name, args, caller, signal);
+        const { tool, input, context } = await prepare(name, args, caller, signal, onEvent);
         const { output, skill } = await tool.run(context, input, signal);
         checkOutput(tool, output);
         report(caller, name, endingOf(output), skill);
@@ -155,12 +162,12 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
         const isUnknown = isSkillsError(error) && error.code === "SKILL_NOT_FOUND";
         const used = isUnknown ? undefined : skillNamed(args, caller);
         if (signal.aborted) {
-          report(caller, name, cancelled, used);
+          report(caller, name, { ...cancelled, ...run }, used);
           throw signal.reason;
         }
         const refusal = toCallError(error);
         const outcome = refusal.code === "INTERNAL" ? "failed" : "refused";
-        report(caller, name, { outcome, code: refusal.code }, used);
+        report(caller, name, { outcome, code: refusal.code, ...run }, used);
         throw refusal;
       }
     },

@@ -4,6 +4,7 @@ import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import type { Root } from "../../src/skills/scan/roots.ts";
 import { defaultLimits } from "../../src/tools/input/limits.ts";
 import type { ToolLimits } from "../../src/tools/input/limits.ts";
+import type { ToolboxOptions } from "../../src/tools/toolbox.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { openTools } from "../tools/open-tools.ts";
 import type { OpenTools } from "../tools/open-tools.ts";
@@ -48,14 +49,17 @@ export async function openRunner(
     store = memoryBlobs(),
     limits = defaultLimits,
     roots,
+    onUse,
     ...options
   }: MemoryRunsOptions & {
     readonly store?: BlobStore;
     readonly limits?: ToolLimits;
     readonly roots?: readonly Root[];
+    readonly onUse?: ToolboxOptions["onUse"];
   } = {},
 ): Promise<OpenRunner> {
   const { runs, clock } = openMemoryRuns(script, options);
-  const tools = await openTools(skills, { store, runs, limits, ...(roots !== undefined && { roots }) });
+  const optional = { ...(roots !== undefined && { roots }), ...(onUse !== undefined && { onUse }) };
+  const tools = await openTools(skills, { store, runs, limits, ...optional });
   return { ...tools, clock, store };
 }

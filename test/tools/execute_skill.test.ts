@@ -1,6 +1,7 @@
 import { onPrinted } from "../../src/runs/run-event.ts";
 import { expect, test } from "vitest";
 import { SkillsError } from "../../src/errors.ts";
+import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import { defaultRunLimits } from "../../src/runs/plan/run-limits.ts";
 import { runSpec } from "../../src/runs/run-spec.ts";
 import type { SandboxRun } from "../../src/sandbox/sandbox.ts";
@@ -523,6 +524,25 @@ test("aborting the signal cancels the run", async () => {
   controller.abort(new Error("no longer wanted"));
   await expect(running).rejects.toThrow("no longer wanted");
   expect(over?.aborted).toBe(true);
+});
+
+test("the ledger has the run id of a run that was cancelled or refused", async () => {
+  const uses: LedgerEntry[] = [];
+  const { toolbox, context, clock } = await openRunner(
+    { ...actionSkill("a.b"), ...actionSkill("c.d", permissions) },
+    ({ forever }) => forever(),
+    { onUse: (use) => void uses.push(use) },
+  );
+  const controller = new AbortController();
+  const running = toolbox.call("execute_skill", { name: "a.b" }, context, controller.signal);
+  while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
+  controller.abort(new Error("no longer wanted"));
+  await expect(running).rejects.toThrow("no longer wanted");
+  await refusal(toolbox.call("execute_skill", { name: "c.d" }, context));
+  expect(uses).toMatchObject([
+    { skill: "a.b", code: "CANCELLED", runId: "run_0000000001" },
+    { skill: "c.d", code: "PERMISSION_DENIED", runId: "run_0000000002" },
+  ]);
 });
 
 test("check returns the spec of a run and its authorization, without running it", async () => {
