@@ -105,7 +105,7 @@ export const rules = {
   "skill-shadowed": { title: "name is unique across roots", ...remark },
   "slug-qualified": { title: "name is unique within a root", ...remark },
   "skill-copy": { title: "skill exists once", ...note },
-  "slug-collision": { title: "version of a skill exists once", ...always },
+  "slug-collision": { title: "each version of a skill exists once", ...always },
   "skill-file-unused": { title: "one spelling of SKILL.md per directory", ...always },
   "skill-file-misnamed": { title: "no skill in a file such as SKILLS.md", ...always },
   "manifest-alone": { title: "skill.toml has a SKILL.md beside it", ...always },
