@@ -93,7 +93,10 @@ function plus(usage: BlobUsage, bytes: number, blobs: number): BlobUsage {
   return { bytes: Math.max(0, usage.bytes + bytes), blobs: Math.max(0, usage.blobs + blobs) };
 }
 
-/** The error if one more blob would exceed a limit; else undefined. The owner's limit is checked first, because the caller can free that. */
+/**
+ * The error if one more blob would exceed a limit; else undefined. The owner's limit is checked first, because the caller can free
+ * that.
+ */
 export function quotaRefusal(
   usage: Pick<CountedUsage, "total" | "of">,
   owner: string,

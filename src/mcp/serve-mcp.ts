@@ -88,7 +88,8 @@ const endless = "subscriptions/listen";
 
 /**
  * MCP over two streams, one message per line. Unlike the library's transport it answers invalid messages as JSON-RPC requires, and answers
- * pending requests when its input ends, so that a file of requests can be piped in. `onMessage` gets every message before the server does; it must not throw.
+ * pending requests when its input ends, so that a file of requests can be piped in. `onMessage` gets every message before the server
+ * does; it must not throw.
  * `ended` resolves when the input ended and every request is answered, or when the input failed.
  */
 function openLineTransport(

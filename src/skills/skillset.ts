@@ -49,7 +49,10 @@ export interface Skillset {
 type OpenedCatalog = SessionCatalog & Pick<Catalog, "close">;
 export type OpenRoots = (roots: readonly Root[], settings: SkillsetSettings) => OpenedCatalog;
 
-/** Opens catalogs that watch the disk. When the system has no file watches left, all of them share one poller, and one warning is logged. */
+/**
+ * Opens catalogs that watch the disk. When the system has no file watches left, all of them share one poller, and one warning is
+ * logged.
+ */
 export function rootsOnDisk(options: NativeWatcherOptions = {}): OpenRoots {
   const openWatcher = nativeWatchers(options);
   return (roots, { clock, log }) => openCatalog({ roots, files: diskSkillFiles(), openWatcher, clock, log });

@@ -37,8 +37,8 @@ interface ProjectLimits {
 }
 
 /**
- * Links inside the project are followed to targets that could be named themselves. Another process may replace a path at any moment: the real
- * path of an open file is checked after opening, and files are created relative to an open directory.
+ * Links inside the project are followed to targets that could be named themselves. Another process may replace a path at any moment:
+ * the real path of an open file is checked after opening, and files are created relative to an open directory.
  */
 export function projectFiles(project: string, { identity, keepOut }: ProjectLimits = {}): ProjectFiles {
   const root = realPathOf(project, ".");

@@ -163,8 +163,8 @@ const placeholder = /(\\)?(?<!\$[A-Za-z]{1,3})\$(?:ARGUMENTS(?:\[(\d{1,3})\])?|(
 const mostAdded = 1024 * 1024;
 
 /**
- * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code: arguments are split like in a shell,
- * and a placeholder without an argument is kept. Pure; the arguments are never searched for placeholders.
+ * Replaces the placeholders in a skill's instructions by the arguments after `/name`, like Claude Code: arguments are split like in a
+ * shell, and a placeholder without an argument is kept. Pure; the arguments are never searched for placeholders.
  */
 export function fillArguments(instructions: string, words: string): string {
   if (!instructions.includes("$")) return instructions;

@@ -22,7 +22,10 @@ export interface RunFacts {
 
 const longestSummary = 1000;
 
-/** The result of a run that has ended (CONTRACT C-5.1), and all blobs that it stored. What is too long for the result is stored as blobs. */
+/**
+ * The result of a run that has ended (CONTRACT C-5.1), and all blobs that it stored. What is too long for the result is stored as
+ * blobs.
+ */
 export async function toRunResult(
   end: RunEnd,
   record: RunRecord,

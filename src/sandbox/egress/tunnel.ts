@@ -42,7 +42,10 @@ export async function openTunnel(
   socket.pipe(client);
 }
 
-/** All bytes up to the end of a ClientHello for exactly this host; undefined for anything else. Waits as long as the client is connected. */
+/**
+ * All bytes up to the end of a ClientHello for exactly this host; undefined for anything else. Waits as long as the client is
+ * connected.
+ */
 async function readHello(client: Duplex, head: Buffer, { host }: Target): Promise<Buffer | undefined> {
   for (let bytes = head; ;) {
     const hello = readClientHello(bytes);

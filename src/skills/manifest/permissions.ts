@@ -17,7 +17,10 @@ export function permissionsOf({ manifest, metadata }: Skill): Permissions {
   return { network, secrets, project };
 }
 
-/** The permissions that a skill without a `skill.toml` requests in its `acp-skills-…` metadata. Invalid entries are ignored and reported. */
+/**
+ * The permissions that a skill without a `skill.toml` requests in its `acp-skills-…` metadata. Invalid entries are ignored and
+ * reported.
+ */
 export function readMetadataPermissions(
   metadata: Readonly<Record<string, string>>,
   report?: (fault: ValueFault) => void,

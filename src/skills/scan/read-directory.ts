@@ -81,7 +81,10 @@ interface Draft {
   readonly near: string[];
 }
 
-/** Reads one directory without a pause, so that its parts are consistent; undefined if it no longer exists. Unreadable parts are findings. */
+/**
+ * Reads one directory without a pause, so that its parts are consistent; undefined if it no longer exists. Unreadable parts are
+ * findings.
+ */
 export function readDirectory(
   directory: string,
   expectedName: string,

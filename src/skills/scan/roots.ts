@@ -26,7 +26,10 @@ const places = [
   [".claude", "skills"],
 ] as const;
 
-/** The roots of a session, in order of precedence, without duplicates (C-1.6). Relative directories are skipped and reported in `problems`. */
+/**
+ * The roots of a session, in order of precedence, without duplicates (C-1.6). Relative directories are skipped and reported in
+ * `problems`.
+ */
 export function sessionRoots(directories: SessionDirectories): { roots: Root[]; problems: string[] } {
   const { explicit = [], cwd, additionalDirectories = [], home, useDefaults = true, paths = path } = directories;
   const roots = new Map<string, Root>();

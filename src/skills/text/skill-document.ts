@@ -44,7 +44,8 @@ export function readSkillDocument(text: string): SkillDocument {
   const source = bytes.toString("utf8", found.start, found.end);
   const body = withoutTags(bytes.toString("utf8", found.bodyStart));
   if (longRun.test(source)) return { frontmatter: readYaml(source).values, body };
-  // The closing fence includes its line break, because gray-matter accepts any line that starts with the fence. It drops one line break after it.
+  // The closing fence includes its line break, because gray-matter accepts any line that starts with the fence. It drops one line
+  // break after it.
   const file = matter(`---\n${source}---\n\n${body}`, { engines, delimiters: ["---", "---\n"] });
   // gray-matter treats a # after any whitespace as a comment, YAML does not after a no-break space.
   const frontmatter = "isEmpty" in file ? readYaml(source).values : file.data;

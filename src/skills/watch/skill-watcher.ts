@@ -12,7 +12,10 @@ export interface SkillWatcher {
   close(): Promise<void>;
 }
 
-/** Opens a watcher. `hint` must not throw. `degraded` is called at most once, with a message for users, when watches run out and polling starts. */
+/**
+ * Opens a watcher. `hint` must not throw. `degraded` is called at most once, with a message for users, when watches run out and
+ * polling starts.
+ */
 export type OpenSkillWatcher = (hint: Hint, degraded: (message: string) => void) => SkillWatcher;
 
 /** Watchers that share one underlying watcher, which is open as long as any of them is. */

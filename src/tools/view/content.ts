@@ -14,8 +14,8 @@ export interface Cut {
 }
 
 /**
- * Encodes bytes unchanged, except that a character split by a cut is dropped from text. Bytes with a NUL, or that are not UTF-8, are encoded
- * as base64.
+ * Encodes bytes unchanged, except that a character split by a cut is dropped from text. Bytes with a NUL, or that are not UTF-8, are
+ * encoded as base64.
  */
 export function toContent(bytes: Uint8Array, cut: Cut = {}): Content {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
