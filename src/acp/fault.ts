@@ -1,4 +1,4 @@
-import type { ToldOnce } from "../base/told-once.ts";
+import type { ToldOnce } from "../base/log.ts";
 
 /** Logs an error of this package, once per message. The message that was being processed is forwarded unchanged. */
 export function reportFault({ tellOnce }: Pick<ToldOnce, "tellOnce">, error: unknown): void {

@@ -1,5 +1,5 @@
 import { createDeferred } from "../base/deferred.ts";
-import { openToldOnce } from "../base/told-once.ts";
+import { openToldOnce } from "../base/log.ts";
 import { hasNothingToDo, type Settings } from "../options.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";

@@ -2,3 +2,29 @@
 export type Log = (level: "info" | "warning" | "error", message: string) => void;
 
 export const silentLog: Log = () => undefined;
+
+/** Deduplicates messages. */
+export interface ToldOnce {
+  /** Whether a key is new; remembers it. */
+  readonly isNew: (key: string) => boolean;
+  /** Logs a message unless one was logged under its key before. */
+  readonly tellOnce: (level: Parameters<Log>[0], message: string, key?: string) => void;
+}
+
+const defaultLimit = 1_000;
+
+/** Remembers at most `limit` keys; beyond that, nothing is new. */
+export function openToldOnce(log: Log, { limit = defaultLimit }: { readonly limit?: number } = {}): ToldOnce {
+  const told = new Set<string>();
+  const isNew = (key: string): boolean => {
+    if (told.has(key) || told.size >= limit) return false;
+    told.add(key);
+    return true;
+  };
+  return {
+    isNew,
+    tellOnce(level, message, key = message) {
+      if (isNew(key)) log(level, message);
+    },
+  };
+}

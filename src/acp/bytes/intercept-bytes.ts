@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { openToldOnce } from "../../base/told-once.ts";
+import { openToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
 import { openInterceptor } from "../interceptor.ts";
 import type { SkillService } from "../service/skill-service.ts";

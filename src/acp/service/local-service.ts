@@ -1,5 +1,5 @@
 import { type App, openApp } from "../../app.ts";
-import { openToldOnce, type ToldOnce } from "../../base/told-once.ts";
+import { openToldOnce, type ToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
 import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
 import { createProblemLog } from "../../skills/rules/log-problems.ts";

@@ -1,5 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
-import { openToldOnce } from "../../base/told-once.ts";
+import { openToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
 import { reportFault } from "../fault.ts";
 import { openLocalService } from "./local-service.ts";

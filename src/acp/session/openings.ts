@@ -1,5 +1,5 @@
 import { createDeferred } from "../../base/deferred.ts";
-import type { ToldOnce } from "../../base/told-once.ts";
+import type { ToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
 import type { Amendment } from "../bytes/amend.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";

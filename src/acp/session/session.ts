@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { ToldOnce } from "../../base/told-once.ts";
+import type { ToldOnce } from "../../base/log.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";

@@ -17,7 +17,7 @@ export const running = {
   "secrets-file": {
     type: "string",
     value: "FILE",
-    help: "Read secrets from FILE (NAME=value lines) that the environment does not have.",
+    help: "Read secrets that are not in the environment from FILE (NAME=value lines).",
   },
   isolation: {
     type: "string",

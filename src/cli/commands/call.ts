@@ -11,7 +11,7 @@ export const command = defineCommand({
   examples: ["call list_skills", `call describe_skill '{"name": "pdf"}'`, "call run_code @input.json"],
   notes: [
     "INPUT is the tool's input as JSON, @FILE for a file that contains it, or - for stdin. Default: {}.",
-    "Prints the result as JSON, also of a run that failed. If the tool refuses: the error as JSON on stderr, exit code 1.",
+    "Prints the result as JSON, even if a run failed. If the tool refuses, prints the error as JSON on stderr and exits with 1.",
     "acp-skills tools prints the tools and their parameters.",
     notes.sandbox,
     notes.roots,

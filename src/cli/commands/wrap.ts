@@ -32,7 +32,11 @@ export const command = defineCommand({
       help: "Do not list the skills to the model in prompts; it can still call list_skills.",
     },
     "no-approve": { type: "boolean", help: "Leave permission requests for our read-only tools to the editor." },
-    log: { type: "string", value: "FILE", help: "Append diagnostics with times to FILE; only errors go to stderr." },
+    log: {
+      type: "string",
+      value: "FILE",
+      help: "Append diagnostics with timestamps to FILE; only errors go to stderr.",
+    },
   },
   examples: [
     "-- npx @agentclientprotocol/claude-agent-acp",

@@ -20,7 +20,7 @@ const reasons: Partial<Record<RuleCode, string>> = {
 
 /** The last line of every list and check: how many skills were found and checked, and why the others were not. */
 export function sayCounts({ found, checked, notChecked, complete, reasons: why }: SkillCounts): string {
-  const left = complete ? `${notChecked}` : notChecked === 0 ? "some" : `at least ${notChecked}`;
+  const left = complete ? `${notChecked}` : notChecked === 0 ? "an unknown number" : `at least ${notChecked}`;
   const counts = `found ${found}, checked ${checked}, not checked ${left}`;
   if (why.length === 0) return counts;
   const parts = why.map(({ code, count }) => `${count === 0 ? "" : `${count} `}${reasons[code] ?? code}`);

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { SkillsError } from "../../errors.ts";
 import { canTellPeerUsers, openPeerUsers } from "./peer-users.ts";
 import type { PeerUsers } from "./peer-users.ts";
-import { openToldOnce } from "../../base/told-once.ts";
+import { openToldOnce } from "../../base/log.ts";
 import { admitRequest, isRefusal, newToken, refuse, toPathKey } from "./admit-request.ts";
 import { openLoopbackSession } from "./loopback-session.ts";
 import type { LoopbackSession } from "./loopback-session.ts";

@@ -1,5 +1,5 @@
 import type { Log } from "../../base/log.ts";
-import { openToldOnce } from "../../base/told-once.ts";
+import { openToldOnce } from "../../base/log.ts";
 import type { Catalog } from "../catalog.ts";
 import type { Problem } from "./problem.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openToldOnce } from "../../src/base/told-once.ts";
+import { openToldOnce } from "../../src/base/log.ts";
 
 test("logs a message once, and logs no new messages beyond the limit", () => {
   const lines: string[] = [];
