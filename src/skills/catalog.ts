@@ -4,7 +4,6 @@ import { assemble, diffSnapshots, isEmptyChange, isSameList } from "./offer/asse
 import type { Problem } from "./rules/problem.ts";
 import type { Root } from "./scan/roots.ts";
 import { Scan } from "./scan/scan.ts";
-import { countSkills } from "./rules/skill-counts.ts";
 import type { SkillFiles } from "./files/skill-files.ts";
 import { openHold, openSettle, openStarvation } from "./watch/look-times.ts";
 import type { Hold, Settle, Starvation } from "./watch/look-times.ts";
@@ -27,11 +26,6 @@ export interface CatalogOptions {
   readonly slice?: number;
 }
 
-const nothing: Snapshot = Object.freeze({
-  skills: Object.freeze([]),
-  problems: Object.freeze([]),
-  counts: countSkills([], []),
-});
 const usualSlice = 3;
 /** A burst of this many hints is close to the capacity of the system's event queue (16,384), beyond which events are dropped. */
 const manyHints = 8000;
@@ -70,7 +64,7 @@ export class Catalog {
   constructor({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions) {
     [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
     this.#ownRoots = Object.freeze(roots.flatMap(({ path, origin }) => (origin === "project" ? [] : [path])));
-    this.#snapshot = Object.freeze({ ...nothing, ownRoots: this.#ownRoots });
+    this.#snapshot = Object.freeze({ skills: [], problems: [], ownRoots: this.#ownRoots });
     this.#settle = openSettle(clock, (milliseconds) => {
       this.#quiet = milliseconds;
       this.#planLook();

@@ -1,6 +1,6 @@
 import type { Manifest } from "./manifest/manifest.ts";
 import type { Problem } from "./rules/problem.ts";
-import type { SkillCounts } from "./rules/skill-counts.ts";
+import type { RuleCode } from "./rules/rules.ts";
 
 /** One version of one skill, read from disk and normalised (CONTRACT C-1.1, C-1.2). Frozen. */
 export interface Skill {
@@ -44,6 +44,17 @@ export interface OfferedSkill {
   readonly isOwn?: true;
   /** All versions, newest first; contains `skill`. */
   readonly versions: readonly Skill[];
+}
+
+/** Number of skills found and read. */
+export interface SkillCounts {
+  readonly found: number;
+  readonly checked: number;
+  readonly notChecked: number;
+  /** False if unread places may contain more skills. */
+  readonly complete: boolean;
+  /** Why skills were not checked. The count is 0 if the number is unknown. */
+  readonly reasons: readonly { readonly code: RuleCode; readonly count: number }[];
 }
 
 /** The state of a catalog at one moment. Immutable; replaced as a whole. */

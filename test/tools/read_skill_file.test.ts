@@ -8,9 +8,8 @@ import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
-import { diskSkillBytes } from "../../src/skills/files/disk-skill-bytes.ts";
 import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
-import { diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
 import { agentSkill, openTools, refusal } from "./open-tools.ts";
 

@@ -1,7 +1,6 @@
 import { callsOf } from "../../runs/plan/dependencies.ts";
 import type { CalledSkill } from "../../runs/plan/dependencies.ts";
-import { diskSkillBytes } from "../../skills/files/disk-skill-bytes.ts";
-import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../skills/hash/hash-skill.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
 import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";

@@ -1,6 +1,6 @@
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { RuleCode } from "../../skills/rules/rules.ts";
-import type { SkillCounts } from "../../skills/rules/skill-counts.ts";
+import type { SkillCounts } from "../../skills/skill.ts";
 import { counted } from "./columns.ts";
 import { plainPaint } from "./terminal.ts";
 import type { Paint } from "./terminal.ts";

@@ -12,8 +12,7 @@ import { isSkillFileName } from "../scan/read-directory.ts";
 import type { Root } from "../scan/roots.ts";
 import { Scan } from "../scan/scan.ts";
 import { isVersion } from "../manifest/skill-version.ts";
-import { countSkills } from "../rules/skill-counts.ts";
-import type { SkillCounts } from "../rules/skill-counts.ts";
+import type { SkillCounts } from "../skill.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { assemble } from "../offer/assemble.ts";
@@ -124,12 +123,13 @@ async function search(
   const skills = found.skills.filter(({ record }) => scopes.some((scope) => covers(scope, record.path)));
   const others = found.findings.filter(({ file }) => scopes.some((scope) => covers(scope, file, path.dirname(file))));
   const records = skills.map(({ record }) => record);
+  const snapshot = assemble({ skills, findings: others });
   const isEmpty = (scope: CheckScope): boolean => !records.some((record) => covers(scope, record.path));
   return {
     records,
     findings: [...others, ...records.flatMap((record) => record.findings)],
-    counts: countSkills(records, others),
-    collisions: assemble({ skills, findings: [] }).problems.filter(({ code }) => ofSeveral.has(code)),
+    counts: snapshot.counts,
+    collisions: snapshot.problems.filter(({ code }) => ofSeveral.has(code)),
     emptyScopes: scopes.filter((scope) => scope.within !== undefined && isEmpty(scope)),
   };
 }

@@ -1,17 +1,24 @@
-import { closeSync, readSync, realpathSync, statSync } from "node:fs";
-import type { Dirent } from "node:fs";
+import { createHash, hash } from "node:crypto";
+import { closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
+import type { Dirent, Stats } from "node:fs";
 import path from "node:path";
 import {
-  type HeldDirectory,
   holdChild,
   holdDirectory,
   listHeld,
+  openAtRealPath,
+  openHandleAtRealPath,
   openInHeld,
   openRegularFileSync,
 } from "../../base/paths/at-real-path.ts";
+import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
 import { SkillsError } from "../../errors.ts";
-import type { Entry, Head, SkillFiles } from "./skill-files.ts";
+import type { Entry, Head, SkillBytes, SkillFiles } from "./skill-files.ts";
 
+/** Smaller files are read synchronously, which costs less than opening them asynchronously. */
+const maxAtOnce = 256 * 1024;
+/** A file written twice within a tick of the disk's clock keeps its times, so such a recent stamp proves nothing. */
+const racyMs = 100;
 /** The entry of nearly every skill directory, shared by all of them. */
 const skillEntry: Entry = Object.freeze({ name: "SKILL.md", kind: "file", link: false });
 
@@ -24,7 +31,7 @@ export function diskSkillFiles(): SkillFiles {
       try {
         return held.list(directory);
       } catch (error) {
-        throw error instanceof SkillsError ? error : unreadable(directory, error);
+        throw unreadable(directory, error);
       }
     },
     head(file, limit) {
@@ -32,16 +39,43 @@ export function diskSkillFiles(): SkillFiles {
       try {
         return readHead(held.open(file), limit, buffer);
       } catch (error) {
-        throw error instanceof SkillsError ? error : unreadable(file, error);
+        throw unreadable(file, error);
       }
     },
     resolve(target) {
       try {
         return realpathSync.native(target);
       } catch (error) {
-        if (isAbsence(error)) return undefined;
-        throw unreadable(target, error);
+        throwUnlessAbsent(target, error);
+        return undefined;
       }
+    },
+  };
+}
+
+/** Bytes on disk. `now` is in milliseconds since 1970, like the disk's times. */
+export function diskSkillBytes({ now = Date.now }: { readonly now?: () => number } = {}): SkillBytes {
+  const shared = Buffer.allocUnsafeSlow(maxAtOnce);
+  return {
+    stamp: (file) =>
+      withFile(file, (_descriptor, { size, mtimeMs, ctimeMs, ino, dev }) => {
+        const isYoung = now() - Math.max(mtimeMs, ctimeMs) < racyMs;
+        return { size, version: isYoung ? undefined : `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}` };
+      }),
+    head: (file, limit) =>
+      withFile(file, (descriptor, { size }) => {
+        const buffer = Buffer.allocUnsafe(Math.min(size, limit));
+        return { bytes: buffer.subarray(0, fill(descriptor, buffer, buffer.length)), size };
+      }),
+    sha256(file, signal) {
+      signal.throwIfAborted();
+      const quick = withFile(file, (descriptor, { size }) => {
+        if (size >= maxAtOnce) return "large";
+        const length = fill(descriptor, shared, maxAtOnce);
+        // The file may have grown since its stat.
+        return length < maxAtOnce ? hash("sha256", shared.subarray(0, length), "hex") : "large";
+      });
+      return quick === "large" ? hashInPieces(file, signal) : quick;
     },
   };
 }
@@ -130,18 +164,62 @@ class HeldDirectories {
 
 function readHead(descriptor: number, limit: number, buffer: Buffer): Head {
   try {
-    let length = 0;
-    while (length < limit) {
-      const wanted = limit - length;
-      const count = readSync(descriptor, buffer, length, wanted, length);
-      length += count;
-      // A short read of a regular file is its end.
-      if (count < wanted) break;
-    }
+    const length = fill(descriptor, buffer, limit);
     // Creating a view costs as much as reading a small file.
     return { bytes: length === buffer.length ? buffer : buffer.subarray(0, length), whole: length < limit };
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Reads from the start; returns the number of bytes. */
+function fill(descriptor: number, buffer: Buffer, limit: number): number {
+  let length = 0;
+  while (length < limit) {
+    const wanted = limit - length;
+    const count = readSync(descriptor, buffer, length, wanted, length);
+    length += count;
+    // A short read of a regular file is its end.
+    if (count < wanted) break;
+  }
+  return length;
+}
+
+async function hashInPieces(file: string, signal: AbortSignal): Promise<string | undefined> {
+  const digest = createHash("sha256");
+  try {
+    const handle = await openHandleAtRealPath(file);
+    try {
+      if (!(await handle.stat()).isFile()) return undefined;
+      const buffer = Buffer.allocUnsafe(maxAtOnce);
+      for (;;) {
+        signal.throwIfAborted();
+        const { bytesRead } = await handle.read(buffer, 0, buffer.length);
+        if (bytesRead === 0) return digest.digest("hex");
+        digest.update(buffer.subarray(0, bytesRead));
+      }
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throwUnlessAbsent(file, error);
+    return undefined;
+  }
+}
+
+function withFile<Value>(file: string, read: (descriptor: number, stats: Stats) => Value): Value | undefined {
+  try {
+    const descriptor = openAtRealPath(file);
+    try {
+      const stats = fstatSync(descriptor);
+      return stats.isFile() ? read(descriptor, stats) : undefined;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throwUnlessAbsent(file, error);
+    return undefined;
   }
 }
 
@@ -172,6 +250,9 @@ function linkedKind(link: string): Entry["kind"] {
   }
 }
 
+/** Nothing, or nothing that is a regular file, is there. */
+const absent: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO", "ENAMETOOLONG"]);
+
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission is denied",
   EPERM: "permission is denied",
@@ -188,6 +269,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 function unreadable(target: string, error: unknown): SkillsError {
+  if (error instanceof SkillsError) return error;
   const code = systemCode(error);
   const reason = reasons[code] ?? (error instanceof Error ? error.message : String(error));
   return new SkillsError("UNREADABLE", `${target} cannot be read: ${reason}.`, {
@@ -196,8 +278,8 @@ function unreadable(target: string, error: unknown): SkillsError {
   });
 }
 
-function isAbsence(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(systemCode(error));
+function throwUnlessAbsent(target: string, error: unknown): void {
+  if (!absent.has(systemCode(error))) throw unreadable(target, error);
 }
 
 function systemCode(error: unknown): string {

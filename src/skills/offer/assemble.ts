@@ -1,21 +1,33 @@
+import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { byNewestVersion, isPrerelease } from "../manifest/skill-version.ts";
 import type { Problem } from "../rules/problem.ts";
 import { toProblems } from "../rules/rules.ts";
-import { countSkills } from "../rules/skill-counts.ts";
+import type { RuleCode } from "../rules/rules.ts";
 import type { Root } from "../scan/roots.ts";
 import type { Found, FoundSkill } from "../scan/scan-memory.ts";
-import type { Change, OfferedSkill, Skill, Snapshot } from "../skill.ts";
+import type { Change, OfferedSkill, Skill, SkillCounts, Snapshot } from "../skill.ts";
 import { byCodePoint } from "../text/code-point-order.ts";
 import { settleRivals } from "./rivals.ts";
 
 const none: readonly never[] = Object.freeze([]);
+/** Rules that explain why an existing SKILL.md was not read. */
+const unreadFile: ReadonlySet<RuleCode> = new Set(["unreadable", "not-a-regular-file", "dangling-symlink"]);
+/** Rules that hide an unknown number of skills. */
+const unreadPlace: ReadonlySet<RuleCode> = new Set<RuleCode>([
+  "unreadable",
+  "too-many-directories",
+  "not-read-in-time",
+  "ignored-unsearched",
+  "too-deep",
+  "skill-ignored",
+]);
 
 /**
  * Turns found skills into a snapshot, by precedence (C-1.6): the first root wins; of different skills with one slug below one root, one
  * keeps it and the others get qualified slugs. Whatever is not offered is reported. Offers equal to those of `before` are reused.
  */
-export function assemble({ skills, findings }: Found, before?: Snapshot): Snapshot {
+export function assemble({ skills, findings }: Found, before?: Snapshot): Snapshot & { readonly counts: SkillCounts } {
   /** The first skill of each slug. */
   const firsts = new Map<string, FoundSkill>();
   /** All skills of slugs with several. */
@@ -71,10 +83,7 @@ export function assemble({ skills, findings }: Found, before?: Snapshot): Snapsh
     offers.push(same !== undefined && isSameOffer(same, offer) ? same : offer);
   }
   offers.sort((a, b) => byCodePoint(a.skill.slug, b.skill.slug));
-  const counts = countSkills(
-    skills.map(({ record }) => record),
-    findings,
-  );
+  const counts = countSkills({ skills, findings });
   return Object.freeze({ skills: Object.freeze(offers), problems: Object.freeze(problems), counts });
 }
 
@@ -99,6 +108,42 @@ function byNewest(a: FoundSkill, b: FoundSkill): number {
 
 function isRelease({ record }: FoundSkill): boolean {
   return record.skill !== undefined && !isPrerelease(record.skill.version);
+}
+
+/** Counts directories with a SKILL.md, and the skills left out according to the findings. */
+function countSkills({ skills, findings }: Found): SkillCounts {
+  const reasons = new Map<RuleCode, number>();
+  const add = (code: RuleCode, count: number): void => {
+    reasons.set(code, (reasons.get(code) ?? 0) + count);
+  };
+  let checked = 0;
+  let complete = true;
+  for (const { record } of skills) {
+    const reason = whyUnread(record);
+    if (reason === undefined) checked++;
+    else add(reason, 1);
+  }
+  for (const { code, leftOut } of findings) {
+    if (leftOut !== undefined) add(code, leftOut);
+    else if (code === "dangling-symlink") add(code, 1);
+    else if (unreadPlace.has(code)) {
+      add(code, 0);
+      complete = false;
+    }
+  }
+  const notChecked = [...reasons.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    found: checked + notChecked,
+    checked,
+    notChecked,
+    complete,
+    reasons: Array.from(reasons, ([code, count]) => ({ code, count })),
+  };
+}
+
+function whyUnread({ path: directory, skill, findings }: FoundSkill["record"]): RuleCode | undefined {
+  if (skill !== undefined) return undefined;
+  return findings.find(({ code, file }) => unreadFile.has(code) && dirname(file) === directory)?.code;
 }
 
 /** The difference between two snapshots, by slug and in their order. Fast for shared objects. */

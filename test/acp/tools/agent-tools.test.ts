@@ -9,8 +9,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { readOptions } from "../../../src/options.ts";
 import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
-import { diskSkillBytes } from "../../../src/skills/files/disk-skill-bytes.ts";
-import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 

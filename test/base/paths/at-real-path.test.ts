@@ -25,8 +25,7 @@ import {
 } from "../../../src/base/paths/at-real-path.ts";
 import { replaceFile } from "../../../src/skills/check/fix-files.ts";
 import { isSkillsError } from "../../../src/errors.ts";
-import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
-import { diskSkillBytes } from "../../../src/skills/files/disk-skill-bytes.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import { toMountedSkill } from "../../../src/runs/execute/prepare-run.ts";
 import { offer } from "../../acp/memory-skillset.ts";

@@ -14,7 +14,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
+import { type ByteTree, describeSkillBytes } from "../../contract/skill-bytes.ts";
 import { describeSkillFiles } from "../../contract/skill-files.ts";
 
 function makeRoot(): string {
@@ -134,4 +135,38 @@ describe("disk skill files", () => {
     const { bytes, whole } = files.head(path.join(root, "long"), 32_768);
     expect([Buffer.from(bytes).toString(), whole]).toEqual(["l".repeat(20_000), true]);
   });
+});
+
+function openByteTree(): ByteTree {
+  const root = makeRoot();
+  let late = 0;
+  return {
+    root,
+    bytes: diskSkillBytes({ now: () => Date.now() + late }),
+    write: (file, content) => writeFileSync(path.join(root, file), content),
+    makeDirectory: (directory) => mkdirSync(path.join(root, directory)),
+    link: (link, target) => symlinkSync(target, path.join(root, link)),
+    makeOther: (file) => void execFileSync("mkfifo", [path.join(root, file)]),
+    grow: () => void (late += 1000),
+    close: () => rmSync(root, { recursive: true }),
+  };
+}
+
+describeSkillBytes("disk", openByteTree);
+
+it("omits the version of a file written just now, because a second write might not change its timestamp", () => {
+  const tree = openByteTree();
+  tree.write("f", "x");
+  expect(tree.bytes.stamp(path.join(tree.root, "f"))).toEqual({ size: 1, version: undefined });
+  tree.close();
+});
+
+it("an abort stops hashing a large file", async () => {
+  const tree = openByteTree();
+  tree.write("f", Buffer.alloc(4 * 1024 * 1024));
+  const controller = new AbortController();
+  const digest = tree.bytes.sha256(path.join(tree.root, "f"), controller.signal);
+  controller.abort(new Error("enough"));
+  await expect(digest).rejects.toThrow("enough");
+  tree.close();
 });
