@@ -64,33 +64,25 @@ export async function fixFiles(
       write(file, repaired.text);
       fixed.push({ file, codes: repaired.fixed });
     } catch (error) {
-      if (isAbsence(error)) continue;
-      refusals.push(`${file} was not fixed: ${reasonOf(error)}`);
+      const reason = reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+      // The scan reports symbolic links without a target.
+      if (codeOf(error) !== "ENOENT") refusals.push(`${file} was not fixed: ${reason}`);
     }
   }
   return { fixed, refusals };
 }
 
-/** The message of the error may name a temporary file. */
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  switch (code) {
-    case "EACCES":
-    case "EPERM":
-      return "no permission to write in its directory";
-    case "EROFS":
-      return "its file system is read-only";
-    case "ENOSPC":
-    case "EDQUOT":
-      return "the disk is full";
-    default:
-      return error instanceof Error ? error.message : String(error);
-  }
-}
+/** Instead of the message of the error, which may name a temporary file. */
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "no permission to write in its directory",
+  EPERM: "no permission to write in its directory",
+  EROFS: "its file system is read-only",
+  ENOSPC: "the disk is full",
+  EDQUOT: "the disk is full",
+};
 
-/** The scan reports symbolic links without a target. */
-function isAbsence(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 /** The scan also reports anything that is not a regular file. */

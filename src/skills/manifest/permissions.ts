@@ -25,14 +25,10 @@ export function readMetadataPermissions(
   metadata: Readonly<Record<string, string>>,
   report?: (fault: ValueFault) => void,
 ): Permissions {
-  const fault = (child: string, what: string, fix: string): void =>
-    report?.({
-      code: "metadata-permission-invalid",
-      key: "metadata",
-      child,
-      message: `metadata.${child}: ${what}; it is ignored`,
-      fix,
-    });
+  const fault = (child: string, what: string, fix: string): void => {
+    const message = `metadata.${child}: ${what}; it is ignored`;
+    report?.({ code: "metadata-permission-invalid", key: "metadata", child, message, fix });
+  };
   const words = (child: string, shape: RegExp, explain: typeof explainNetworkEntry): string[] =>
     metadata[child]?.split(/\s+/).filter((word) => {
       const isRight = shape.test(word);

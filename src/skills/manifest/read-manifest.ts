@@ -46,23 +46,20 @@ export function readManifest(text: string, file: string): ManifestReading {
     faults.push({ code, path, message, fix, part });
   };
   reportUnknownKeys(data, add);
-  const result = manifestSchema.safeParse(hideProtoKeys(normalised(data, add)));
+  const result = manifestSchema.safeParse(renameKeys(normalised(data, add), proto, standIn));
   for (const issue of result.error?.issues ?? []) {
-    const path = issue.path.filter((segment) => typeof segment !== "symbol").map(showProtoKey);
+    const segments = issue.path.filter((segment) => typeof segment !== "symbol");
+    const path = segments.map((segment) => (segment === standIn ? proto : segment));
     const rule: unknown = issue.code === "custom" ? issue.params?.rule : undefined;
     if (isRule(rule)) add(rule, path, issue.message, String(issue.code === "custom" && issue.params?.fix));
     else reportShape(path, data, issue, add);
   }
-  const manifest = showProtoKeys(result.data);
+  const manifest = result.data && (renameKeys(result.data, standIn, proto) as Manifest);
   if (manifest !== undefined) reportDefaults(manifest, add);
   const positionOf = createTomlPositions(text);
-  const findings = fitFaults(faults).map(({ code, path, message, fix, part }): Finding => ({
-    code,
-    file,
-    ...positionOf(path, part),
-    message,
-    fix,
-  }));
+  const findings = fitFaults(faults).map(({ code, path, message, fix, part }): Finding => {
+    return { code, file, ...positionOf(path, part), message, fix };
+  });
   findings.sort((a, b) => a.line - b.line || a.column - b.column);
   return manifest === undefined ? { findings } : { manifest: deepFreeze(manifest), findings };
 }
@@ -88,12 +85,8 @@ function reportShape(path: Path, data: Record<string, unknown>, issue: core.$Zod
     const fix = "Use letters, digits and underscores, such as API_KEY.";
     add("manifest-secret-invalid", path, `${shown} is not a valid secret name`, fix);
   } else if (name.startsWith("dependencies.skills.")) {
-    add(
-      "manifest-dependency-invalid",
-      path,
-      `${shown} is not a skill name with a version range`,
-      "Use the form a.b@^1.",
-    );
+    const message = `${shown} is not a skill name with a version range`;
+    add("manifest-dependency-invalid", path, message, "Use the form a.b@^1.");
   } else if (name === "name" && typeof value === "string" && value.length > 64) {
     add("manifest-name-too-long", path, tooLong("name", value.length, 64), "Shorten the name.");
   } else {
@@ -250,37 +243,11 @@ const proto = "__proto__";
 /** Contains a lone surrogate, which decoded text never does, so it cannot collide with another key. */
 const standIn = "\ud800__proto__";
 
-/**
- * Replaces every `__proto__` key by a placeholder, because the schema library drops such keys when it parses. Returns the same object
- * if there are none.
- */
-function hideProtoKeys(value: unknown): unknown {
-  return renameKeys(value, proto, standIn);
-}
-
-/** Undoes {@link hideProtoKeys}. */
-function showProtoKeys<Value>(value: Value): Value {
-  return renameKeys(value, standIn, proto) as Value;
-}
-
-/** The same for one segment of a path. */
-function showProtoKey<Segment>(segment: Segment): Segment | string {
-  return segment === standIn ? proto : segment;
-}
-
+/** Renames keys at every depth: the schema library drops `__proto__`, so it validates {@link standIn} instead. */
 function renameKeys(value: unknown, from: string, to: string): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const items = value.map((item) => renameKeys(item, from, to));
-    return items.some((item, index) => item !== value[index]) ? items : value;
-  }
+  if (Array.isArray(value)) return value.map((item) => renameKeys(item, from, to));
   // TOML dates are objects, but not tables.
-  if (Object.getPrototypeOf(value) !== Object.prototype && Object.getPrototypeOf(value) !== null) return value;
+  if (!isTable(value) || value instanceof Date) return value;
   const entries = Object.entries(value);
-  const renamed = entries.map(([key, inner]): [string, unknown] => [
-    key === from ? to : key,
-    renameKeys(inner, from, to),
-  ]);
-  const isSame = entries.every(([key, inner], index) => key !== from && inner === renamed[index]?.[1]);
-  return isSame ? value : Object.fromEntries(renamed);
+  return Object.fromEntries(entries.map(([key, inner]) => [key === from ? to : key, renameKeys(inner, from, to)]));
 }

@@ -9,7 +9,7 @@ export function isVersion(name: string): boolean {
 }
 
 export function isPrerelease(version: string): boolean {
-  return loose.exec(version.trim())?.[4] !== undefined;
+  return version.includes("-") && loose.exec(version.trim())?.[4] !== undefined;
 }
 
 /**

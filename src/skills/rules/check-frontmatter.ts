@@ -99,18 +99,8 @@ export const claudeFields: readonly string[] = [
 ];
 
 /** The Claude Code fields that are supported here (C-1.1). */
-export const honouredFields: ReadonlySet<string> = new Set([
-  "argument-hint",
-  "disable-model-invocation",
-  "user-invocable",
-]);
-
+const honouredFields = new Set(["argument-hint", "disable-model-invocation", "user-invocable"]);
 const known = new Set(specificationFields);
-
-export function isField(key: string): boolean {
-  return known.has(key);
-}
-
 const claude = new Set(claudeFields);
 const allowedForClaude: readonly Level[] = ["claude"];
 const honoured: readonly Level[] = ["claude", "lenient"];
@@ -119,32 +109,25 @@ const honoured: readonly Level[] = ["claude", "lenient"];
 export function checkFields(values: Readonly<Record<string, unknown>>, report: (fault: ValueFault) => void): void {
   let count = 0;
   for (const key of Object.keys(values)) {
-    if (isField(key)) continue;
+    if (known.has(key)) continue;
     const { fault, close } = ++count > maxFaultsOfRule ? { fault: unexpected(key) } : unexpectedField(key);
     report(close !== undefined && Object.hasOwn(values, close) ? unexpected(key) : fault);
   }
 }
 
-interface UnexpectedField {
-  readonly fault: ValueFault;
-  /** The field that the key probably misspells. */
-  readonly close?: string | undefined;
-}
+const unexpectedFields = new Map<string, { readonly fault: ValueFault; readonly close: string | undefined }>();
+const mostRemembered = 1000;
 
-/** The fault of a key. Cached, as the same few keys appear in thousands of skills. */
-function unexpectedField(key: string): UnexpectedField {
-  let field = unexpectedFields.get(key);
-  if (field === undefined) {
-    const close = key.length > maxNameLength || claude.has(key) ? undefined : nearest(key, specificationFields)[0];
-    field = { fault: unexpected(key, close), close };
-    if (unexpectedFields.size === mostRemembered) unexpectedFields.clear();
-    unexpectedFields.set(key, field);
-  }
+/** The fault of a key, and the field that it probably misspells. Cached, as the same few keys appear in thousands of skills. */
+function unexpectedField(key: string): { readonly fault: ValueFault; readonly close?: string | undefined } {
+  const remembered = unexpectedFields.get(key);
+  if (remembered !== undefined) return remembered;
+  const close = key.length > maxNameLength || claude.has(key) ? undefined : nearest(key, specificationFields)[0];
+  const field = { fault: unexpected(key, close), close };
+  if (unexpectedFields.size === mostRemembered) unexpectedFields.clear();
+  unexpectedFields.set(key, field);
   return field;
 }
-
-const unexpectedFields = new Map<string, UnexpectedField>();
-const mostRemembered = 1000;
 
 function unexpected(key: string, close?: string): ValueFault {
   const fault = { code: "field-unexpected", key, part: "key" } as const;

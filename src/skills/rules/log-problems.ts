@@ -46,13 +46,7 @@ function rank({ code, severity }: Problem): number {
 }
 
 function toLevel({ severity }: Problem): "warning" | "info" {
-  switch (severity) {
-    case "error":
-      return "warning";
-    case "warning":
-    case "note":
-      return "info";
-  }
+  return severity === "error" ? "warning" : "info";
 }
 
 function toLine({ code, file, line, column, message, fix }: Problem): string {

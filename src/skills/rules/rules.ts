@@ -52,12 +52,7 @@ export const rules = {
   "name-not-lowercase": { title: "name is lowercase", ...normalised },
   "name-invalid-characters": { title: "name consists of letters, digits and hyphens", ...normalised },
   "name-hyphens": { title: "no leading, trailing or doubled hyphens in the name", ...normalised },
-  "name-not-ascii": {
-    title: "letters of the name are a-z",
-    spec: "off",
-    wire: "error",
-    lenient: "warning",
-  },
+  "name-not-ascii": { title: "letters of the name are a-z", ...normalised, spec: "off" },
   "name-directory-mismatch": { title: "name matches its directory", ...style },
   "description-missing": { title: "there is a description", ...always },
   "description-too-long": { title: "description is at most 1,024 characters long", ...normalised },
@@ -181,14 +176,11 @@ export function fitFaults<Fault extends AnyFault>(faults: readonly Fault[]): rea
     counts.set(code, count);
     return count <= maxFaultsOfRule;
   });
-  const shown = new Map<string, number>();
-  return kept.map((fault) => {
-    const { code } = fault;
-    const count = (shown.get(code) ?? 0) + 1;
-    shown.set(code, count);
-    const more = count === maxFaultsOfRule ? (counts.get(code) ?? 0) - count : 0;
+  return kept.map((fault, index) => {
+    const more = (counts.get(fault.code) ?? 0) - maxFaultsOfRule;
+    const isLast = more > 0 && kept.findLastIndex(({ code }) => code === fault.code) === index;
     const fitted = fit(fault);
-    return more > 0 ? { ...fitted, message: `${fitted.message}; and ${more} more of this kind` } : fitted;
+    return isLast ? { ...fitted, message: `${fitted.message}; and ${more} more of this kind` } : fitted;
   });
 }
 

@@ -46,12 +46,8 @@ export function findFrontmatter(bytes: Uint8Array, whole: boolean): Frontmatter 
     const lineEnd = bytes.indexOf(lineFeed, line);
     if (lineEnd < 0 && !whole) return notFound;
     const stop = lineEnd < 0 ? bytes.length : lineEnd;
-    if (
-      bytes[line] === dash &&
-      bytes[line + 1] === dash &&
-      bytes[line + 2] === dash &&
-      isBlank(bytes, line + 3, stop)
-    ) {
+    const isFence = bytes[line] === dash && bytes[line + 1] === dash && bytes[line + 2] === dash;
+    if (isFence && isBlank(bytes, line + 3, stop)) {
       const bodyStart = Math.min(stop + 1, bytes.length);
       return { kind: "found", start, end: line, bodyStart, language, byteOrderMark };
     }

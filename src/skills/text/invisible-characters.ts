@@ -53,8 +53,15 @@ const needed = [
   String.raw`(?<=\p{Script=Braille})\u2800|\u2800(?=(?!\u2800)\p{Script=Braille})`,
 ];
 
-const invisible = new RegExp(`(?!${needed.join("|")})${anyInvisible}`, "u");
-const everyInvisible = new RegExp(invisible, "gu");
+let everyInvisible: RegExp | undefined;
+
+/** Built on first use, because that takes milliseconds and most text needs only {@link suspicious}. */
+function invisible(): RegExp {
+  everyInvisible ??= new RegExp(`(?!${needed.join("|")})${anyInvisible}`, "gu");
+  everyInvisible.lastIndex = 0;
+  return everyInvisible;
+}
+
 /** The code units that an invisible character can start with, for a fast check that nearly all text passes. */
 const suspicious = new RegExp(
   `[${table.map(([from, to]) => `${unit(String.fromCodePoint(from))}-${unit(String.fromCodePoint(to))}`).join("")}]`,
@@ -70,18 +77,18 @@ export interface Invisible {
 }
 
 export function findInvisible(text: string): Invisible | undefined {
-  const found = suspicious.test(text) ? invisible.exec(text) : null;
+  const found = suspicious.test(text) ? invisible().exec(text) : null;
   if (found === null) return undefined;
-  return { character: found[0], offset: found.index, count: text.match(everyInvisible)?.length ?? 1 };
+  return { character: found[0], offset: found.index, count: text.match(invisible())?.length ?? 1 };
 }
 
 /** Replaces each of these characters. */
 export function replaceInvisible(text: string, replace: (character: string) => string): string {
-  return hasInvisible(text) ? text.replace(everyInvisible, replace) : text;
+  return hasInvisible(text) ? text.replace(invisible(), replace) : text;
 }
 
 export function hasInvisible(text: string): boolean {
-  return suspicious.test(text) && invisible.test(text);
+  return suspicious.test(text) && invisible().test(text);
 }
 
 export function hasTags(text: string): boolean {

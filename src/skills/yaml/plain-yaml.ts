@@ -173,6 +173,8 @@ function lastNonBlank(text: string, from: number, end: number): number {
 /** The content of a double-quoted scalar whose only escapes are `\"` and `\\`. */
 const escaped = /^(?:[^"\\]|\\["\\])*$/;
 
+const notPlain = "#&*!|>%@`[]{},?:-";
+
 /** A plain or quoted single-line scalar. */
 function readScalar(cursor: Cursor, start: number, lineStop: number): string | undefined {
   const { text } = cursor;
@@ -195,26 +197,9 @@ function readScalar(cursor: Cursor, start: number, lineStop: number): string | u
       const value = text.slice(start + 1, close);
       return doubled ? value.replaceAll("''", "'") : value;
     }
-    case "#":
-    case "&":
-    case "*":
-    case "!":
-    case "|":
-    case ">":
-    case "%":
-    case "@":
-    case "`":
-    case "[":
-    case "]":
-    case "{":
-    case "}":
-    case ",":
-    case "?":
-    case ":":
-    case "-":
-      return undefined;
     default:
-      return isPlain(cursor, start, end) ? text.slice(start, end) : undefined;
+      if (notPlain.includes(text.charAt(start)) || !isPlain(cursor, start, end)) return undefined;
+      return text.slice(start, end);
   }
 }
 

@@ -50,12 +50,8 @@ const attemptLength = 256;
 export function readYaml(text: string): YamlReading {
   const plain = readPlainYaml(text);
   if (plain !== undefined) {
-    return {
-      values: plain,
-      faults: text.includes(": [") ? strictFaults(text) : noFaults,
-      isClean: true,
-      mends: noMends,
-    };
+    const faults = text.includes(": [") ? strictFaults(text) : noFaults;
+    return { values: plain, faults, isClean: true, mends: noMends };
   }
   const whole = text.length > parsedLength ? tooMuch : loadYaml(text);
   if ("values" in whole) {
@@ -125,12 +121,8 @@ function containsItself(value: unknown, around: readonly unknown[]): boolean {
 }
 
 function notAMapping(value: unknown): Fault {
-  return {
-    code: "frontmatter-not-a-mapping",
-    offset: 0,
-    message: `frontmatter is ${Array.isArray(value) ? "a list" : "plain text"} instead of \`key: value\` lines`,
-    fix: "Write it as lines of the form `key: value`.",
-  };
+  const message = `frontmatter is ${Array.isArray(value) ? "a list" : "plain text"} instead of \`key: value\` lines`;
+  return { code: "frontmatter-not-a-mapping", offset: 0, message, fix: "Write it as lines of the form `key: value`." };
 }
 
 const mostStrictFaults = 20;
@@ -150,6 +142,9 @@ function strictFaults(text: string): readonly Fault[] {
   return faults.length === 0 ? noFaults : faults;
 }
 
+/** A comment that follows text on its line. */
+const commentAfterText = /^(?![ \t]*#)([^\r\n]*?[ \t])(#[^\r\n]*)/m;
+
 /** Finds comments that truncate an unquoted value, as in `Issue #5 fixer`. At most one fault per key, and only for text values. */
 function findCommentFaults(text: string, values: Readonly<Record<string, unknown>>): readonly Fault[] {
   if (!/[ \t]#/.test(text)) return [];
@@ -157,25 +152,14 @@ function findCommentFaults(text: string, values: Readonly<Record<string, unknown
   for (const { key = "", value: from, end } of splitYamlBlocks(text, mostKeys)) {
     const value = Object.hasOwn(values, key) ? values[key] : undefined;
     if (typeof value !== "string" || value === "" || "\"'|>".includes(text.charAt(from))) continue;
-    const found = commentIn(text, from, end);
-    if (found === undefined || value.includes(text.slice(found.offset, found.end))) continue;
-    faults.push({
-      code: "yaml-comment-in-value",
-      ...found,
-      message: `\` #\` starts a comment, so the value of \`${key}\` ends before it`,
-      fix: "Put the value in single quotes if the text after `#` belongs to it; otherwise move the comment to its own line.",
-    });
+    const found = commentAfterText.exec(text.slice(from, end));
+    const [, before = "", comment = ""] = found ?? [];
+    if (found === null || value.includes(comment.trimEnd())) continue;
+    const offset = from + found.index + before.length;
+    const message = `\` #\` starts a comment, so the value of \`${key}\` ends before it`;
+    const fix =
+      "Put the value in single quotes if the text after `#` belongs to it; otherwise move the comment to its own line.";
+    faults.push({ code: "yaml-comment-in-value", offset, end: offset + comment.trimEnd().length, message, fix });
   }
   return faults;
-}
-
-/** The first comment that follows text on its line. */
-function commentIn(text: string, from: number, end: number): { offset: number; end: number } | undefined {
-  let start = from;
-  for (const line of text.slice(from, end).split(/\n|\r(?!\n)/)) {
-    const blank = /^[ \t]*#/.test(line) ? -1 : line.search(/[ \t]#/);
-    if (blank >= 0) return { offset: start + blank + 1, end: start + line.trimEnd().length };
-    start += line.length + 1;
-  }
-  return undefined;
 }
