@@ -18,7 +18,7 @@ export type { SkillsDelta, SkillsUpdate } from "./client/skills-update.ts";
 export type { SkillsErrorCode } from "./errors.ts";
 export type { Log } from "./base/log.ts";
 export type { CallReport, OpenSkillsOptions, Skills, SkillsCallOptions } from "./in-process/open-skills.ts";
-export type { SkillsChange } from "./in-process/skills-messages.ts";
+export type { SkillsChange } from "./in-process/serve-skills.ts";
 export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
 export type { CheckOptions, CheckReport } from "./skills/check/check-skills.ts";
 export type { Problem } from "./skills/rules/problem.ts";

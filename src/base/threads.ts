@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { MessageChannel, type MessagePort, parentPort, Worker, workerData } from "node:worker_threads";
+import { SkillsError } from "../errors.ts";
 import { type Clock, systemClock } from "./clock.ts";
+import { createDeferred } from "./deferred.ts";
 import type { Log } from "./log.ts";
 import { urlOf } from "./url-of.ts";
 
@@ -15,23 +17,8 @@ export interface Channel<Message> {
   end(): void;
 }
 
-/** Opens a channel, which does not keep the process alive. `ended` is called once, with the reason, when nothing more will arrive. */
+/** Opens a channel, which does not keep the process alive. `ended` is called with the reason when nothing more will arrive. */
 export type OpenChannel<To, From> = (received: (message: From) => void, ended: (reason: string) => void) => Channel<To>;
-
-/** Asks the other end to close by a message, and ends it if it has not within `ms`. `ended` resolves when it has ended. */
-export async function closeChannel<To>(
-  channel: Channel<To>,
-  message: To,
-  { ended, clock, ms }: { readonly ended: Promise<void>; readonly clock: Clock; readonly ms: number },
-): Promise<void> {
-  channel.hold();
-  channel.post(message);
-  const stopTimer = clock.after(ms, () => {
-    channel.end();
-  });
-  await ended;
-  stopTimer();
-}
 
 interface Served {
   /** The file that a worker starts with: `new URL("./worker.js", import.meta.url)`. */
@@ -44,9 +31,7 @@ interface Served {
   readonly log: Log;
 }
 
-/**
- * Opens a channel to a worker thread. If the worker file is missing, as in a bundle, logs that and runs everything on this thread.
- */
+/** Opens a channel to a worker thread. If the worker file is missing, as in a bundle, logs that and runs everything on this thread. */
 export function chooseChannel<To, From>({ entry, place, workerData, serve, log }: Served): OpenChannel<To, From> {
   if (entry.pathname.endsWith(`/${place}`) && existsSync(entry)) return workerChannel(entry, workerData);
   // Only the built package has worker files; sources have none.
@@ -63,44 +48,23 @@ export function workerChannel<To, From>(entry: URL, workerData: unknown): OpenCh
   return (received, ended) => {
     // What it prints by mistake must not reach our stdout, which belongs to the protocol.
     const worker = new Worker(entry, { workerData, stdout: true, name: "acp-skills" });
-    worker.on("message", (message: From) => {
-      received(message);
-    });
     worker.on("error", (error: unknown) => {
       ended(error instanceof Error ? (error.stack ?? error.message) : String(error));
     });
     worker.on("exit", (code) => {
       ended(`Its thread ended with code ${code}.`);
     });
-    worker.unref();
-    return {
-      post(message, transferred = []) {
-        worker.postMessage(message, transferred);
-      },
-      hold() {
-        worker.ref();
-      },
-      letGo() {
-        worker.unref();
-      },
-      end() {
-        void worker.terminate();
-      },
-    };
+    return toChannel(worker, received, () => void worker.terminate());
   };
 }
 
-/** A channel to something on this very thread, for where no file is there to start another with. */
+/** Opens a channel to something on this thread. */
 export function sameThreadChannel<To, From>(serve: (port: MessagePort) => Promise<void>): OpenChannel<To, From> {
   return (received, ended) => {
     const { port1: ours, port2: theirs } = new MessageChannel();
-    ours.on("message", (message: From) => {
-      received(message);
-    });
     ours.on("close", () => {
       ended("Its channel was closed.");
     });
-    ours.unref();
     serve(theirs).then(
       () => {
         theirs.unref();
@@ -109,28 +73,153 @@ export function sameThreadChannel<To, From>(serve: (port: MessagePort) => Promis
         ended(error instanceof Error ? error.message : String(error));
       },
     );
-    return {
-      post(message, transferred = []) {
-        ours.postMessage(message, transferred);
-      },
-      hold() {
-        ours.ref();
-      },
-      letGo() {
-        ours.unref();
-      },
-      end() {
-        ours.close();
-      },
-    };
+    return toChannel(ours, received, () => {
+      ours.close();
+    });
   };
 }
 
-/** What a worker thread starts with: the other end of {@link OpenChannel}. */
+function toChannel<To, From>(
+  port: Pick<MessagePort, "postMessage" | "ref" | "unref"> & {
+    on(event: "message", listener: (message: From) => void): unknown;
+  },
+  received: (message: From) => void,
+  end: () => void,
+): Channel<To> {
+  port.on("message", received);
+  port.unref();
+  return {
+    post(message, transferred = []) {
+      port.postMessage(message, transferred);
+    },
+    hold() {
+      port.ref();
+    },
+    letGo() {
+      port.unref();
+    },
+    end,
+  };
+}
+
+/** What a thread sends to its {@link ThreadClient} besides its own messages. */
+export type ThreadReply =
+  | { readonly kind: "answer"; readonly call: number; readonly value: unknown }
+  | { readonly kind: "log"; readonly level: Parameters<Log>[0]; readonly message: string };
+
+export interface ThreadClientOptions<To, From> {
+  readonly openChannel: OpenChannel<To, From | ThreadReply>;
+  readonly received: (message: From) => void;
+  /** Called once, when nothing more will arrive; without a reason after `close`. */
+  readonly ended: (reason: string | undefined) => void;
+  /** How long the thread may take to close before it is terminated. */
+  readonly closingTime: number;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** The near end of a channel to a thread. Every call is settled, whatever happens to the thread. */
+export class ThreadClient<To extends { readonly kind: string }, From extends { readonly kind: string }> {
+  readonly #options: ThreadClientOptions<To | { readonly kind: "close" }, From>;
+  readonly #channel: Channel<To | { readonly kind: "close" }> | undefined;
+  readonly #waiting = new Map<number, PromiseSettlers>();
+  readonly #gone = createDeferred();
+  #lastCall = 0;
+  #endReason: string | undefined;
+  #closing: Promise<void> | undefined;
+
+  /** If no thread can be started, it has ended already. */
+  constructor(options: ThreadClientOptions<To | { readonly kind: "close" }, From>) {
+    this.#options = options;
+    const ended = (reason: string): void => {
+      this.#hasEnded(reason);
+    };
+    try {
+      this.#channel = options.openChannel((message) => {
+        this.#receive(message);
+      }, ended);
+    } catch (error) {
+      ended(`No thread could be started: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  get isAlive(): boolean {
+    return this.#endReason === undefined;
+  }
+
+  /** Does nothing after the end. Throws if the message cannot be cloned. */
+  post(message: To, transferred?: ArrayBuffer[]): void {
+    if (this.isAlive) this.#channel?.post(message, transferred);
+  }
+
+  /** Posts a call and waits for its answer, which keeps the process alive. Rejects with CLOSED if the thread ends first. */
+  async call(toMessage: (call: number) => To): Promise<unknown> {
+    if (this.#endReason !== undefined) throw closed(this.#endReason);
+    const call = ++this.#lastCall;
+    const answered = new Promise((resolve, reject) => this.#waiting.set(call, { resolve, reject }));
+    this.#channel?.hold();
+    try {
+      this.post(toMessage(call));
+      return await answered;
+    } finally {
+      this.#waiting.delete(call);
+      if (this.#waiting.size === 0 && this.#closing === undefined) this.#channel?.letGo();
+    }
+  }
+
+  /** Rejects a call without waiting for its answer. */
+  reject(call: number, reason: unknown): void {
+    this.#waiting.get(call)?.reject(reason);
+  }
+
+  /** Asks the thread to close, and terminates it if it does not in time. Idempotent; never rejects. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    if (!this.isAlive) return;
+    const { clock, closingTime } = this.#options;
+    this.#channel?.hold();
+    this.#channel?.post({ kind: "close" });
+    const stopTimer = clock.after(closingTime, () => this.#channel?.end());
+    await this.#gone.promise;
+    stopTimer();
+  }
+
+  #receive(message: From | ThreadReply): void {
+    if (!isReply(message)) this.#options.received(message);
+    else if (message.kind === "log") this.#options.log(message.level, message.message);
+    else this.#waiting.get(message.call)?.resolve(message.value);
+  }
+
+  #hasEnded(reason: string): void {
+    if (!this.isAlive) return;
+    this.#endReason = reason;
+    for (const { reject } of this.#waiting.values()) reject(closed(reason));
+    this.#options.ended(this.#closing === undefined ? reason : undefined);
+    this.#gone.resolve();
+  }
+}
+
+interface PromiseSettlers {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+function isReply(message: { readonly kind: string }): message is ThreadReply {
+  return message.kind === "answer" || message.kind === "log";
+}
+
+function closed(reason: string): SkillsError {
+  return new SkillsError("CLOSED", `The skills were closed. ${reason}`);
+}
+
+/** What a worker thread starts with. */
 interface WorkerEnd {
   readonly port: MessagePort;
   readonly data: unknown;
-  /** The settings that cannot be sent to a thread. Log messages are posted as `{kind: "log", level, message}`. */
+  /** The settings that cannot be sent to a thread. */
   readonly local: { readonly clock: Clock; readonly log: Log };
 }
 
@@ -139,7 +228,7 @@ export function openWorkerEnd(): WorkerEnd {
   const port = parentPort;
   if (port === null) throw new Error("This file is the entry of a worker thread; it cannot be imported.");
   const log: Log = (level, message) => {
-    port.postMessage({ kind: "log", level, message });
+    port.postMessage({ kind: "log", level, message } satisfies ThreadReply);
   };
   return { port, data: workerData, local: { clock: systemClock, log } };
 }

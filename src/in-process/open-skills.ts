@@ -7,7 +7,7 @@ import type { ToolDefinitions, ToolFormat } from "../tools/tools.ts";
 import type { ServedToolName, ToolInput, ToolOutput } from "../tools/tools.ts";
 import type { Problem } from "../skills/rules/problem.ts";
 import type { ReportOptions } from "../acp/tools/report-tool-call.ts";
-import type { SkillsChange } from "./skills-messages.ts";
+import type { SkillsChange } from "./serve-skills.ts";
 
 export interface OpenSkillsOptions extends SkillsOptions {
   /** The project's directory. Default: the working directory. */

@@ -1,12 +1,13 @@
 import type { MessagePort } from "node:worker_threads";
-import { isSkillsError } from "../errors.ts";
-import { logIdleGrants } from "../runs/authorize/idle-grants.ts";
-import type { Settings } from "../options.ts";
-import { logProblemsOf } from "../skills/rules/log-problems.ts";
-import type { Skill, Snapshot } from "../skills/skill.ts";
 import { openApp } from "../app.ts";
+import type { ThreadReply } from "../base/threads.ts";
 import { createCaller } from "../caller.ts";
-import type { FromSkills, Opening, PlainError, SkillNumber, SkillsChange, ToSkills } from "./skills-messages.ts";
+import { isSkillsError, type SkillsErrorCode } from "../errors.ts";
+import type { Settings, SettingsData } from "../options.ts";
+import { logIdleGrants } from "../runs/authorize/idle-grants.ts";
+import { logProblemsOf } from "../skills/rules/log-problems.ts";
+import type { Problem } from "../skills/rules/problem.ts";
+import type { Skill, Snapshot } from "../skills/skill.ts";
 
 /** Serves the tools over one session's skills to the other end of a port, until that end asks to close. */
 export function serveSkills(port: MessagePort, settings: Settings, opening: Opening): void {
@@ -19,9 +20,8 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
   const asked = new Map<number, (hidden: readonly SkillNumber[]) => void>();
   logProblemsOf(session, settings.log);
   logIdleGrants(settings.grants, catalog, settings.log);
-  void Promise.all([catalog.ready, app.load()]).then(() => {
+  const ready = Promise.all([catalog.ready, app.load()]).then(() => {
     post({ kind: "skills", problems: catalog.snapshot.problems });
-    post({ kind: "opened" });
   });
   catalog.onChange(({ problems }, { added, changed, removed }) => {
     const change: SkillsChange = {
@@ -32,8 +32,12 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
     post({ kind: "skills", problems, change });
   });
 
-  function post(message: FromSkills): void {
+  function post(message: FromSkills | ThreadReply): void {
     port.postMessage(message);
+  }
+
+  function answer(call: number, value?: CallResult): void {
+    post({ kind: "answer", call, value });
   }
 
   /** Asks the other end which skills are visible now. */
@@ -63,9 +67,9 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
         },
         ...(asksVisible && { visible: await askVisible(call) }),
       });
-      post({ kind: "result", call, value: await app.toolbox.call(name, args, caller, controller.signal) });
+      answer(call, { value: await app.toolbox.call(name, args, caller, controller.signal) });
     } catch (error) {
-      post({ kind: "error", call, error: toPlainError(error) });
+      answer(call, { error: toPlainError(error) });
     } finally {
       running.delete(call);
     }
@@ -73,6 +77,11 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
 
   port.on("message", (message: ToSkills) => {
     switch (message.kind) {
+      case "open":
+        void ready.then(() => {
+          answer(message.call);
+        });
+        break;
       case "call":
         void call(message);
         break;
@@ -130,4 +139,68 @@ function openShown(): Shown {
     },
     numberOf: (skill) => numbers.get(skill),
   };
+}
+
+/** The data with which a worker is started. */
+export interface SkillsData {
+  readonly settings: SettingsData;
+  readonly opening: Opening;
+}
+
+export interface Opening {
+  /** Absolute. */
+  readonly cwd: string;
+  readonly additionalDirectories: readonly string[];
+  /** Whether the other end decides which skills are visible; it is asked at each call. */
+  readonly asksVisible: boolean;
+}
+
+/** The caller of a tool. */
+export interface CallFacts {
+  readonly sessionId: string | undefined;
+  readonly owner: string | undefined;
+  readonly project: string | undefined;
+}
+
+/** Identifies a version of a skill that was sent to the caller. */
+export type SkillNumber = number;
+
+export type ToSkills =
+  /** Answered when the skills have been read. */
+  | { readonly kind: "open"; readonly call: number }
+  | ({ readonly kind: "call"; readonly call: number; readonly name: string; readonly args: unknown } & CallFacts)
+  | { readonly kind: "abort"; readonly call: number }
+  /** Which of the skills sent so far are not visible now. */
+  | { readonly kind: "hidden"; readonly call: number; readonly numbers: readonly SkillNumber[] }
+  | { readonly kind: "close" };
+
+/** Which skills changed, by canonical name. */
+export interface SkillsChange {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What the thread sends besides answers. */
+export type FromSkills =
+  /** When the skills have been read, and after every change. */
+  | { readonly kind: "skills"; readonly problems: readonly Problem[]; readonly change?: SkillsChange }
+  | { readonly kind: "print"; readonly call: number; readonly text: string }
+  /** Skills that were not sent before, and removed ones; asks which of all are hidden. */
+  | {
+      readonly kind: "see";
+      readonly call: number;
+      readonly skills: readonly (readonly [SkillNumber, Skill])[];
+      readonly gone: readonly SkillNumber[];
+    };
+
+/** The answer to a call. */
+export type CallResult = { readonly value: unknown } | { readonly error: PlainError };
+
+/** A SkillsError as data. */
+export interface PlainError {
+  readonly code: SkillsErrorCode;
+  readonly message: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly cause: string | undefined;
 }

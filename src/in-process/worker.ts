@@ -1,6 +1,5 @@
 import { openWorkerEnd } from "../base/threads.ts";
-import { serveSkills } from "./serve-skills.ts";
-import type { SkillsData } from "./skills-messages.ts";
+import { serveSkills, type SkillsData } from "./serve-skills.ts";
 
 /** The entry of the thread that runs the tools for `openSkills`. */
 

@@ -1,8 +1,12 @@
-import { createDeferred } from "../../base/deferred.ts";
-import { chooseChannel, closeChannel, type OpenChannel } from "../../base/threads.ts";
+import { chooseChannel, type OpenChannel, ThreadClient, type ThreadReply } from "../../base/threads.ts";
 import { urlOf } from "../../base/url-of.ts";
 import { type Settings, toSettingsData } from "../../options.ts";
 import type { FromService, ServiceConnection, ServiceOutlet, SkillService, ToService } from "./skill-service.ts";
+
+/** How long the thread has to close before it is terminated. */
+const closingTime = 5_000;
+
+type OpenServiceChannel = OpenChannel<ToService, FromService | ThreadReply>;
 
 /** Opens the service on its own thread, if one can be started. */
 export function openService(settings: Settings): SkillService {
@@ -26,39 +30,33 @@ export function openService(settings: Settings): SkillService {
  * on without skills, and the next session gets a new thread.
  */
 export function openRemoteService(settings: Settings, openChannel: OpenServiceChannel): SkillService {
-  const { log } = settings;
-  let thread: Thread | undefined;
+  let current: ServiceThread | undefined;
   let lastConnection = 0;
-  let lastCall = 0;
-  let closing: Promise<void> | undefined;
-
-  function living(): Thread {
-    thread = thread?.isAlive() === true ? thread : openThread(settings, openChannel);
-    return thread;
-  }
+  let isClosed = false;
 
   function connect(outlet: ServiceOutlet): ServiceConnection {
     const connection = ++lastConnection;
-    let known: Thread | undefined;
+    let thread: ServiceThread | undefined;
 
     /** The thread that serves this connection; replaced only when a new session or call begins. */
-    function reach(begins: boolean): Thread | undefined {
-      if (known?.isAlive() === true || !begins || closing !== undefined) return known;
-      known = living();
-      known.outlets.set(connection, outlet);
-      known.post({ kind: "connect", connection });
-      return known;
+    function reach(begins: boolean): ServiceThread | undefined {
+      if (thread?.isAlive === true || !begins || isClosed) return thread;
+      if (current?.isAlive !== true) current = new ServiceThread(settings, openChannel);
+      thread = current;
+      thread.connect(connection, outlet);
+      return thread;
     }
     const tell =
       <Method extends keyof ServiceConnection>(method: Method, { begins = false } = {}) =>
       (...args: Parameters<ServiceConnection[Method]>): void =>
-        reach(begins)?.post({ kind: "ask", connection, method, args });
+        reach(begins)?.tell({ kind: "ask", connection, method, args });
     const ask =
       <Method extends keyof ServiceConnection>(method: Method) =>
-      (...args: Parameters<ServiceConnection[Method]>): Promise<Awaited<ReturnType<ServiceConnection[Method]>>> => {
-        type Answer = Awaited<ReturnType<ServiceConnection[Method]>>;
-        const asked = reach(false)?.ask({ kind: "ask", connection, method, args, call: ++lastCall });
-        return (asked as Promise<Answer> | undefined) ?? Promise.resolve(undefined as Answer);
+      async (
+        ...args: Parameters<ServiceConnection[Method]>
+      ): Promise<Awaited<ReturnType<ServiceConnection[Method]>>> => {
+        const answer = await reach(false)?.ask({ kind: "ask", connection, method, args });
+        return answer as Awaited<ReturnType<ServiceConnection[Method]>>;
       };
 
     // The thread starts and loads its modules while the agent starts.
@@ -75,8 +73,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       callTold: tell("callTold"),
       taught: tell("taught"),
       ask(request) {
-        const thread = reach(true);
-        if (thread?.isAlive() === true) thread.post({ kind: "ask", connection, method: "ask", args: [request] });
+        if (reach(true)?.isAlive === true) tell("ask")(request);
         else outlet.ended();
       },
       giveUp: tell("giveUp"),
@@ -84,135 +81,105 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       release: tell("release"),
       async close() {
         await ask("close")();
-        known?.outlets.delete(connection);
+        thread?.disconnect(connection);
       },
     };
   }
 
-  async function close(): Promise<void> {
-    if (thread?.isAlive() === true) await thread.close();
-  }
-
   return {
     connect,
-    close: () =>
-      (closing ??= close().catch((error: unknown) => {
-        log("warning", `Closing the service's thread failed: ${String(error)}`);
-      })),
+    async close() {
+      isClosed = true;
+      await current?.close();
+    },
   };
 }
 
-/** How long the thread has to close before it is terminated. */
-const closingTime = 5_000;
+/** One thread of the service, and the connections that it serves. */
+class ServiceThread {
+  readonly #outlets = new Map<number, ServiceOutlet>();
+  readonly #client: ThreadClient<ToService, FromService>;
 
-export type OpenServiceChannel = OpenChannel<ToService, FromService>;
+  constructor({ log, clock }: Settings, openChannel: OpenServiceChannel) {
+    this.#client = new ThreadClient<ToService, FromService>({
+      openChannel: droppingFunctions(openChannel),
+      received: (message) => {
+        this.#receive(message);
+      },
+      ended: (reason) => {
+        if (reason !== undefined)
+          log("error", `Skills and tools stopped in the open sessions; messages are still forwarded. ${reason}`);
+        for (const outlet of this.#outlets.values()) outlet.ended();
+        this.#outlets.clear();
+      },
+      closingTime,
+      log,
+      clock,
+    });
+  }
 
-/** One channel from its opening to its end. */
-export interface Thread {
-  readonly isAlive: () => boolean;
-  readonly post: (message: ToService) => void;
+  get isAlive(): boolean {
+    return this.#client.isAlive;
+  }
+
+  connect(connection: number, outlet: ServiceOutlet): void {
+    this.#outlets.set(connection, outlet);
+    this.#client.post({ kind: "connect", connection });
+  }
+
+  disconnect(connection: number): void {
+    this.#outlets.delete(connection);
+  }
+
+  tell(message: ToService): void {
+    this.#client.post(message);
+  }
+
   /** The answer; undefined if the thread ends first. */
-  readonly ask: (message: Extract<ToService, { kind: "ask" }>) => Promise<unknown>;
-  readonly outlets: Map<number, ServiceOutlet>;
-  readonly close: () => Promise<void>;
-}
+  async ask(message: Extract<ToService, { kind: "ask" }>): Promise<unknown> {
+    return await this.#client.call((call) => ({ ...message, call })).catch(() => undefined);
+  }
 
-/** Opens a channel. If no thread can be started, it has ended already. */
-export function openThread(settings: Settings, openChannel: OpenServiceChannel): Thread {
-  const { log, clock } = settings;
-  const outlets = new Map<number, ServiceOutlet>();
-  const asked = new Map<number, (value: unknown) => void>();
-  let isAlive = true;
-  let isClosing = false;
-  const { promise: ended, resolve: end } = createDeferred();
+  close(): Promise<void> {
+    return this.#client.close();
+  }
 
-  function receive(message: FromService): void {
+  #receive(message: FromService): void {
+    const outlet = this.#outlets.get(message.connection);
     switch (message.kind) {
-      case "answer":
-        asked.get(message.call)?.(message.value);
-        asked.delete(message.call);
-        if (asked.size === 0 && !isClosing) channel.letGo();
-        break;
       case "line": {
         const written = (): void => {
-          if (isAlive) channel.post(...giveBack(message));
+          this.#client.post(...giveBack(message));
         };
-        const outlet = outlets.get(message.connection);
         if (outlet === undefined) written();
         else outlet.send(message.bytes, written);
         break;
       }
       case "answered":
-        outlets.get(message.connection)?.answered(message.id);
+        outlet?.answered(message.id);
         break;
       case "lesson":
-        outlets.get(message.connection)?.lesson(message.key, message.lesson);
-        break;
-      case "log":
-        log(message.level, message.message);
+        outlet?.lesson(message.key, message.lesson);
         break;
     }
   }
-
-  function hasEnded(reason: string): void {
-    if (!isAlive) return;
-    isAlive = false;
-    if (!isClosing)
-      log("error", `Skills and tools stopped in the open sessions; messages are still forwarded. ${reason}`);
-    for (const answer of asked.values()) answer(undefined);
-    asked.clear();
-    for (const outlet of outlets.values()) outlet.ended();
-    outlets.clear();
-    end();
-  }
-
-  const channel = openOrEnd(openChannel, receive, hasEnded);
-
-  /** In-process messages may contain values that cannot be cloned; values that are not JSON are dropped. */
-  function post(message: ToService): void {
-    try {
-      channel.post(message);
-    } catch {
-      channel.post(JSON.parse(JSON.stringify(message)) as ToService);
-    }
-  }
-
-  return {
-    isAlive: () => isAlive,
-    outlets,
-    post(message) {
-      if (isAlive) post(message);
-    },
-    ask: async (message) =>
-      await new Promise((resolve) => {
-        if (!isAlive || message.call === undefined) {
-          resolve(undefined);
-          return;
-        }
-        post(message);
-        asked.set(message.call, resolve);
-        // The process must not exit while an answer is awaited.
-        channel.hold();
-      }),
-    async close() {
-      isClosing = true;
-      await closeChannel(channel, { kind: "close" }, { ended, clock, ms: closingTime });
-    },
-  };
 }
 
-function openOrEnd(
-  openChannel: OpenServiceChannel,
-  received: (message: FromService) => void,
-  ended: (reason: string) => void,
-): ReturnType<OpenServiceChannel> {
-  try {
-    return openChannel(received, ended);
-  } catch (error) {
-    ended(`No thread could be started: ${error instanceof Error ? error.message : String(error)}`);
-    const nothing = (): void => undefined;
-    return { post: nothing, hold: nothing, letGo: nothing, end: nothing };
-  }
+/** In-process messages may contain values that cannot be cloned; values that are not JSON are dropped. */
+function droppingFunctions(openChannel: OpenServiceChannel): OpenServiceChannel {
+  return (received, ended) => {
+    const channel = openChannel(received, ended);
+    return {
+      ...channel,
+      post(message, transferred) {
+        try {
+          channel.post(message, transferred);
+        } catch {
+          channel.post(JSON.parse(JSON.stringify(message)) as ToService);
+        }
+      },
+    };
+  };
 }
 
 /** The memory of shorter lines is not returned. */

@@ -1,5 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
-import { openToldOnce } from "../../base/log.ts";
+import { openToldOnce } from "../../base/told-once.ts";
+import type { ThreadReply } from "../../base/threads.ts";
 import type { Settings } from "../../options.ts";
 import { reportFault } from "../fault.ts";
 import { openLocalService } from "./local-service.ts";
@@ -15,7 +16,7 @@ export function servePort(port: MessagePort, settings: Settings): void {
   const unwritten = new Map<number, () => void>();
   let lastLine = 0;
 
-  function post(message: FromService, transferred: ArrayBuffer[] = []): void {
+  function post(message: FromService | ThreadReply, transferred: ArrayBuffer[] = []): void {
     port.postMessage(message, transferred);
   }
 
