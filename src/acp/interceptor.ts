@@ -1,39 +1,21 @@
 import { createDeferred } from "../base/deferred.ts";
 import { openToldOnce } from "../base/log.ts";
-import { hasNothingToDo, type Settings } from "../options.ts";
+import type { Settings } from "../options.ts";
+import { servedTools } from "../tools/tool.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";
-import { agentInterest, editorInterest, type Interest } from "./bytes/interest.ts";
+import { kept, reportFault, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 import { encodeMessage } from "./bytes/encode-message.ts";
-import { isExactId, isRecord, type JsonRecord, readMessage, recordAt } from "./bytes/raw-message.ts";
-import { reportFault } from "./fault.ts";
-import { openPrompts } from "./prompt/invocation.ts";
-import { restoreSessionTitles } from "./prompt/told-again.ts";
+import { agentInterest, editorInterest, type Interest } from "./bytes/interest.ts";
+import { isExactId, isRecord, type JsonRecord, type MessageKind, readMessage, recordAt } from "./bytes/raw-message.ts";
+import { amendPrompt } from "./prompt/amend-prompt.ts";
+import { restoreTitles } from "./prompt/replays.ts";
 import type { ServiceConnection, SkillService } from "./service/skill-service.ts";
 import { advertise, chooseForms, negotiate, type Negotiation } from "./session/negotiation.ts";
-import { type Opening, Openings } from "./session/openings.ts";
-import { EditorRequests, openPendingRequests } from "./session/requests.ts";
+import type { RelayedSession } from "./session/relayed-session.ts";
+import { EditorRequests, PendingRequests } from "./session/requests.ts";
 import { type Agreed, Sessions } from "./session/sessions.ts";
 import { lookAtPermission, type PermissionGranted } from "./tools/permissions.ts";
-import { servedTools } from "../tools/tool.ts";
-import { kept, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
-
-/**
- * Decides about every message between an editor and its agent, in order; it knows neither bytes nor streams. Reading
- * skills and running tools is the service's work, on another thread: a message waits only for an answer that it needs, with a time
- * limit. An internal error never stops a message.
- */
-export interface Interceptor {
-  /** A promise only if the service is asked; the messages behind it must wait. */
-  fromEditor(message: unknown): Verdict | Promise<Verdict>;
-  fromAgent(message: unknown): Verdict | Promise<Verdict>;
-  editorInterest(): Interest;
-  agentInterest(): Interest;
-  /** The editor has left: nothing waits for the agent's response to `initialize` any longer. */
-  editorLeft(): void;
-  /** Releases every session; nothing is sent afterwards. */
-  close(): void;
-}
 
 export interface InterceptorOptions {
   readonly service: SkillService;
@@ -44,39 +26,28 @@ export interface InterceptorOptions {
   readonly reply: (message: PermissionGranted) => void;
 }
 
-/** Opens an interceptor for one connection. */
-export function openInterceptor(options: InterceptorOptions): Interceptor {
-  return hasNothingToDo(options.settings) ? transparent : new ServingInterceptor(options);
-}
-
-const transparent: Interceptor = {
-  fromEditor: () => untouched,
-  fromAgent: () => untouched,
-  editorInterest: () => [],
-  agentInterest: () => [],
-  editorLeft: () => undefined,
-  close: () => undefined,
-};
-
 /** A request of the editor whose response is processed. */
 type Pending =
   | { readonly kind: "initialize"; readonly params: JsonRecord }
-  | Opening
+  | RelayedSession
   | { readonly kind: "end"; readonly sessionId: string }
   | { readonly kind: "list" };
 
 const pendingLimit = 256;
 
-class ServingInterceptor implements Interceptor {
+/**
+ * Decides about every message between an editor and its agent, in order; it knows neither bytes nor streams. Reading
+ * skills and running tools is the service's work, on another thread: a message waits only for an answer that it needs, with a time
+ * limit. An internal error never stops a message.
+ */
+export class Interceptor {
   readonly #options: InterceptorOptions;
   readonly #servesTools: boolean;
   readonly #once;
   readonly #service: ServiceConnection;
   readonly #requests: EditorRequests;
-  readonly #openings: Openings;
   readonly #sessions: Sessions;
-  readonly #lookAtPrompt;
-  readonly #pending = openPendingRequests<Pending>(pendingLimit, (request) => {
+  readonly #pending = new PendingRequests<Pending>(pendingLimit, (request) => {
     this.#release(request);
   });
   /** Resolves when `initialize` was answered, or will not be. */
@@ -87,7 +58,7 @@ class ServingInterceptor implements Interceptor {
 
   constructor(options: InterceptorOptions) {
     const { service, settings, send } = options;
-    const { log, clock, teach, emit } = settings;
+    const { log } = settings;
     this.#options = options;
     this.#servesTools = settings.tools !== "none";
     this.#once = openToldOnce(log);
@@ -105,40 +76,32 @@ class ServingInterceptor implements Interceptor {
       ended: () => {
         this.#requests.serviceEnded();
       },
-      lesson: (key, lesson) => {
-        this.#openings.prepared(key, lesson);
+      index: (key, index) => {
+        this.#sessions.setIndex(key, index);
       },
       log,
     });
-    const { tellOnce } = this.#once;
-    const negotiation = (): Promise<Negotiation | undefined> => this.#negotiation();
-    this.#openings = new Openings({ service: this.#service, settings, negotiation, tellOnce });
     this.#sessions = new Sessions({
       service: this.#service,
-      clock,
-      release: (opening) => {
-        this.#openings.release(opening);
-      },
-      tell: this.#tell,
+      settings,
+      negotiation: () => this.#negotiation(),
+      notify: this.#notify,
+      logOnce: this.#once.tellOnce,
     });
-    this.#lookAtPrompt = openPrompts({ service: this.#service, clock, teach, invokes: emit !== "none" });
   }
 
+  /** A promise only if the service is asked; the messages behind it must wait. */
   fromEditor(message: unknown): Verdict | Promise<Verdict> {
     return this.#guard(() => {
       const read = readMessage(message);
       if (read.kind !== "request" && read.kind !== "notification") return untouched;
       const { method, params } = read;
-      if (this.#servesTools && method.startsWith(methods.toolMethodPrefix)) {
-        if (read.kind === "notification") return kept;
-        // The agent refuses it, with the exact id that the editor waits for.
-        if (!isExactId(read.id)) return untouched;
-        this.#requests.ask(this.#service, read.id, method, isRecord(message) ? message["params"] : undefined);
-        return kept;
-      }
+      if (this.#servesTools && method.startsWith(methods.toolMethodPrefix)) return this.#toolCalled(read, message);
       const session = this.#sessions.find(params);
       if (session !== undefined) this.#sessions.editorNamed(session, method === methods.sessionPrompt);
-      return read.kind === "request" ? this.#editorAsked(read.id, method, params) : this.#editorTold(method, params);
+      return read.kind === "request"
+        ? this.#editorAsked(read.id, method, params)
+        : this.#editorNotified(method, params);
     });
   }
 
@@ -147,7 +110,7 @@ class ServingInterceptor implements Interceptor {
       const read = readMessage(message);
       switch (read.kind) {
         case "notification":
-          return read.method === methods.sessionUpdate ? this.#sessions.agentTold(message, read.params) : untouched;
+          return read.method === methods.sessionUpdate ? this.#sessions.agentUpdated(message, read.params) : untouched;
         case "request":
           return read.method === methods.requestPermission ? this.#permissionAsked(read.id, read.params) : untouched;
         case "response": {
@@ -176,14 +139,16 @@ class ServingInterceptor implements Interceptor {
     return agentInterest({ servesTools: this.#servesTools, awaits });
   }
 
+  /** The editor has left: nothing waits for the agent's response to `initialize` any longer. */
   editorLeft(): void {
     this.#answered.resolve();
   }
 
+  /** Releases every session; nothing is sent afterwards. */
   close(): void {
     this.#isOpen = false;
     this.#answered.resolve();
-    for (const request of this.#pending.takeAll()) this.#release(request);
+    this.#pending.dropAll();
     this.#sessions.close();
     void this.#service.close();
   }
@@ -203,7 +168,7 @@ class ServingInterceptor implements Interceptor {
   }
 
   /** Sends a notification to the editor, after the message that is being processed. */
-  readonly #tell = (message: Notification): void => {
+  readonly #notify = (message: Notification): void => {
     queueMicrotask(() => {
       if (this.#isOpen) this.#options.send(encodeMessage(message), () => undefined);
     });
@@ -215,10 +180,7 @@ class ServingInterceptor implements Interceptor {
   }
 
   #release(request: Pending): void {
-    if (request.kind === "open") {
-      this.#sessions.forget(request);
-      this.#openings.release(request);
-    }
+    if (request.kind === "open") this.#sessions.release(request);
     if (request.kind === "initialize") this.#answered.resolve();
   }
 
@@ -231,10 +193,10 @@ class ServingInterceptor implements Interceptor {
         return untouched;
       case methods.sessionNew:
       case methods.sessionFork:
-        return this.#openingAsked(id, undefined, params);
+        return this.#sessionAsked(id, undefined, params);
       case methods.sessionLoad:
       case methods.sessionResume:
-        return this.#openingAsked(id, sessionId, params);
+        return this.#sessionAsked(id, sessionId, params);
       case methods.sessionList:
         this.#pending.add(id, { kind: "list" });
         return untouched;
@@ -252,39 +214,43 @@ class ServingInterceptor implements Interceptor {
     }
   }
 
-  #editorTold(method: string, params: JsonRecord): Verdict {
+  #editorNotified(method: string, params: JsonRecord): Verdict {
     if (method === methods.sessionCancel) this.#sessions.turnCancelled(params);
     if (method !== methods.cancelRequest) return untouched;
     const { requestId } = params;
-    if ((typeof requestId === "string" || typeof requestId === "number") && this.#requests.has(requestId)) {
-      this.#service.giveUp(requestId);
+    if (this.#requests.has(requestId)) {
+      this.#service.cancelCall(requestId);
       return kept;
     }
     this.#sessions.requestCancelled(requestId);
     return untouched;
   }
 
-  #openingAsked(id: string | number, sessionId: string | undefined, params: JsonRecord): Verdict | Promise<Verdict> {
-    const opening = this.#openings.open(params, sessionId);
-    this.#pending.add(id, opening);
-    if (sessionId !== undefined) this.#sessions.loads(sessionId, opening);
-    return this.#servesTools ? this.#openings.equip(opening, params).then(toVerdict) : untouched;
+  #toolCalled(call: Extract<MessageKind, { readonly method: string }>, message: unknown): Verdict {
+    if (call.kind === "notification") return kept;
+    // The agent refuses it, with the exact id that the editor waits for.
+    if (!isExactId(call.id)) return untouched;
+    this.#requests.call(this.#service, call.id, call.method, isRecord(message) ? message["params"] : undefined);
+    return kept;
+  }
+
+  #sessionAsked(id: string | number, sessionId: string | undefined, params: JsonRecord): Verdict | Promise<Verdict> {
+    const session = this.#sessions.open(params, sessionId);
+    this.#pending.add(id, session);
+    return this.#servesTools ? session.equip(params).then(toVerdict) : untouched;
   }
 
   #userSaid(method: string, params: JsonRecord): Verdict | Promise<Verdict> {
     const session = this.#sessions.find(params);
     if (session === undefined || this.#agreed === undefined) return untouched;
-    const amendments = this.#lookAtPrompt(session, method, params, this.#agreed.negotiation);
+    const amendments = amendPrompt(session, method, params, this.#agreed.negotiation, this.#options.settings);
     return amendments instanceof Promise ? amendments.then(toVerdict) : toVerdict(amendments);
   }
 
   #permissionAsked(id: string | number, params: JsonRecord): Verdict {
     if (this.#agreed === undefined) return untouched;
     const { reply, settings } = this.#options;
-    const { facts } = this.#agreed.negotiation;
-    const { approveReadOnly, log } = settings;
-    const context = { sessions: this.#sessions, facts, approveReadOnly, log, reply, tell: this.#tell };
-    return lookAtPermission(id, params, context);
+    return lookAtPermission(id, params, { sessions: this.#sessions, settings, reply, notify: this.#notify });
   }
 
   #agentAnswered(request: Pending, message: unknown, result: unknown): Verdict {
@@ -292,7 +258,7 @@ class ServingInterceptor implements Interceptor {
       case "initialize":
         return this.#initialized(request.params, message, result);
       case "open": {
-        const id = request.sessionId ?? textOf(recordAt(message, "result")?.["sessionId"]);
+        const id = request.requestedId ?? textOf(recordAt(message, "result")?.["sessionId"]);
         if (this.#agreed === undefined)
           this.#once.tellOnce("warning", "A session was opened before initialize was answered; it has no skills.");
         if (id === undefined || this.#agreed === undefined) this.#release(request);
@@ -300,7 +266,7 @@ class ServingInterceptor implements Interceptor {
         return untouched;
       }
       case "list":
-        return toVerdict(restoreSessionTitles(result));
+        return toVerdict(restoreTitles(result));
       case "end":
         this.#sessions.end(request.sessionId);
         return untouched;

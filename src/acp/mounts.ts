@@ -1,5 +1,5 @@
 import type { AgentConnectOptions, AgentConnector } from "@agentclientprotocol/sdk";
-import { readOptions, type Settings, type SkillsOptions } from "../options.ts";
+import { hasNothingToDo, readOptions, type Settings, type SkillsOptions } from "../options.ts";
 import type { MessageStream } from "../wire/methods.ts";
 import { interceptStream } from "./bytes/intercept-stream.ts";
 import type { ExitStatus } from "./process/start-agent.ts";
@@ -11,13 +11,9 @@ import type { SkillService } from "./service/skill-service.ts";
  * service thread. Throws SkillsError INVALID_OPTIONS.
  */
 export function withSkills(agent: AgentConnector, options?: SkillsOptions): AgentConnector {
-  const settings = readOptions(options);
-  const services = shareService(settings);
+  const addSkills = openStreamMount(readOptions(options));
   return {
-    connect(stream, connectOptions?: AgentConnectOptions) {
-      const { service, release } = services.use();
-      return agent.connect(interceptStream(stream, service, settings, release), connectOptions);
-    },
+    connect: (stream, connectOptions?: AgentConnectOptions) => agent.connect(addSkills(stream), connectOptions),
   };
 }
 
@@ -26,9 +22,7 @@ export function withSkills(agent: AgentConnector, options?: SkillsOptions): Agen
  * directories. Works with every SDK version. Throws SkillsError INVALID_OPTIONS.
  */
 export function wrapStream<Message>(stream: MessageStream<Message>, options?: SkillsOptions): MessageStream<Message> {
-  const settings = readOptions(options);
-  const { service, release } = shareService(settings).use();
-  return interceptStream(stream, service, settings, release);
+  return openStreamMount(readOptions(options))(stream);
 }
 
 /**
@@ -41,38 +35,26 @@ export async function wrapCommand(options: WrapCommandOptions): Promise<ExitStat
   return await wrap(options);
 }
 
-/** One service for many connections: loaded and opened for the first, closed after the last; reopened for the next. */
-interface SharedService {
-  use(): { readonly service: Promise<SkillService>; readonly release: () => void };
-}
-
-/** @param open Default: on its own thread. */
-function shareService(settings: Settings, open: (settings: Settings) => Promise<SkillService> = load): SharedService {
-  let current: { readonly service: Promise<SkillService>; users: number } | undefined;
-  return {
-    use() {
-      const shared = (current ??= { service: open(settings), users: 0 });
-      shared.users++;
-      let isReleased = false;
-      return {
-        service: shared.service,
-        release() {
-          if (isReleased) return;
-          isReleased = true;
-          if (--shared.users > 0) return;
-          if (current === shared) current = undefined;
-          // A failure to open was reported to its users.
-          shared.service.then(
-            (service) => service.close(),
-            () => undefined,
-          );
-        },
-      };
-    },
+/** Adds skills to streams. They share one service: loaded and opened for the first, closed after the last, reopened for the next. */
+function openStreamMount(settings: Settings): <Message>(stream: MessageStream<Message>) => MessageStream<Message> {
+  let current: { readonly service: Promise<SkillService>; streams: number } | undefined;
+  return (stream) => {
+    if (hasNothingToDo(settings)) return stream;
+    const shared = (current ??= { service: openService(settings), streams: 0 });
+    shared.streams++;
+    return interceptStream(stream, shared.service, settings, () => {
+      if (--shared.streams > 0) return;
+      if (current === shared) current = undefined;
+      // A failure to open was reported to the streams.
+      shared.service.then(
+        (service) => service.close(),
+        () => undefined,
+      );
+    });
   };
 }
 
-async function load(settings: Settings): Promise<SkillService> {
-  const { openService } = await import("./service/remote-service.ts");
-  return openService(settings);
+async function openService(settings: Settings): Promise<SkillService> {
+  const { openService: open } = await import("./service/remote-service.ts");
+  return open(settings);
 }

@@ -25,5 +25,5 @@ export interface McpCaller extends Caller {
   /** The model learns about skills in prompts, so that the instructions of the server have no index. */
   readonly isTaught?: boolean;
   /** Called when a client asks for the tools, so that its model has them. */
-  readonly onReached?: () => void;
+  readonly toolsListed?: () => void;
 }

@@ -88,7 +88,7 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     );
     // Not `registerTool`, which would validate input a second time, with other messages.
     server.server.setRequestHandler("tools/list", () => {
-      caller.onReached?.();
+      caller.toolsListed?.();
       return { tools };
     });
     server.server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => call(params, mcpReq));

@@ -1,8 +1,8 @@
 import type { AgentTools } from "../../src/acp/tools/agent-tools.ts";
 import { amendValue, type Verdict } from "../../src/acp/bytes/amend.ts";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
-import { type Interceptor, openInterceptor } from "../../src/acp/interceptor.ts";
-import type { Instructions } from "../../src/acp/prompt/invocation.ts";
+import { Interceptor } from "../../src/acp/interceptor.ts";
+import type { Instructions } from "../../src/acp/prompt/read-instructions.ts";
 import { type EmitForm, readOptions, type SkillsOptions, type ToolForm } from "../../src/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
@@ -72,7 +72,7 @@ export function converse(
     now: () => 1,
   });
   let unread: (() => void)[] | undefined;
-  const interceptor = openInterceptor({
+  const interceptor = new Interceptor({
     service,
     settings,
     send(line, written) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
-import { openInterceptor } from "../../src/acp/interceptor.ts";
+import { Interceptor } from "../../src/acp/interceptor.ts";
 import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { readOptions } from "../../src/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
@@ -225,7 +225,7 @@ test("forwards a command list unchanged if the service times out, and sends it a
     agentListed: () => new Promise(nothing),
     listPassed: () => void asked.push("again"),
   });
-  const interceptor = openInterceptor({ service, settings, send: nothing, reply: nothing });
+  const interceptor = new Interceptor({ service, settings, send: nothing, reply: nothing });
   const exchange = async (id: number, method: string, result: object): Promise<void> => {
     await interceptor.fromEditor({ id, method, params: { cwd: "/p" } });
     await interceptor.fromAgent({ id, result });
@@ -535,27 +535,6 @@ test("does nothing for an agent that advertises acp-skills itself", async () => 
   expect(interceptor.agentInterest()).toEqual([]);
 });
 
-test("inspects no message with emit none and no tools", async () => {
-  const { interceptor, atEditor, settle } = await converseInSession(clients.optedIn, { emit: "none" });
-  await settle();
-  expect(interceptor.editorInterest()).toEqual([]);
-  expect(interceptor.agentInterest()).toEqual([]);
-  expect(atEditor).toEqual([
-    { id: 1, result: { protocolVersion: 1, agentCapabilities: {} } },
-    { id: 2, result: { sessionId: "s" } },
-  ]);
-});
-
-test("connects no service with emit none and no tools", () => {
-  const connect = vi.fn();
-  const service = { connect, close: () => Promise.resolve() };
-  const settings = readOptions({ emit: "none", tools: "none" });
-  const nothing = (): void => undefined;
-  const interceptor = openInterceptor({ service, settings, send: nothing, reply: nothing });
-  expect(interceptor.fromEditor({ id: 1, method: "initialize", params: {} })).toEqual({ forward: true });
-  expect(connect).not.toHaveBeenCalled();
-});
-
 test("includes a text of each update it handles in agentInterest", async () => {
   const { interceptor } = await converseInSession();
   const interest = interceptor.agentInterest();
@@ -601,7 +580,7 @@ test("forwards messages despite an internal error, and logs it once", async () =
 
 test("forwards any unrelated JSON value unchanged in both directions", () => {
   const settings = readOptions({ tools: "none" });
-  const interceptor = openInterceptor({
+  const interceptor = new Interceptor({
     service: openLocalService(settings, { skillset: memorySkillset() }),
     settings,
     send: () => {

@@ -71,3 +71,13 @@ test("throws for invalid options", () => {
   expect(() => withSkills(app, { emit: "loud" } as never)).toThrow(expect.toSatisfy(isRefused) as Error);
   expect(() => wrapStream(streamPair()[0], { skil: [] } as never)).toThrow(expect.toSatisfy(isRefused) as Error);
 });
+
+test("adds nothing to a stream with emit none and no tools", () => {
+  const [, agentSide] = streamPair();
+  const options = { emit: "none", tools: "none" } as const;
+  expect(wrapStream(agentSide, options)).toBe(agentSide);
+  let connected: unknown;
+  const connector = withSkills({ connect: (stream) => ((connected = stream), app.connect(stream)) }, options);
+  connector.connect(agentSide);
+  expect(connected).toBe(agentSide);
+});

@@ -86,7 +86,7 @@ export function openTracedConversation(
 
 /** A message with normalised paths and marks, and with long lists reduced to names. */
 function summarise(line: string, project: string): string {
-  const plain = line.replaceAll(project, "/project").replace(/(lesson=[\\"]+)[0-9a-f]+/g, "$1mark");
+  const plain = line.replaceAll(project, "/project").replace(/(index=[\\"]+)[0-9a-f]+/g, "$1mark");
   const message = JSON.parse(plain, (key: string, value: unknown) => {
     if (key === "jsonrpc" || key === "description" || key === "input") return undefined;
     if (key === "availableSkills") return (value as { name: string }[]).map(({ name }) => name).join(" ");

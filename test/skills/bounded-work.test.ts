@@ -1,8 +1,8 @@
 import { load } from "js-yaml";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { factsOf } from "../../src/acp/session/agents.ts";
-import { findInvocation } from "../../src/acp/prompt/invocation.ts";
-import { toLesson } from "../../src/acp/prompt/teaching.ts";
+import { findInvocation } from "../../src/acp/prompt/amend-prompt.ts";
+import { toIndex } from "../../src/acp/prompt/skill-index.ts";
 import { safeText } from "../../src/cli/report/safe-text.ts";
 import { fixSkill } from "../../src/skills/rules/fix-skill.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
@@ -106,8 +106,8 @@ const readers: Record<string, (text: string) => unknown> = {
   typedFrontmatter: (text) => typedFrontmatter(Buffer.from(text)),
   fixSkill: (text) => fixSkill(text, { expectedName: "pdf" }),
   safeText: safeText,
-  toLesson: (text) =>
-    toLesson(new Map([["pdf", { description: text, file: "/pdf/SKILL.md", isOfProject: true }]]), {
+  toIndex: (text) =>
+    toIndex(new Map([["pdf", { description: text, file: "/pdf/SKILL.md", isOfProject: true }]]), {
       facts: factsOf(""),
       server: "",
       reach: "tools",

@@ -128,20 +128,6 @@ function metaOf(command: unknown): JsonRecord {
  */
 export type Shown = "not" | "as-skill" | "as-copy" | "as-other";
 
-/** The skills that a connection's agent shows itself. */
-export interface ShownSkills {
-  /** Recognises skills in a list. They stay recognised, because agents may show what they read before an edit. */
-  readonly learn: (commands: readonly unknown[], skills: readonly OfferedSkill[]) => void;
-  /** `isOwn`: the agent may have read the same files as we did. */
-  readonly how: (commands: readonly unknown[], offered: OfferedSkill, isOwn: boolean) => Shown;
-  /** The agent of this connection sent a list of commands. */
-  readonly listed: () => void;
-  /** Whether the agent is expected to list commands: it has done so, or is known to. */
-  readonly isListExpected: (facts: AgentFacts) => boolean;
-  /** Whether a command is a skill that was edited since the agent read it. */
-  readonly isOutdated: (command: unknown, skill: Skill) => boolean;
-}
-
 /** The index of the agent's command with a skill's name; -1 if there is none. */
 export function placeInAgentList(commands: readonly unknown[], { skill }: OfferedSkill): number {
   const names = shownNames(skill);
@@ -153,28 +139,40 @@ function shownNames({ slug, name }: Skill): readonly string[] {
   return [slug, `$${slug}`, `skill:${slug}`, name];
 }
 
-export function openShownSkills(): ShownSkills {
-  const recognised = new Set<string>();
-  let hasListed = false;
-  return {
-    listed() {
-      hasListed = true;
-    },
-    isListExpected: ({ listsCommands }) => hasListed || listsCommands,
-    learn(commands, skills) {
-      if (commands.length === 0) return;
-      const byName = new Map(commands.map((command) => [isRecord(command) ? command["name"] : undefined, command]));
-      for (const { skill } of skills) {
-        if (shownNames(skill).some((name) => isSkill(byName.get(name), skill))) recognised.add(skill.slug);
-      }
-    },
-    how(commands, offered, isOwn) {
-      if (placeInAgentList(commands, offered) === -1) return "not";
-      if (!recognised.has(offered.skill.slug)) return "as-other";
-      return isOwn ? "as-skill" : "as-copy";
-    },
-    isOutdated: (command, skill) => recognised.has(skill.slug) && !hasDescription(command, skill),
-  };
+/** The skills that a connection's agent shows itself. */
+export class ShownSkills {
+  readonly #recognised = new Set<string>();
+  #hasListed = false;
+
+  /** The agent of this connection sent a list of commands. */
+  listed(): void {
+    this.#hasListed = true;
+  }
+
+  /** Whether the agent is expected to list commands: it has done so, or is known to. */
+  isListExpected({ listsCommands }: AgentFacts): boolean {
+    return this.#hasListed || listsCommands;
+  }
+
+  /** Recognises skills in a list. They stay recognised, because agents may show what they read before an edit. */
+  learn(commands: readonly unknown[], skills: readonly OfferedSkill[]): void {
+    if (commands.length === 0) return;
+    const byName = new Map(commands.map((command) => [isRecord(command) ? command["name"] : undefined, command]));
+    for (const { skill } of skills)
+      if (shownNames(skill).some((name) => isSkill(byName.get(name), skill))) this.#recognised.add(skill.slug);
+  }
+
+  /** `isOwn`: the agent may have read the same files as we did. */
+  how(commands: readonly unknown[], offered: OfferedSkill, isOwn: boolean): Shown {
+    if (placeInAgentList(commands, offered) === -1) return "not";
+    if (!this.#recognised.has(offered.skill.slug)) return "as-other";
+    return isOwn ? "as-skill" : "as-copy";
+  }
+
+  /** Whether a command is a skill that was edited since the agent read it. */
+  isOutdated(command: unknown, skill: Skill): boolean {
+    return this.#recognised.has(skill.slug) && !hasDescription(command, skill);
+  }
 }
 
 /** Agents show a skill with its description: whole, cut, or with a suffix. */

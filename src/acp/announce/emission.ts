@@ -13,6 +13,24 @@ export interface Notification {
   readonly params: JsonRecord;
 }
 
+/**
+ * Sends what is new, again and again: each message waits until the editor has read the last. Call the returned function when there is
+ * something new.
+ */
+export function sendWhenRead(send: (written: () => void) => void): () => void {
+  let isUnread = false;
+  let isBehind = false;
+  return function next(): void {
+    isBehind = isUnread;
+    if (isUnread) return;
+    isUnread = true;
+    send(() => {
+      isUnread = false;
+      if (isBehind) next();
+    });
+  };
+}
+
 /** The list of skills as in the RFD, nested as every implementation expects. */
 export function skillsMessage(
   sessionId: string,

@@ -1,3 +1,4 @@
+import type { ToldOnce } from "../../base/log.ts";
 import { isRecord } from "./raw-message.ts";
 
 export type Path = readonly (string | number)[];
@@ -54,4 +55,10 @@ export const kept: Verdict = { forward: false };
 
 export function toVerdict(amendments: readonly Amendment[]): Verdict {
   return amendments.length === 0 ? untouched : { forward: true, amendments };
+}
+
+/** Logs an error of this package, once per message. The message that was being processed is forwarded unchanged. */
+export function reportFault({ tellOnce }: Pick<ToldOnce, "tellOnce">, error: unknown): void {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  tellOnce("error", `Internal error in acp-skills; messages are forwarded unchanged. ${stack ?? message}`, message);
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { openToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
-import { openInterceptor } from "../interceptor.ts";
+import { Interceptor } from "../interceptor.ts";
 import type { SkillService } from "../service/skill-service.ts";
 import { amendText } from "./amend-text.ts";
 import type { Verdict } from "./amend.ts";
@@ -30,7 +30,7 @@ export function interceptBytes(
   settings: Settings,
   { toEditor, toAgent }: LineSinks,
 ): ByteInterceptor {
-  const interceptor = openInterceptor({
+  const interceptor = new Interceptor({
     service,
     settings,
     send: toEditor,

@@ -27,9 +27,9 @@ export function interceptStream<Message>(
   });
 
   async function load(): Promise<Interceptor> {
-    const [{ openInterceptor }, opened] = await Promise.all([import("../interceptor.ts"), service]);
+    const [{ Interceptor }, opened] = await Promise.all([import("../interceptor.ts"), service]);
     const reply = (message: unknown): void => toAgent?.enqueue(message as Message);
-    interceptor = openInterceptor({ service: opened, settings, send, reply });
+    interceptor = new Interceptor({ service: opened, settings, send, reply });
     if (isReleased) interceptor.close();
     return interceptor;
   }

@@ -9,7 +9,7 @@ const closing = "</acp-skills>";
 const longestMark = 256;
 
 /** Our text between marks, which the text cannot close. `label` has no quotes or angle brackets. */
-export function toInserted(kind: "lesson" | "skill", label: string, text: string): string {
+export function toInserted(kind: "index" | "skill", label: string, text: string): string {
   return `${opening} ${kind}="${label}">\n${text.replace(/<(?=\/\s*acp-skills)/gi, "&lt;").trim()}\n${closing}`;
 }
 
@@ -50,19 +50,8 @@ function withoutLastBreaks(text: string): string {
 
 /** In one pass, because it blocks all other messages. */
 function withoutInsertions(text: string): string {
-  let kept = "";
-  let rest = text;
-  for (let start = rest.indexOf(opening); start !== -1; start = rest.indexOf(opening)) {
-    if (rest.length - start >= longestMark && !rest.slice(start, start + longestMark).includes(">")) {
-      kept += rest.slice(0, start + opening.length);
-      rest = rest.slice(start + opening.length);
-      continue;
-    }
-    kept += rest.slice(0, start).trimEnd();
-    const end = rest.indexOf(closing, start);
-    rest = end === -1 ? "" : rest.slice(end + closing.length);
-  }
-  kept += rest;
+  const marks = new MarkFilter();
+  let kept = marks.read(text) + marks.end();
   for (let found = address.exec(kept), from = 0; found !== null; found = address.exec(kept.slice(from))) {
     const start = from + found.index;
     const before = kept.slice(Math.max(0, start - longestFrame), start);
@@ -115,71 +104,92 @@ function withoutCutMark(title: string): string {
   return title;
 }
 
-/** One prompt that an agent replays in chunks. */
-export interface Retelling {
+/** Removes our text from one prompt that an agent replays in chunks; `found` gets the label of each index of skills in it. */
+export class InsertionFilter {
+  readonly #marks: MarkFilter;
+  #isAtStart = true;
+  /** Held back because it may be the beginning of our sentence. */
+  #start = "";
+
+  constructor(found: (label: string) => void) {
+    this.#marks = new MarkFilter(found);
+  }
+
   /** The part of a chunk to show; empty if all of it is ours. */
-  read(chunk: string): string;
+  read(chunk: string): string {
+    const text = this.#start + chunk;
+    this.#start = "";
+    if (this.#isAtStart && mayBeSentence(text)) {
+      this.#start = text;
+      return "";
+    }
+    const shown = this.#marks.read(text);
+    if (shown === "") return "";
+    this.#isAtStart = false;
+    return isUntouched(shown, chunk) ? shown : restoreTyped(shown);
+  }
+
   /** What was held back because it could have been the beginning of an insertion. */
-  end(): string;
+  end(): string {
+    const rest = restoreTyped(this.#marks.read(this.#start) + this.#marks.end());
+    this.#start = "";
+    return rest;
+  }
 }
 
-/** Opens the replay of one prompt; `heard` gets the label of each lesson in it. */
-export function openRetelling(heard: (label: string) => void): Retelling {
-  let held = "";
-  let isInside = false;
-  let isAtStart = true;
+/** Removes everything between our marks from a text that arrives in parts. */
+class MarkFilter {
+  readonly #found: (label: string) => void;
+  #held = "";
+  #isInside = false;
 
-  /** Returns what the user certainly typed. */
-  function take(): string {
+  constructor(found: (label: string) => void = () => undefined) {
+    this.#found = found;
+  }
+
+  /** The text that is certainly outside of marks. */
+  read(text: string): string {
+    this.#held += text;
     let shown = "";
     for (;;) {
-      if (isInside) {
-        const end = held.indexOf(closing);
+      if (this.#isInside) {
+        const end = this.#held.indexOf(closing);
         if (end === -1) {
-          held = suffixThatMayBe(held, closing);
+          this.#held = suffixThatMayBe(this.#held, closing);
           return shown;
         }
-        held = held.slice(end + closing.length);
-        isInside = false;
+        this.#held = this.#held.slice(end + closing.length);
+        this.#isInside = false;
       }
-      const start = held.indexOf(opening);
+      const start = this.#held.indexOf(opening);
       if (start === -1) {
-        const kept = suffixThatMayBe(held, opening);
-        shown += held.slice(0, held.length - kept.length);
-        held = kept;
+        const kept = suffixThatMayBe(this.#held, opening);
+        shown += this.#held.slice(0, this.#held.length - kept.length);
+        this.#held = kept;
         return shown;
       }
-      const mark = held.slice(start, start + 2 * longestMark).indexOf(">");
-      if (mark === -1 && held.length - start >= 2 * longestMark) {
+      const mark = this.#held.slice(start, start + longestMark).indexOf(">");
+      if (mark === -1 && this.#held.length - start >= longestMark) {
         // Our marks are shorter: the user typed it.
-        shown += held.slice(0, start + opening.length);
-        held = held.slice(start + opening.length);
+        shown += this.#held.slice(0, start + opening.length);
+        this.#held = this.#held.slice(start + opening.length);
         continue;
       }
-      shown += held.slice(0, start).trimEnd();
-      held = held.slice(start);
+      shown += this.#held.slice(0, start).trimEnd();
+      this.#held = this.#held.slice(start);
       if (mark === -1) return shown;
-      const [, label] = /^<acp-skills lesson="([^"]*)">/.exec(held) ?? [];
-      if (label !== undefined) heard(label);
-      isInside = true;
+      const [, label] = /^<acp-skills (?:index|lesson)="([^"]*)">/.exec(this.#held) ?? [];
+      if (label !== undefined) this.#found(label);
+      this.#isInside = true;
     }
   }
 
-  return {
-    read(chunk) {
-      held += chunk;
-      if (isAtStart && mayBeSentence(held)) return "";
-      const taken = take();
-      if (taken === "") return "";
-      isAtStart = false;
-      return isUntouched(taken, chunk) ? taken : restoreTyped(taken);
-    },
-    end() {
-      const rest = isInside || held.startsWith(opening) ? "" : restoreTyped(held);
-      held = "";
-      return rest;
-    },
-  };
+  /** What was held back, unless it is ours. */
+  end(): string {
+    const rest = this.#isInside || this.#held.startsWith(opening) ? "" : this.#held;
+    this.#held = "";
+    return rest;
+  }
 }
 
 function isUntouched(taken: string, chunk: string): boolean {

@@ -9,7 +9,20 @@ import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import { isSkillFileName } from "../../skills/scan/read-directory.ts";
 import { byCodePoint } from "../../skills/text/code-point-order.ts";
 import type { Skill } from "../../skills/skill.ts";
-import type { Instructions } from "./invocation.ts";
+
+/** A skill's text, read when it is used. */
+export interface Instructions {
+  /** SKILL.md without its frontmatter. */
+  readonly body: string;
+  /** True when `body` is only the beginning. */
+  readonly truncated: boolean;
+  /** Files beside SKILL.md, relative to the skill's directory, with `/`. */
+  readonly files: readonly string[];
+  /** True when `files` is only the beginning. */
+  readonly moreFiles: boolean;
+  /** When SKILL.md was last changed: milliseconds since 1970. */
+  readonly changedAt: number;
+}
 
 /** The limit for the body that is inserted into a prompt, in bytes. */
 const bodyLimit = 256 * 1024;

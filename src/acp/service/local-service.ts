@@ -1,21 +1,19 @@
-import { type App, openApp } from "../../app.ts";
-import { openToldOnce, type ToldOnce } from "../../base/log.ts";
+import { openApp } from "../../app.ts";
+import { openToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
 import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
 import { createProblemLog } from "../../skills/rules/log-problems.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills, Skillset } from "../../skills/skillset.ts";
-import { openShownSkills } from "../announce/command-list.ts";
+import { ShownSkills } from "../announce/command-list.ts";
 import type { Notification } from "../announce/emission.ts";
+import { reportFault } from "../bytes/amend.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
-import { reportFault } from "../fault.ts";
-import type { Instructions } from "../prompt/invocation.ts";
-import { readInstructions } from "../prompt/read-instructions.ts";
-import type { Session } from "../session/session.ts";
+import { type Instructions, readInstructions } from "../prompt/read-instructions.ts";
 import { type AgentTools, openAgentTools } from "../tools/agent-tools.ts";
-import { openEditorCalls, type Response } from "../tools/editor-calls.ts";
+import { EditorCalls, type Response } from "../tools/editor-calls.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
-import type { Directories, ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "./skill-service.ts";
+import type { ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "./skill-service.ts";
 
 interface LocalServiceOptions {
   readonly skillset?: Skillset;
@@ -29,14 +27,9 @@ interface LocalServiceOptions {
 /** The service on this thread: in the worker, or if no worker can be started. */
 export function openLocalService(settings: Settings, options: LocalServiceOptions = {}): SkillService {
   const app = openApp(settings, options.skillset && { skillset: options.skillset });
-  const tools =
-    "tools" in options
-      ? options.tools
-      : settings.tools === "none"
-        ? undefined
-        : openAgentTools(app, { isTaught: settings.teach });
-  const readSkill = options.readInstructions ?? readInstructions;
-  const now = options.now ?? Date.now;
+  const { now = Date.now, readInstructions: read = readInstructions } = options;
+  const ownTools = settings.tools === "none" ? undefined : openAgentTools(app, { isTaught: settings.teach });
+  const tools = "tools" in options ? options.tools : ownTools;
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
@@ -46,40 +39,39 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
 
   return {
     connect(outlet) {
-      const { tellOnce } = openToldOnce(outlet.log);
-      return openServiceConnection({
+      const { tellOnce: logOnce } = openToldOnce(outlet.log);
+      return openConnection({
         openSkills(directories) {
-          const skills = openSkills(app, directories);
-          logIdleGrants(settings.grants, skills.catalog, tellOnce);
+          const skills = openOrNone(() => app.openSession(directories));
+          logIdleGrants(settings.grants, skills.catalog, logOnce);
           return skills;
         },
         tools,
-        readInstructions: readSkill,
-        onInvoked({ name: skill, version }, sessionId) {
-          const session = sessionId === undefined ? {} : { sessionId };
+        readInstructions: read,
+        recordInvocation({ name: skill, version }, sessionId) {
           app.ledger.record({
             at: now(),
             tool: "prompt",
             skill,
             version,
             outcome: "completed",
-            ...session,
+            sessionId,
             door: "acp",
           });
         },
         startedAt: now(),
         settings,
         outlet,
-        tellOnce,
+        logOnce,
       });
     },
     close: () => (closing ??= close()),
   };
 }
 
-function openSkills(app: Pick<App, "openSession">, directories: Directories): SessionSkills {
+function openOrNone(open: () => SessionSkills): SessionSkills {
   try {
-    return app.openSession(directories);
+    return open();
   } catch (error) {
     return noSkills(`Skills cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -102,57 +94,38 @@ function noSkills(problem: string): SessionSkills {
   };
 }
 
-export interface ServiceConnectionOptions {
-  readonly openSkills: (directories: Directories) => SessionSkills;
-  /** Undefined if no tools are served. */
-  readonly tools: AgentTools | undefined;
-  readonly readInstructions: (skill: Skill) => Promise<Instructions>;
-  /** Called when the user invoked a skill by `/name`. */
-  readonly onInvoked: (skill: Skill, sessionId: string | undefined) => void;
-  /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
-  readonly startedAt: number;
-  readonly settings: Pick<Settings, "clock" | "home" | "teach">;
-  readonly outlet: ServiceOutlet;
-  readonly tellOnce: ToldOnce["tellOnce"];
-}
-
 /** Serves the skills and tools of one ACP connection. */
-function openServiceConnection(options: ServiceConnectionOptions): ServiceConnection {
-  const { openSkills, tools, outlet, tellOnce } = options;
+function openConnection(
+  options: Omit<ServedSessionContext, "send" | "logProblems" | "shown" | "failed"> & { readonly outlet: ServiceOutlet },
+): ServiceConnection {
+  const { openSkills, tools, outlet, logOnce } = options;
+  const { log } = outlet;
   const sessions = new Map<SessionKey, ServedSession>();
-  const bySessionId = new Map<string, Session>();
   let isOpen = true;
 
   function send(message: Notification | Response, written: () => void): void {
     if (isOpen) outlet.send(encodeMessage(message), written);
     else written();
   }
-
-  const context: ServedSessionContext = {
-    ...options,
-    send,
-    logProblems: createProblemLog(outlet.log),
-    shown: openShownSkills(),
-    failed: (error) => {
-      reportFault({ tellOnce }, error);
-    },
-  };
+  function failed(error: unknown): void {
+    reportFault({ tellOnce: logOnce }, error);
+  }
+  const context = { ...options, send, failed, logProblems: createProblemLog(log), shown: new ShownSkills() };
   const calls =
     tools &&
-    openEditorCalls({
+    new EditorCalls({
       tools,
-      log: outlet.log,
+      log,
       send,
       answered: outlet.answered,
-      sessions: bySessionId,
+      sessions: () => [...sessions.values()].flatMap(({ session }) => session ?? []),
       openSkills: () => openSkills({ cwd: undefined, additionalDirectories: [] }),
     });
 
   function release(key: SessionKey): void {
-    const served = sessions.get(key);
+    const session = sessions.get(key);
     sessions.delete(key);
-    served?.close();
-    for (const [id, session] of bySessionId) if (session === served?.session) bySessionId.delete(id);
+    session?.close();
   }
 
   return {
@@ -164,18 +137,16 @@ function openServiceConnection(options: ServiceConnectionOptions): ServiceConnec
     },
     equip: (key, request) => sessions.get(key)?.equip(request),
     begin(key, request) {
-      const served = sessions.get(key);
-      served?.begin(request);
-      if (served?.session !== undefined) bySessionId.set(request.sessionId, served.session);
+      sessions.get(key)?.begin(request);
     },
-    heard(key, isPrompt) {
-      sessions.get(key)?.session?.heard(isPrompt);
+    named(key, isPrompt) {
+      sessions.get(key)?.session?.named(isPrompt);
     },
     agentListed(key, commands) {
       try {
         return sessions.get(key)?.agentListed(commands);
       } catch (error) {
-        context.failed(error);
+        failed(error);
         return undefined;
       }
     },
@@ -183,16 +154,16 @@ function openServiceConnection(options: ServiceConnectionOptions): ServiceConnec
       sessions.get(key)?.session?.listPassed();
     },
     invoke: (key, name, sigil) => sessions.get(key)?.invoke(name, sigil),
-    callTold(key, call) {
-      sessions.get(key)?.calls.told(call);
+    callReported(key, call) {
+      sessions.get(key)?.calls.reported(call);
     },
-    taught(key, ticket) {
-      sessions.get(key)?.taught(ticket);
+    indexSent(key, ticket) {
+      sessions.get(key)?.indexSent(ticket);
     },
-    ask(request) {
-      calls?.ask(request);
+    callTool(request) {
+      calls?.call(request);
     },
-    giveUp(id) {
+    cancelCall(id) {
       calls?.cancel(id);
     },
     cancelTurn(key) {

@@ -66,17 +66,17 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       open: tell("open", { begins: true }),
       equip: ask("equip"),
       begin: tell("begin"),
-      heard: tell("heard"),
+      named: tell("named"),
       agentListed: ask("agentListed"),
       listPassed: tell("listPassed"),
       invoke: ask("invoke"),
-      callTold: tell("callTold"),
-      taught: tell("taught"),
-      ask(request) {
-        if (reach(true)?.isAlive === true) tell("ask")(request);
+      callReported: tell("callReported"),
+      indexSent: tell("indexSent"),
+      callTool(request) {
+        if (reach(true)?.isAlive === true) tell("callTool")(request);
         else outlet.ended();
       },
-      giveUp: tell("giveUp"),
+      cancelCall: tell("cancelCall"),
       cancelTurn: tell("cancelTurn"),
       release: tell("release"),
       async close() {
@@ -158,8 +158,8 @@ class ServiceThread {
       case "answered":
         outlet?.answered(message.id);
         break;
-      case "lesson":
-        outlet?.lesson(message.key, message.lesson);
+      case "index":
+        outlet?.index(message.key, message.index);
         break;
     }
   }

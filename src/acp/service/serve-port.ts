@@ -1,8 +1,8 @@
 import type { MessagePort } from "node:worker_threads";
-import { openToldOnce } from "../../base/told-once.ts";
+import { openToldOnce } from "../../base/log.ts";
 import type { ThreadReply } from "../../base/threads.ts";
 import type { Settings } from "../../options.ts";
-import { reportFault } from "../fault.ts";
+import { reportFault } from "../bytes/amend.ts";
 import { openLocalService } from "./local-service.ts";
 import type { FromService, ServiceConnection, ToService } from "./skill-service.ts";
 
@@ -32,8 +32,8 @@ export function servePort(port: MessagePort, settings: Settings): void {
       answered(id) {
         post({ kind: "answered", connection, id });
       },
-      lesson(key, lesson) {
-        post({ kind: "lesson", connection, key, lesson });
+      index(key, index) {
+        post({ kind: "index", connection, key, index });
       },
       // The other end notices when this one ends.
       ended: () => undefined,

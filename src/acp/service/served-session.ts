@@ -1,26 +1,43 @@
+import type { ToldOnce } from "../../base/log.ts";
+import { withinTime } from "../../base/clock.ts";
+import type { Settings } from "../../options.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { SessionSkills } from "../../skills/skillset.ts";
 import { isInvocable, type ShownSkills } from "../announce/command-list.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
-import { type Lessons, openLessons, toTaught } from "../prompt/teaching.ts";
+import type { Instructions } from "../prompt/read-instructions.ts";
+import { IndexHistory, toIndexed } from "../prompt/skill-index.ts";
 import { type AgentFacts, readsItself } from "../session/agents.ts";
 import { Session, type SessionContext } from "../session/session.ts";
-import { withinTime } from "../../base/clock.ts";
-import { equipSession, openClaimedCalls, type SessionTools } from "../tools/session-tools.ts";
-import type { ServiceConnectionOptions } from "./local-service.ts";
+import type { AgentTools } from "../tools/agent-tools.ts";
+import { ClaimedCalls, equipSession, type SessionTools } from "../tools/session-tools.ts";
 import type {
   BeginRequest,
   Directories,
   EquipRequest,
   InvokedSkill,
-  Lesson,
   NativeSkill,
+  ServiceOutlet,
   SessionKey,
+  SkillIndex,
 } from "./skill-service.ts";
 
 /** How long an invocation waits until the skills were read. */
 const readingTime = 2_000;
 
 /** What the sessions of one connection share. */
-export interface ServedSessionContext extends ServiceConnectionOptions, Pick<SessionContext, "send" | "logProblems"> {
+export interface ServedSessionContext extends Pick<SessionContext, "send" | "logProblems"> {
+  readonly openSkills: (directories: Directories) => SessionSkills;
+  /** Undefined if no tools are served. */
+  readonly tools: AgentTools | undefined;
+  readonly readInstructions: (skill: Skill) => Promise<Instructions>;
+  /** Called when the user invoked a skill by `/name`. */
+  readonly recordInvocation: (skill: Skill, sessionId: string) => void;
+  /** When the connection began, in milliseconds since 1970: an agent may show skills as they were then. */
+  readonly startedAt: number;
+  readonly settings: Pick<Settings, "clock" | "home" | "teach">;
+  readonly outlet: Pick<ServiceOutlet, "index" | "log">;
+  readonly logOnce: ToldOnce["tellOnce"];
   readonly shown: ShownSkills;
   readonly failed: (error: unknown) => void;
 }
@@ -31,12 +48,12 @@ export class ServedSession {
   readonly #context: ServedSessionContext;
   readonly #skills;
   /** The calls that the editor knows. */
-  readonly calls = openClaimedCalls();
+  readonly calls = new ClaimedCalls();
   #tools: SessionTools | undefined;
   #session: Session | undefined;
-  #lessons: Lessons | undefined;
-  /** The lesson that is ready. */
-  #lesson: (Lesson & { readonly told: () => void }) | undefined;
+  #history: IndexHistory | undefined;
+  /** The index that is ready to be sent. */
+  #index: (SkillIndex & { readonly sent: () => void }) | undefined;
   #lastTicket = 0;
   #facts: AgentFacts | undefined;
   /** As far as is known, the model has our tools. */
@@ -44,7 +61,7 @@ export class ServedSession {
   /** The skills were read. */
   #isRead = false;
   #isOpen = true;
-  #stopLessons = (): void => undefined;
+  #stopListening = (): void => undefined;
 
   constructor(key: SessionKey, directories: Directories, context: ServedSessionContext) {
     this.#key = key;
@@ -59,63 +76,52 @@ export class ServedSession {
 
   /** Opens our MCP server; its entry for `mcpServers`. */
   async equip(request: EquipRequest): Promise<JsonRecord | undefined> {
-    const { tools, tellOnce } = this.#context;
+    const { tools, logOnce } = this.#context;
     const { transport } = request;
     if (tools === undefined) return undefined;
     if (transport === undefined) {
-      this.#teach(request);
+      this.#indexSkills(request);
       return undefined;
     }
     try {
-      const onReached = (): void => {
+      const toolsListed = (): void => {
         if (this.#hasTools) return;
         this.#hasTools = true;
-        this.#prepareLesson();
+        this.#prepareIndex();
       };
       const { settings, send } = this.#context;
       const [skills, calls, clock] = [this.#skills, this.calls, settings.clock];
-      const opened = await equipSession({ ...request, transport }, { tools, skills, calls, onReached, clock, send });
+      const opened = await equipSession({ ...request, transport }, { tools, skills, calls, toolsListed, clock, send });
       if (!this.#isOpen) {
         opened.close();
         return undefined;
       }
       this.#tools = opened;
-      this.#teach(request);
+      this.#indexSkills(request);
       return opened.entry;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      if (this.#isOpen) tellOnce("warning", `The model does not get the skill tools: ${why}`);
+      if (this.#isOpen) logOnce("warning", `The model does not get the skill tools: ${why}`);
       return undefined;
     }
   }
 
   /** The agent has opened it. */
   begin(request: BeginRequest): void {
-    const { settings, shown, send, tellOnce, logProblems, failed } = this.#context;
     this.#tools?.begin(request.sessionId);
-    this.#session = new Session({
-      ...request,
-      skills: this.#skills,
-      home: settings.home,
-      shown,
-      clock: settings.clock,
-      send,
-      tellOnce,
-      logProblems,
-      fault: failed,
-    });
-    this.#prepareLesson();
+    this.#session = new Session(request, this.#skills, this.#context);
+    this.#prepareIndex();
   }
 
   agentListed(commands: readonly unknown[]): ReturnType<Session["agentListed"]> {
     const amendments = this.#session?.agentListed(commands);
-    this.#prepareLesson();
+    this.#prepareIndex();
     return amendments;
   }
 
   /** Reads the skill that the user invoked by name, unless the agent runs it itself. */
   async invoke(name: string, sigil: "/" | "$"): Promise<InvokedSkill | NativeSkill | undefined> {
-    const { readInstructions, onInvoked, startedAt, settings, outlet } = this.#context;
+    const { readInstructions, recordInvocation, startedAt, settings, outlet } = this.#context;
     const session = this.#session;
     const { catalog } = this.#skills;
     await withinTime(catalog.ready, settings.clock, readingTime);
@@ -127,7 +133,7 @@ export class ServedSession {
     const { slug, directory, file } = offered.skill;
     try {
       const instructions = await readInstructions(offered.skill);
-      onInvoked(offered.skill, session.id);
+      recordInvocation(offered.skill, session.id);
       // The agent runs a skill that it shows, unless it may have read it before an edit.
       const isCurrent = how === "as-skill" && instructions.changedAt <= startedAt;
       const command = isCurrent ? session.commandOf(offered) : undefined;
@@ -138,12 +144,12 @@ export class ServedSession {
     }
   }
 
-  /** The lesson with this ticket was sent to the model. */
-  taught(ticket: number): void {
-    if (this.#lesson?.ticket !== ticket) return;
-    this.#lesson.told();
-    this.#lesson = undefined;
-    this.#prepareLesson();
+  /** The index with this ticket was sent to the model. */
+  indexSent(ticket: number): void {
+    if (this.#index?.ticket !== ticket) return;
+    this.#index.sent();
+    this.#index = undefined;
+    this.#prepareIndex();
   }
 
   /** Cancels the calls of our tools that the model has running. */
@@ -153,57 +159,54 @@ export class ServedSession {
 
   close(): void {
     this.#isOpen = false;
-    this.#stopLessons();
+    this.#stopListening();
     this.#tools?.close();
     if (this.#session === undefined) this.#skills.close();
     else this.#session.close();
   }
 
-  #teach({ negotiation, name, transport }: EquipRequest): void {
+  #indexSkills({ negotiation, name, transport }: EquipRequest): void {
     const { facts } = negotiation;
     this.#facts = facts;
     // A system prompt is written before the agent can have connected to our server.
     this.#hasTools ||= transport !== undefined && negotiation.systemPrompt && facts.tools !== undefined;
     if (!this.#context.settings.teach) return;
     const { catalog } = this.#skills;
-    this.#lessons = openLessons({ facts, server: name });
-    this.#stopLessons = catalog.onChange(() => {
-      this.#prepareLesson();
+    this.#history = new IndexHistory({ facts, server: name });
+    this.#stopListening = catalog.onChange(() => {
+      this.#prepareIndex();
     });
     catalog.ready.then(() => {
       this.#isRead = true;
-      this.#prepareLesson();
+      this.#prepareIndex();
     }, this.#context.failed);
   }
 
-  /** Sends the next lesson to the relay, if it has changed. */
-  #prepareLesson(): void {
+  /** Sends the next index to the relay, if it has changed. */
+  #prepareIndex(): void {
     if (!this.#isOpen || !this.#isRead) return;
     try {
-      const next = this.#nextLesson();
-      if (next !== undefined && next.text === this.#lesson?.text) return;
-      this.#lesson = next && { ...next, ticket: ++this.#lastTicket };
-      const lesson = this.#lesson && {
-        ticket: this.#lesson.ticket,
-        text: this.#lesson.text,
-        label: this.#lesson.label,
-      };
-      this.#context.outlet.lesson(this.#key, lesson);
+      const next = this.#nextIndex();
+      if (next !== undefined && next.text === this.#index?.text) return;
+      const ticket = ++this.#lastTicket;
+      this.#index = next && { ...next, ticket };
+      this.#context.outlet.index(this.#key, next && { ticket, text: next.text, label: next.label });
     } catch (error) {
       this.#context.failed(error);
     }
   }
 
   /** Skills that the agent itself lists for its model are omitted. */
-  #nextLesson(): ReturnType<Lessons["next"]> {
+  #nextIndex(): ReturnType<IndexHistory["next"]> {
     const facts = this.#facts;
     if (facts === undefined) return undefined;
     const { home } = this.#context.settings;
-    const untaught = this.#skills.catalog.snapshot.skills.filter((offered) => {
+    const { catalog, directory } = this.#skills;
+    const unknown = catalog.snapshot.skills.filter((offered) => {
       if (offered.skill.disableModelInvocation === true) return false;
       if (readsItself(facts, offered.sources, home) !== true) return true;
       return facts.listsSkills && this.#session !== undefined && this.#session.how(offered) !== "as-skill";
     });
-    return this.#lessons?.next(toTaught(untaught, this.#skills.directory), this.#hasTools ? "tools" : "files");
+    return this.#history?.next(toIndexed(unknown, directory), this.#hasTools ? "tools" : "files");
   }
 }

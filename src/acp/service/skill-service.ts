@@ -1,6 +1,6 @@
 import type { Log } from "../../base/log.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
-import type { Instructions } from "../prompt/invocation.ts";
+import type { Instructions } from "../prompt/read-instructions.ts";
 import type { Forms, Negotiation } from "../session/negotiation.ts";
 import type { Transport } from "../tools/server-entry.ts";
 
@@ -26,16 +26,16 @@ export interface ServiceOutlet {
   readonly answered: (id: string | number) => void;
   /** The service has stopped because of an internal error: open requests will not be answered. */
   readonly ended: () => void;
-  /** The lesson for the next prompt, undefined for none. First called when the skills were read. */
-  readonly lesson: (key: SessionKey, lesson: Lesson | undefined) => void;
+  /** The index of skills for the next prompt, undefined for none. First called when the skills were read. */
+  readonly index: (key: SessionKey, index: SkillIndex | undefined) => void;
   readonly log: Log;
 }
 
 /** The relay's number of a session, from the request that opens it. */
 export type SessionKey = number;
 
-/** A text about the available skills, for the model. */
-export interface Lesson {
+/** A text that lists the available skills for the model. */
+export interface SkillIndex {
   readonly ticket: number;
   readonly text: string;
   /** Part of its marks, by which it is recognised in a session's history. */
@@ -53,7 +53,7 @@ export interface EquipRequest {
   /** Undefined if the agent chooses it. */
   readonly sessionId: string | undefined;
   readonly negotiation: Negotiation;
-  /** Undefined if its agent supports no MCP servers: its model is taught without tools. */
+  /** Undefined if its agent supports no MCP servers: its model reads the files of skills. */
   readonly transport: Transport | undefined;
   /** The name of our server in this session. */
   readonly name: string;
@@ -83,7 +83,7 @@ export interface NativeSkill {
 }
 
 /** A call of one of our tools that the agent has reported to its editor. */
-export interface ToldCall {
+export interface ReportedCall {
   readonly toolCallId: string;
   readonly tool: string;
   /** Undefined if unknown. */
@@ -119,7 +119,7 @@ export interface ServiceConnection {
   /** The agent has opened the session: from now on the editor gets its skills. */
   begin(key: SessionKey, request: BeginRequest): void;
   /** The editor sent a message about this session. With the first prompt, updates that it may have dropped are repeated. */
-  heard(key: SessionKey, isPrompt: boolean): void;
+  named(key: SessionKey, isPrompt: boolean): void;
   /** The agent listed its commands; undefined: the list stays as it is. */
   agentListed(key: SessionKey, commands: readonly unknown[]): MaybePromise<ListAmendments | undefined>;
   /** The list was forwarded without our amendments and must be sent again with them. */
@@ -127,13 +127,13 @@ export interface ServiceConnection {
   /** Reads the skill that the user invoked, unless the agent runs it itself. Undefined if there is none. */
   invoke(key: SessionKey, name: string, sigil: "/" | "$"): MaybePromise<InvokedSkill | NativeSkill | undefined>;
   /** The agent reported a call to its editor: its output is reported with the same id. */
-  callTold(key: SessionKey, call: ToldCall): void;
-  /** The lesson with this ticket was sent to the model. */
-  taught(key: SessionKey, ticket: number): void;
+  callReported(key: SessionKey, call: ReportedCall): void;
+  /** The index with this ticket was sent to the model. */
+  indexSent(key: SessionKey, ticket: number): void;
   /** Runs a call of the editor and sends the response. */
-  ask(request: ToolRequest): void;
+  callTool(request: ToolRequest): void;
   /** Cancels a call of the editor. */
-  giveUp(id: string | number): void;
+  cancelCall(id: string | number): void;
   /** The user cancelled the turn: running calls of our tools end. */
   cancelTurn(key: SessionKey): void;
   release(key: SessionKey): void;
@@ -161,5 +161,5 @@ export type ToService =
 export type FromService = { readonly connection: number } & (
   | { readonly kind: "line"; readonly line: number; readonly bytes: Uint8Array }
   | { readonly kind: "answered"; readonly id: string | number }
-  | { readonly kind: "lesson"; readonly key: SessionKey; readonly lesson: Lesson | undefined }
+  | { readonly kind: "index"; readonly key: SessionKey; readonly index: SkillIndex | undefined }
 );

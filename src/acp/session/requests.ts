@@ -1,44 +1,40 @@
 import { encodeMessage } from "../bytes/encode-message.ts";
 import type { ServiceConnection } from "../service/skill-service.ts";
 
-/** Requests that wait for a response, by id; a string and a number are different ids. */
-interface PendingRequests<Request> {
-  readonly isEmpty: boolean;
-  add(id: string | number, request: Request): void;
-  /** Takes the oldest request with this id: an editor may reuse an id. */
-  take(id: string | number): Request | undefined;
-  takeAll(): readonly Request[];
-}
-
-/** Holds at most `limit` requests: beyond that, the oldest is dropped and passed to `forgotten`. */
-export function openPendingRequests<Request>(
-  limit: number,
-  forgotten: (request: Request) => void,
-): PendingRequests<Request> {
-  let waiting: { readonly id: string | number; readonly request: Request }[] = [];
-  return {
-    get isEmpty() {
-      return waiting.length === 0;
-    },
-    add(id, request) {
-      waiting.push({ id, request });
-      if (waiting.length <= limit) return;
-      const oldest = waiting.shift();
-      if (oldest !== undefined) forgotten(oldest.request);
-    },
-    take(id) {
-      const index = waiting.findIndex((entry) => entry.id === id);
-      return index === -1 ? undefined : waiting.splice(index, 1)[0]?.request;
-    },
-    takeAll() {
-      const all = waiting.map(({ request }) => request);
-      waiting = [];
-      return all;
-    },
-  };
-}
-
 type Id = string | number;
+
+/** Requests that wait for a response, by id; a string and a number are different ids. */
+export class PendingRequests<Request> {
+  readonly #limit: number;
+  readonly #dropped: (request: Request) => void;
+  #waiting: { readonly id: Id; readonly request: Request }[] = [];
+
+  /** Holds at most `limit` requests: beyond that, the oldest is dropped. */
+  constructor(limit: number, dropped: (request: Request) => void) {
+    this.#limit = limit;
+    this.#dropped = dropped;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  add(id: Id, request: Request): void {
+    this.#waiting.push({ id, request });
+    const oldest = this.#waiting.length > this.#limit ? this.#waiting.shift() : undefined;
+    if (oldest !== undefined) this.#dropped(oldest.request);
+  }
+
+  /** Takes the oldest request with this id: an editor may reuse an id. */
+  take(id: Id): Request | undefined {
+    const index = this.#waiting.findIndex((entry) => entry.id === id);
+    return index === -1 ? undefined : this.#waiting.splice(index, 1)[0]?.request;
+  }
+
+  dropAll(): void {
+    for (const { request } of this.#waiting.splice(0)) this.#dropped(request);
+  }
+}
 
 /** The error for requests that were running when the thread of the service ended (CONTRACT C-2.3). */
 const serviceEnded = {
@@ -61,14 +57,14 @@ export class EditorRequests {
     return this.#waiting.size === 0;
   }
 
-  has(id: unknown): boolean {
+  has(id: unknown): id is Id {
     return this.#waiting.has(id);
   }
 
-  ask(service: Pick<ServiceConnection, "ask">, id: Id, method: string, params: unknown): void {
+  call(service: Pick<ServiceConnection, "callTool">, id: Id, method: string, params: unknown): void {
     this.#waiting.add(id);
     try {
-      service.ask({ id, method, params });
+      service.callTool({ id, method, params });
     } catch (error) {
       this.#waiting.delete(id);
       throw error;

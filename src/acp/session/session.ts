@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
 import type { ToldOnce } from "../../base/log.ts";
+import type { Settings } from "../../options.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
@@ -35,22 +35,22 @@ const settlingTime = 50;
 /** How long to wait for the command list of an agent that is known to send one, so that the editor gets one list, not two. */
 const listingTime = 1_500;
 
-export interface SessionContext extends BeginRequest {
-  readonly skills: SessionSkills;
+/** What the sessions of one connection share. */
+export interface SessionContext {
+  readonly settings: Pick<Settings, "home" | "clock">;
   readonly shown: ShownSkills;
-  /** The home directory. */
-  readonly home: string;
-  readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
-  readonly tellOnce: ToldOnce["tellOnce"];
+  readonly logOnce: ToldOnce["tellOnce"];
   /** Logs problems that were not logged before. */
   readonly logProblems: (problems: readonly Problem[]) => void;
-  readonly fault: (error: unknown) => void;
+  readonly failed: (error: unknown) => void;
 }
 
 /** One open session: which skills its editor has received, and when it gets more. */
 export class Session {
+  readonly #request: BeginRequest;
+  readonly #skills: SessionSkills;
   readonly #context: SessionContext;
   readonly #stopListening: () => void;
   #stopTimer: () => void;
@@ -60,7 +60,7 @@ export class Session {
   #isReady = false;
   #isSettled = false;
   #isFirstPrompt = true;
-  #isNoticed = false;
+  #isNoticeSent = false;
   /** The editor has named the session, so that it no longer drops its updates. */
   #isKnown = false;
   /** Something was sent that the editor may have dropped. */
@@ -68,68 +68,72 @@ export class Session {
   #isListAwaited: boolean;
   #revision = 0;
   /** Editors that opted in also get an empty list. */
-  #toldSkills: readonly AvailableSkill[] | undefined;
+  #sentSkills: readonly AvailableSkill[] | undefined;
   /** Compared separately: commands say more than skills do, such as the input hint. */
-  #toldCommands: readonly JsonRecord[] = [];
-  #toldProblems: ProblemCounts = { errors: 0, warnings: 0 };
+  #sentCommands: readonly JsonRecord[] = [];
+  #sentProblems: ProblemCounts = { errors: 0, warnings: 0 };
   /** How many messages the editor has not read; until it has, nothing more is sent. */
   #unread = 0;
   #isBehind = false;
 
   /** The response that opens it is on its way to the editor. */
-  constructor(context: SessionContext) {
-    const { skills, negotiation, shown, clock, tellOnce } = context;
+  constructor(request: BeginRequest, skills: SessionSkills, context: SessionContext) {
+    const { negotiation, agentCommands } = request;
+    const { shown, settings } = context;
+    this.#request = request;
+    this.#skills = skills;
     this.#context = context;
-    this.#agentCommands = context.agentCommands;
-    this.#isListAwaited = context.agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
-    this.#toldSkills = negotiation.optIn === undefined ? [] : undefined;
-    this.#stopTimer = clock.after(settlingTime, () => {
+    this.#agentCommands = agentCommands;
+    this.#isListAwaited = agentCommands.length === 0 && shown.isListExpected(negotiation.facts);
+    this.#sentSkills = negotiation.optIn === undefined ? [] : undefined;
+    this.#stopTimer = settings.clock.after(settlingTime, () => {
       this.#isSettled = true;
-      this.#tell();
+      this.#update();
       if (!this.#isListAwaited) return;
-      this.#stopTimer = clock.after(listingTime - settlingTime, () => {
+      this.#stopTimer = settings.clock.after(listingTime - settlingTime, () => {
         this.#isListAwaited = false;
-        this.#tell();
+        this.#update();
       });
     });
     this.#stopListening = skills.catalog.onChange(() => {
-      this.#tell();
+      this.#update();
     });
     skills.catalog.ready.then(
       () => {
         this.#isReady = true;
-        this.#tell();
+        this.#update();
       },
       (error: unknown) => {
-        tellOnce("warning", `Skills cannot be read: ${String(error)}`);
+        context.logOnce("warning", `Skills cannot be read: ${String(error)}`);
       },
     );
   }
 
   get id(): string {
-    return this.#context.sessionId;
+    return this.#request.sessionId;
   }
 
   get catalog(): SessionSkills["catalog"] {
-    return this.#context.skills.catalog;
+    return this.#skills.catalog;
   }
 
   get directory(): SessionSkills["directory"] {
-    return this.#context.skills.directory;
+    return this.#skills.directory;
   }
 
   get identity(): SessionSkills["identity"] {
-    return this.#context.skills.identity;
+    return this.#skills.identity;
   }
 
   /** The agent's name, as it gave it. */
   get agent(): string {
-    return this.#context.negotiation.agent;
+    return this.#request.negotiation.agent;
   }
 
   /** The agent sent its list of commands. Returns how that message is to be amended. */
   agentListed(commands: readonly unknown[]): ListAmendments | undefined {
-    const { shown, forms } = this.#context;
+    const { shown } = this.#context;
+    const { forms } = this.#request;
     this.#agentCommands = commands;
     this.#isListAwaited = false;
     shown.listed();
@@ -138,7 +142,7 @@ export class Session {
     shown.learn(commands, skills);
     const offered = toInvocable(skills);
     if (!forms.commands || offered.length === 0) return undefined;
-    this.#toldCommands = this.#toCommands(offered);
+    this.#sentCommands = this.#toCommands(offered);
     if (!this.#isKnown) this.#maybeMissed = true;
     const { annotated, added } = this.#merge(offered);
     return { annotated: [...annotated], added: encodeItems(added), skills: offered.length };
@@ -146,28 +150,29 @@ export class Session {
 
   /** The agent's list was forwarded without our amendments. */
   listPassed(): void {
-    this.#toldCommands = [];
-    this.#tell();
+    this.#sentCommands = [];
+    this.#update();
   }
 
   /** The editor named this session. At its first prompt, updates that it may have dropped are repeated. */
-  heard(isPrompt: boolean): void {
+  named(isPrompt: boolean): void {
     this.#isKnown = true;
     if (!isPrompt || !this.#isFirstPrompt) return;
     this.#isFirstPrompt = false;
     this.#isSettled = true;
     this.#isListAwaited = false;
-    if (this.#context.negotiation.optIn === undefined && this.#maybeMissed) {
-      this.#toldSkills = [];
-      this.#toldCommands = [];
+    if (this.#request.negotiation.optIn === undefined && this.#maybeMissed) {
+      this.#sentSkills = [];
+      this.#sentCommands = [];
     }
-    this.#tell();
+    this.#update();
   }
 
   /** How the agent itself shows a skill. */
   how(offered: OfferedSkill): Shown {
-    const { shown, negotiation, home } = this.#context;
-    return shown.how(this.#agentCommands, offered, readsItself(negotiation.facts, offered.sources, home) !== false);
+    const { shown, settings } = this.#context;
+    const isOwn = readsItself(this.#request.negotiation.facts, offered.sources, settings.home) !== false;
+    return shown.how(this.#agentCommands, offered, isOwn);
   }
 
   /** The command under which the agent shows a skill's name. */
@@ -180,43 +185,45 @@ export class Session {
     this.#isOpen = false;
     this.#stopTimer();
     this.#stopListening();
-    this.#context.skills.close();
+    this.#skills.close();
   }
 
   #toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
-    return offered.map((skill) => toCommand(skill, this.#context.negotiation));
+    return offered.map((skill) => toCommand(skill, this.#request.negotiation));
   }
 
   #merge(offered: readonly OfferedSkill[]): MergedCommands {
-    const { negotiation, shown } = this.#context;
-    const how = (skill: OfferedSkill): Shown => this.how(skill);
-    return mergeCommands(this.#agentCommands, offered, negotiation, { isOutdated: shown.isOutdated, how });
+    const { shown } = this.#context;
+    return mergeCommands(this.#agentCommands, offered, this.#request.negotiation, {
+      isOutdated: (command, skill) => shown.isOutdated(command, skill),
+      how: (skill) => this.how(skill),
+    });
   }
 
   /** Sends the editor the changes that it has not received. */
-  #tell(): void {
+  #update(): void {
     if (!this.#isOpen || !this.#isReady || !this.#isSettled) return;
     if (this.#unread > 0) {
       this.#isBehind = true;
       return;
     }
-    const { shown, forms, logProblems, fault } = this.#context;
+    const { shown, logProblems, failed } = this.#context;
     try {
       const { skills, problems } = this.catalog.snapshot;
       shown.learn(this.#agentCommands, skills);
-      if (forms.skills !== undefined) this.#tellSkills(skills.map(projectSkill));
-      this.#tellCommands(toInvocable(skills));
-      this.#tellProblems(problems);
+      if (this.#request.forms.skills !== undefined) this.#sendSkills(skills.map(projectSkill));
+      this.#sendCommands(toInvocable(skills));
+      this.#sendProblems(problems);
       logProblems(problems);
-      this.#tellFailure();
+      this.#sendNotice();
     } catch (error) {
-      fault(error);
+      failed(error);
     }
   }
 
-  #tellSkills(available: readonly AvailableSkill[]): void {
-    const { sessionId, forms } = this.#context;
-    const before = this.#toldSkills;
+  #sendSkills(available: readonly AvailableSkill[]): void {
+    const { sessionId, forms } = this.#request;
+    const before = this.#sentSkills;
     if (forms.skills === undefined || (before !== undefined && isSameList(before, available))) return;
     const isDelta = forms.skills.deltas && this.#revision > 0;
     const revision = ++this.#revision;
@@ -225,34 +232,33 @@ export class Session {
         ? skillsDelta(sessionId, forms.skills, revision, { before: before ?? [], after: available })
         : skillsMessage(sessionId, forms.skills, revision, available),
     );
-    this.#toldSkills = available;
+    this.#sentSkills = available;
   }
 
-  #tellCommands(offered: readonly OfferedSkill[]): void {
-    if (!this.#context.forms.commands || this.#isListAwaited) return;
+  #sendCommands(offered: readonly OfferedSkill[]): void {
+    if (!this.#request.forms.commands || this.#isListAwaited) return;
     const skillCommands = this.#toCommands(offered);
-    if (isSameList(this.#toldCommands, skillCommands)) return;
-    this.#toldCommands = skillCommands;
+    if (isSameList(this.#sentCommands, skillCommands)) return;
+    this.#sentCommands = skillCommands;
     const commands = toCommandList(this.#agentCommands, this.#merge(offered));
     this.#post(commandsNotification(this.id, commands, offered.length));
   }
 
-  #tellProblems(problems: readonly Problem[]): void {
-    if (!this.#context.forms.problems) return;
+  #sendProblems(problems: readonly Problem[]): void {
+    if (!this.#request.forms.problems) return;
     const counts = countProblems(problems);
-    if (counts.errors === this.#toldProblems.errors && counts.warnings === this.#toldProblems.warnings) return;
-    this.#toldProblems = counts;
+    if (counts.errors === this.#sentProblems.errors && counts.warnings === this.#sentProblems.warnings) return;
+    this.#sentProblems = counts;
     this.#post(problemsMessage(this.id, counts));
   }
 
-  #tellFailure(): void {
-    const { skills, negotiation, tellOnce } = this.#context;
-    const failure = describeFailure(skills.problems, this.catalog.snapshot);
-    if (failure === undefined || this.#isNoticed) return;
-    this.#isNoticed = true;
+  #sendNotice(): void {
+    const failure = describeFailure(this.#skills.problems, this.catalog.snapshot);
+    if (failure === undefined || this.#isNoticeSent) return;
+    this.#isNoticeSent = true;
     // Problems of single skills are in the log already.
-    if (skills.problems.length > 0) tellOnce("warning", `${failure.title} ${failure.description}`);
-    if (negotiation.notices) this.#post(noticeMessage(this.id, failure.title, failure.description));
+    if (this.#skills.problems.length > 0) this.#context.logOnce("warning", `${failure.title} ${failure.description}`);
+    if (this.#request.negotiation.notices) this.#post(noticeMessage(this.id, failure.title, failure.description));
   }
 
   #post(message: Notification): void {
@@ -262,7 +268,7 @@ export class Session {
       this.#unread--;
       if (this.#unread > 0 || !this.#isBehind) return;
       this.#isBehind = false;
-      this.#tell();
+      this.#update();
     });
   }
 }

@@ -1,5 +1,6 @@
-import { type Clock, withinTime } from "../../base/clock.ts";
+import { withinTime } from "../../base/clock.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
+import { servedTools } from "../../tools/tool.ts";
 import {
   availableCommandsUpdate,
   sessionInfoUpdate,
@@ -8,37 +9,15 @@ import {
   toolCallUpdate,
   userMessageChunk,
 } from "../../wire/methods.ts";
-import { commandsAmendments, type Notification } from "../announce/emission.ts";
+import { commandsAmendments } from "../announce/emission.ts";
+import { toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
-import { openPromptsToldAgain, restoreTitleTold } from "../prompt/told-again.ts";
-import type { ListAmendments, ServiceConnection, SessionKey } from "../service/skill-service.ts";
+import { Replays, restoreTitleIn } from "../prompt/replays.ts";
+import type { ListAmendments, SessionKey, SkillIndex } from "../service/skill-service.ts";
 import { describeToPerson } from "../tools/describe-call.ts";
 import type { OwnCall } from "../tools/recognise-call.ts";
-import { servedTools } from "../../tools/tool.ts";
-import { kept, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
 import type { Forms, Negotiation } from "./negotiation.ts";
-import type { Opening } from "./openings.ts";
-
-export interface SessionsOptions {
-  readonly service: ServiceConnection;
-  readonly clock: Clock;
-  readonly release: (opening: Opening) => void;
-  /** Sends a notification to the editor, after the message that is being processed. */
-  readonly tell: (message: Notification) => void;
-}
-
-/** A session that the agent has opened and not closed. */
-export interface OpenedSession {
-  readonly opening: Opening;
-  /** The agent's latest list of its own commands. */
-  agentCommands: readonly unknown[];
-  /** The editor has sent a message about it. */
-  isKnown: boolean;
-  /** The editor has sent a prompt. */
-  isPrompted: boolean;
-  /** A prompt has waited until the skills were read. */
-  hasWaited: boolean;
-}
+import { type RelayContext, RelayedSession } from "./relayed-session.ts";
 
 /** The result of the negotiation in `initialize`. */
 export interface Agreed {
@@ -47,108 +26,115 @@ export interface Agreed {
 }
 
 /** How long an agent's command list waits for our commands; after that it is forwarded, and sent again with them later. */
-const mergingTime = 100;
+const mergeTimeout = 100;
 /** How many sessions may have listed commands before their response arrives. */
 const earlyLimit = 64;
 
-/** The sessions of one connection. */
+/** The sessions of one connection, as the relay knows them. */
 export class Sessions {
-  readonly #options: SessionsOptions;
-  readonly #byId = new Map<string, OpenedSession>();
+  readonly #context: RelayContext;
+  /** Those that the editor has asked for and that did not end. */
+  readonly #byKey = new Map<SessionKey, RelayedSession>();
+  /** Those that the agent has opened. */
+  readonly #byId = new Map<string, RelayedSession>();
+  /** Those that are being loaded: their history arrives before the response that opens them. */
+  readonly #loading = new Map<string, RelayedSession>();
   /** The request that began each session's latest turn. */
   readonly #turns = new Map<string, string | number>();
   /** Command lists that arrived before the response that opens their session. */
   readonly #early = new LimitedMap<string, readonly unknown[]>(earlyLimit);
-  /** Sessions that are being loaded: their history arrives before the response that opens them. */
-  readonly #loading = new Map<string, Opening>();
-  readonly #replays = openPromptsToldAgain();
+  readonly #replays = new Replays();
+  #lastKey = 0;
 
-  constructor(options: SessionsOptions) {
-    this.#options = options;
+  constructor(context: RelayContext) {
+    this.#context = context;
   }
 
-  /** The session that a message names. */
-  find({ sessionId }: JsonRecord): OpenedSession | undefined {
+  /** The opened session that a message names. */
+  find({ sessionId }: JsonRecord): RelayedSession | undefined {
     return typeof sessionId === "string" ? this.#byId.get(sessionId) : undefined;
   }
 
-  /** The agent is asked to load a session. */
-  loads(id: string, opening: Opening): void {
-    this.#loading.set(id, opening);
+  /** The editor asks for a session; `id` is undefined for a new one. */
+  open(params: JsonRecord, id: string | undefined): RelayedSession {
+    const session = new RelayedSession(++this.#lastKey, id, params, this.#context);
+    this.#byKey.set(session.key, session);
+    if (id !== undefined) this.#loading.set(id, session);
+    return session;
   }
 
-  /** The agent did not open the session. */
-  forget(opening: Opening): void {
-    for (const [id, loaded] of this.#loading) if (loaded === opening) this.#loading.delete(id);
+  /** The next index of a session has changed. */
+  setIndex(key: SessionKey, index: SkillIndex | undefined): void {
+    this.#byKey.get(key)?.setIndex(index);
+  }
+
+  /** The session ended, or was not opened. */
+  release(session: RelayedSession): void {
+    for (const [id, loaded] of this.#loading) if (loaded === session) this.#loading.delete(id);
+    this.#byKey.delete(session.key);
+    session.release();
   }
 
   /** The agent has opened a session. One with the same id is replaced. */
-  begin(id: string, opening: Opening, agreed: Agreed, result: unknown): void {
-    const { service, release } = this.#options;
-    opening.isOver = true;
+  begin(id: string, session: RelayedSession, agreed: Agreed, result: unknown): void {
+    session.isOver = true;
     const before = this.#byId.get(id);
     const inResponse = recordAt({ result }, "result")?.["availableCommands"];
-    const agentCommands = Array.isArray(inResponse)
+    session.agentCommands = Array.isArray(inResponse)
       ? (inResponse as unknown[])
       : (this.#early.get(id) ?? before?.agentCommands ?? []);
     this.#early.delete(id);
     this.#loading.delete(id);
     this.#endReplay(id);
-    const lesson = this.#replays.takeLesson(id);
-    if (lesson !== undefined)
-      opening.lesson.heard(lesson, (ticket) => {
-        service.taught(opening.key, ticket);
-      });
-    service.begin(opening.key, { sessionId: id, ...agreed, agentCommands });
-    if (before !== undefined) release(before.opening);
-    this.#byId.set(id, { opening, agentCommands, isKnown: false, isPrompted: false, hasWaited: false });
+    const label = this.#replays.end(id);
+    if (label !== undefined) session.indexInHistory(label);
+    session.service.begin(session.key, { sessionId: id, ...agreed, agentCommands: session.agentCommands });
+    if (before !== undefined) this.release(before);
+    this.#byId.set(id, session);
   }
 
   end(id: string): void {
     const session = this.#byId.get(id);
-    if (session !== undefined) this.#options.release(session.opening);
+    if (session !== undefined) this.release(session);
     this.#byId.delete(id);
     this.#turns.delete(id);
     this.#replays.end(id);
   }
 
   /** The agent sent `session/update`, possibly before its session is known. */
-  agentTold(message: unknown, params: JsonRecord): Verdict | Promise<Verdict> {
+  agentUpdated(message: unknown, params: JsonRecord): Verdict | Promise<Verdict> {
     const { sessionId } = params;
     const update = recordAt(params, "update");
     if (typeof sessionId !== "string" || update === undefined) return untouched;
     const kind = update["sessionUpdate"];
-    if (kind === userMessageChunk) {
-      const told = this.#replays.chunk(sessionId, update);
-      return told.shown ? toVerdict(told.amendments) : kept;
-    }
+    if (kind === userMessageChunk) return this.#replays.chunk(sessionId, update);
     this.#endReplay(sessionId);
     switch (kind) {
       case sessionInfoUpdate:
-        return toVerdict(restoreTitleTold(update));
+        return toVerdict(restoreTitleIn(update));
       case toolCall:
       case toolCallUpdate:
-        return this.#callTold(sessionId, update);
+        return this.#toolCalled(sessionId, update);
       case availableCommandsUpdate:
-        return this.#agentListed(sessionId, update["availableCommands"], message);
+        return this.#commandsListed(sessionId, update["availableCommands"], message);
       default:
         return untouched;
     }
   }
 
   /** The editor knows of a call of one of our tools. */
-  noteCall(key: SessionKey, { toolCallId, status }: JsonRecord, { tool, input }: OwnCall): void {
+  reportCall({ service, key }: RelayedSession, { toolCallId, status }: JsonRecord, { tool, input }: OwnCall): void {
     if (typeof toolCallId !== "string" || servedTools.get(tool)?.executes !== true) return;
     const isOver = status === "completed" || status === "failed";
-    this.#options.service.callTold(key, { toolCallId, tool, input, isOver });
+    service.callReported(key, { toolCallId, tool, input, isOver });
   }
 
   /** The editor sent a message that names a session. */
-  editorNamed(session: OpenedSession, isPrompt: boolean): void {
+  editorNamed(session: RelayedSession, isPrompt: boolean): void {
     if (session.isKnown && (session.isPrompted || !isPrompt)) return;
     session.isKnown = true;
     session.isPrompted ||= isPrompt;
-    this.#options.service.heard(session.opening.key, isPrompt);
+    session.service.named(session.key, isPrompt);
   }
 
   /** A turn began with this request. */
@@ -159,7 +145,7 @@ export class Sessions {
   /** The user cancelled a turn: running calls of our tools end, whatever the agent does. */
   turnCancelled(params: JsonRecord): void {
     const session = this.find(params);
-    if (session !== undefined) this.#options.service.cancelTurn(session.opening.key);
+    session?.service.cancelTurn(session.key);
   }
 
   /** The same, for a cancellation of the request that began the turn. */
@@ -168,6 +154,7 @@ export class Sessions {
   }
 
   close(): void {
+    this.#byKey.clear();
     this.#byId.clear();
     this.#loading.clear();
     this.#turns.clear();
@@ -176,21 +163,21 @@ export class Sessions {
 
   /** Sends text that was held back as a possible beginning of our text. */
   #endReplay(sessionId: string): void {
-    const text = this.#replays.other(sessionId);
+    const text = this.#replays.endPrompt(sessionId);
     if (text === "") return;
     const update = { sessionUpdate: userMessageChunk, content: { type: "text", text } };
-    this.#options.tell({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
+    this.#context.notify({ jsonrpc: "2.0", method: sessionUpdate, params: { sessionId, update } });
   }
 
-  #callTold(sessionId: string, update: JsonRecord): Verdict {
-    const opening = this.#byId.get(sessionId)?.opening ?? this.#loading.get(sessionId);
-    const call = opening?.calls?.learn(update);
-    if (opening === undefined || call === undefined) return untouched;
-    this.noteCall(opening.key, update, call);
+  #toolCalled(sessionId: string, update: JsonRecord): Verdict {
+    const session = this.#byId.get(sessionId) ?? this.#loading.get(sessionId);
+    const call = session?.calls?.record(update);
+    if (session === undefined || call === undefined) return untouched;
+    this.reportCall(session, update, call);
     return toVerdict(describeToPerson(update, ["params", "update"], call));
   }
 
-  #agentListed(sessionId: string, commands: unknown, message: unknown): Verdict | Promise<Verdict> {
+  #commandsListed(sessionId: string, commands: unknown, message: unknown): Verdict | Promise<Verdict> {
     if (!Array.isArray(commands)) return untouched;
     const session = this.#byId.get(sessionId);
     if (session === undefined) {
@@ -199,20 +186,18 @@ export class Sessions {
       return untouched;
     }
     session.agentCommands = commands;
-    const { key } = session.opening;
-    const merged = this.#options.service.agentListed(key, commands);
-    if (merged instanceof Promise) return this.#mergeInTime(key, message, merged);
+    const merged = session.service.agentListed(session.key, commands);
+    if (merged instanceof Promise) return this.#mergeInTime(session, message, merged);
     return merged === undefined ? untouched : toVerdict(commandsAmendments(message, merged));
   }
 
   async #mergeInTime(
-    key: SessionKey,
+    { service, key }: RelayedSession,
     message: unknown,
     merging: Promise<ListAmendments | undefined>,
   ): Promise<Verdict> {
-    const { service, clock } = this.#options;
     const wrapped = merging.then((amendments) => ({ amendments }));
-    const merged = await withinTime(wrapped, clock, mergingTime);
+    const merged = await withinTime(wrapped, this.#context.settings.clock, mergeTimeout);
     if (merged === undefined) service.listPassed(key);
     return merged?.amendments === undefined ? untouched : toVerdict(commandsAmendments(message, merged.amendments));
   }

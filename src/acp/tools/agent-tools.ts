@@ -37,7 +37,7 @@ export interface OpenedSession {
   /** The listener for the run of a call; undefined if the editor does not know the call. */
   readonly follow: (call: FollowedCall) => RunListener | undefined;
   /** Called when the agent asks for the tools, so that its model has them. */
-  readonly onReached: () => void;
+  readonly toolsListed: () => void;
 }
 
 /** The tools of one connection, for its editor and for the agent's model. */
@@ -110,14 +110,14 @@ export function openAgentTools(
     async call(name, args, { skills, ...facts }, signal) {
       return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
     },
-    async openServer(skills, { sessionId, agent, transport, follow, onReached }) {
+    async openServer(skills, { sessionId, agent, transport, follow, toolsListed }) {
       let turn = new AbortController();
       const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent });
       if (sessionId !== undefined) begin(sessionId);
       const client: McpCaller = Object.assign(caller, {
         turn: () => turn.signal,
         follow,
-        onReached,
+        toolsListed,
         isTaught,
       });
       const address = await (await servers()).open(client, transport);

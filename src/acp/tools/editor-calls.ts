@@ -8,7 +8,7 @@ import type { SessionSkills } from "../../skills/skillset.ts";
 import { servedTools } from "../../tools/tool.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../wire/methods.ts";
-import type { Notification } from "../announce/emission.ts";
+import { type Notification, sendWhenRead } from "../announce/emission.ts";
 import { isRecord } from "../bytes/raw-message.ts";
 import type { ToolRequest } from "../service/skill-service.ts";
 import type { Session } from "../session/session.ts";
@@ -22,16 +22,6 @@ export interface Response {
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** The editor's own calls: `_acp-skills/<tool>`. */
-interface EditorCalls {
-  /** Runs a call concurrently; responses are sent in the order of the requests. */
-  ask(request: ToolRequest): void;
-  /** Cancels a call, which is answered with an error. Unknown ids are ignored. */
-  cancel(id: string | number): void;
-  /** Cancels every call; nothing is sent afterwards. */
-  close(): void;
-}
-
 interface EditorCallsOptions {
   readonly tools: AgentTools;
   readonly log: Log;
@@ -39,8 +29,8 @@ interface EditorCallsOptions {
   readonly send: (message: Response | Notification, written: () => void) => void;
   /** Called for every response that is sent. */
   readonly answered: (id: string | number) => void;
-  /** The skills of each open session. */
-  readonly sessions: ReadonlyMap<string, Pick<Session, "catalog" | "directory" | "agent">>;
+  /** The open sessions, the latest last. */
+  readonly sessions: () => readonly Pick<Session, "id" | "catalog" | "directory" | "agent">[];
   /** Opens the skills outside any session: those of explicit directories and of the home directory. */
   readonly openSkills: () => SessionSkills;
 }
@@ -53,122 +43,117 @@ const longestUnread = 64 * 1024;
 /** ACP's error for a cancelled request. */
 const cancelled = { code: -32800, message: "Request cancelled" } as const;
 
-export function openEditorCalls(options: EditorCallsOptions): EditorCalls {
-  const { tools, log, send, answered: told, sessions, openSkills } = options;
-  const running = new Set<{ readonly id: string | number; readonly controller: AbortController }>();
-  let lastAnswer: Promise<void> = Promise.resolve();
-  let withoutSession: SessionSkills | undefined;
-  let isOpen = true;
+/** The editor's own calls: `_acp-skills/<tool>`. */
+export class EditorCalls {
+  readonly #options: EditorCallsOptions;
+  readonly #running = new Set<{ readonly id: string | number; readonly controller: AbortController }>();
+  #lastAnswer: Promise<void> = Promise.resolve();
+  #withoutSession: SessionSkills | undefined;
+  #isOpen = true;
 
-  async function answer(id: string | number, method: string, params: unknown, signal: AbortSignal): Promise<Response> {
+  constructor(options: EditorCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Runs a call concurrently; responses are sent in the order of the requests. */
+  call(request: ToolRequest): void {
+    const entry = { id: request.id, controller: new AbortController() };
+    this.#running.add(entry);
+    const answered = this.#answer(request, entry.controller.signal);
+    // Running code takes long: the responses to other calls do not wait for it.
+    const isSlow = servedTools.get(request.method.slice(toolMethodPrefix.length))?.executes === true;
+    const before = isSlow ? Promise.resolve() : this.#lastAnswer;
+    const inTurn = this.#answerInTurn(before, answered, () => {
+      this.#running.delete(entry);
+    });
+    if (!isSlow) this.#lastAnswer = inTurn;
+  }
+
+  /** Cancels a call, which is answered with an error. Unknown ids are ignored. */
+  cancel(id: string | number): void {
+    for (const entry of this.#running) if (entry.id === id) entry.controller.abort();
+  }
+
+  /** Cancels every call; nothing is sent afterwards. */
+  close(): void {
+    this.#isOpen = false;
+    for (const { controller } of this.#running) controller.abort();
+    this.#withoutSession?.close();
+  }
+
+  async #answer({ id, ...request }: ToolRequest, signal: AbortSignal): Promise<Response> {
     try {
-      return { jsonrpc: "2.0", id, result: await unlessAborted(call(id, method, params, signal), signal) };
+      return { jsonrpc: "2.0", id, result: await unlessAborted(this.#result(id, request, signal), signal) };
     } catch (error) {
-      return { jsonrpc: "2.0", id, error: signal.aborted ? cancelled : toWireError(error, { log }) };
+      return { jsonrpc: "2.0", id, error: signal.aborted ? cancelled : toWireError(error, this.#options) };
     }
   }
 
-  async function call(id: string | number, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
-    if (running.size > maxCalls) throw tooManyCalls();
+  async #result(
+    id: string | number,
+    { method, params }: Omit<ToolRequest, "id">,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    if (this.#running.size > maxCalls) throw tooManyCalls();
+    const { sessionId, ...rest } = isRecord(params) ? params : {};
+    const args = Object.fromEntries(Object.entries(rest).filter(([key]) => key !== "_meta"));
     if (method === `${toolMethodPrefix}${listProblems}`)
-      return pageOfProblems(params, findCatalog(listProblems, params));
+      return pageOfProblems(args, this.#findCaller(listProblems, sessionId).skills.catalog);
     const tool = toToolName(method);
-    const onEvent = onPrinted(openProgress(id, signal));
-    if (!isRecord(params)) return await tools.call(tool, params, { ...findCaller(tool, undefined), onEvent }, signal);
-    const args = Object.fromEntries(Object.entries(params).filter(([key]) => key !== "sessionId" && key !== "_meta"));
-    return await tools.call(tool, args, { ...findCaller(tool, params["sessionId"]), onEvent }, signal);
-  }
-
-  function findCatalog(method: string, params: unknown): SessionSkills["catalog"] {
-    return findCaller(method, isRecord(params) ? params["sessionId"] : undefined).skills.catalog;
+    const caller = { ...this.#findCaller(tool, sessionId), onEvent: onPrinted(this.#openProgress(id, signal)) };
+    return await this.#options.tools.call(tool, isRecord(params) ? args : params, caller, signal);
   }
 
   /** Reports the output of a call; while the editor has not read the last message, output is collected. */
-  function openProgress(requestId: string | number, signal: AbortSignal): (text: string) => void {
+  #openProgress(requestId: string | number, signal: AbortSignal): (text: string) => void {
     let unread = "";
-    let isUnread = false;
-    function next(): void {
-      isUnread = false;
-      if (unread === "") return;
-      const message = unread;
+    const report = sendWhenRead((written) => {
+      this.#send({ jsonrpc: "2.0", method: progressNotification, params: { requestId, message: unread } }, written);
       unread = "";
-      isUnread = true;
-      tell({ jsonrpc: "2.0", method: progressNotification, params: { requestId, message } }, next);
-    }
+    });
     return (text) => {
       // A cancelled request is answered already.
       if (signal.aborted) return;
       unread = `${unread}${text}`.slice(-longestUnread);
-      if (!isUnread) next();
+      report();
     };
   }
 
-  function findCaller(tool: string, sessionId: unknown): EditorCaller {
-    const ids = [...sessions.keys()];
-    const id = sessionId ?? (ids.length === 1 ? ids[0] : undefined);
-    const session = typeof id === "string" ? sessions.get(id) : undefined;
-    if (typeof id === "string" && session !== undefined)
-      return { sessionId: id, agent: session.agent, skills: session };
-    if (id !== undefined || ids.length > 1) throw unknownSession(tool, sessionId, ids);
-    withoutSession ??= openSkills();
-    return { sessionId: undefined, skills: withoutSession };
+  #findCaller(tool: string, sessionId: unknown): EditorCaller {
+    const sessions = this.#options.sessions();
+    const id = sessionId ?? (sessions.length === 1 ? sessions[0]?.id : undefined);
+    const session = sessions.findLast((open) => open.id === id);
+    if (session !== undefined) return { sessionId: session.id, agent: session.agent, skills: session };
+    if (id !== undefined || sessions.length > 1)
+      throw unknownSession(
+        tool,
+        sessionId,
+        sessions.map((open) => open.id),
+      );
+    this.#withoutSession ??= this.#options.openSkills();
+    return { sessionId: undefined, skills: this.#withoutSession };
   }
 
-  async function answerInTurn(before: Promise<void>, answered: Promise<Response>, read: () => void): Promise<void> {
+  async #answerInTurn(before: Promise<void>, answered: Promise<Response>, read: () => void): Promise<void> {
     const response = await answered;
     await before;
-    told(response.id);
-    tell(response, read);
+    this.#options.answered(response.id);
+    this.#send(response, read);
   }
 
-  function tell(message: Response | Notification, written: () => void): void {
-    if (isOpen) send(message, written);
+  #send(message: Response | Notification, written: () => void): void {
+    if (this.#isOpen) this.#options.send(message, written);
   }
-
-  return {
-    ask({ id, method, params }) {
-      const entry = { id, controller: new AbortController() };
-      running.add(entry);
-      const answered = answer(id, method, params, entry.controller.signal);
-      // Running code takes long: the responses to other calls do not wait for it.
-      const before = isSlow(method) ? Promise.resolve() : lastAnswer;
-      const inTurn = answerInTurn(before, answered, () => {
-        running.delete(entry);
-      });
-      if (!isSlow(method)) lastAnswer = inTurn;
-    },
-    cancel(id) {
-      for (const entry of running) if (entry.id === id) entry.controller.abort();
-    },
-    close() {
-      isOpen = false;
-      for (const { controller } of running) controller.abort();
-      withoutSession?.close();
-    },
-  };
 }
 
 /** A call that ignores its signal is abandoned. */
 async function unlessAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  let stop = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
-    const abort = (): void => {
+    signal.addEventListener("abort", () => {
       reject(new Error("aborted"));
-    };
-    signal.addEventListener("abort", abort);
-    stop = () => {
-      signal.removeEventListener("abort", abort);
-    };
+    });
   });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    stop();
-  }
-}
-
-function isSlow(method: string): boolean {
-  return servedTools.get(method.slice(toolMethodPrefix.length))?.executes === true;
+  return await Promise.race([work, aborted]);
 }
 
 function toToolName(method: string): string {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Log } from "../../base/log.ts";
+import type { Settings } from "../../options.ts";
 import { servedTools } from "../../tools/tool.ts";
 import type { Notification } from "../announce/emission.ts";
 import { kept, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
@@ -7,18 +7,25 @@ import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-mes
 import type { AgentFacts } from "../session/agents.ts";
 import type { Sessions } from "../session/sessions.ts";
 import { callAsked, describeToPerson, withoutAlways } from "./describe-call.ts";
-import { type KnownServer, namedTool, type OwnCall, recogniseCall, toldInput } from "./recognise-call.ts";
+import {
+  inputOf,
+  isGiven,
+  isInputOf,
+  type KnownServer,
+  namedTool,
+  namesTool,
+  type OwnCall,
+  recogniseCall,
+} from "./recognise-call.ts";
 
 interface PermissionContext {
-  readonly sessions: Pick<Sessions, "find" | "noteCall">;
-  readonly facts: AgentFacts;
-  /** Whether requests for read-only tools are answered for the user. */
-  readonly approveReadOnly: boolean;
-  readonly log: Log;
+  readonly sessions: Pick<Sessions, "find" | "reportCall">;
+  /** `approveReadOnly`: whether requests for read-only tools are answered for the user. */
+  readonly settings: Pick<Settings, "approveReadOnly" | "log">;
   /** Sends our response to the agent. */
   readonly reply: (message: PermissionGranted) => void;
   /** Sends a notification to the editor. */
-  readonly tell: (message: Notification) => void;
+  readonly notify: (message: Notification) => void;
 }
 
 /** Our response to a permission request. */
@@ -32,24 +39,26 @@ export interface PermissionGranted {
 export function lookAtPermission(
   id: string | number,
   params: JsonRecord,
-  { sessions, facts, approveReadOnly, log, reply, tell }: PermissionContext,
+  { sessions, settings, reply, notify }: PermissionContext,
 ): Verdict {
-  const { server, calls, key } = sessions.find(params)?.opening ?? {};
+  const session = sessions.find(params);
   const toolCall = toolCallIn(params);
-  if (server === undefined || calls === undefined || key === undefined || toolCall === undefined) return untouched;
+  if (session?.calls === undefined || toolCall === undefined) return untouched;
+  const { calls } = session;
+  const { server, facts } = calls;
   const known = calls.find(toolCall["toolCallId"]);
-  const approval = approveReadOnly && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
-  const call = calls.learn(toolCall);
+  const approval = settings.approveReadOnly && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
+  const call = calls.record(toolCall);
   if (call === undefined) return untouched;
-  sessions.noteCall(key, toolCall, call);
+  sessions.reportCall(session, toolCall, call);
   if (approval === undefined) {
     const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
     return toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
   }
   const { tool, optionId } = approval;
-  log("info", `Allowed one call of ${tool}: it does not change the project.`);
+  settings.log("info", `Allowed one call of ${tool}: it does not change the project.`);
   reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
-  if (known === undefined && facts.asksFirst) tell(callAsked(params["sessionId"], toolCall, call));
+  if (known === undefined && facts.asksFirst) notify(callAsked(params["sessionId"], toolCall, call));
   return kept;
 }
 
@@ -74,7 +83,7 @@ interface ApprovalContext {
 export function approve(params: JsonRecord, { server, facts, known }: ApprovalContext): Approval | undefined {
   const toolCall = toolCallIn(params);
   if (toolCall === undefined) return undefined;
-  const isTitled = namesNothing(toolCall);
+  const isTitled = !namesTool(toolCall);
   const said = recogniseCall(toolCall, server, facts);
   const call = said ?? (isTitled ? known : undefined);
   if (call === undefined || (known !== undefined && known.tool !== call.tool)) return undefined;
@@ -106,27 +115,23 @@ function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: Js
   const facts = servedTools.get(tool);
   const harmless = harmlessParameters.get(tool);
   if (facts === undefined || (!facts.annotations.readOnlyHint && harmless === undefined)) return false;
-  if (harmless !== undefined) return input !== undefined && isInputOf(input, harmless);
-  if (input === undefined) return rawInput === undefined || rawInput === null || isEmpty(rawInput);
-  return isInputOf(input, facts.parameters);
-}
-
-function isInputOf(input: JsonRecord, parameters: readonly string[]): boolean {
-  return Object.keys(input).every((key) => parameters.includes(key));
+  if (harmless !== undefined) return isInputOf(harmless, input);
+  if (input === undefined) return !isGiven(rawInput) || isEmpty(rawInput);
+  return isInputOf(facts.parameters, input);
 }
 
 /** Whether nothing in the request contradicts the call. */
 function agrees(toolCall: JsonRecord, { tool, input }: OwnCall, server: KnownServer, facts: AgentFacts): boolean {
   const { kind, title, content, locations } = toolCall;
-  if (isTold(kind) && kind !== "other" && kind !== "read") return false;
-  if (isTold(title) && !isTitleOf(title, tool, input, server, facts)) return false;
-  if (isTold(locations) && !(Array.isArray(locations) && locations.length === 0)) return false;
-  const told = toldInput(toolCall);
+  if (isGiven(kind) && kind !== "other" && kind !== "read") return false;
+  if (isGiven(title) && !isTitleOf(title, tool, input, server, facts)) return false;
+  if (isGiven(locations) && !(Array.isArray(locations) && locations.length === 0)) return false;
+  const told = inputOf(toolCall);
   if (told !== undefined && input !== undefined && !isDeepStrictEqual(told, input)) return false;
-  if (!isTold(content)) return true;
+  if (!isGiven(content)) return true;
   if (!Array.isArray(content)) return false;
   if (content.length === 0) return true;
-  const shown = toldInput({ content });
+  const shown = inputOf({ content });
   return shown !== undefined && isDeepStrictEqual(shown, input ?? {});
 }
 
@@ -141,16 +146,6 @@ function isTitleOf(
   if (title === tool || title === servedTools.get(tool)?.title) return true;
   if (namedTool(title, server, facts) === tool) return true;
   return title === JSON.stringify(input ?? {});
-}
-
-/** Whether the request has no tool name besides its title. */
-function namesNothing(toolCall: JsonRecord): boolean {
-  const meta = recordAt(toolCall, "_meta");
-  return ![toolCall["name"], meta?.["toolName"], recordAt(meta, "claudeCode")?.["toolName"]].some(isTold);
-}
-
-function isTold(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }
 
 function isEmpty(value: unknown): boolean {

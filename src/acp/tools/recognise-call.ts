@@ -21,22 +21,26 @@ export interface OwnCall {
 export function recogniseCall(toolCall: JsonRecord, server: KnownServer, facts: AgentFacts): OwnCall | undefined {
   const meta = recordAt(toolCall, "_meta");
   const claude = recordAt(meta, "claudeCode");
-  const servedBy = [recordAt(claude, "mcpServer")?.["name"], meta?.["serverId"]].filter(isTold);
+  const servedBy = [recordAt(claude, "mcpServer")?.["name"], meta?.["serverId"]].filter(isGiven);
   if (servedBy.some((name) => name !== server.name)) return undefined;
   const { wrapped } = unwrap(toolCall["rawInput"]);
-  const names = [toolCall["name"], claude?.["toolName"], meta?.["toolName"]].filter(isTold);
+  const names = [toolCall["name"], claude?.["toolName"], meta?.["toolName"]].filter(isGiven);
   const spelt = wrapped && wrapped.server === server.name && servedTools.has(wrapped.tool) ? wrapped.tool : undefined;
   const [name] = names.length > 0 ? names : [toolCall["title"]];
   const tool = names.every((other) => other === name) ? namedTool(name, server, facts) : undefined;
   if (tool === undefined || (wrapped !== undefined && spelt !== tool)) return undefined;
-  const input = toldInput(toolCall);
+  const input = inputOf(toolCall);
   // A model can choose a title, such as a shell command: a matching kind or input must confirm it.
-  const isSure = names.length > 0 || spelt === tool || isToolKind(toolCall["kind"]) || isInputOf(tool, input);
+  const isSure =
+    names.length > 0 ||
+    spelt === tool ||
+    isToolKind(toolCall["kind"]) ||
+    isInputOf(servedTools.get(tool)?.parameters, input);
   return isSure ? { tool, input } : undefined;
 }
 
-function isInputOf(tool: string, input: JsonRecord | undefined): boolean {
-  const parameters = servedTools.get(tool)?.parameters;
+/** Whether an input has only these parameters. */
+export function isInputOf(parameters: readonly string[] | undefined, input: JsonRecord | undefined): boolean {
   return input !== undefined && Object.keys(input).every((key) => parameters?.includes(key));
 }
 
@@ -66,14 +70,14 @@ function unwrap(rawInput: unknown): {
 }
 
 /** The input of a call: an object, wrapped, or one JSON text. Undefined if it is empty. */
-export function toldInput({ rawInput, content, status }: JsonRecord): JsonRecord | undefined {
-  if (isTold(rawInput)) {
+export function inputOf({ rawInput, content, status }: JsonRecord): JsonRecord | undefined {
+  if (isGiven(rawInput)) {
     const { input } = unwrap(rawInput);
     if (input !== undefined) return input;
     return isRecord(rawInput) && Object.keys(rawInput).length > 0 ? rawInput : undefined;
   }
   // The content of a call that is running or has ended is its output.
-  if (isTold(status) && status !== "pending") return undefined;
+  if (isGiven(status) && status !== "pending") return undefined;
   const [part, ...more] = Array.isArray(content) ? (content as unknown[]) : [];
   const text = more.length === 0 ? recordAt(part, "content")?.["text"] : undefined;
   if (typeof text !== "string" || !text.startsWith("{") || text.length > longestInput) return undefined;
@@ -87,7 +91,7 @@ export function toldInput({ rawInput, content, status }: JsonRecord): JsonRecord
 
 const longestInput = 1_048_576;
 
-function isTold(value: unknown): boolean {
+export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
@@ -105,46 +109,42 @@ function isOnlyOne({ name, others }: KnownServer, spelling: Spelling): boolean {
   });
 }
 
-/** The calls of our tools that a session's editor knows: later messages may have only their id. */
-export interface KnownCalls {
-  /** Records a tool call or an update of one; returns what is known about it, undefined if it is not ours. */
-  learn(toolCall: JsonRecord): OwnCall | undefined;
-  find(toolCallId: unknown): OwnCall | undefined;
-}
-
 /** How many calls of a session are remembered. */
 const limit = 256;
 
-export function openKnownCalls(server: KnownServer, facts: AgentFacts): KnownCalls {
-  const entries = new LimitedMap<string, OwnCall>(limit);
-  return {
-    learn(toolCall) {
-      const { toolCallId, status } = toolCall;
-      if (typeof toolCallId !== "string") return undefined;
-      const told = recogniseCall(toolCall, server, facts);
-      const entry = told === undefined && namesSomething(toolCall) ? undefined : entries.get(toolCallId);
-      const tool = told?.tool ?? entry?.tool;
-      if (tool === undefined) {
-        entries.delete(toolCallId);
-        return undefined;
-      }
-      const before = entry?.tool === tool ? entry : undefined;
-      const call = { tool, input: told?.input ?? toldInput(toolCall) ?? before?.input };
-      if (status === "completed" || status === "failed") entries.delete(toolCallId);
-      else entries.set(toolCallId, call);
-      return call;
-    },
-    find: (toolCallId) => (typeof toolCallId === "string" ? entries.get(toolCallId) : undefined),
-  };
+/** The calls of our tools that a session's editor knows: later messages may have only their id. */
+export class KnownCalls {
+  readonly server: KnownServer;
+  readonly facts: AgentFacts;
+  readonly #calls = new LimitedMap<unknown, OwnCall>(limit);
+
+  constructor(server: KnownServer, facts: AgentFacts) {
+    this.server = server;
+    this.facts = facts;
+  }
+
+  /** Records a tool call or an update of one; returns what is known about it, undefined if it is not ours. */
+  record(toolCall: JsonRecord): OwnCall | undefined {
+    const { toolCallId, status } = toolCall;
+    if (typeof toolCallId !== "string") return undefined;
+    const found = recogniseCall(toolCall, this.server, this.facts);
+    // The id of one of our calls may have been reused.
+    const isOther = found === undefined && (toolCall["sessionUpdate"] === "tool_call" || namesTool(toolCall));
+    const before = isOther ? undefined : this.#calls.get(toolCallId);
+    const tool = found?.tool ?? before?.tool;
+    const input = found?.input ?? inputOf(toolCall) ?? (before?.tool === tool ? before?.input : undefined);
+    if (tool === undefined || status === "completed" || status === "failed") this.#calls.delete(toolCallId);
+    else this.#calls.set(toolCallId, { tool, input });
+    return tool === undefined ? undefined : { tool, input };
+  }
+
+  find(toolCallId: unknown): OwnCall | undefined {
+    return this.#calls.get(toolCallId);
+  }
 }
 
-/** Whether a message names its tool: the id of one of our calls may have been reused. */
-function namesSomething(toolCall: JsonRecord): boolean {
+/** Whether a message names its tool otherwise than by its title. */
+export function namesTool(toolCall: JsonRecord): boolean {
   const meta = recordAt(toolCall, "_meta");
-  return (
-    toolCall["sessionUpdate"] === "tool_call" ||
-    typeof toolCall["name"] === "string" ||
-    typeof meta?.["toolName"] === "string" ||
-    typeof recordAt(meta, "claudeCode")?.["toolName"] === "string"
-  );
+  return [toolCall["name"], meta?.["toolName"], recordAt(meta, "claudeCode")?.["toolName"]].some(isGiven);
 }

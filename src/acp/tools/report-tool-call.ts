@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Log, silentLog } from "../../base/log.ts";
 import { toWireError } from "../../wire/error-table.ts";
 import { sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
-import type { Notification } from "../announce/emission.ts";
+import { type Notification, sendWhenRead } from "../announce/emission.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 import { describeCall } from "./describe-call.ts";
 
@@ -119,21 +119,12 @@ export function followCall(
   send: (message: Notification, written: () => void) => void,
 ): (text: string) => void {
   let printed = "";
-  let isUnread = false;
-  let isBehind = false;
-  function tell(): void {
-    isUnread = true;
-    send(callPrinted(call, printed), () => {
-      isUnread = false;
-      if (!isBehind) return;
-      isBehind = false;
-      tell();
-    });
-  }
+  const report = sendWhenRead((written) => {
+    send(callPrinted(call, printed), written);
+  });
   return (text) => {
     printed = `${printed}${text}`.slice(-longestPrinted);
-    if (isUnread) isBehind = true;
-    else tell();
+    report();
   };
 }
 

@@ -5,7 +5,7 @@ import { onPrinted } from "../../runs/run-event.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import type { Notification } from "../announce/emission.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
-import type { EquipRequest, ToldCall } from "../service/skill-service.ts";
+import type { EquipRequest, ReportedCall } from "../service/skill-service.ts";
 import type { AgentTools, OpenedSession, SessionServer } from "./agent-tools.ts";
 import { toServerEntry, type Transport } from "./server-entry.ts";
 import { followCall, longestPrinted } from "./report-tool-call.ts";
@@ -26,7 +26,7 @@ interface EquipOptions {
   /** The calls that the editor knows. */
   readonly calls: Pick<ClaimedCalls, "claim">;
   /** Called when the agent lists the tools. */
-  readonly onReached: () => void;
+  readonly toolsListed: () => void;
   readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -38,7 +38,7 @@ const openingTime = 5_000;
 /** Opens our MCP server for a session (A-11). Rejects if it cannot be opened in time. */
 export async function equipSession(
   { sessionId, negotiation, transport, name }: EquipRequest & { readonly transport: Transport },
-  { tools, skills, calls, onReached, clock, send }: EquipOptions,
+  { tools, skills, calls, toolsListed, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
@@ -57,7 +57,7 @@ export async function equipSession(
       early = "";
     });
   };
-  const session = { sessionId, agent, transport, follow, onReached };
+  const session = { sessionId, agent, transport, follow, toolsListed };
   const server = await openInTime(tools.openServer(skills, session), clock);
   return {
     entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),
@@ -82,36 +82,31 @@ async function openInTime(opening: Promise<SessionServer>, clock: Clock): Promis
   throw new Error(`it was not ready within ${openingTime} ms`);
 }
 
-/** Running calls that the editor knows, until the request for each arrives at our MCP server. */
-export interface ClaimedCalls {
-  told(call: ToldCall): void;
-  /** The id of the call that a request to our server belongs to: the oldest with this input. Each is returned once. */
-  claim(tool: string, input: unknown): string | undefined;
-}
-
 /** How many calls of a session are remembered. */
 const limit = 64;
 
-export function openClaimedCalls(): ClaimedCalls {
-  const waiting = new LimitedMap<string, ToldCall>(limit);
-  const claimed = new Set<string>();
-  return {
-    told(call) {
-      const { toolCallId, isOver } = call;
-      if (isOver) {
-        waiting.delete(toolCallId);
-        claimed.delete(toolCallId);
-      } else if (!claimed.has(toolCallId)) waiting.set(toolCallId, call);
-    },
-    claim(tool, input) {
-      for (const [id, call] of waiting) {
-        if (call.tool !== tool) continue;
-        if (call.input !== undefined && !isDeepStrictEqual(call.input, input ?? {})) continue;
-        waiting.delete(id);
-        claimed.add(id);
-        return id;
-      }
-      return undefined;
-    },
-  };
+/** Running calls that the editor knows, until the request for each arrives at our MCP server. */
+export class ClaimedCalls {
+  readonly #waiting = new LimitedMap<string, ReportedCall>(limit);
+  readonly #claimed = new Set<string>();
+
+  reported(call: ReportedCall): void {
+    const { toolCallId, isOver } = call;
+    if (isOver) {
+      this.#waiting.delete(toolCallId);
+      this.#claimed.delete(toolCallId);
+    } else if (!this.#claimed.has(toolCallId)) this.#waiting.set(toolCallId, call);
+  }
+
+  /** The id of the call that a request to our server belongs to: the oldest with this input. Each is returned once. */
+  claim(tool: string, input: unknown): string | undefined {
+    for (const [id, call] of this.#waiting) {
+      if (call.tool !== tool) continue;
+      if (call.input !== undefined && !isDeepStrictEqual(call.input, input ?? {})) continue;
+      this.#waiting.delete(id);
+      this.#claimed.add(id);
+      return id;
+    }
+    return undefined;
+  }
 }

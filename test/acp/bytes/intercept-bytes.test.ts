@@ -203,13 +203,6 @@ test("does not parse messages during a turn", async () => {
   expect(logged).toEqual([]);
 });
 
-test("parses nothing with emit none", async () => {
-  const { fromEditor, fromAgent, logged } = wire(memorySkillset([offer("pdf")]), "none");
-  expect(await fromEditor(initialize)).toBe(initialize);
-  expect(await fromAgent(`x\n${initialized}`)).toBe(`x\n${initialized}`);
-  expect(logged).toEqual([]);
-});
-
 test("adds our MCP server to a session request and keeps all other bytes", async () => {
   const { fromEditor, fromAgent } = wire(undefined, undefined, fakeTools());
   await fromEditor(initialize);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   insertedUri,
-  openRetelling,
+  InsertionFilter,
   restoreTitle,
   restoreTyped,
   toInserted,
@@ -11,7 +11,7 @@ import {
 
 const body = "OUTSIDE-BODY\n\nBase directory of this skill: /skills/outside\n";
 const skill = toInserted("skill", "outside", body);
-const lesson = toInserted("lesson", "1a2b3c", "Skills are folders of instructions.");
+const index = toInserted("index", "1a2b3c", "Skills are folders of instructions.");
 const uri = insertedUri("outside");
 const said = toSentence("outside", "about parsers");
 
@@ -38,16 +38,16 @@ const retold: readonly [string, readonly string[], string][] = [
   ["qwen-code and Copilot: the user's text only", [`${said}\n\n`], "/outside about parsers"],
   ["qwen-code: a reference within the text", [`${said}\n\n@${uri}`], "/outside about parsers"],
   ["pi: everything in one text", [`${said}\n\n${skill}`], "/outside about parsers"],
-  ["pi: a lesson", [`hello there\n\n${lesson}`], "hello there"],
-  ["opencode: a lesson", ["hello there", `\n\n${lesson}`], "hello there"],
-  ["an invocation and a lesson", [`${said}\n\n${skill}\n\n${lesson}`], "/outside about parsers"],
+  ["pi: an index", [`hello there\n\n${index}`], "hello there"],
+  ["opencode: an index", ["hello there", `\n\n${index}`], "hello there"],
+  ["an invocation and an index", [`${said}\n\n${skill}\n\n${index}`], "/outside about parsers"],
   ["an invocation without arguments", [`${toSentence("outside", "")}\n\n${skill}`], "/outside"],
   ["a text without insertions", ["Use the skills, <acp>\n\n[a](b) @file  "], "Use the skills, <acp>\n\n[a](b) @file  "],
 ];
 
 function retell(chunks: readonly string[]): string {
-  const retelling = openRetelling(() => undefined);
-  return chunks.map((chunk) => retelling.read(chunk)).join("") + retelling.end();
+  const filter = new InsertionFilter(() => undefined);
+  return chunks.map((chunk) => filter.read(chunk)).join("") + filter.end();
 }
 
 test.each(retold)("restores what the user typed from a replayed prompt: %s", (_who, chunks, typed) => {
@@ -80,9 +80,9 @@ test("returns a text without insertions unchanged for any chunking", () => {
 });
 
 test.each([
-  [`hello there\n\n${lesson}`, "hello there"],
-  [`hello there\n\n${lesson.slice(0, 40)}`, "hello there"],
-  [`hello there ${lesson.replace(/\s+/g, " ").slice(0, 30)}…`, "hello there"],
+  [`hello there\n\n${index}`, "hello there"],
+  [`hello there\n\n${index.slice(0, 40)}`, "hello there"],
+  [`hello there ${index.replace(/\s+/g, " ").slice(0, 30)}…`, "hello there"],
   ["hello there\n\n<acp-sk", "hello there"],
   ["hello there <acp-skills…", "hello there"],
   [`${said} ${skill.slice(0, 20)}`, "/outside about parsers"],
@@ -110,10 +110,10 @@ test("restores what the user typed if inserted text contains marks", () => {
   );
 });
 
-test("reports the label of each lesson in a replayed prompt", () => {
+test("reports the label of each index in a replayed prompt", () => {
   const labels: string[] = [];
-  const retelling = openRetelling((label) => labels.push(label));
-  for (const character of `hello\n\n${lesson}\n\n${skill}`) retelling.read(character);
+  const filter = new InsertionFilter((label) => labels.push(label));
+  for (const character of `hello\n\n${index}\n\n${skill}`) filter.read(character);
   expect(labels).toEqual(["1a2b3c"]);
 });
 
@@ -135,15 +135,15 @@ test.each([
 });
 
 test("holds back at most the length of a mark for an opening that never closes", () => {
-  const retelling = openRetelling(() => undefined);
-  const typed = `<acp-skills lesson="${"x".repeat(2_000_000)}`;
+  const filter = new InsertionFilter(() => undefined);
+  const typed = `<acp-skills index="${"x".repeat(2_000_000)}`;
   let [shown, longest] = ["", 0];
   const before = process.cpuUsage().user;
   for (let start = 0; start < typed.length; start += 50) {
-    shown += retelling.read(typed.slice(start, start + 50));
+    shown += filter.read(typed.slice(start, start + 50));
     longest = Math.max(longest, start + 50 - shown.length);
   }
   expect(process.cpuUsage().user - before).toBeLessThan(4_000_000);
   expect(longest).toBeLessThan(1_000);
-  expect(shown + retelling.end()).toBe(typed);
+  expect(shown + filter.end()).toBe(typed);
 });

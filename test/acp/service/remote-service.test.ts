@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { openInterceptor } from "../../../src/acp/interceptor.ts";
+import { Interceptor } from "../../../src/acp/interceptor.ts";
 import { openRemoteService } from "../../../src/acp/service/remote-service.ts";
 import type { FromService, ServiceOutlet, SkillService, ToService } from "../../../src/acp/service/skill-service.ts";
 import { readOptions, type Settings } from "../../../src/options.ts";
@@ -52,7 +52,7 @@ test.each(Object.keys(channels))(
     const { project, settings, logged } = temporaryProject();
     const service = openRemoteService(settings, channels[name]?.(settings) ?? fail());
     const sent: Sent[] = [];
-    const interceptor = openInterceptor({
+    const interceptor = new Interceptor({
       service,
       settings,
       send(line, written) {
@@ -172,7 +172,7 @@ test("transfers the buffer of a long line back only after the line was written",
     send: (_line, written) => waiting.push(written),
     answered: ignore,
     ended: ignore,
-    lesson: ignore,
+    index: ignore,
     log: ignore,
   });
   const [long, short] = [new Uint8Array(100_000), new Uint8Array(100)];
@@ -201,7 +201,7 @@ function keepLines(): Lines {
     },
     answered: () => undefined,
     ended: () => endings.push("ended"),
-    lesson: () => undefined,
+    index: () => undefined,
     log: () => undefined,
   };
   return { sent, endings, outlet };
@@ -218,7 +218,7 @@ test("reports the connection as ended if no thread can be started", async () => 
   const connection = service.connect(outlet);
   connection.open(1, { cwd: "/p", additionalDirectories: [] });
   expect(await connection.agentListed(1, [])).toBeUndefined();
-  connection.ask({ id: 1, method: "_acp-skills/list_skills", params: {} });
+  connection.callTool({ id: 1, method: "_acp-skills/list_skills", params: {} });
   expect([endings, sent]).toEqual([["ended"], []]);
   expect(logged[0]).toContain("too many open files");
   await connection.close();
@@ -235,7 +235,7 @@ test("removes values that cannot be cloned before posting to the thread", () => 
     end: nothing,
   }));
   const connection = service.connect(keepLines().outlet);
-  connection.ask({ id: 1, method: "_acp-skills/list_skills", params: { limit: 1, callback: nothing } });
+  connection.callTool({ id: 1, method: "_acp-skills/list_skills", params: { limit: 1, callback: nothing } });
   void connection.agentListed(1, [{ name: "x", run: nothing }]);
   expect(posted.slice(1)).toMatchObject([{ args: [{ id: 1, params: { limit: 1 } }] }, { args: [1, [{ name: "x" }]] }]);
 });
@@ -244,10 +244,10 @@ async function openSession(
   service: SkillService,
   settings: Settings,
   clock: ReturnType<typeof manualClock>,
-): Promise<{ interceptor: ReturnType<typeof openInterceptor>; sent: Sent[] }> {
+): Promise<{ interceptor: Interceptor; sent: Sent[] }> {
   const sent: Sent[] = [];
   const send = (line: Uint8Array): void => void sent.push(JSON.parse(Buffer.from(line).toString()) as Sent);
-  const interceptor = openInterceptor({ service, settings, send, reply: () => undefined });
+  const interceptor = new Interceptor({ service, settings, send, reply: () => undefined });
   await interceptor.fromEditor({ id: 1, method: "initialize", params: { protocolVersion: 1 } });
   await interceptor.fromAgent({ id: 1, result: { protocolVersion: 1 } });
   const opening = interceptor.fromEditor({ id: 2, method: "session/new", params: { cwd: "/p", mcpServers: [] } });

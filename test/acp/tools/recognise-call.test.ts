@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { factsOf } from "../../../src/acp/session/agents.ts";
 import { describeToPerson, withoutAlways } from "../../../src/acp/tools/describe-call.ts";
-import { openClaimedCalls } from "../../../src/acp/tools/session-tools.ts";
-import { openKnownCalls } from "../../../src/acp/tools/recognise-call.ts";
+import { ClaimedCalls } from "../../../src/acp/tools/session-tools.ts";
+import { KnownCalls } from "../../../src/acp/tools/recognise-call.ts";
 
 const server = { name: "skills", others: [] };
-const open = (name: string) => openKnownCalls(server, factsOf(name));
+const open = (name: string) => new KnownCalls(server, factsOf(name));
 
 const opencodeCall = {
   toolCallId: "call_4",
@@ -135,11 +135,11 @@ const recorded: readonly [string, readonly object[]][] = [
 test.each(recorded)(
   "recognises a call that %s reports and matches it with the request to our server",
   (agent, messages) => {
-    const claims = openClaimedCalls();
+    const claims = new ClaimedCalls();
     const calls = open(agent);
     const { toolCallId } = messages[0] as { toolCallId: string };
-    const learnt = messages.map((message) => calls.learn(message as Record<string, unknown>));
-    for (const call of learnt) if (call !== undefined) claims.told({ ...call, toolCallId, isOver: false });
+    const learnt = messages.map((message) => calls.record(message as Record<string, unknown>));
+    for (const call of learnt) if (call !== undefined) claims.reported({ ...call, toolCallId, isOver: false });
     expect(learnt.at(-1)).toEqual({ tool: "execute_skill", input: { name: "rows.clean" } });
     expect(claims.claim("execute_skill", { name: "other" })).toBeUndefined();
     expect(claims.claim("run_code", { name: "rows.clean" })).toBeUndefined();
@@ -153,7 +153,7 @@ test.each(recorded)("shows a title that describes the call of %s before it runs"
   const shown: Record<string, unknown> = {};
   for (const message of messages as readonly Record<string, unknown>[]) {
     Object.assign(shown, message);
-    const call = calls.learn(message);
+    const call = calls.record(message);
     for (const amendment of call === undefined ? [] : describeToPerson(message, [], call))
       Object.assign(shown, { [String(amendment.path.at(-1))]: "value" in amendment ? amendment.value : undefined });
   }
@@ -163,46 +163,46 @@ test.each(recorded)("shows a title that describes the call of %s before it runs"
 test("forgets a call that ended or whose id another call reuses", () => {
   const calls = open("OpenCode");
   const ours = { sessionUpdate: "tool_call", toolCallId: "1", title: "skills_run_code", kind: "other", rawInput: {} };
-  calls.learn(ours);
+  calls.record(ours);
   expect(calls.find("1")?.tool).toBe("run_code");
-  calls.learn({ sessionUpdate: "tool_call", toolCallId: "1", title: "rm -rf ~", kind: "execute" });
+  calls.record({ sessionUpdate: "tool_call", toolCallId: "1", title: "rm -rf ~", kind: "execute" });
   expect(calls.find("1")).toBeUndefined();
-  calls.learn(ours);
-  calls.learn({ sessionUpdate: "tool_call_update", toolCallId: "1", status: "completed" });
+  calls.record(ours);
+  calls.record({ sessionUpdate: "tool_call_update", toolCallId: "1", status: "completed" });
   expect(calls.find("1")).toBeUndefined();
 });
 
 test("ignores a shell command with the text of our tool's name", () => {
   const calls = open("OpenCode");
   const shell = { sessionUpdate: "tool_call", toolCallId: "1", title: "skills_list_skills", kind: "execute" };
-  expect(calls.learn(shell)).toBeUndefined();
-  expect(calls.learn({ ...shell, rawInput: { command: "skills_list_skills" } })).toBeUndefined();
+  expect(calls.record(shell)).toBeUndefined();
+  expect(calls.record({ ...shell, rawInput: { command: "skills_list_skills" } })).toBeUndefined();
 });
 
 test("does not take the output of a call for its input", () => {
   const calls = open("gemini-cli");
   const [, [asked]] = recorded[3] as [string, [Record<string, unknown>]];
-  calls.learn(asked);
+  calls.record(asked);
   const text = JSON.stringify({ status: "completed", output: 7 });
   const ended = { ...asked, status: "completed", content: [{ type: "content", content: { type: "text", text } }] };
-  expect(calls.learn(ended)?.input).toEqual({ name: "rows.clean" });
+  expect(calls.record(ended)?.input).toEqual({ name: "rows.clean" });
 });
 
 test("claims only running calls, the oldest with the same input first", () => {
-  const claims = openClaimedCalls();
+  const claims = new ClaimedCalls();
   const call = { tool: "run_code", input: { code: "1" } };
-  claims.told({ ...call, toolCallId: "1", isOver: false });
-  claims.told({ ...call, toolCallId: "1", isOver: true });
+  claims.reported({ ...call, toolCallId: "1", isOver: false });
+  claims.reported({ ...call, toolCallId: "1", isOver: true });
   expect(claims.claim("run_code", call.input)).toBeUndefined();
-  claims.told({ ...call, toolCallId: "2", isOver: false });
-  claims.told({ ...call, toolCallId: "3", isOver: false });
+  claims.reported({ ...call, toolCallId: "2", isOver: false });
+  claims.reported({ ...call, toolCallId: "3", isOver: false });
   expect([claims.claim("run_code", call.input), claims.claim("run_code", call.input)]).toEqual(["2", "3"]);
 });
 
 test("remembers a limited number of calls", () => {
   const calls = open("OpenCode");
   for (let id = 0; id < 1_000; id++)
-    calls.learn({ sessionUpdate: "tool_call", toolCallId: String(id), title: "skills_run_code", kind: "other" });
+    calls.record({ sessionUpdate: "tool_call", toolCallId: String(id), title: "skills_run_code", kind: "other" });
   expect(calls.find("0")).toBeUndefined();
   expect(calls.find("999")).toBeDefined();
 });

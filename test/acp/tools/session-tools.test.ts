@@ -4,7 +4,7 @@ import { fakeService } from "../fake-service.ts";
 import { printed } from "../../printed.ts";
 import { fakeTools } from "../fake-tools.ts";
 import { manualClock } from "../../manual-clock.ts";
-import { openInterceptor } from "../../../src/acp/interceptor.ts";
+import { Interceptor } from "../../../src/acp/interceptor.ts";
 import { readOptions } from "../../../src/options.ts";
 import { servedTools } from "../../../src/tools/tool.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
@@ -260,7 +260,7 @@ test.each([
   const clock = manualClock();
   const nothing = (): void => undefined;
   const service = fakeService({ equip: () => new Promise(nothing) });
-  const interceptor = openInterceptor({ service, settings: readOptions({}, { clock }), send: nothing, reply: nothing });
+  const interceptor = new Interceptor({ service, settings: readOptions({}, { clock }), send: nothing, reply: nothing });
   await interceptor.fromEditor({ id: 0, method: "initialize", params: { protocolVersion: 1 } });
   await interceptor.fromAgent({ id: 0, result: { protocolVersion: 1, ...result } });
   const verdict = interceptor.fromEditor({ id: 1, method: "session/new", params: { cwd: "/p", mcpServers: [] } });
@@ -280,7 +280,7 @@ test("ignores mcpServers that is not a list and opens no server", async () => {
 test("lists skills with the first prompt and only changes later", async () => {
   const tools = fakeTools();
   const conversation = await converseInSession({}, { tools }, { ...http, ...embedded });
-  tools.servers[0]?.onReached();
+  tools.servers[0]?.toolsListed();
   await conversation.editor(prompt("hello"));
   const [words, lesson] = lastAtAgent(conversation).prompt ?? [];
   expect(words).toEqual({ type: "text", text: "hello" });
@@ -308,7 +308,7 @@ test("lists skill files until the agent asks for the tools, then describes the t
   await conversation.editor(prompt("hello"));
   expect(taughtWith(conversation)).toContain("- pdf (/skills/pdf/SKILL.md)");
   expect(taughtWith(conversation)).not.toContain("describe_skill");
-  tools.servers[0]?.onReached();
+  tools.servers[0]?.toolsListed();
   await conversation.editor(prompt("go on"));
   expect(taughtWith(conversation)).toContain("call describe_skill");
 });
@@ -356,7 +356,7 @@ test("adds the instructions, then the lesson, to a prompt that invokes a skill",
   expect(lastAtAgent(conversation).prompt).toMatchObject([
     { type: "text", text: 'Use the skill "pdf": read it\n\n' },
     { type: "resource", resource: { uri: "acp-skills:skill/pdf" } },
-    { type: "text", text: expect.stringMatching(/^\n\n<acp-skills lesson=/) as string },
+    { type: "text", text: expect.stringMatching(/^\n\n<acp-skills index=/) as string },
   ]);
 });
 

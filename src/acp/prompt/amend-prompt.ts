@@ -1,90 +1,54 @@
-import { type Clock, withinTime } from "../../base/clock.ts";
+import { withinTime } from "../../base/clock.ts";
+import type { Settings } from "../../options.ts";
 import { sessionPrompt } from "../../wire/methods.ts";
-import type { Amendment } from "../bytes/amend.ts";
-import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
-import type { InvokedSkill, ServiceConnection } from "../service/skill-service.ts";
-import type { OpenedSession } from "../session/sessions.ts";
+import { type Amendment, amendValue } from "../bytes/amend.ts";
+import { isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
+import type { InvokedSkill, SkillIndex } from "../service/skill-service.ts";
+import type { Negotiation } from "../session/negotiation.ts";
+import type { RelayedSession } from "../session/relayed-session.ts";
 import { insertedUri, toInserted, toSentence } from "./inserted.ts";
-import { addBlock, toBlock } from "./teaching.ts";
-
-interface PromptsOptions {
-  readonly service: Pick<ServiceConnection, "invoke" | "taught">;
-  readonly clock: Clock;
-  /** Whether lessons about skills are added to prompts. */
-  readonly teach: boolean;
-  /** Whether `/name` and `$name` at the start of a prompt are replaced by the skill's instructions. */
-  readonly invokes: boolean;
-}
-
-/** How a prompt is amended; a promise only if skills must be read first. */
-type LookAtPrompt = (
-  session: OpenedSession,
-  method: string,
-  params: JsonRecord,
-  agent: { readonly takesResources: boolean },
-) => readonly Amendment[] | Promise<readonly Amendment[]>;
+import type { Instructions } from "./read-instructions.ts";
 
 /** How long a prompt waits for the text of the skill that it invokes. */
-const invokingTime = 5_000;
+const invokeTimeout = 5_000;
 /** How long a session's first prompt waits until the skills were read. */
-const readingTime = 2_000;
+const readTimeout = 2_000;
 
-/** Replaces the invocation of a skill by its instructions (A-9), and appends lessons to prompts (A-12). */
-export function openPrompts({ service, clock, teach, invokes }: PromptsOptions): LookAtPrompt {
-  async function invoke(
-    invoked: ReturnType<ServiceConnection["invoke"]>,
-    invocation: Invocation,
-    takesResources: boolean,
-  ): Promise<readonly Amendment[]> {
-    const skill = await withinTime(Promise.resolve(invoked), clock, invokingTime);
-    if (skill === undefined) return [];
-    if ("command" in skill) return callByCommand(invocation, skill.command);
-    return rewritePrompt(invocation, skill, takesResources);
-  }
-
-  function withLesson(
-    { opening: { key, lesson } }: OpenedSession,
-    prompt: unknown,
-    rewritten: readonly Amendment[],
-  ): readonly Amendment[] {
-    if (lesson.next === undefined) return rewritten;
-    const amended = addBlock(prompt, toBlock(lesson.next.text, lesson.next.label), rewritten);
-    if (amended === undefined) return rewritten;
-    lesson.take((ticket) => {
-      service.taught(key, ticket);
+/**
+ * Replaces the invocation of a skill by its instructions (A-9), and appends the index of skills (A-12). A promise only if skills must be
+ * read first.
+ */
+export function amendPrompt(
+  session: RelayedSession,
+  method: string,
+  { prompt }: JsonRecord,
+  { takesResources }: Pick<Negotiation, "takesResources">,
+  { clock, teach, emit }: Pick<Settings, "clock" | "teach" | "emit">,
+): readonly Amendment[] | Promise<readonly Amendment[]> {
+  const invocation = emit === "none" ? undefined : findInvocation(prompt);
+  // A steering message does not begin a turn.
+  const getsIndex = teach && session.getsIndex && method === sessionPrompt;
+  const withIndex = (amendments: readonly Amendment[]): readonly Amendment[] =>
+    getsIndex ? addIndex(session, prompt, amendments) : amendments;
+  if (invocation !== undefined) {
+    const invoked = session.service.invoke(session.key, invocation.name, invocation.sigil);
+    return withinTime(Promise.resolve(invoked), clock, invokeTimeout).then((skill) => {
+      if (skill === undefined) return withIndex([]);
+      if ("command" in skill) return withIndex(callByCommand(invocation, skill.command));
+      return withIndex(rewritePrompt(invocation, skill, takesResources));
     });
-    return amended;
   }
-
-  return (session, method, { prompt }, { takesResources }) => {
-    const { key, lesson, isTaught } = session.opening;
-    const invocation = invokes ? findInvocation(prompt) : undefined;
-    // A steering message does not begin a turn.
-    const teaches = teach && isTaught && method === sessionPrompt;
-    const amend = (rewritten: readonly Amendment[]): readonly Amendment[] =>
-      teaches ? withLesson(session, prompt, rewritten) : rewritten;
-    if (invocation !== undefined) {
-      const { name, sigil } = invocation;
-      return invoke(service.invoke(key, name, sigil), invocation, takesResources).then(amend);
-    }
-    if (!teaches || lesson.isReady || session.hasWaited) return amend([]);
-    session.hasWaited = true;
-    return withinTime(lesson.ready, clock, readingTime).then(() => amend([]));
-  };
+  if (!getsIndex || session.isRead || session.hasWaited) return withIndex([]);
+  session.hasWaited = true;
+  return session.untilRead(readTimeout).then(() => withIndex([]));
 }
 
-/** A skill's text, read when it is used. */
-export interface Instructions {
-  /** SKILL.md without its frontmatter. */
-  readonly body: string;
-  /** True when `body` is only the beginning. */
-  readonly truncated: boolean;
-  /** Files beside SKILL.md, relative to the skill's directory, with `/`. */
-  readonly files: readonly string[];
-  /** True when `files` is only the beginning. */
-  readonly moreFiles: boolean;
-  /** When SKILL.md was last changed: milliseconds since 1970. */
-  readonly changedAt: number;
+function addIndex(session: RelayedSession, prompt: unknown, amendments: readonly Amendment[]): readonly Amendment[] {
+  const { nextIndex } = session;
+  const amended = nextIndex && addBlock(prompt, toBlock(nextIndex), amendments);
+  if (amended === undefined) return amendments;
+  session.indexSent();
+  return amended;
 }
 
 /** The invocation of a skill in a prompt. */
@@ -154,6 +118,56 @@ function toText(directory: string, file: string, { body, truncated, files, moreF
     parts.push(`Files in it:\n${list}${moreFiles ? "\n- … and more" : ""}`);
   }
   return `${parts.join("\n\n")}\n`;
+}
+
+/**
+ * The index as a block of a prompt. It is text, which every agent passes on; some keep it out of titles because of its audience. It
+ * begins with a line break, because some join blocks without one.
+ */
+export function toBlock({ text, label }: Omit<SkillIndex, "ticket">): JsonRecord {
+  return { type: "text", text: `\n\n${toInserted("index", label, text)}`, annotations: { audience: ["assistant"] } };
+}
+
+/**
+ * Appends a block to a prompt with amendments: agents look for commands and titles at its beginning. Undefined if it is not a prompt, or
+ * is a command of the agent, which would take the block as arguments.
+ */
+export function addBlock(
+  prompt: unknown,
+  block: JsonRecord,
+  amendments: readonly Amendment[],
+): readonly Amendment[] | undefined {
+  const sent = amendValue({ params: { prompt } }, amendments);
+  if (!Array.isArray(prompt) || isCommand(recordAt(sent, "params")?.["prompt"])) return undefined;
+  const path = ["params", "prompt"];
+  const at = prompt.length;
+  const last = amendments.at(-1);
+  // Amendments must not overlap.
+  if (last !== undefined && "insert" in last && last.at === at && Array.isArray(last.insert))
+    return [...amendments.slice(0, -1), { ...last, insert: [...(last.insert as readonly unknown[]), block] }];
+  return [{ path, at, remove: 0, insert: [block] }, ...amendments];
+}
+
+function isCommand(prompt: unknown): boolean {
+  const first = (Array.isArray(prompt) ? (prompt as unknown[]) : []).find(
+    (block) => isRecord(block) && block["type"] === "text",
+  );
+  return isRecord(first) && typeof first["text"] === "string" && first["text"].trimStart().startsWith("/");
+}
+
+/**
+ * Adds the index to the system prompt in a request that opens a session, for agents that advertise `systemPrompt`. Undefined if the
+ * editor has one in `_meta.systemPrompt`, which Claude would then ignore.
+ */
+export function addToSystemPrompt({ systemPrompt, _meta }: JsonRecord, index: string): Amendment | undefined {
+  const block = { type: "text", text: index };
+  if (isRecord(systemPrompt) && Array.isArray(systemPrompt["content"])) {
+    const path = ["params", "systemPrompt", "content"];
+    return { path, at: systemPrompt["content"].length, remove: 0, insert: [block] };
+  }
+  const isFree = systemPrompt === undefined || systemPrompt === null;
+  if (!isFree || (isRecord(_meta) && _meta["systemPrompt"] !== undefined)) return undefined;
+  return { path: ["params", "systemPrompt"], value: { mode: "append", content: [block] } };
 }
 
 /** `$ARGUMENTS`, `$ARGUMENTS[N]` and `$N`, counted from 0; a backslash escapes them. Does not match `$B$2` of a spreadsheet. */

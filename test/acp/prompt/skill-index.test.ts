@@ -1,33 +1,31 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AgentFacts, factsOf } from "../../../src/acp/session/agents.ts";
+import { addBlock, addToSystemPrompt, toBlock } from "../../../src/acp/prompt/amend-prompt.ts";
 import {
-  addBlock,
-  addToSystemPrompt,
-  openLessons,
-  type Taught,
-  toBlock,
-  toLesson,
-  toNews,
-  toTaught,
-} from "../../../src/acp/prompt/teaching.ts";
+  IndexHistory,
+  type IndexedSkills,
+  toIndex,
+  toIndexChanges,
+  toIndexed,
+} from "../../../src/acp/prompt/skill-index.ts";
 import { offer } from "../memory-skillset.ts";
 
 const factsFor = (name: string): AgentFacts => factsOf(name);
 const naming = { facts: factsFor("someone"), server: "skills", reach: "tools" } as const;
-const saying = (entries: Iterable<readonly [string, string]>): Taught =>
+const saying = (entries: Iterable<readonly [string, string]>): IndexedSkills =>
   new Map(
     [...entries].map(([name, description]) => [name, { description, file: `/s/${name}/SKILL.md`, isOfProject: false }]),
   );
-const taught = (...names: string[]): Taught => saying(names.map((name) => [name, `Does ${name}.`]));
+const indexed = (...names: string[]): IndexedSkills => saying(names.map((name) => [name, `Does ${name}.`]));
 
 test("lists skills by canonical name with their descriptions", () => {
-  const lesson = toLesson(toTaught([offer("sales.leads"), offer("pdf")]), naming);
-  expect(lesson).toContain('\n- sales.leads: "What sales.leads does."\n- pdf: "What pdf does."');
+  const index = toIndex(toIndexed([offer("sales.leads"), offer("pdf")]), naming);
+  expect(index).toContain('\n- sales.leads: "What sales.leads does."\n- pdf: "What pdf does."');
 });
 
-test("returns no lesson without skills", () => {
-  expect(toLesson(new Map(), naming)).toBeUndefined();
+test("returns no index without skills", () => {
+  expect(toIndex(new Map(), naming)).toBeUndefined();
 });
 
 test.each([
@@ -37,9 +35,9 @@ test.each([
   ["Copilot", "skills-list_skills", false],
   ["someone", "list_skills", true],
 ])("names tools for %s like %s", (agent, tool, hasRemark) => {
-  const lesson = toLesson(taught("a"), { ...naming, facts: factsFor(agent) }) ?? "";
-  expect(lesson).toMatch(new RegExp(`\\b${tool} lists skills`));
-  expect(lesson.includes("may have a prefix or suffix")).toBe(hasRemark);
+  const index = toIndex(indexed("a"), { ...naming, facts: factsFor(agent) }) ?? "";
+  expect(index).toMatch(new RegExp(`\\b${tool} lists skills`));
+  expect(index.includes("may have a prefix or suffix")).toBe(hasRemark);
 });
 
 test("limits the list to 2 KiB, counts omitted skills and keeps each on one line", () => {
@@ -48,9 +46,9 @@ test("limits the list to 2 KiB, counts omitted skills and keeps each on one line
   });
   fc.assert(
     fc.property(skills, (all) => {
-      const lesson = toLesson(saying(Object.entries(all)), naming);
-      if (lesson === undefined) return;
-      const [, list = ""] = lesson.split("Available skills:\n");
+      const index = toIndex(saying(Object.entries(all)), naming);
+      if (index === undefined) return;
+      const [, list = ""] = index.split("Available skills:\n");
       const rows = list.split("\n");
       const more = Number(/^- … and (\d+) more; /.exec(rows.at(-1) ?? "")?.[1] ?? 0);
       const named = more > 0 ? rows.slice(0, -1) : rows;
@@ -70,9 +68,9 @@ test.each([
   "\\u003c/skills>",
 ])("escapes marks in a description: %j", (description) => {
   const skills = saying([["a", description]]);
-  const texts = [toLesson(skills, naming), toNews(new Map(), skills, naming)];
+  const texts = [toIndex(skills, naming), toIndexChanges(new Map(), skills, naming)];
   for (const text of texts) {
-    const block = toBlock(text ?? "", "1")["text"];
+    const block = toBlock({ text: text ?? "", label: "1" })["text"];
     expect(String(block).match(/<\s*\/?\s*(?:acp-)?skills/gi)).toEqual(["<acp-skills", "</acp-skills"]);
     expect(String(block).split("\n").at(-2)).toMatch(/^- a: ".*"$/);
   }
@@ -94,7 +92,7 @@ test("writes each description as a JSON string on one line without invisible cha
   const description = fc.array(fc.oneof(hidden, fc.string({ unit: "binary", maxLength: 8 })), { maxLength: 60 });
   fc.assert(
     fc.property(description, (parts) => {
-      const row = (toLesson(saying([["a", `x${parts.join("")}`]]), naming) ?? "").split("\n").at(-1) ?? "";
+      const row = (toIndex(saying([["a", `x${parts.join("")}`]]), naming) ?? "").split("\n").at(-1) ?? "";
       expect(row.startsWith('- a: "')).toBe(true);
       const said = JSON.parse(row.slice("- a: ".length)) as string;
       expect(said).not.toMatch(/[\p{Cc}\p{Cs}\u200b\u2060\u00ad\u3164\u2028\u2029\u202e\u{e0000}-\u{e007f}]/u);
@@ -105,49 +103,49 @@ test("writes each description as a JSON string on one line without invisible cha
 });
 
 test("lists a skill without a description by name only", () => {
-  expect(toLesson(saying([["a", ""]]), naming)).toMatch(/\n- a$/);
+  expect(toIndex(saying([["a", ""]]), naming)).toMatch(/\n- a$/);
 });
 
 test("lists only added, updated and removed skills in an update", () => {
-  const before = taught("same", "edited", "gone");
-  const after = new Map([...taught("same", "new"), ...saying([["edited", "Does more."]])]);
-  expect(toNews(before, after, naming)).toBe(
+  const before = indexed("same", "edited", "gone");
+  const after = new Map([...indexed("same", "new"), ...saying([["edited", "Does more."]])]);
+  expect(toIndexChanges(before, after, naming)).toBe(
     [
       "The available skills have changed.",
       ...["Added:", '- new: "Does new."', "Updated:", '- edited: "Does more."', "Removed:", "- gone"],
     ].join("\n"),
   );
-  expect(toNews(before, new Map(before), naming)).toBeUndefined();
+  expect(toIndexChanges(before, new Map(before), naming)).toBeUndefined();
 });
 
-test("repeats the lesson until it was sent, then returns updates", () => {
-  const lessons = openLessons(naming);
-  expect(lessons.next(new Map(), "tools")).toBeUndefined();
-  expect(lessons.next(taught("a"), "tools")?.text).toContain('- a: "Does a."');
-  const first = lessons.next(taught("a"), "tools");
-  first?.told();
-  expect(lessons.next(taught("a"), "tools")).toBeUndefined();
-  expect(lessons.next(taught("a", "b"), "tools")?.text).toContain('Added:\n- b: "Does b."');
-  lessons.next(taught(), "tools")?.told();
-  expect(lessons.next(taught("a"), "tools")?.text).toContain("Added:\n- a");
+test("repeats the index until it was sent, then returns updates", () => {
+  const history = new IndexHistory(naming);
+  expect(history.next(new Map(), "tools")).toBeUndefined();
+  expect(history.next(indexed("a"), "tools")?.text).toContain('- a: "Does a."');
+  const first = history.next(indexed("a"), "tools");
+  first?.sent();
+  expect(history.next(indexed("a"), "tools")).toBeUndefined();
+  expect(history.next(indexed("a", "b"), "tools")?.text).toContain('Added:\n- b: "Does b."');
+  history.next(indexed(), "tools")?.sent();
+  expect(history.next(indexed("a"), "tools")?.text).toContain("Added:\n- a");
 });
 
 test("gives file paths until the agent has connected to the tools, then describes the tools", () => {
-  const lessons = openLessons(naming);
-  const first = lessons.next(taught("a"), "files");
+  const history = new IndexHistory(naming);
+  const first = history.next(indexed("a"), "files");
   expect(first?.text).toContain('- a (/s/a/SKILL.md): "Does a."');
   expect(first?.text).not.toMatch(/describe_skill|MCP/);
-  first?.told();
-  expect(lessons.next(taught("a"), "files")).toBeUndefined();
-  const second = lessons.next(taught("a"), "tools");
+  first?.sent();
+  expect(history.next(indexed("a"), "files")).toBeUndefined();
+  const second = history.next(indexed("a"), "tools");
   expect(second?.text).toContain("describe_skill");
   expect(second?.label).not.toBe(first?.label);
 });
 
 test("explains how to find tools to an agent that hides them", () => {
-  const lesson = toLesson(taught("a"), { ...naming, facts: factsFor("qwen-code") });
-  expect(lesson).toContain('call tool_search with the query "select:mcp__skills__describe_skill"');
-  expect(lesson).toContain("through tool_call");
+  const index = toIndex(indexed("a"), { ...naming, facts: factsFor("qwen-code") });
+  expect(index).toContain('call tool_search with the query "select:mcp__skills__describe_skill"');
+  expect(index).toContain("through tool_call");
 });
 
 test("lists all names without descriptions, the project's first, if descriptions do not fit", () => {
@@ -156,16 +154,16 @@ test("lists all names without descriptions, the project's first, if descriptions
     const root = index % 2 === 0 ? "/home/me/.agents/skills" : "/p/.agents/skills";
     return { skill: { name, description: "x".repeat(200), file: `${root}/${name}/SKILL.md` }, sources: [root] };
   });
-  const [, list = ""] = (toLesson(toTaught(offered, "/p"), naming) ?? "").split("Available skills:\n");
+  const [, list = ""] = (toIndex(toIndexed(offered, "/p"), naming) ?? "").split("Available skills:\n");
   const rows = list.split("\n");
   expect(rows).toHaveLength(57);
   expect(rows.slice(0, 28)).toEqual(names.filter((_, index) => index % 2 === 1).map((name) => `- ${name}`));
 });
 
-test("wraps a lesson in marks as a text block for the model", () => {
-  expect(toBlock("L", "abc")).toEqual({
+test("wraps an index in marks as a text block for the model", () => {
+  expect(toBlock({ text: "L", label: "abc" })).toEqual({
     type: "text",
-    text: '\n\n<acp-skills lesson="abc">\nL\n</acp-skills>',
+    text: '\n\n<acp-skills index="abc">\nL\n</acp-skills>',
     annotations: { audience: ["assistant"] },
   });
 });

@@ -2,13 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { amendText } from "../../../src/acp/bytes/amend-text.ts";
 import { amendValue } from "../../../src/acp/bytes/amend.ts";
-import {
-  callByCommand,
-  fillArguments,
-  findInvocation,
-  type Instructions,
-  rewritePrompt,
-} from "../../../src/acp/prompt/invocation.ts";
+import { callByCommand, fillArguments, findInvocation, rewritePrompt } from "../../../src/acp/prompt/amend-prompt.ts";
+import type { Instructions } from "../../../src/acp/prompt/read-instructions.ts";
 
 const text = (words: string): object => ({ type: "text", text: words });
 const instructions: Instructions = {
