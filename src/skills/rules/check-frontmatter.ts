@@ -82,7 +82,7 @@ export const specificationFields: readonly string[] = [
 ];
 
 /** The frontmatter fields that Claude Code adds. */
-export const claudeFields: readonly string[] = [
+const claudeFields: readonly string[] = [
   "agent",
   "argument-hint",
   "arguments",
