@@ -18,12 +18,8 @@ export function unreadable(target: string, error: unknown): Finding {
 
 /** The finding for one file that we fail at, which costs no other skill. */
 export function failedAt(file: string, error: unknown): Finding {
-  return wholeFile(
-    "unreadable",
-    file,
-    `acp-skills fails to read it: ${String(error)}`,
-    "Please report it, with the file.",
-  );
+  const message = `acp-skills fails to read it: ${String(error)}`;
+  return wholeFile("unreadable", file, message, "Please report it, with the file.");
 }
 
 export function danglingLink(link: string): Finding {
@@ -38,20 +34,10 @@ export function directoryLoop(link: string, target: string): Finding {
 
 /** The finding for a SKILL.md that is something else than a file. */
 export function notAFile(file: string, kind: Exclude<Entry["kind"], "file">): Finding {
-  const name = path.basename(file);
-  switch (kind) {
-    case "directory":
-      return wholeFile("not-a-regular-file", file, `${name} is a directory`, "Replace it by a regular file.");
-    case "other":
-      return wholeFile(
-        "not-a-regular-file",
-        file,
-        `${name} is a FIFO, socket or device`,
-        "Replace it by a regular file.",
-      );
-    case "dangling":
-      return danglingLink(file);
-  }
+  if (kind === "dangling") return danglingLink(file);
+  const found = kind === "directory" ? "a directory" : "a FIFO, socket or device";
+  const message = `${path.basename(file)} is ${found}`;
+  return wholeFile("not-a-regular-file", file, message, "Replace it by a regular file.");
 }
 
 /** The finding for an explicit root. */
@@ -81,22 +67,14 @@ export function leavingOut(count: number, finding: Finding): Finding {
 
 export function tooManyDirectories({ owner, limit }: { owner: string; limit: number }): Finding {
   const message = `more than ${inDigits(limit)} directories without a skill below this one; the rest are not read`;
-  return wholeFile(
-    "too-many-directories",
-    owner,
-    message,
-    "List them in a file .ignore, or move the skills elsewhere.",
-  );
+  const fix = "List them in a file .ignore, or move the skills elsewhere.";
+  return wholeFile("too-many-directories", owner, message, fix);
 }
 
 export function notReadInTime(root: string, milliseconds: number): Finding {
   const message = `reading this directory timed out after ${milliseconds / 1000} s; the rest is not read`;
-  return wholeFile(
-    "not-read-in-time",
-    root,
-    message,
-    "List directories without skills in a file .ignore, or move them.",
-  );
+  const fix = "List directories without skills in a file .ignore, or move them.";
+  return wholeFile("not-read-in-time", root, message, fix);
 }
 
 export function shadowed(skill: Skill, winner: Skill): Finding {

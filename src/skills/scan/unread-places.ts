@@ -100,21 +100,20 @@ function toFinding({ path, reason }: UnreadPlace, unread: Unread, depth: number)
     const message = "too many ignored directories to search all of them for skills";
     return wholeFile("ignored-unsearched", path, message, "List those without skills in a file .ignore.");
   }
-  const finding =
-    reason === "ignored"
-      ? wholeFile(
-          "skill-ignored",
-          first ?? path,
-          `.gitignore excludes ${path}: ${howMany(unread)} not read`,
-          "Remove the directory from .gitignore, or list it in a file .ignore if its skills should not be used.",
-        )
-      : wholeFile(
-          "too-deep",
-          first ?? path,
-          `more than ${depth} directories below the root, ${howMany(unread)} not read`,
-          "Move them up, or name a root nearer to them.",
-        );
+  const finding = reason === "ignored" ? ignored(path, unread) : tooDeep(path, unread, depth);
   return isWhole ? leavingOut(count, finding) : finding;
+}
+
+function ignored(directory: string, unread: Unread): Finding {
+  const message = `.gitignore excludes ${directory}: ${howMany(unread)} not read`;
+  const fix = "Remove the directory from .gitignore, or list it in a file .ignore if its skills should not be used.";
+  return wholeFile("skill-ignored", unread.first ?? directory, message, fix);
+}
+
+function tooDeep(directory: string, unread: Unread, depth: number): Finding {
+  const message = `more than ${depth} directories below the root, ${howMany(unread)} not read`;
+  const fix = "Move them up, or name a root nearer to them.";
+  return wholeFile("too-deep", unread.first ?? directory, message, fix);
 }
 
 function howMany({ count, isWhole }: Unread): string {
