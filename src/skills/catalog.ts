@@ -64,7 +64,7 @@ export class Catalog {
   constructor({ roots, files, openWatcher, clock, log, slice = usualSlice }: CatalogOptions) {
     [this.#roots, this.#clock, this.#log, this.#slice] = [roots, clock, log, slice];
     this.#ownRoots = Object.freeze(roots.flatMap(({ path, origin }) => (origin === "project" ? [] : [path])));
-    this.#snapshot = Object.freeze({ skills: [], problems: [], ownRoots: this.#ownRoots });
+    this.#snapshot = Object.freeze({ ...assemble({ skills: [], findings: [] }), ownRoots: this.#ownRoots });
     this.#settle = openSettle(clock, (milliseconds) => {
       this.#quiet = milliseconds;
       this.#planLook();
