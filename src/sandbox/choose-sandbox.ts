@@ -1,33 +1,18 @@
-import type { Clock } from "../base/clock.ts";
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
-import type { Log } from "../base/log.ts";
-import type { Egress } from "./processes/process-sandbox.ts";
 import { openBubblewrapTier, openLandlockTier } from "./processes/process-tiers.ts";
-import type { ProcessTierOptions } from "./processes/process-tiers.ts";
+import type { TierOptions } from "./drive/sandbox-life.ts";
 import { missingOwnFiles } from "./directory/own-files.ts";
 import { openPyodideTier } from "./pyodide/pyodide-tier.ts";
-import type { PyodideTierOptions } from "./pyodide/pyodide-tier.ts";
 import type { Explanation, Sandbox, Tier } from "./sandbox.ts";
 import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";
 
-export interface SandboxOptions {
+/** By default, two prepared sandboxes are kept for one minute after the last run. */
+export interface SandboxOptions extends Partial<TierOptions> {
   /** `auto`: the best available tier. A tier by name: that one or none. */
   readonly isolation?: "auto" | Exclude<Tier, "memory">;
-  /** The Python interpreter to use; by default, the first suitable one on this machine. */
-  readonly python?: string;
-  readonly temporaryDirectory?: string;
-  /** Directories whose `node_modules` are searched for the optional peers too. Must be trusted: what is found is executed. */
-  readonly peersFrom?: readonly string[];
-  /** For files that are reused by later processes. */
-  readonly cacheDirectory?: string;
-  /** Prepared sandboxes, which make runs start faster; by default two, for one minute after the last run. */
-  readonly pool?: { readonly size: number; readonly idleMs: number };
-  readonly egress?: Egress;
   /** Also test the tiers after the first available one: for reports. */
   readonly everyTier?: boolean;
-  readonly clock?: Clock;
-  readonly log?: Log;
 }
 
 /** Whether one tier is available. */
@@ -40,7 +25,7 @@ export interface TierReport {
   readonly fix?: readonly string[];
 }
 
-type OpenTier = (options: ProcessTierOptions & PyodideTierOptions) => Promise<Sandbox | Explanation>;
+type OpenTier = (options: TierOptions) => Promise<Sandbox | Explanation>;
 
 /** Best first. No tier supports a run that a better one refuses. */
 const tiersOf: Partial<Record<NodeJS.Platform, readonly Tier[]>> = {
@@ -86,18 +71,14 @@ export async function openSandbox(
 async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | Explanation> {
   const open = openers[tier];
   if (open === undefined) return { reason: `Unknown sandbox tier: ${tier}.`, fix: [] };
-  const {
-    python,
-    temporaryDirectory,
-    peersFrom,
-    cacheDirectory,
-    egress,
-    clock = systemClock,
-    log = silentLog,
-  } = options;
-  const { pool = { size: 2, idleMs: 60_000 } } = options;
   try {
-    return await open({ python, temporaryDirectory, peersFrom, cacheDirectory, egress, clock, log, pool });
+    return await open({
+      python: undefined,
+      pool: { size: 2, idleMs: 60_000 },
+      clock: systemClock,
+      log: silentLog,
+      ...options,
+    });
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error), fix: [] };
   }

@@ -4,7 +4,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  statSync,
   unlinkSync,
   writeFileSync,
   linkSync,
@@ -14,7 +13,7 @@ import {
 } from "node:fs";
 import { copyFile, readdir, chmod, link, mkdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
@@ -23,7 +22,7 @@ import { runProgram } from "../../base/processes/spawn-process.ts";
 import type { Python } from "../find/find-programs.ts";
 import type { Log } from "../../base/log.ts";
 import { ownFiles } from "./own-files.ts";
-import { removeTree, everyoneMayEnter } from "./private-directory.ts";
+import { everyoneMayEnter, everyoneMayPass, removeTree } from "./private-directory.ts";
 
 /** Files of this process for all its sandboxes; each sandbox gets a directory in it. */
 export interface HostDirectory {
@@ -71,12 +70,7 @@ export async function makeHostDirectory(python: Python, temporaryDirectory: stri
 
 /** This directory, unless only root can enter it: started by root, sandboxes run as other users. */
 export function whereSandboxesReach(temporaryDirectory = tmpdir()): string {
-  if (process.getuid?.() !== 0) return temporaryDirectory;
-  for (let at = temporaryDirectory; ; at = dirname(at)) {
-    const found = statSync(at, { throwIfNoEntry: false });
-    if (found !== undefined && (found.mode & 0o001) === 0) return "/tmp";
-    if (at === dirname(at)) return temporaryDirectory;
-  }
+  return process.getuid?.() !== 0 || everyoneMayPass(temporaryDirectory) ? temporaryDirectory : "/tmp";
 }
 
 /** Removes the owner file last, so that a later process still recognises the rest. */

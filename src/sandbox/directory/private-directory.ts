@@ -181,12 +181,15 @@ export function chooseUser(project: SandboxRun["project"]): SandboxUser | Refusa
 }
 
 /** Whether every user can enter and list a directory, or reach and execute a program. */
-export function everyoneMayEnter(directory: string): boolean {
-  if ((statSync(directory).mode & 0o005) !== 0o005) return false;
-  for (let at = directory; at !== dirname(at); at = dirname(at)) {
-    if ((statSync(dirname(at)).mode & 0o001) === 0) return false;
-  }
-  return true;
+export function everyoneMayEnter(path: string): boolean {
+  return (statSync(path).mode & 0o005) === 0o005 && everyoneMayPass(dirname(path));
+}
+
+/** Whether every user can pass a directory and all above it. Those that do not exist are ignored. */
+export function everyoneMayPass(directory: string): boolean {
+  const found = statSync(directory, { throwIfNoEntry: false });
+  if (found !== undefined && (found.mode & 0o001) === 0) return false;
+  return directory === dirname(directory) || everyoneMayPass(dirname(directory));
 }
 
 function highestUser(): number {

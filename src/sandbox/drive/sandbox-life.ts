@@ -1,8 +1,36 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { Server } from "node:net";
 import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
 import { spawnProcess } from "../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
-import type { RunEnd, Sandbox } from "../sandbox.ts";
+import type { RunEnd, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
+
+/** What a tier is opened with. */
+export interface TierOptions {
+  /** The Python interpreter to use; by default, the first suitable one on this machine. */
+  readonly python: string | undefined;
+  readonly temporaryDirectory?: string | undefined;
+  /** Directories whose `node_modules` are searched for the optional peers too. Must be trusted: what is found is executed. */
+  readonly peersFrom?: readonly string[] | undefined;
+  /** For files that are reused by later processes. */
+  readonly cacheDirectory?: string | undefined;
+  /** How many prepared sandboxes are kept, and for how long after the last run. They make runs start faster. */
+  readonly pool: { readonly size: number; readonly idleMs: number };
+  /** Serves the listener of a run that may use the network. Without it such runs are refused. */
+  readonly egress?: Egress | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export type Egress = (server: Server, network: readonly string[], log: Log) => { close(): Promise<void> | void };
+
+/** What tiers without programs and a network of their own do not support. */
+export function refuseBeyondPython(tier: Tier, { program, network }: SandboxRun): string | undefined {
+  if (network.length > 0) return `The ${tier} tier does not support network access.`;
+  if (program.type !== "script" || program.language === "python") return undefined;
+  return `The ${tier} tier runs Python only, not ${program.language}.`;
+}
 
 /**
  * Refuses what the tier refuses, and every run once closed. Closing aborts the signals of all runs, waits for them, and then closes
@@ -134,4 +162,9 @@ export async function spawnSandbox(
     if (isSkillsError(error)) throw error;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `The sandbox did not start: ${String(error)}`, { cause: error });
   }
+}
+
+/** How a process ended; for people. */
+export function describeExit(code: number | null, signal: string | null): string {
+  return signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
 }

@@ -100,14 +100,13 @@ async function performCall(frame: Frame, run: SandboxRun, host: RunHost, over: A
 /** Type and message only: neither stacks nor causes reach the program. */
 function describeFailure(error: unknown, log: Log): { type: string; message: string; run_id?: string } {
   if (isSkillsError(error)) return { type: error.code, message: error.message };
-  if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
-    const { message } = error;
-    const type = "type" in error && typeof error.type === "string" ? error.type : "Error";
-    const runId = "runId" in error && typeof error.runId === "string" ? { run_id: error.runId } : {};
-    return { type, message, ...runId };
+  const { type, message, runId } = (error ?? {}) as Record<string, unknown>;
+  if (typeof message !== "string") {
+    log("error", `A call of a program failed: ${String(error)}`);
+    return { type: "Error", message: "The call failed." };
   }
-  log("error", `A call of a program failed: ${String(error)}`);
-  return { type: "Error", message: "The call failed." };
+  const failure = { type: typeof type === "string" ? type : "Error", message };
+  return typeof runId === "string" ? { ...failure, run_id: runId } : failure;
 }
 
 /** A result within its limits. */

@@ -40,20 +40,14 @@ const patienceMs = 10_000;
 
 /** Finds CPython ≥ 3.9, preferably the system's, or returns why there is none. With `wanted`, only that one is considered. */
 export async function findPython(wanted?: string): Promise<Python | { readonly reason: string }> {
-  const candidates = wanted === undefined ? systemFirst() : [wanted];
+  const candidates = wanted === undefined ? names.map((name) => findCommand(name, systemDirectories)) : [wanted];
   const reasons: string[] = [];
-  for (const candidate of candidates) {
+  for (const candidate of new Set(candidates.filter((path) => path !== undefined))) {
     const found = await ask(candidate);
     if (!("reason" in found)) return found;
     reasons.push(found.reason);
   }
   return { reason: reasons[0] ?? "python3 is not installed." };
-}
-
-/** Candidates, without duplicates. */
-function systemFirst(): string[] {
-  const found = names.map((name) => findCommand(name, systemDirectories));
-  return [...new Set(found.filter((path) => path !== undefined))];
 }
 
 async function ask(command: string): Promise<Python | { readonly reason: string }> {

@@ -24,12 +24,6 @@ const longestNumber = 4096;
 
 const [quote, backslash, unicode, comma, colon] = [0x22, 0x5c, 0x75, 0x2c, 0x3a];
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
-const numberShape = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-const literals = new Map<string, unknown>([
-  ["null", null],
-  ["true", true],
-  ["false", false],
-]);
 
 type Holder =
   | { readonly value: unknown[]; readonly closer: typeof closeList }
@@ -86,12 +80,11 @@ export function* parseJson(bytes: Buffer, deepest: number): Steps<ParsedJson> {
     for (let byte = bytes[at]; isOfScalar(byte); byte = bytes[at]) at += 1;
     if (at - start > longestNumber) throw new SyntaxError("Number is too long.");
     const token = bytes.toString("latin1", start, at);
-    if (literals.has(token)) return literals.get(token);
-    if (!numberShape.test(token)) throw new SyntaxError("Unexpected token.");
-    const number = Number(token);
-    if (!Number.isFinite(number)) return null;
-    growth += Math.max(0, String(number).length - token.length);
-    return number;
+    const scalar: unknown = JSON.parse(token);
+    if (typeof scalar !== "number") return scalar;
+    if (!Number.isFinite(scalar)) return null;
+    growth += Math.max(0, String(scalar).length - token.length);
+    return scalar;
   }
 
   for (let steps = 1; ; steps++) {

@@ -4,9 +4,9 @@ import { isWithin } from "../../base/paths/is-within.ts";
 import type { Python } from "../find/find-programs.ts";
 import { wallsOfProject } from "../directory/guarded-names.ts";
 import { ownFiles } from "../directory/own-files.ts";
-import type { Json, Sandbox, SandboxRun, SandboxProject } from "../sandbox.ts";
+import type { Json, Sandbox, SandboxProject, SandboxRun } from "../sandbox.ts";
 import { showNode } from "../directory/host-directory.ts";
-import { openProcessSandbox } from "./process-sandbox.ts";
+import { openProcessSandbox, supervisorCommand } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { makeProgramDirectory, shownToPython } from "./shown-files.ts";
 import type { SyntheticRoot } from "./shown-files.ts";
@@ -61,11 +61,8 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
         if (lent === undefined) return command;
         mkdirSync(place);
         const given = [String(user.id), lent.directory, place, command.file, ...command.arguments];
-        return {
-          file: python.executable,
-          arguments: ["-I", "-S", "-B", ownFiles.showProject, ...given],
-          user: undefined,
-        };
+        const asRoot = ["-I", "-S", "-B", ownFiles.showProject, ...given];
+        return { file: python.executable, arguments: asRoot, user: undefined };
       },
     },
     options,
@@ -77,22 +74,11 @@ export function openBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
  * to named pipes in read-only mounts such as a project, which processes outside may read.
  */
 function secondWall(shown: readonly string[], project: SandboxRun["project"]): { readonly [key: string]: Json } {
-  const own = [
-    "/usr",
-    "/opt",
-    "/etc",
-    "/dev",
-    "/inside",
-    "/skills",
-    "/blobs",
-    "/packages",
-    "/project",
-    ...writablePlaces,
-  ];
+  const own = ["/usr", "/opt", "/etc", "/dev", "/inside", "/skills", "/blobs", "/packages", "/project"];
   const readable = ["cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version"];
   return {
     readable: readable.map((name) => `/proc/${name}`),
-    runnable: [...own, ...shown],
+    runnable: [...own, ...writablePlaces, ...shown],
     writable: [...writablePlaces, "/dev/null"],
     ...(project && wallsOfProject("/project", project)),
   };
@@ -122,7 +108,7 @@ function systemDirectories(): BubblewrapPlan["system"] {
 
 /** What the arguments depend on. */
 export interface BubblewrapPlan {
-  readonly python: { readonly executable: string };
+  readonly python: Pick<Python, "executable">;
   /** Mounted at the same path: libraries, and files of the interpreter. */
   readonly shown: readonly string[];
   /** Mounted as `/usr/bin`. */
@@ -153,8 +139,6 @@ const nodeInside = "/opt/node/bin/node";
 /** Paths that the sandbox replaces: nothing of the host can be mounted there. */
 export const ownPlaces = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;
 
-const launch = 'import sys; sys.path.insert(0, "/inside"); import supervisor; supervisor.main()';
-
 /**
  * The arguments of bubblewrap. Mount points are created only in its own root, before that becomes read-only: below a tree that others
  * can write, bubblewrap would follow symbolic links to the host (CVE-2026-87766).
@@ -177,19 +161,8 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
     ...["--ro-bind", plan.inside, "/inside", "--ro-bind", plan.skills, "/skills", "--ro-bind", plan.blobs, "/blobs"],
     ...(project === undefined ? [] : [project.writable ? "--bind" : "--ro-bind", project.directory, "/project"]),
     ...(packages === undefined ? [] : ["--ro-bind", packages, "/packages"]),
-    ...["--remount-ro", "/", "--chdir", "/workspace"],
-    ...[
-      "--",
-      python.executable,
-      "-I",
-      "-S",
-      "-B",
-      "-c",
-      launch,
-      "bubblewrap",
-      JSON.stringify(plan.walls),
-      ...plan.wishes,
-    ],
+    ...["--remount-ro", "/", "--chdir", "/workspace", "--"],
+    ...supervisorCommand(python, "/inside", "bubblewrap", plan.walls, plan.wishes),
   ];
 }
 

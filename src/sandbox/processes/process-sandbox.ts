@@ -1,7 +1,5 @@
-import type { Server } from "node:net";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
 import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
@@ -15,9 +13,10 @@ import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
 import type { Command } from "./start-sandbox-process.ts";
-import type { RunEnd, RunHost, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
+import type { Python } from "../find/find-programs.ts";
 import { removeHostDirectory, showPackages } from "../directory/host-directory.ts";
-import type { WarmPool } from "../drive/sandbox-life.ts";
+import type { Egress, TierOptions, WarmPool } from "../drive/sandbox-life.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same prepared sandboxes. */
 interface Shape {
@@ -42,18 +41,23 @@ export interface ProcessTier {
   ): Pick<Command, "file" | "arguments"> & Partial<Pick<Command, "user">>;
 }
 
-export interface ProcessSandboxOptions {
-  readonly host: HostDirectory;
-  /** How many prepared sandboxes are kept, and for how long after the last run. */
-  readonly pool: { readonly size: number; readonly idleMs: number };
-  /** Serves the listener of a run that may use the network. Without it such runs are refused. */
-  readonly egress: Egress | undefined;
-  readonly cgroups?: CgroupSystem;
-  readonly clock: Clock;
-  readonly log: Log;
+/** The command line of the supervisor, whose files are in `inside`. `walls`: the paths that Landlock allows, for `confine.py`. */
+export function supervisorCommand(
+  { executable }: Pick<Python, "executable">,
+  inside: string,
+  tier: Tier,
+  walls: Json,
+  wishes: readonly string[],
+): string[] {
+  return [executable, "-I", "-S", "-B", "-c", launch, inside, tier, JSON.stringify(walls), ...wishes];
 }
 
-export type Egress = (server: Server, network: readonly string[], log: Log) => { close(): Promise<void> | void };
+const launch = "import sys; sys.path.insert(0, sys.argv.pop(1)); import supervisor; supervisor.main()";
+
+export interface ProcessSandboxOptions extends Omit<TierOptions, "python"> {
+  readonly host: HostDirectory;
+  readonly cgroups?: CgroupSystem;
+}
 
 /** A sandbox that was started, and waits for its one run. */
 interface Prepared {

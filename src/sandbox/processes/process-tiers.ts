@@ -8,18 +8,15 @@ import {
 } from "../directory/host-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
+import type { TierOptions } from "../drive/sandbox-life.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import { cannotShow, openBubblewrapSandbox } from "./bubblewrap-sandbox.ts";
+import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { readOrNothing } from "./cgroups.ts";
 import { openLandlockSandbox } from "./landlock-sandbox.ts";
-import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { makeSyntheticRoot } from "./shown-files.ts";
 
-export interface ProcessTierOptions extends Omit<ProcessSandboxOptions, "host"> {
-  /** The interpreter to use; by default, one is searched for. */
-  readonly python: string | undefined;
-  readonly temporaryDirectory: string | undefined;
-}
+type Options = TierOptions & Pick<ProcessSandboxOptions, "cgroups">;
 
 const installPython: readonly string[] = ["sudo apt-get install python3", "sudo dnf install python3"];
 
@@ -29,7 +26,7 @@ const bubblewrapMissing: Explanation = {
 };
 
 /** Opens the bubblewrap tier if it passes its self-test, or returns why it is not available. */
-export function openBubblewrapTier(options: ProcessTierOptions): Promise<Sandbox | Explanation> {
+export function openBubblewrapTier(options: Options): Promise<Sandbox | Explanation> {
   const bubblewrap = findCommand("bwrap", ["/usr/bin"]);
   if (bubblewrap === undefined) return Promise.resolve(bubblewrapMissing);
   return openTier(options, (python, host) => {
@@ -42,12 +39,12 @@ export function openBubblewrapTier(options: ProcessTierOptions): Promise<Sandbox
 }
 
 /** The same for the landlock tier. */
-export function openLandlockTier(options: ProcessTierOptions): Promise<Sandbox | Explanation> {
+export function openLandlockTier(options: Options): Promise<Sandbox | Explanation> {
   return openTier(options, (python, host) => openLandlockSandbox({ ...options, python, host }));
 }
 
 async function openTier(
-  options: ProcessTierOptions,
+  options: Options,
   open: (python: Python, host: HostDirectory) => Sandbox | Explanation,
 ): Promise<Sandbox | Explanation> {
   const { log } = options;

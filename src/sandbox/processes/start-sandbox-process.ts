@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
 import { readFrames } from "../frames/frames.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
-import { spawnSandbox } from "../drive/sandbox-life.ts";
+import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
 import { readProcessStat } from "../../base/processes/live-process.ts";
 
 export interface Command {
@@ -77,7 +77,7 @@ function follow(child: ChildProcess): Followed {
   const exited = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
       // A supervisor that exits has killed all others, and their ids may be reused by now.
-      lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
+      lastWords = describeExit(code, signal);
       if (signal === null || group === undefined) resolve();
       else void endGroup(group).then(resolve);
     });
