@@ -1,8 +1,8 @@
 import { systemClock } from "../base/clock.ts";
 import { silentLog } from "../base/log.ts";
-import { openBubblewrapTier, openLandlockTier } from "./processes/process-tiers.ts";
-import type { TierOptions } from "./drive/sandbox-life.ts";
 import { missingOwnFiles } from "./directory/own-files.ts";
+import type { TierOptions } from "./drive/sandbox-life.ts";
+import { openBubblewrapTier, openLandlockTier } from "./processes/process-tiers.ts";
 import { openPyodideTier } from "./pyodide/pyodide-tier.ts";
 import type { Explanation, Sandbox, Tier } from "./sandbox.ts";
 import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";

@@ -1,26 +1,26 @@
+import { randomUUID } from "node:crypto";
 import {
   chmodSync,
   constants,
+  linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  unlinkSync,
-  writeFileSync,
-  linkSync,
-  lstatSync,
   readFileSync,
   renameSync,
+  unlinkSync,
+  writeFileSync,
 } from "node:fs";
-import { copyFile, readdir, chmod, link, mkdir, stat } from "node:fs/promises";
+import { chmod, copyFile, link, mkdir, readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { randomUUID } from "node:crypto";
-import { isSkillsError, SkillsError } from "../../errors.ts";
+import type { Log } from "../../base/log.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
 import type { ProcessIdentity } from "../../base/processes/live-process.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Python } from "../find/find-programs.ts";
-import type { Log } from "../../base/log.ts";
 import { ownFiles } from "./own-files.ts";
 import { everyoneMayEnter, everyoneMayPass, removeTree } from "./private-directory.ts";
 

@@ -1,3 +1,4 @@
+import { randomInt, randomUUID } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -5,15 +6,14 @@ import {
   fchmodSync,
   mkdirSync,
   openSync,
-  symlinkSync,
-  writeSync,
   readFileSync,
   statSync,
+  symlinkSync,
+  writeSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
-import { randomInt, randomUUID } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { SkillsError } from "../../errors.ts";
 import type { Roots } from "../drive/drive-run.ts";
 import type { MountedBlob, MountedFile, MountedSkill, SandboxRun } from "../sandbox.ts";

@@ -1,7 +1,7 @@
 import type { Duplex, Writable } from "node:stream";
-import { isSkillsError } from "../../errors.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
+import { isSkillsError } from "../../errors.ts";
 import { encodeFrame, encodeLongFrame, FrameFault, frameLimits, openFramePace, readFrames } from "../frames/frames.ts";
 import type { Frame } from "../frames/frames.ts";
 import type { Json, RunEnd, RunError, RunHost, RunLimits, SandboxRun } from "../sandbox.ts";

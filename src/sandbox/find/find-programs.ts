@@ -1,9 +1,9 @@
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
 import { homedir } from "node:os";
-import { isSkillsError } from "../../errors.ts";
-import { runProgram } from "../../base/processes/spawn-process.ts";
+import { delimiter, isAbsolute, join } from "node:path";
 import { isWithin } from "../../base/paths/is-within.ts";
+import { runProgram } from "../../base/processes/spawn-process.ts";
+import { isSkillsError } from "../../errors.ts";
 
 /** The absolute path of a program that this user may execute; the directories `first` are searched before `PATH`. */
 export function findCommand(name: string, first: readonly string[] = []): string | undefined {

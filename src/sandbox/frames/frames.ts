@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
-import { runInSlices } from "../../base/slices.ts";
 import type { Clock } from "../../base/clock.ts";
+import { runInSlices } from "../../base/slices.ts";
 import { parseJson, TooDeep, writeJson } from "./json.ts";
 
 /** All limits on frames and calls between a run and its host. Printed output has its own. */

@@ -1,11 +1,11 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { isWithin } from "../../base/paths/is-within.ts";
-import type { Python } from "../find/find-programs.ts";
 import { wallsOfProject } from "../directory/guarded-names.ts";
-import { ownFiles } from "../directory/own-files.ts";
-import type { Json, Sandbox, SandboxProject, SandboxRun } from "../sandbox.ts";
 import { showNode } from "../directory/host-directory.ts";
+import { ownFiles } from "../directory/own-files.ts";
+import type { Python } from "../find/find-programs.ts";
+import type { Json, Sandbox, SandboxProject, SandboxRun } from "../sandbox.ts";
 import { openProcessSandbox, supervisorCommand } from "./process-sandbox.ts";
 import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { makeProgramDirectory, shownToPython } from "./shown-files.ts";
@@ -137,7 +137,7 @@ export interface BubblewrapPlan {
 const nodeInside = "/opt/node/bin/node";
 
 /** Paths that the sandbox replaces: nothing of the host can be mounted there. */
-export const ownPlaces = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;
+const ownPlaces = ["/dev", "/etc", "/inside", "/output", "/proc", "/tmp", "/workspace"] as const;
 
 /**
  * The arguments of bubblewrap. Mount points are created only in its own root, before that becomes read-only: below a tree that others

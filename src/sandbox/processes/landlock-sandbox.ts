@@ -1,12 +1,12 @@
-import type { Python } from "../find/find-programs.ts";
 import { wallsOfProject } from "../directory/guarded-names.ts";
 import { ownRoots } from "../directory/private-directory.ts";
-import { refuseBeyondPython } from "../drive/sandbox-life.ts";
-import { openProcessSandbox, supervisorCommand } from "./process-sandbox.ts";
-import { findScriptTools, programLoaders, shownToPython } from "./shown-files.ts";
-import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import type { SandboxUser } from "../directory/private-directory.ts";
+import { refuseBeyondPython } from "../drive/sandbox-life.ts";
+import type { Python } from "../find/find-programs.ts";
 import type { Sandbox, SandboxRun } from "../sandbox.ts";
+import { openProcessSandbox, supervisorCommand } from "./process-sandbox.ts";
+import type { ProcessSandboxOptions } from "./process-sandbox.ts";
+import { findScriptTools, programLoaders, shownToPython } from "./shown-files.ts";
 
 const readable = [
   ...["/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives", "/etc/mime.types"],

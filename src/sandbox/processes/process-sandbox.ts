@@ -1,22 +1,22 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { SkillsError } from "../../errors.ts";
 import type { Log } from "../../base/log.ts";
-import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
-import { driveRun, graceMs } from "../drive/drive-run.ts";
 import { liesIn } from "../../base/paths/is-within.ts";
+import { SkillsError } from "../../errors.ts";
+import { removeHostDirectory, showPackages } from "../directory/host-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
 import { chooseUser, layFiles, makePrivateDirectory, ownRootNames, ownRoots } from "../directory/private-directory.ts";
 import type { PrivateDirectory, SandboxUser } from "../directory/private-directory.ts";
+import { driveRun, graceMs } from "../drive/drive-run.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
+import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
+import type { Egress, TierOptions, WarmPool } from "../drive/sandbox-life.ts";
+import type { Python } from "../find/find-programs.ts";
+import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
 import { CgroupParent, findCgroups } from "./cgroups.ts";
 import type { Cgroup, CgroupSystem } from "./cgroups.ts";
 import { startSandboxProcess } from "./start-sandbox-process.ts";
 import type { Command } from "./start-sandbox-process.ts";
-import type { Json, RunEnd, RunHost, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
-import type { Python } from "../find/find-programs.ts";
-import { removeHostDirectory, showPackages } from "../directory/host-directory.ts";
-import type { Egress, TierOptions, WarmPool } from "../drive/sandbox-life.ts";
 
 /** What must be known of a run before its sandbox is started; runs of the same shape can use the same prepared sandboxes. */
 interface Shape {

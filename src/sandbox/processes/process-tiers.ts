@@ -1,19 +1,19 @@
-import { findCommand, findPython } from "../find/find-programs.ts";
-import type { Python } from "../find/find-programs.ts";
 import {
   makeHostDirectory,
   removeHostDirectory,
-  whereSandboxesReach,
   sweepLeftovers,
+  whereSandboxesReach,
 } from "../directory/host-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
-import type { Explanation, Sandbox } from "../sandbox.ts";
 import type { TierOptions } from "../drive/sandbox-life.ts";
+import { findCommand, findPython } from "../find/find-programs.ts";
+import type { Python } from "../find/find-programs.ts";
 import { testSandbox } from "../find/self-probe.ts";
+import type { Explanation, Sandbox } from "../sandbox.ts";
 import { cannotShow, openBubblewrapSandbox } from "./bubblewrap-sandbox.ts";
-import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { readOrNothing } from "./cgroups.ts";
 import { openLandlockSandbox } from "./landlock-sandbox.ts";
+import type { ProcessSandboxOptions } from "./process-sandbox.ts";
 import { makeSyntheticRoot } from "./shown-files.ts";
 
 type Options = TierOptions & Pick<ProcessSandboxOptions, "cgroups">;

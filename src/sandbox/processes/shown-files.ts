@@ -2,19 +2,19 @@ import {
   chmodSync,
   constants,
   copyFileSync,
+  cpSync,
   existsSync,
   linkSync,
   mkdirSync,
   realpathSync,
-  symlinkSync,
-  cpSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Python } from "../find/find-programs.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
+import type { Python } from "../find/find-programs.ts";
 
 /** Programs for scripts of skills. No compilers, debuggers, version control, package managers or containers. */
 const scriptTools = `

@@ -1,14 +1,14 @@
 import type { ChildProcess } from "node:child_process";
+import { readdir } from "node:fs/promises";
 import type { Server, Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { readdir } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
+import { readProcessStat } from "../../base/processes/live-process.ts";
 import { SkillsError } from "../../errors.ts";
-import { readFrames } from "../frames/frames.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
 import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
-import { readProcessStat } from "../../base/processes/live-process.ts";
+import { readFrames } from "../frames/frames.ts";
 
 export interface Command {
   readonly file: string;
@@ -140,7 +140,7 @@ export async function endGroup(leader: number): Promise<void> {
 }
 
 /** Whether the group exists. */
-export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
+function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(-leader, signal);
   } catch {

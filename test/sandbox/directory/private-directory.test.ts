@@ -1,32 +1,32 @@
-import fc from "fast-check";
+import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
+  chownSync,
+  existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   statSync,
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { execFileSync } from "node:child_process";
-import { afterAll, describe, expect, test, afterEach, beforeEach } from "vitest";
+import fc from "fast-check";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isSkillsError } from "../../../src/errors.ts";
 import {
+  chooseUser,
   layFiles,
   makePrivateDirectory,
   removeTree,
-  chooseUser,
 } from "../../../src/sandbox/directory/private-directory.ts";
+import { findCommand } from "../../../src/sandbox/find/find-programs.ts";
 import type { MountedBlob, MountedSkill } from "../../../src/sandbox/sandbox.ts";
 import { blobOf, fileOf, skillOf } from "../../contract/sandbox/runs.ts";
-import { findCommand } from "../../../src/sandbox/find/find-programs.ts";
 
 // Windows lacks these modes and links, and no tier copies files there.
 describe.skipIf(process.platform === "win32")("the files of a run", () => {

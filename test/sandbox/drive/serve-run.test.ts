@@ -1,16 +1,16 @@
-import fc from "fast-check";
 import { Duplex, PassThrough, Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { SkillsError } from "../../../src/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { frameLimits, encodeFrame, FrameFault, readFrames } from "../../../src/sandbox/frames/frames.ts";
-import { serveProgram, readResult } from "../../../src/sandbox/drive/serve-run.ts";
+import { SkillsError } from "../../../src/errors.ts";
+import { readResult, serveProgram } from "../../../src/sandbox/drive/serve-run.ts";
+import type { ProgramResult } from "../../../src/sandbox/drive/serve-run.ts";
+import { encodeFrame, FrameFault, frameLimits, readFrames } from "../../../src/sandbox/frames/frames.ts";
 import type { RunHost } from "../../../src/sandbox/sandbox.ts";
 import { codeRun } from "../../contract/sandbox/runs.ts";
 import { manualClock } from "../../manual-clock.ts";
-import type { ProgramResult } from "../../../src/sandbox/drive/serve-run.ts";
 
 const host: RunHost = {
   print: () => undefined,

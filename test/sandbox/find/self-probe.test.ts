@@ -4,11 +4,11 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { identifyProcess } from "../../../src/base/processes/live-process.ts";
 import { ownerFile } from "../../../src/sandbox/directory/host-directory.ts";
-import { memorySandbox } from "../memory-sandbox.ts";
-import type { MemoryStage } from "../memory-sandbox.ts";
 import { removeTree } from "../../../src/sandbox/directory/private-directory.ts";
 import { probeSandbox } from "../../../src/sandbox/find/self-probe.ts";
 import { manualClock } from "../../manual-clock.ts";
+import { memorySandbox } from "../memory-sandbox.ts";
+import type { MemoryStage } from "../memory-sandbox.ts";
 
 describe("probeSandbox", () => {
   let temporary = "";

@@ -1,20 +1,20 @@
-import fc from "fast-check";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   encodeFrame,
   FrameFault,
-  readFrames,
-  sendFrame,
   frameLimits,
   openFramePace,
+  readFrames,
+  sendFrame,
 } from "../../../src/sandbox/frames/frames.ts";
 import type { Frame } from "../../../src/sandbox/frames/frames.ts";
-import { retainedHeap } from "../../retained-heap.ts";
 import { manualClock } from "../../manual-clock.ts";
+import { retainedHeap } from "../../retained-heap.ts";
 
 /** A stream of these bytes in chunks of these lengths, repeated cyclically. */
 function inPieces(bytes: Uint8Array, lengths: readonly number[]): Readable {

@@ -15,21 +15,19 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
-def prctl(option: int, *arguments: int) -> int:
+def prctl(option: int, *arguments: object) -> int:
     """`prctl(2)`; missing arguments are zero, as several options require."""
-    padded = [ctypes.c_ulong(value) for value in (*arguments, 0, 0, 0, 0)[:4]]
-    return _checked(_libc.prctl(option, *padded))
-
-
-def prctl_pointer(option: int, first: int, pointer: object) -> int:
-    """`prctl(2)` where the second argument is a pointer."""
-    return _checked(_libc.prctl(option, ctypes.c_ulong(first), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)))
+    return _checked(_libc.prctl(option, *_passed((*arguments, 0, 0, 0, 0)[:4])))
 
 
 def call(number: int, *arguments: object) -> int:
-    """`syscall(2)`: integers are passed as long, everything else as ctypes takes it."""
-    passed = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
-    return _checked(_libc.syscall(ctypes.c_long(number), *passed))
+    """`syscall(2)`."""
+    return _checked(_libc.syscall(*_passed((number, *arguments))))
+
+
+def _passed(arguments: tuple) -> list:
+    """Integers as long, everything else as ctypes takes it."""
+    return [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
 
 
 def _checked(result: int) -> int:

@@ -237,4 +237,4 @@ def apply(code: bytes) -> None:
     """Applies the filter to this process and its future children, permanently. Needs no privileges."""
     program = _Program(len(code) // 8, code)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.prctl_pointer(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(program))
+    kernel.prctl(kernel.PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(program))

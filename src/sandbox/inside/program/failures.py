@@ -8,7 +8,7 @@ from linecache import getline
 
 from frames import well_formed
 from paths import VIEWED
-from result import to_plain
+from result import to_plain, type_name
 from runtime import SkillError
 
 __builtins__ = dict(vars(builtins))
@@ -21,7 +21,6 @@ _TAIL_FRAMES = 15
 _CHAIN_LIMIT = 4
 #: The directory of our own files.
 OURS = os.path.dirname(os.path.abspath(__file__)) + "/"
-_type_name = type.__dict__["__name__"].__get__
 
 
 def to_raised(error: BaseException) -> dict:
@@ -47,7 +46,7 @@ def _details(error: BaseException) -> dict:
 
 
 def _class_name(error: BaseException) -> str:
-    return well_formed(_type_name(type(error)))
+    return well_formed(type_name(error))
 
 
 def _message(error: BaseException) -> str:

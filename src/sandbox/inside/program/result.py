@@ -158,7 +158,7 @@ class _Copy:
         if isinstance(key, float):
             key = float.__float__(key)
             return float.__repr__(key) if isfinite(key) else "NaN" if key != key else "Infinity" if key > 0 else "-Infinity"
-        raise _Refusal(OutputNotSerializableError, "The key {where} is of type " + _type_name(key) + "; JSON has text.")
+        raise _Refusal(OutputNotSerializableError, "The key {where} is of type " + type_name(key) + "; JSON has text.")
 
     def _integer(self, value: int) -> int:
         bits = value.bit_length()
@@ -186,19 +186,19 @@ class _Copy:
 
 def _step(key) -> str:
     if not isinstance(key, str):
-        return f"[<{_type_name(key)}>]"
+        return f"[<{type_name(key)}>]"
     key = well_formed(str.__str__(key))
     if key.isidentifier():
         return "." + key
     return "[" + ascii(key if len(key) <= 60 else key[:60] + "…") + "]"
 
 
-def _type_name(value) -> str:
+def type_name(value) -> str:
     return type.__dict__["__name__"].__get__(type(value))
 
 
 def _no_form(value) -> str:
-    name = _type_name(value)
+    name = type_name(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return f"{{where}} is {name}, which JSON does not have. Keep it in a blob: runtime.blobs.create(content, kind)."
     if isinstance(value, (set, frozenset)):
