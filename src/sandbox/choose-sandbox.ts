@@ -73,7 +73,6 @@ async function openOne(tier: Tier, options: SandboxOptions): Promise<Sandbox | E
   if (open === undefined) return { reason: `Unknown sandbox tier: ${tier}.`, fix: [] };
   try {
     return await open({
-      python: undefined,
       pool: { size: 2, idleMs: 60_000 },
       clock: systemClock,
       log: silentLog,

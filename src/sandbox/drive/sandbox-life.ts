@@ -9,7 +9,7 @@ import type { RunEnd, Sandbox, SandboxRun, Tier } from "../sandbox.ts";
 /** What a tier is opened with. */
 export interface TierOptions {
   /** The Python interpreter to use; by default, the first suitable one on this machine. */
-  readonly python: string | undefined;
+  readonly python?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
   /** Directories whose `node_modules` are searched for the optional peers too. Must be trusted: what is found is executed. */
   readonly peersFrom?: readonly string[] | undefined;

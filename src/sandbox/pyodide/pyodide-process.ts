@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
+import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
 import { readFrames } from "../frames/frames.ts";
 import type { Frame, FrameReader } from "../frames/frames.ts";
-import { spawnSandbox } from "../drive/sandbox-life.ts";
 
 /** A started child that has sent its first frame. */
 export interface PyodideProcess {
@@ -79,7 +79,7 @@ function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
   const ended = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
       verdict = verdicts.get(code ?? 0);
-      lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
+      lastWords = describeExit(code, signal);
       resolve();
     });
   });

@@ -3,19 +3,18 @@ import { chmod, copyFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
-import type { Clock } from "../../base/clock.ts";
-import { isSkillsError, SkillsError } from "../../errors.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
-import type { Log } from "../../base/log.ts";
-import { drivePyodideRun, filesOf } from "./drive-pyodide-run.ts";
-import { closableSandbox, openWarmPool } from "../drive/sandbox-life.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
 import { makeOwnedDirectory, showAt } from "../directory/host-directory.ts";
+import { ownFiles } from "../directory/own-files.ts";
+import { chooseUser, removeTree } from "../directory/private-directory.ts";
+import { closableSandbox, openWarmPool, refuseBeyondPython } from "../drive/sandbox-life.ts";
+import type { TierOptions } from "../drive/sandbox-life.ts";
+import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
+import { drivePyodideRun, filesOf } from "./drive-pyodide-run.ts";
+import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
 import { denoCommand, startPyodide } from "./pyodide-process.ts";
 import type { PyodideProcess } from "./pyodide-process.ts";
-import { ensureLibrary, readLibrary } from "./pyodide-library.ts";
-import { ownFiles } from "../directory/own-files.ts";
-import { removeTree, chooseUser } from "../directory/private-directory.ts";
-import type { RunEnd, RunHost, Sandbox, SandboxRun } from "../sandbox.ts";
 
 /** The two parts of the pyodide tier. */
 export interface DenoParts {
@@ -25,15 +24,11 @@ export interface DenoParts {
   readonly pyodide: string;
 }
 
-export interface PyodideSandboxOptions {
+/**
+ * Without a cache directory, each process compiles its own standard library. Each prepared child takes about 190 MB, 60 of them shared.
+ */
+export interface PyodideSandboxOptions extends Omit<TierOptions, "python"> {
   readonly parts: DenoParts;
-  /** For the compiled standard library, which later processes reuse; without it, each process compiles its own. */
-  readonly cacheDirectory?: string | undefined;
-  readonly temporaryDirectory?: string | undefined;
-  /** How many prepared children are kept, and for how long after the last run. Each takes about 190 MB, 60 of them shared. */
-  readonly pool: { readonly size: number; readonly idleMs: number };
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 interface Waiting {
@@ -148,14 +143,10 @@ async function end({ child }: Waiting): Promise<void> {
   await child.exited;
 }
 
-function refuses({ program, network, project, packages }: SandboxRun): string | undefined {
-  const cannot = (what: string): string => `The pyodide tier ${what}.`;
-  if (program.type === "script" && program.language !== "python")
-    return cannot(`runs Python only, not ${program.language}`);
-  if (network.length > 0) return cannot("does not support network access");
-  if (project !== undefined) return cannot("does not support project access");
-  if (packages !== undefined) return cannot("does not support installed packages");
-  return undefined;
+function refuses(run: SandboxRun): string | undefined {
+  if (run.project !== undefined) return "The pyodide tier does not support project access.";
+  if (run.packages !== undefined) return "The pyodide tier does not support installed packages.";
+  return refuseBeyondPython("pyodide", run);
 }
 
 async function versionOf(deno: string): Promise<string> {

@@ -4,26 +4,22 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { urlOf } from "../../base/url-of.ts";
 import { sweepLeftovers, whereSandboxesReach } from "../directory/host-directory.ts";
+import type { TierOptions } from "../drive/sandbox-life.ts";
 import { findCommand } from "../find/find-programs.ts";
 import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox } from "../sandbox.ts";
 import { openPyodideSandbox } from "./pyodide-sandbox.ts";
-import type { DenoParts, PyodideSandboxOptions } from "./pyodide-sandbox.ts";
-
-export interface PyodideTierOptions extends Omit<PyodideSandboxOptions, "parts"> {
-  /** Directories whose `node_modules` are searched too. Must be trusted: what is found is executed. */
-  readonly peersFrom?: readonly string[] | undefined;
-}
+import type { DenoParts } from "./pyodide-sandbox.ts";
 
 /** Prepared children use much memory. */
 const mostWaiting = 1;
 
 /** Opens the pyodide tier if it passes its self-test, or returns why it is not available. */
-export async function openPyodideTier(options: PyodideTierOptions): Promise<Sandbox | Explanation> {
-  const { peersFrom, pool, log } = options;
+export async function openPyodideTier(options: TierOptions): Promise<Sandbox | Explanation> {
+  const { pool, log } = options;
   const temporaryDirectory = whereSandboxesReach(options.temporaryDirectory);
-  const parts = findDenoParts(peersFrom);
+  const parts = findDenoParts(options.peersFrom);
   if (typeof parts === "string") return { reason: parts, fix: [installRemedy(["deno", "pyodide"])] };
   await sweepLeftovers(log, temporaryDirectory);
   const sandbox = await openPyodideSandbox({

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Duplex, Readable } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
-import { readFrames } from "../frames/frames.ts";
-import type { Frame } from "../frames/frames.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";
 import type { SandboxProcess } from "../drive/drive-run.ts";
-import { spawnSandbox } from "../drive/sandbox-life.ts";
+import { describeExit, spawnSandbox } from "../drive/sandbox-life.ts";
+import { readFrames } from "../frames/frames.ts";
+import type { Frame } from "../frames/frames.ts";
 
 export interface SeatbeltCommand {
   readonly argv: readonly string[];
@@ -47,7 +47,7 @@ export async function startSeatbeltProcess(command: SeatbeltCommand, clock: Cloc
   const exited = new Promise<void>((resolve) => {
     child.once("exit", (code, signal) => {
       end = { exit_code: code ?? 128, ...end };
-      lastWords = signal === null ? `It exited with ${String(code)}.` : `It was ended by ${signal}.`;
+      lastWords = describeExit(code, signal);
       resolve();
     });
   }).then(() => {

@@ -3,33 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { urlOf } from "../../base/url-of.ts";
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/log.ts";
-import { closableSandbox } from "../drive/sandbox-life.ts";
-import { driveRun } from "../drive/drive-run.ts";
-import { findPython } from "../find/find-programs.ts";
-import type { Python } from "../find/find-programs.ts";
 import { makeHostDirectory, sweepLeftovers } from "../directory/host-directory.ts";
 import type { HostDirectory } from "../directory/host-directory.ts";
-import { installRemedy } from "../find/install-remedy.ts";
 import { layFiles, makePrivateDirectory, ownRootNames, ownRoots, removeTree } from "../directory/private-directory.ts";
+import { driveRun } from "../drive/drive-run.ts";
+import { closableSandbox, refuseBeyondPython } from "../drive/sandbox-life.ts";
+import type { TierOptions } from "../drive/sandbox-life.ts";
+import { findPython } from "../find/find-programs.ts";
+import type { Python } from "../find/find-programs.ts";
+import { installRemedy } from "../find/install-remedy.ts";
 import { testSandbox } from "../find/self-probe.ts";
 import type { Explanation, Sandbox, SandboxRun } from "../sandbox.ts";
 import { quoted, seatbeltConfiguration } from "./seatbelt-configuration.ts";
 import type { SeatbeltConfiguration } from "./seatbelt-configuration.ts";
 import { startSeatbeltProcess } from "./seatbelt-process.ts";
 
-export interface SeatbeltTierOptions {
-  readonly python: string | undefined;
-  /** Directories whose `node_modules` are searched too. Must be trusted: what is found is executed. */
-  readonly peersFrom?: readonly string[] | undefined;
-  readonly temporaryDirectory?: string | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Opens the macOS tier if it passes its self-test, or returns why it is not available. */
-export async function openSeatbeltTier(options: SeatbeltTierOptions): Promise<Sandbox | Explanation> {
+export async function openSeatbeltTier(options: TierOptions): Promise<Sandbox | Explanation> {
   const { peersFrom = [], temporaryDirectory = tmpdir(), clock, log } = options;
   if (process.platform !== "darwin") return { reason: "Seatbelt is available on macOS only.", fix: [] };
   if (process.getuid?.() === 0)
@@ -81,12 +71,10 @@ export interface SeatbeltRuntime {
   };
 }
 
-export interface SeatbeltOptions {
+export interface SeatbeltOptions extends Pick<TierOptions, "clock" | "log"> {
   readonly runtime: SeatbeltRuntime;
   readonly python: Python;
   readonly host: HostDirectory;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /**
@@ -147,10 +135,7 @@ export async function openSeatbeltSandbox(options: SeatbeltOptions): Promise<San
 const launch =
   "import sys; sys.path.insert(0, sys.argv[1]); import program_process; program_process.main_under_seatbelt()";
 
-function refuses({ program, network, project }: SandboxRun): string | undefined {
-  if (program.type === "script" && program.language !== "python")
-    return `The seatbelt tier runs Python only, not ${program.language}.`;
-  if (network.length > 0) return "The seatbelt tier does not support network access.";
-  if (project !== undefined) return "The seatbelt tier does not support project access.";
-  return undefined;
+function refuses(run: SandboxRun): string | undefined {
+  if (run.project !== undefined) return "The seatbelt tier does not support project access.";
+  return refuseBeyondPython("seatbelt", run);
 }
