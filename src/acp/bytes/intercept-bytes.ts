@@ -74,7 +74,7 @@ export function interceptBytes(
 }
 
 /** One direction of an interceptor, as the bytes see it. */
-export interface Direction {
+interface Direction {
   readonly interest: () => Interest;
   readonly look: (message: unknown) => Verdict | Promise<Verdict>;
   /** Called for a line that is not JSON. */
@@ -90,7 +90,7 @@ export type Flush = (pieces: readonly Buffer[]) => void;
  * Looks at a block of whole lines and returns the bytes to write, after those that were flushed. Lines that cannot concern us are not
  * parsed and keep their bytes (A-3). A promise only if a verdict is one.
  */
-export function passBlock(block: Buffer, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
+function passBlock(block: Buffer, direction: Direction, flush: Flush): Buffer[] | Promise<Buffer[]> {
   return passFrom(block, 0, direction, flush);
 }
 

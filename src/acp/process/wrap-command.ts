@@ -210,7 +210,7 @@ const silenceWithoutEditor = 100;
 /** The total time limit, regardless of how much output remains and how fast the editor reads. */
 const lastWordsLimit = 5_000;
 
-export interface LastWords {
+interface LastWords {
   readonly fromEditor: Relay;
   readonly fromAgent: Relay;
   readonly output: Writable;
@@ -220,7 +220,7 @@ export interface LastWords {
 }
 
 /** After the agent has exited, waits until its remaining output has reached the editor, within a time limit. */
-export async function passLastWords({ fromEditor, fromAgent, output, clock, enough }: LastWords): Promise<void> {
+async function passLastWords({ fromEditor, fromAgent, output, clock, enough }: LastWords): Promise<void> {
   const limit = createDeferred();
   const stopLimit = clock.after(lastWordsLimit, limit.resolve);
   const over = Promise.race([enough, limit.promise]);
@@ -263,7 +263,7 @@ function waitForSilence(
 }
 
 /** Waits until all written data has been flushed, or the output is closed. */
-export async function flush(output: Writable): Promise<void> {
+async function flush(output: Writable): Promise<void> {
   if (output.destroyed || output.writableEnded) return;
   await new Promise<void>((resolve) => {
     output.write("", () => {

@@ -81,7 +81,7 @@ export interface CallOfEditor {
 }
 
 /** A call of a tool, as it is reported to the editor. */
-export interface ReportedCall extends CallOfEditor {
+interface ReportedCall extends CallOfEditor {
   readonly name: string;
   readonly args: unknown;
   /** The editor's version of ACP. */
@@ -91,12 +91,12 @@ export interface ReportedCall extends CallOfEditor {
 }
 
 /** How a call ended; the error as on the wire (CONTRACT C-2.3). */
-export type CallEnd =
+type CallEnd =
   | { readonly status: "completed"; readonly output: unknown }
   | { readonly status: "failed"; readonly error: { readonly message: string } };
 
 /** The update that reports a new call. */
-export function callStarted(call: ReportedCall): Notification {
+function callStarted(call: ReportedCall): Notification {
   const { protocol, toolCallId, name, args, locations } = call;
   return update(call, {
     // In v2 the first update of a call creates it.
@@ -138,7 +138,7 @@ function callPrinted(call: CallOfEditor, text: string): Notification {
 }
 
 /** The update that reports the end of a call. */
-export function callEnded(call: ReportedCall, end: CallEnd): Notification {
+function callEnded(call: ReportedCall, end: CallEnd): Notification {
   const { toolCallId } = call;
   const rawOutput = end.status === "completed" ? end.output : end.error;
   const text = end.status === "completed" ? textOf(end.output) : end.error.message;
