@@ -97,7 +97,8 @@ export function tellRefusal(
   const { hint = "", available = [] } = told.data;
   // Some messages already end with their hint.
   const advice = told.message.endsWith(hint) ? [] : [hint];
-  const names = available.length === 0 ? [] : [`Available: ${available.join(", ")}.`];
+  const names =
+    available.length === 0 || hint.startsWith("Did you mean") ? [] : [`Available: ${available.join(", ")}.`];
   if (json === true) terminal.echo(`${jsonText(told)}\n`);
   else terminal.tell([told.message, ...advice, ...names].join(" "));
 }
@@ -133,7 +134,7 @@ const options: Readonly<Record<string, string>> = {
   timeout_ms: "--timeout",
 };
 
-/** Sentences about tools, and the same about commands. */
+/** Sentences for models about tools and their user, and the same for people about commands. */
 const words: readonly (readonly [RegExp, string])[] = [
   [
     /Call describe_skill .*parameter script\./,
@@ -141,4 +142,8 @@ const words: readonly (readonly [RegExp, string])[] = [
   ],
   [/describe_skill lists them\./, "acp-skills show NAME lists them."],
   [/a blob id, as create_blob returns it/, 'a blob; pass a file with --blob, and refer to the first as "@1"'],
+  [/\bIf the user trusts it, they can\b/, "If you trust it, you can"],
+  [/\bThe user can\b/, "You can"],
+  [/\bthe user can\b/, "you can"],
+  [/\bthe user's own\b/, "your own"],
 ];

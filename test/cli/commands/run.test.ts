@@ -131,7 +131,7 @@ describe("acp-skills run", () => {
     writeSecretAction(project);
     const { code, stdout, stderr } = await run("key.use");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("--grant key.use:secrets");
+    expect(stderr).toContain("You can grant it with --grant key.use:secrets");
   });
 
   test("a project that contains the data directory is refused", async () => {
@@ -176,6 +176,7 @@ describe("acp-skills run", () => {
     const { code, stdout, stderr } = await run(...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(told);
+    expect(stderr).not.toMatch(/Did you mean.*Available/);
     expect(stderr).not.toMatch(
       /execute_skill|describe_skill|list_skills|create_blob|input_blobs|timeout_ms|violations/,
     );
