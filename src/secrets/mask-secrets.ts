@@ -82,43 +82,28 @@ function* maskLongText(plain: string, needles: Needles): Steps<string> {
   return stream.masked ? Buffer.concat(pieces).toString() : plain;
 }
 
-interface Level {
-  readonly from: readonly Json[] | { readonly [key: string]: Json };
-  readonly to: Json[] | { [key: string]: Json };
-  readonly keys: readonly string[] | undefined;
-  readonly size: number;
-  at: number;
-}
+type Container = readonly Json[] | { readonly [key: string]: Json };
 
+/** Copies level by level: `waiting` are the containers that are not copied yet. */
 function* maskJson(value: Json, needles: Needles): Steps<Json> {
   const result: Json[] = [];
-  const levels: Level[] = [{ from: [value], to: result, keys: undefined, size: 1, at: 0 }];
+  const waiting: { readonly from: Container; readonly to: Json[] | { [key: string]: Json } }[] = [];
+  waiting.push({ from: [value], to: result });
   let steps = 0;
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    if (level.at === level.size) {
-      levels.pop();
-      continue;
+  for (const { from, to } of waiting) {
+    for (const [key, item] of isList(from) ? from.entries() : Object.entries(from)) {
+      if (++steps % stride === 0) yield;
+      let masked: Json;
+      if (typeof item === "object" && item !== null) {
+        const copy: Json[] | { [key: string]: Json } = isList(item) ? [] : {};
+        waiting.push({ from: item, to: copy });
+        masked = copy;
+      } else masked = yield* maskLeaf(item, needles);
+      if (Array.isArray(to)) to.push(masked);
+      else setField(to, yield* maskLongText(String(key), needles), masked);
     }
-    if (++steps % stride === 0) yield;
-    const key = level.keys?.[level.at] ?? level.at;
-    level.at += 1;
-    const item = (level.from as Readonly<Record<string | number, Json>>)[key] ?? null;
-    let masked: Json;
-    if (typeof item === "object" && item !== null) {
-      const below = openLevel(item);
-      levels.push(below);
-      masked = below.to;
-    } else masked = yield* maskLeaf(item, needles);
-    if (typeof key === "number") (level.to as Json[]).push(masked);
-    else setField(level.to as { [key: string]: Json }, yield* maskLongText(key, needles), masked);
   }
   return result[0] ?? null;
-}
-
-function openLevel(from: Level["from"]): Level {
-  if (isList(from)) return { from, to: [], keys: undefined, size: from.length, at: 0 };
-  const keys = Object.keys(from);
-  return { from, to: {}, keys, size: keys.length, at: 0 };
 }
 
 function* maskLeaf(value: null | boolean | number | string, needles: Needles): Steps<Json> {
@@ -134,7 +119,7 @@ function setField(object: { [key: string]: Json }, key: string, value: Json): vo
   else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function isList(value: Level["from"]): value is readonly Json[] {
+function isList(value: Container): value is readonly Json[] {
   return Array.isArray(value);
 }
 

@@ -215,9 +215,9 @@ export class DiskPlace {
    * file that is deleted when stale. A process that finds a higher ticket, or its own given back, after creating it was too slow.
    */
   #tryToTakeTicket(): number | undefined {
-    const { highest, given } = readTickets(this.layout.lock);
+    const { highest, isGiven } = readTickets(this.layout.lock);
     // A ticket of this place that is still there could not be given back.
-    const isFree = highest === this.#lastTicket || given.has(highest) || !this.#isWriterRunning(this.#ticket(highest));
+    const isFree = highest === this.#lastTicket || isGiven || !this.#isWriterRunning(this.#ticket(highest));
     if (!isFree) return undefined;
     this.diskNow(); // Makes sure that this process is registered.
     const number = highest + 1;
@@ -228,7 +228,7 @@ export class DiskPlace {
       throw error;
     }
     const now = readTickets(this.layout.lock);
-    if (now.highest !== number || now.given.has(number)) {
+    if (now.highest !== number || now.isGiven) {
       rmSync(this.#ticket(number), { force: true });
       return undefined;
     }
@@ -245,18 +245,15 @@ interface Tickets {
   readonly all: readonly number[];
   /** 0 if there is none. */
   readonly highest: number;
-  /** The tickets that were given back. */
-  readonly given: ReadonlySet<number>;
+  /** Whether the highest was given back. */
+  readonly isGiven: boolean;
 }
 
 function readTickets(directory: string): Tickets {
-  const tickets = readdirSync(directory).flatMap((name) => {
-    const [, number, free] = /^(\d+)(\.free)?$/.exec(name) ?? [];
-    return number === undefined ? [] : [{ number: Number(number), isFree: free !== undefined }];
-  });
-  const all = tickets.map(({ number }) => number);
-  const given = new Set(tickets.filter(({ isFree }) => isFree).map(({ number }) => number));
-  return { all, highest: Math.max(0, ...all), given };
+  const names = readdirSync(directory).filter((name) => /^\d+(\.free)?$/.test(name));
+  const all = names.map((name) => Number.parseInt(name, 10));
+  const highest = Math.max(0, ...all);
+  return { all, highest, isGiven: names.includes(`${highest}.free`) };
 }
 
 /** The content of the file of a process. */
