@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { SkillsError } from "../../src/errors.ts";
-import { countUsage, quotaRefusal, withBlobDefaults } from "../../src/blobs/blob-quota.ts";
-import type { BlobOptions } from "../../src/blobs/blob-quota.ts";
 import {
+  countUsage,
+  quotaRefusal,
+  withBlobDefaults,
   blobNotFound,
   blobTooLarge,
   checkKind,
@@ -10,7 +11,7 @@ import {
   storeClosed,
   withinBlob,
 } from "../../src/blobs/blob-store.ts";
-import type { BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "../../src/blobs/blob-store.ts";
+import type { BlobOptions, BlobStore, BlobUpkeep, ListedBlob, StoredBlob, Swept } from "../../src/blobs/blob-store.ts";
 
 export interface MemoryBlobOptions extends BlobOptions {
   /** The current time in milliseconds since 1970. */

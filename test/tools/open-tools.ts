@@ -1,7 +1,6 @@
 import { isSkillsError } from "../../src/errors.ts";
-import type { BlobStore } from "../../src/blobs/blob-store.ts";
+import type { BlobStore, BlobOptions } from "../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
-import type { BlobOptions } from "../../src/blobs/blob-quota.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";

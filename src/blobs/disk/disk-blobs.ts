@@ -5,19 +5,27 @@ import { setTimeout as pauseFor } from "node:timers/promises";
 import { systemClock } from "../../base/clock.ts";
 import type { Clock } from "../../base/clock.ts";
 import { SkillsError } from "../../errors.ts";
-import { withBlobDefaults } from "../blob-quota.ts";
-import type { BlobOptions } from "../blob-quota.ts";
-import { blobNotFound, blobTooLarge, checkKind, newBlobId, storeClosed, withinBlob } from "../blob-store.ts";
-import type { BlobRange, BlobStore, BlobUpkeep, ListedBlob, ReleaseBlob, StoredBlob, Swept } from "../blob-store.ts";
-import { openContent, stageContent, writeDurably } from "./disk-content.ts";
+import {
+  blobNotFound,
+  blobTooLarge,
+  checkKind,
+  newBlobId,
+  storeClosed,
+  withBlobDefaults,
+  withinBlob,
+} from "../blob-store.ts";
+import type { BlobOptions, BlobRange, BlobStore, BlobUpkeep, ListedBlob } from "../blob-store.ts";
+import type { ReleaseBlob, StoredBlob, Swept } from "../blob-store.ts";
 import { PlaceFault, diskFailure, findDiskLayout, isOwnDirectory, isWhole, makeDiskLayout } from "./disk-layout.ts";
 import { onDisk, syncNames } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 import { DiskPlace } from "./disk-place.ts";
 import type { DiskPlaceOptions } from "./disk-place.ts";
 import { changeUsage, commitBlob, everyRecord, readRecord, removeBlob, toKey } from "./disk-records.ts";
+import { stageContent, writeDurably } from "./disk-records.ts";
 import type { BlobRecord } from "./disk-records.ts";
 import { sweepDisk } from "./disk-sweep.ts";
+import { openContent } from "./read-content.ts";
 
 export interface DiskBlobOptions extends BlobOptions {
   /** Drives the heartbeat that tells processes in other containers that this one is running. */

@@ -1,12 +1,22 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { SkillsError } from "../../errors.ts";
-import { countUsage, quotaRefusal } from "../blob-quota.ts";
-import type { BlobOptions, BlobUsage, CountedUsage } from "../blob-quota.ts";
-import type { StoredBlob } from "../blob-store.ts";
-import { createFlags, everyShard, fileMode, hasCode, isFull, isOwnDirectory, makeDirectory } from "./disk-layout.ts";
+import { blobTooLarge, countUsage, quotaRefusal } from "../blob-store.ts";
+import type { BlobOptions, BlobUsage, CountedUsage, StoredBlob } from "../blob-store.ts";
+import {
+  SourceFailure,
+  createFlags,
+  everyShard,
+  fileMode,
+  hasCode,
+  isFull,
+  isOwnDirectory,
+  makeDirectory,
+} from "./disk-layout.ts";
 import { objectPath, readFlags, recordPath, referencePath, shardOf } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 
@@ -56,6 +66,106 @@ export async function* everyRecord(layout: DiskLayout): AsyncGenerator<FoundReco
     yield* names.filter((key) => keyPattern.test(key)).map((key) => ({ key, record: readRecord(layout, key) }));
     await setImmediate();
   }
+}
+
+/** For writing and hashing. */
+const sliceBytes = 512 * 1024;
+
+export interface StagingOptions<Record> {
+  readonly limitBytes: number;
+  readonly signal: AbortSignal | undefined;
+  /** Writes the record of the content while the content is being synced. */
+  readonly record: (staged: Pick<StoredBlob, "size" | "sha256">) => Promise<Record>;
+}
+
+/**
+ * Writes the content to a new file and resolves when it is durable, so that no name can lead to incomplete content. Hashes while
+ * writing and joins small chunks; at most one slice and one chunk are in memory.
+ * After a failure, the caller removes the file.
+ */
+export async function stageContent<Record>(
+  file: string,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+  { limitBytes, signal, record }: StagingOptions<Record>,
+): Promise<Record> {
+  const handle = await open(file, createFlags, fileMode);
+  try {
+    const hash = createHash("sha256");
+    let size = 0;
+    for await (const slice of toSlices(fromSource(content, signal))) {
+      size += slice.length;
+      if (size > limitBytes) throw blobTooLarge(limitBytes);
+      const written = writeWhole(handle, slice);
+      hash.update(slice);
+      await written;
+    }
+    const syncing = handle.sync();
+    // Awaited below. Prevents an unhandled rejection in the meantime.
+    syncing.catch(() => undefined);
+    const recorded = await record({ size, sha256: hash.digest("hex") });
+    await syncing;
+    return recorded;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a new small file and syncs its content, but not its directory entry. */
+export async function writeDurably(file: string, text: string): Promise<void> {
+  const handle = await open(file, createFlags, fileMode);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Joins small chunks, because each write uses another thread, and pipes and sockets produce small ones. Reuses the memory of a slice. */
+async function* toSlices(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let slice: Buffer | undefined;
+  let filled = 0;
+  for await (const chunk of chunks) {
+    if (filled + chunk.length > sliceBytes && slice !== undefined) {
+      yield slice.subarray(0, filled);
+      filled = 0;
+    }
+    if (chunk.length >= sliceBytes) {
+      yield chunk;
+      continue;
+    }
+    slice ??= Buffer.allocUnsafeSlow(sliceBytes);
+    slice.set(chunk, filled);
+    filled += chunk.length;
+  }
+  if (slice !== undefined && filled > 0) yield slice.subarray(0, filled);
+}
+
+async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let done = 0; done < chunk.length;) {
+    done += (await handle.write(chunk, done, chunk.length - done)).bytesWritten;
+  }
+}
+
+/** The chunks of the source. Wraps errors of the source and the reason of the signal, but not errors of the consumer. */
+async function* fromSource(
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  try {
+    signal?.throwIfAborted();
+    for await (const chunk of content instanceof Uint8Array ? cut(content) : content) {
+      signal?.throwIfAborted();
+      yield chunk;
+    }
+    signal?.throwIfAborted();
+  } catch (cause) {
+    throw new SourceFailure("the source of a blob failed", { cause });
+  }
+}
+
+function* cut(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
 }
 
 /** Turns staged content into a blob. Requires the turn; returns an error where the quota is exceeded. */

@@ -1,5 +1,4 @@
-import { quotaExceeded } from "../../blobs/blob-quota.ts";
-import { parseBlobKind } from "../../blobs/blob-store.ts";
+import { quotaExceeded, parseBlobKind } from "../../blobs/blob-store.ts";
 import type { StoredBlob } from "../../blobs/blob-store.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { RunHost } from "../../sandbox/sandbox.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { stageContent } from "../../../src/blobs/disk/disk-content.ts";
+import { stageContent } from "../../../src/blobs/disk/disk-records.ts";
 
 describe("content that cannot be synced to disk", () => {
   let directory = "";

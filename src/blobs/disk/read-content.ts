@@ -3,116 +3,15 @@ import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { SkillsError } from "../../errors.ts";
-import { blobTooLarge } from "../blob-store.ts";
 import type { StoredBlob } from "../blob-store.ts";
-import { SourceFailure, createFlags, fileMode, hasCode, isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";
+import { hasCode, isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 
 const chunkBytes = 64 * 1024;
 /** Larger than a chunk, because each read uses another thread. */
 const readBytes = 4 * chunkBytes;
-/** For writing and hashing. */
-const sliceBytes = 512 * 1024;
+const hashBytes = 512 * 1024;
 const verifiedKept = 4096;
-
-type Digest = Pick<StoredBlob, "size" | "sha256">;
-
-export interface StagingOptions<Record> {
-  readonly limitBytes: number;
-  readonly signal: AbortSignal | undefined;
-  /** Writes the record of the content while the content is being synced. */
-  readonly record: (staged: Digest) => Promise<Record>;
-}
-
-/**
- * Writes the content to a new file and resolves when it is durable, so that no name can lead to incomplete content. Hashes while
- * writing and joins small chunks; at most one slice and one chunk are in memory.
- * After a failure, the caller removes the file.
- */
-export async function stageContent<Record>(
-  file: string,
-  content: Uint8Array | AsyncIterable<Uint8Array>,
-  { limitBytes, signal, record }: StagingOptions<Record>,
-): Promise<Record> {
-  const handle = await open(file, createFlags, fileMode);
-  try {
-    const hash = createHash("sha256");
-    let size = 0;
-    for await (const slice of toSlices(fromSource(content, signal))) {
-      size += slice.length;
-      if (size > limitBytes) throw blobTooLarge(limitBytes);
-      const written = writeWhole(handle, slice);
-      hash.update(slice);
-      await written;
-    }
-    const syncing = handle.sync();
-    // Awaited below. Prevents an unhandled rejection in the meantime.
-    syncing.catch(() => undefined);
-    const recorded = await record({ size, sha256: hash.digest("hex") });
-    await syncing;
-    return recorded;
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Writes a new small file and syncs its content, but not its directory entry. */
-export async function writeDurably(file: string, text: string): Promise<void> {
-  const handle = await open(file, createFlags, fileMode);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Joins small chunks, because each write uses another thread, and pipes and sockets produce small ones. Reuses the memory of a slice. */
-async function* toSlices(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let slice: Buffer | undefined;
-  let filled = 0;
-  for await (const chunk of chunks) {
-    if (filled + chunk.length > sliceBytes && slice !== undefined) {
-      yield slice.subarray(0, filled);
-      filled = 0;
-    }
-    if (chunk.length >= sliceBytes) {
-      yield chunk;
-      continue;
-    }
-    slice ??= Buffer.allocUnsafeSlow(sliceBytes);
-    slice.set(chunk, filled);
-    filled += chunk.length;
-  }
-  if (slice !== undefined && filled > 0) yield slice.subarray(0, filled);
-}
-
-async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let done = 0; done < chunk.length;) {
-    done += (await handle.write(chunk, done, chunk.length - done)).bytesWritten;
-  }
-}
-
-/** The chunks of the source. Wraps errors of the source and the reason of the signal, but not errors of the consumer. */
-async function* fromSource(
-  content: Uint8Array | AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array> {
-  try {
-    signal?.throwIfAborted();
-    for await (const chunk of content instanceof Uint8Array ? cut(content) : content) {
-      signal?.throwIfAborted();
-      yield chunk;
-    }
-    signal?.throwIfAborted();
-  } catch (cause) {
-    throw new SourceFailure("the source of a blob failed", { cause });
-  }
-}
-
-function* cut(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += sliceBytes) yield bytes.subarray(at, at + sliceBytes);
-}
 
 /**
  * Reads a range of content after hashing all of it, even for a small range, but only once per version of the file: `verified` keeps which
@@ -121,7 +20,7 @@ function* cut(bytes: Uint8Array): Generator<Uint8Array> {
  */
 export async function openContent(
   layout: DiskLayout,
-  { sha256, size }: Digest,
+  { sha256, size }: Pick<StoredBlob, "sha256" | "size">,
   { start, end }: { readonly start: number; readonly end: number },
   verified: Set<string>,
 ): Promise<AsyncGenerator<Uint8Array> | undefined> {
@@ -202,7 +101,7 @@ async function digest(handle: FileHandle, size: number): Promise<string | undefi
   const stats = await handle.stat();
   if (!stats.isFile() || stats.size !== size) return undefined;
   const hash = createHash("sha256");
-  const buffer = Buffer.allocUnsafe(Math.min(sliceBytes, size));
+  const buffer = Buffer.allocUnsafe(Math.min(hashBytes, size));
   for (let at = 0; at < size;) {
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
     if (bytesRead === 0) return undefined;
