@@ -6,43 +6,35 @@ import { defineTool } from "./tool.ts";
 import type { RunContext } from "./tool.ts";
 import { runArguments, wholeNumber } from "./input/parameters.ts";
 
+const input = z.strictObject({
+  name: z.string().describe("Skill name"),
+  version: z.string().optional().describe("Skill version (omit for latest)"),
+  args: runArguments.optional().describe("JSON-serializable arguments to pass to the skill"),
+  input_blobs: z.array(z.string()).optional().describe("Blob IDs to mount in the sandbox"),
+  timeout_ms: wholeNumber({ least: 1 }).optional().describe("Execution timeout in milliseconds"),
+  script: z
+    .string()
+    .optional()
+    .describe(
+      "A script of the skill to run instead of its entrypoint (e.g., 'scripts/extract.py'); args is then {argv: [...], stdin?}",
+    ),
+});
+
 export const executeSkill = defineTool({
   name: "execute_skill",
   description: "Execute a skill's entrypoint in an ephemeral sandbox.",
-  input: z.strictObject({
-    name: z.string().describe("Skill name"),
-    version: z.string().optional().describe("Skill version (omit for latest)"),
-    args: runArguments.optional().describe("JSON-serializable arguments to pass to the skill"),
-    input_blobs: z.array(z.string()).optional().describe("Blob IDs to mount in the sandbox"),
-    timeout_ms: wholeNumber({ least: 1 }).optional().describe("Execution timeout in milliseconds"),
-    script: z
-      .string()
-      .optional()
-      .describe(
-        "A script of the skill to run instead of its entrypoint (e.g., 'scripts/extract.py'); args is then {argv: [...], stdin?}",
-      ),
-  }),
+  input,
   output: runResult,
-  async run(context, input, signal) {
-    const { skill } = context.skills.find(input.name, input.version);
-    const spec = await planOf(context, input, signal);
-    return { output: await context.runs().run(spec, context, signal), skill };
+  async run(context, given, signal) {
+    const spec = await planOf(context, given, signal);
+    return { output: await context.runs().run(spec, context, signal), skill: spec.skill };
   },
-  check: async (context, input, signal) =>
-    await context.runs().check(await planOf(context, input, signal), context, signal),
+  check: async (context, given, signal) =>
+    await context.runs().check(await planOf(context, given, signal), context, signal),
 });
 
-interface Input {
-  readonly name: string;
-  readonly version?: string | undefined;
-  readonly args?: unknown;
-  readonly input_blobs?: readonly string[] | undefined;
-  readonly timeout_ms?: number | undefined;
-  readonly script?: string | undefined;
-}
-
-async function planOf(context: RunContext, input: Input, signal: AbortSignal): Promise<RunSpec> {
-  const { name, version, args, input_blobs: inputBlobs, timeout_ms: timeoutMs, script } = input;
+async function planOf(context: RunContext, given: z.infer<typeof input>, signal: AbortSignal): Promise<RunSpec> {
+  const { name, version, args, input_blobs: inputBlobs, timeout_ms: timeoutMs, script } = given;
   const request = { name, version, args: args as Arguments | undefined, inputBlobs, timeoutMs, script };
   return await context.runs().plan({ type: "skill", ...request }, context, signal);
 }

@@ -110,7 +110,7 @@ export const servedTools: ReadonlyMap<string, ToolFacts> = new Map(Object.entrie
 interface ToolOutcome<Output> {
   readonly output: Output;
   /** The skill that was used, for the ledger. */
-  readonly skill?: Skill;
+  readonly skill?: Pick<Skill, "name" | "version"> | undefined;
 }
 
 /** A tool. The types of `run` follow from its schemas. */
