@@ -171,7 +171,7 @@ export interface BlobOptions {
 
 const mebibyte = 1024 * 1024;
 
-export const blobDefaults: Required<BlobOptions> = Object.freeze({
+const blobDefaults: Required<BlobOptions> = Object.freeze({
   maxBlobBytes: 10 * mebibyte,
   quotaBytes: 1024 * mebibyte,
   maxBlobs: 20_000,
