@@ -4,7 +4,16 @@ import { SkillsError } from "../errors.ts";
 import { type Settings, toSettingsData } from "../options.ts";
 import type { Problem } from "../skills/rules/problem.ts";
 import type { Skill } from "../skills/skill.ts";
-import type { CallFacts, CallResult, FromSkills, Opening, PlainError, SkillNumber, SkillsChange, ToSkills } from "./serve-skills.ts";
+import type {
+  CallFacts,
+  CallResult,
+  FromSkills,
+  Opening,
+  PlainError,
+  SkillNumber,
+  SkillsChange,
+  ToSkills,
+} from "./serve-skills.ts";
 
 interface RemoteCall extends CallFacts {
   readonly name: string;

@@ -72,10 +72,10 @@ describe("the server's instructions", () => {
   });
 
   test("wait for the first reading of the disk, but not for long", async () => {
-    const { door, caller, catalog } = await openDoor();
+    const { door, caller } = await openDoor();
     const clock = manualClock();
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const unread = { ...catalog, snapshot: { skills: [], problems: [] }, ready: new Promise<never>(() => undefined) };
+    const unread = { snapshot: { skills: [], problems: [] }, ready: new Promise<never>(() => undefined) };
     const ended = serveMcp({ ...door, clock }, { ...caller, skills: unread }, { input, output });
     const answered = openStdioClient(input, output).ask(initialize);
     await expect.poll(() => clock.pending).toBeGreaterThan(0);
