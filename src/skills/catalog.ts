@@ -192,7 +192,14 @@ export class Catalog {
     if (this.#isReady) return;
     const file = this.#roots[0]?.path ?? "skills";
     const fix = "See the log, then restart.";
-    const problem: Problem = { code: "unreadable", severity: "error", file, line: 1, column: 1, message, fix };
+    const place = { file, line: 1, column: 1 };
+    const problem: Problem = {
+      code: "unreadable",
+      severity: "error",
+      ...place,
+      message: message.replace(/\.$/, ""),
+      fix,
+    };
     this.#snapshot = Object.freeze({ skills: [], problems: [problem], ownRoots: this.#ownRoots });
   }
 }

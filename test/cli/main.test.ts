@@ -45,7 +45,7 @@ test.each([
   ["call", ["--skills DIR", "--cwd DIR", "--no-default-roots"]],
   ["tools", ["--format mcp|openai|anthropic|json-schema"]],
   ["mcp", ["--skills DIR", "--cwd DIR", "--no-default-roots"]],
-  ["blobs", ["--raw", "--json"]],
+  ["blobs", ["--json"]],
   ["ledger", ["--json"]],
   ["runs", ["--json"]],
   ["check", ["--level spec|claude|wire|lenient", "--reporter pretty|json|github|sarif", "--fix", "--watch"]],

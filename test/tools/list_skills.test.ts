@@ -149,7 +149,7 @@ describe("limit", () => {
     const { call } = await openTools({});
     const { code, violations } = await refusal(call("list_skills", { limit }));
     expect(code).toBe("VALIDATION_ERROR");
-    expect(violations).toEqual([{ field: "/limit", expected: "a whole number, 1 or more", actual: limit }]);
+    expect(violations).toEqual([{ field: "/limit", expected: "a whole number, 1 or more", actual: limit ?? "null" }]);
   });
 });
 

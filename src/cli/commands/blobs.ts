@@ -33,7 +33,7 @@ const choices = oneOf(Object.keys(actions));
 export const command = defineCommand({
   usage: `blobs ${Object.keys(actions).join("|")} [ID…] [options]`,
   positionals: { name: `action: ${choices}`, minimum: 1, maximum: Infinity },
-  options: { raw: { type: "boolean", help: "With show: the same as read." }, json },
+  options: { json },
   examples: ["blobs list", "blobs read blob:ad71aad90100ebcbafda4ff4cb42b64d > out.json"],
   notes: [
     "list: all blobs, oldest first. show ID: its facts and its first 2,000 bytes. read ID: its content.",
@@ -42,8 +42,7 @@ export const command = defineCommand({
     notes.data,
   ],
   async run({ options, positionals: [action = "", ...ids] }, terminal) {
-    const name = action === "show" && options.raw === true ? "read" : action;
-    const chosen = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    const chosen = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (chosen === undefined) throw usageError(`unknown action ${action}; use ${choices}`);
     if (ids.length < chosen.least) throw usageError("missing ID");
     const surplus = ids[chosen.most];

@@ -16,6 +16,7 @@ export const command = defineCommand({
   options: { json },
   notes: [
     "list: runs of the last 24 hours, newest first. show ID: what was to run, how it went, and its result.",
+    "A run is interrupted if its process ended before it.",
     "Exits with 1 if there is no such run.",
     notes.data,
   ],

@@ -50,5 +50,5 @@ function toLevel({ severity }: Problem): "warning" | "info" {
 }
 
 function toLine({ code, file, line, column, message, fix }: Problem): string {
-  return `${file}:${line}:${column} ${code}: ${message.replace(/\.$/, "")}. ${fix}`;
+  return `${file}:${line}:${column} ${code}: ${message}. ${fix}`;
 }

@@ -13,7 +13,12 @@ export function wholeFile(code: RuleCode, file: string, message: string, fix: st
 /** The finding for what cannot be read. Rethrows errors that are not ours. */
 export function unreadable(target: string, error: unknown): Finding {
   if (!isSkillsError(error)) throw error;
-  return wholeFile("unreadable", target, error.message, "Make it readable for this user, or remove it.");
+  return wholeFile(
+    "unreadable",
+    target,
+    error.message.replace(/\.$/, ""),
+    "Make it readable for this user, or remove it.",
+  );
 }
 
 /** The finding for one file that we fail at, which costs no other skill. */
@@ -42,7 +47,7 @@ export function notAFile(file: string, kind: Exclude<Entry["kind"], "file">): Fi
 
 /** The finding for an explicit root. */
 export function missingRoot(directory: string): Finding {
-  return wholeFile("unreadable", directory, `${directory} does not exist.`, "Create it, or name another directory.");
+  return wholeFile("unreadable", directory, `${directory} does not exist`, "Create it, or name another directory.");
 }
 
 export function unusedFile(file: string, used: string): Finding {

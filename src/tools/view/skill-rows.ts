@@ -10,7 +10,7 @@ export interface RowOfSkill {
 }
 
 /** Descriptions are truncated to the largest of these lengths with which all rows fit; if none fits, only names are listed. */
-const descriptionLengths = [160, 80, 40, 0];
+const descriptionLengths = [160, 120, 80, 60, 40, 0];
 
 /**
  * Skills as a list for a model: one line each, in at most `limit` bytes, and how many did not fit. A description is quoted as data on one

@@ -52,7 +52,7 @@ told.putWhenFull = await outcome(put);
 for (let at = 0; at < 200; at++) ledger.record({ at, tool: "full", door: "cli" });
 told.loggedWhenFull = [...logged];
 told.listWhenFull = blobs("list").stdout.trimEnd().split("\n").length;
-told.showWhenFull = blobs("show", one.id, "--raw").stdout.length;
+told.showWhenFull = blobs("read", one.id).stdout.length;
 told.sweepWhenFull = blobs("sweep");
 told.removeWhenFull = blobs("rm", one.id);
 rmSync(path.join(disk, "junk"));
@@ -66,7 +66,7 @@ const next = diskLedger(path.join(disk, "ledger"), { log: (_level, message) => v
 execFileSync("mount", ["-o", "remount,ro", disk]);
 told.putWhenReadOnly = await outcome(put);
 told.statWhenReadOnly = await outcome(() => store.stat("me", two.id));
-told.showWhenReadOnly = blobs("show", two.id, "--raw").stdout.length;
+told.showWhenReadOnly = blobs("read", two.id).stdout.length;
 told.removeWhenReadOnly = blobs("rm", two.id);
 told.sweepWhenReadOnly = blobs("sweep");
 next.record({ at: 4, tool: "read-only", door: "cli" });

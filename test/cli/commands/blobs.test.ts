@@ -59,7 +59,7 @@ describe("acp-skills blobs", () => {
     expect(JSON.parse((await blobs("list", "--json")).stdout)).toEqual({ blobs: [] });
   });
 
-  test("show prints facts and a safe preview; read and --raw print the bytes", async () => {
+  test("show prints facts and a safe preview; read prints the bytes", async () => {
     const text = `\u001b[31mé${"x".repeat(3_000)}`;
     const id = await put("local", "text/plain", text);
     const { code, stdout } = await blobs("show", id);
@@ -69,7 +69,6 @@ describe("acp-skills blobs", () => {
     expect(stdout).not.toContain("\u001b");
     expect(stdout).toContain(`… (${Buffer.byteLength(text)} bytes; all of it: acp-skills blobs read ${id})\n`);
     expect((await blobs("read", id)).stdout).toBe(text);
-    expect((await blobs("show", id, "--raw")).stdout).toBe(text);
     expect(JSON.parse((await blobs("show", id, "--json")).stdout)).toMatchObject({ id, size_bytes: text.length + 1 });
   });
 
@@ -81,7 +80,7 @@ describe("acp-skills blobs", () => {
   test("a reader that closes stdout early does not change the exit code", async () => {
     const id = await put("local", "application/octet-stream", new Uint8Array(4 * 1024 * 1024));
     const env = { ACP_SKILLS_HOME: project.at("data") };
-    const child = startCli(["blobs", "show", id, "--raw"], { cwd: project.directory, env });
+    const child = startCli(["blobs", "read", id], { cwd: project.directory, env });
     let stderr = "";
     child.stderr.on("data", (text: Buffer) => (stderr += text.toString()));
     await once(child.stdout, "data");

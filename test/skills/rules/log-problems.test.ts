@@ -3,7 +3,7 @@ import { createProblemLog } from "../../../src/skills/rules/log-problems.ts";
 import type { Problem } from "../../../src/skills/rules/problem.ts";
 
 function problem(severity: Problem["severity"], file: string, code = "name-missing"): Problem {
-  return { code, severity, file, line: 1, column: 1, message: "It is wrong.", fix: "Correct it." };
+  return { code, severity, file, line: 1, column: 1, message: "It is wrong", fix: "Correct it." };
 }
 
 function open() {

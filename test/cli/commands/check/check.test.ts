@@ -243,6 +243,8 @@ test("prints nothing but the report on stdout with the github and sarif reporter
   expect(github.stdout).toMatch(
     /^::error file=skills\/pdf\/SKILL\.md,line=2,col=7,endLine=2,endColumn=10,title=name-not-lowercase::name `PDF` contains uppercase letters\. .*\n/,
   );
+  const missing = await check("nowhere", "--reporter", "github");
+  expect(missing.stdout).toContain(`${project.at("nowhere")} does not exist. Create it, or name another directory.\n`);
   const sarif = await check("skills", "--reporter=sarif");
   expect(sarif).toMatchObject({ code: 1, stderr: "acp-skills: found 1, checked 1, not checked 0\n" });
   expect(JSON.parse(sarif.stdout)).toMatchObject({ version: "2.1.0", runs: [{ results: [{}] }] });
