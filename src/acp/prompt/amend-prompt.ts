@@ -30,17 +30,19 @@ export function amendPrompt(
   const getsIndex = teach && session.getsIndex && method === sessionPrompt;
   const withIndex = (amendments: readonly Amendment[]): readonly Amendment[] =>
     getsIndex ? addIndex(session, prompt, amendments) : amendments;
+  const waits = getsIndex && !session.isRead && !session.hasWaited;
+  if (waits) session.hasWaited = true;
+  const read = waits ? session.untilRead(readTimeout) : undefined;
   if (invocation !== undefined) {
     const invoked = session.service.invoke(session.key, invocation.name, invocation.sigil);
-    return withinTime(Promise.resolve(invoked), clock, invokeTimeout).then((skill) => {
+    return withinTime(Promise.resolve(invoked), clock, invokeTimeout).then(async (skill) => {
+      await read;
       if (skill === undefined) return withIndex([]);
       if ("command" in skill) return withIndex(callByCommand(invocation, skill.command));
       return withIndex(rewritePrompt(invocation, skill, takesResources));
     });
   }
-  if (!getsIndex || session.isRead || session.hasWaited) return withIndex([]);
-  session.hasWaited = true;
-  return session.untilRead(readTimeout).then(() => withIndex([]));
+  return read === undefined ? withIndex([]) : read.then(() => withIndex([]));
 }
 
 function addIndex(session: RelayedSession, prompt: unknown, amendments: readonly Amendment[]): readonly Amendment[] {
