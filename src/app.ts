@@ -7,7 +7,7 @@ import { SkillsError } from "./errors.ts";
 import { diskLedger } from "./ledger/disk-ledger.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Settings } from "./options.ts";
-import type { RunMeansOnDisk } from "./runs/run-means.ts";
+import type { LocalRunEnvironment } from "./runs/run-environment.ts";
 import { diskSkillBytes, diskSkillFiles } from "./skills/files/disk-skill-files.ts";
 import type { SkillSource } from "./skills/files/skill-files.ts";
 import { openSkillHasher } from "./skills/hash/hash-skill.ts";
@@ -59,7 +59,7 @@ export function openApp(settings: Settings, parts: AppParts = {}): App {
 
 interface OpenTools {
   readonly toolbox: Toolbox;
-  readonly means: RunMeansOnDisk;
+  readonly environment: LocalRunEnvironment;
 }
 
 class SkillsApp implements App {
@@ -111,14 +111,14 @@ class SkillsApp implements App {
   }
 
   async #open(): Promise<OpenTools> {
-    const [{ openToolbox }, { toToolLimits }, { createRuns }, { openRunMeans }] = await Promise.all([
+    const [{ openToolbox }, { toToolLimits }, { createRuns }, { openRunEnvironment }] = await Promise.all([
       import("./tools/toolbox.ts"),
       import("./tools/input/limits.ts"),
       import("./runs/runs.ts"),
-      import("./runs/run-means.ts"),
+      import("./runs/run-environment.ts"),
     ]);
     const { dataDirectory, blobs: blobLimits } = this.#settings;
-    const means = openRunMeans(this.#settings);
+    const environment = openRunEnvironment(this.#settings);
     const { blobs, source, hasher, log } = this;
     const toolbox = openToolbox({
       blobs,
@@ -128,13 +128,13 @@ class SkillsApp implements App {
       limits: toToolLimits(blobLimits),
       dataDirectory,
       now: this.#now,
-      runs: createRuns(means),
+      runs: createRuns(environment),
       onUse: (use) => {
         this.ledger.record(use);
       },
     });
     if (this.#closing === undefined) this.#sweepAfter(firstSweepAfterMs);
-    return { toolbox, means };
+    return { toolbox, environment };
   }
 
   #sweepAfter(ms: number): void {
@@ -158,7 +158,7 @@ class SkillsApp implements App {
     // A failure to open was reported to those who called.
     const tools = await this.#tools?.catch(() => undefined);
     this.#stopSweeping();
-    await Promise.all([this.#skillset.close().catch(failed), tools?.means.close().catch(failed)]);
+    await Promise.all([this.#skillset.close().catch(failed), tools?.environment.close().catch(failed)]);
     await this.blobs.close().catch(failed);
     this.ledger.close();
   }

@@ -5,7 +5,7 @@ import type { Grants } from "../trust/grants.ts";
 import { authorize, pinsGrants } from "./authorize/authorize.ts";
 import type { Authorization } from "./authorize/authorize.ts";
 import { executeRun } from "./execute/execute-run.ts";
-import type { CurrentRun, EndedRun, ExecutionMeans, NestedCall, Nesting } from "./execute/execute-run.ts";
+import type { CurrentRun, EndedRun, ExecutionEnvironment, NestedCall, Nesting } from "./execute/execute-run.ts";
 import { prepareRun } from "./execute/prepare-run.ts";
 import { planCodeRun } from "./plan/plan-run.ts";
 import type { Arguments, CodeRunRequest } from "./plan/plan-run.ts";
@@ -43,7 +43,7 @@ export interface Runs {
   run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult>;
 }
 
-export interface RunsOptions extends Omit<ExecutionMeans, "runNested">, RunQueueOptions {
+export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, RunQueueOptions {
   readonly grants: Grants;
   readonly records: Pick<RunStore, "keep">;
   /** Milliseconds since 1970. */
@@ -56,13 +56,13 @@ export function createRuns(options: RunsOptions): Runs {
 
 class StagedRuns implements Runs {
   readonly #options: RunsOptions;
-  readonly #means: ExecutionMeans;
+  readonly #environment: ExecutionEnvironment;
   readonly #queue;
   readonly notice;
 
   constructor(options: RunsOptions) {
     this.#options = options;
-    this.#means = { ...options, runNested: (...given) => this.#runNested(...given) };
+    this.#environment = { ...options, runNested: (...given) => this.#runNested(...given) };
     this.#queue = createRunQueue(options);
     this.notice = pinsGrants(options.grants);
   }
@@ -87,7 +87,7 @@ class StagedRuns implements Runs {
       run.tell({ type: "queued", behind: this.#queue.behind });
       const leave = await this.#queue.enter(caller.owner, signal);
       try {
-        return await executeRun(run, this.#means);
+        return await executeRun(run, this.#environment);
       } finally {
         leave();
       }
@@ -133,7 +133,7 @@ class StagedRuns implements Runs {
     }
     return await this.#recorded(spec, caller, signal, async (run) => {
       this.#authorize(spec, caller);
-      return await executeRun(run, this.#means, nesting);
+      return await executeRun(run, this.#environment, nesting);
     });
   }
 }

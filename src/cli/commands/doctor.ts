@@ -5,7 +5,7 @@ import { readOptions } from "../../options.ts";
 import type { Settings } from "../../options.ts";
 import { idleGrants } from "../../runs/authorize/idle-grants.ts";
 import { defaultRunLimits, maxTimeoutMs } from "../../runs/plan/run-limits.ts";
-import { openRunMeans } from "../../runs/run-means.ts";
+import { openRunEnvironment } from "../../runs/run-environment.ts";
 import { findCommand, findPython } from "../../sandbox/find/find-programs.ts";
 import { findCgroups } from "../../sandbox/processes/cgroups.ts";
 import { running, toRunningOptions } from "../arguments/running-options.ts";
@@ -59,8 +59,8 @@ type Report = Awaited<ReturnType<typeof examine>>;
 
 /** What `--json` prints. */
 async function examine(settings: Settings, { catalog, roots: searched }: Listing) {
-  const means = openRunMeans(settings);
-  const [tiers, python] = await Promise.all([means.report(), findPython()]).finally(() => means.close());
+  const environment = openRunEnvironment(settings);
+  const [tiers, python] = await Promise.all([environment.report(), findPython()]).finally(() => environment.close());
   const problem = storageFault(settings.dataDirectory);
   return {
     version,
@@ -75,7 +75,7 @@ async function examine(settings: Settings, { catalog, roots: searched }: Listing
       memory_mb: defaultRunLimits.memoryBytes / mebibyte,
       processes: defaultRunLimits.processes,
       disk_mb: defaultRunLimits.diskBytes / mebibyte,
-      concurrent_runs: means.concurrency,
+      concurrent_runs: environment.concurrency,
     },
     cgroup: toCgroup(),
     data_directory: settings.dataDirectory,

@@ -1,6 +1,6 @@
 import { isSkillsError } from "../../errors.ts";
 import { requirementsFile } from "../../runs/plan/dependencies.ts";
-import { packagesIn } from "../../runs/run-means.ts";
+import { packagesIn } from "../../runs/run-environment.ts";
 import { findPython } from "../../sandbox/find/find-programs.ts";
 import { installRequirements } from "../../sandbox/requirements/install-requirements.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";

@@ -1,4 +1,4 @@
-import { runRecordsIn } from "../../runs/run-means.ts";
+import { runRecordsIn } from "../../runs/run-environment.ts";
 import type { RunSpec } from "../../runs/run-spec.ts";
 import { diskRunStore } from "../../runs/store/disk-run-store.ts";
 import type { KeptRun } from "../../runs/store/run-store.ts";

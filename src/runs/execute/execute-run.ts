@@ -11,7 +11,7 @@ import type { RunCaller } from "../run-caller.ts";
 import type { RunStep } from "../run-event.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { prepareRun } from "./prepare-run.ts";
-import type { RunMeans } from "./prepare-run.ts";
+import type { RunEnvironment } from "./prepare-run.ts";
 
 /** A run at some depth of nesting. */
 export interface CurrentRun {
@@ -42,7 +42,7 @@ export interface NestedCall {
   readonly signal: AbortSignal;
 }
 
-export interface ExecutionMeans extends RunMeans {
+export interface ExecutionEnvironment extends RunEnvironment {
   readonly clock: Clock;
   readonly newRunId: () => string;
   /** Plans, authorizes, executes and records a skill that the code of `outer` calls. */
@@ -62,12 +62,16 @@ export interface EndedRun {
  * Executes an authorized run in a sandbox. Throws as `prepareRun` does. Once user code was started, it throws only failures of ours and
  * the reason of `signal`. `around` is what it shares with the run that called it.
  */
-export async function executeRun(current: CurrentRun, means: ExecutionMeans, around?: Nesting): Promise<EndedRun> {
+export async function executeRun(
+  current: CurrentRun,
+  environment: ExecutionEnvironment,
+  around?: Nesting,
+): Promise<EndedRun> {
   const { spec, caller, tell, signal } = current;
-  const { sandbox, run } = await prepareRun(spec, caller, means, signal);
+  const { sandbox, run } = await prepareRun(spec, caller, environment, signal);
   const release = await holdBlobs(caller, spec);
   try {
-    const start = means.clock.now();
+    const start = environment.clock.now();
     const nesting = around ?? {
       depth: 1,
       hidden: [],
@@ -79,13 +83,13 @@ export async function executeRun(current: CurrentRun, means: ExecutionMeans, aro
     const own = createMask(run.secrets);
     const mask = hidden.length === 0 ? own : createMask(run.secrets, hidden);
     const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
-    const called = callableSkills(current, below, means);
+    const called = callableSkills(current, below, environment);
     const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, tell });
     tell({ type: "started", isolation: sandbox.tier });
     const end = await sandbox.run(run, record.host, signal);
     // The caller has gone: there is nobody to be told.
     if (end.type === "cancelled") signal.throwIfAborted();
-    const durationMs = Math.max(0, Math.round(means.clock.now() - start));
+    const durationMs = Math.max(0, Math.round(environment.clock.now() - start));
     const facts = { run, spec, caller, mask, nestedBlobs: called.blobs, durationMs, isolation: sandbox.tier };
     const ended = await toRunResult(end, record, facts);
     return end.type === "returned" ? { ...ended, returned: { value: await own.json(end.value) } } : ended;
@@ -111,7 +115,7 @@ class SkillCallError extends Error implements SkillCallFailure {
 function callableSkills(
   outer: CurrentRun,
   nesting: Nesting,
-  { clock, newRunId, runNested }: ExecutionMeans,
+  { clock, newRunId, runNested }: ExecutionEnvironment,
 ): { readonly call: RunHost["callSkill"]; readonly blobs: readonly string[] } {
   const blobs: string[] = [];
 

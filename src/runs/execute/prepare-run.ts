@@ -15,7 +15,7 @@ import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 
 /** What runs need besides a spec and a caller. */
-export interface RunMeans {
+export interface RunEnvironment {
   /** Throws SANDBOX_UNAVAILABLE where no tier is available. */
   readonly sandbox: () => Promise<Sandbox>;
   /** The value of a secret, for one skill; undefined where none is configured, or it cannot be read. */
@@ -39,16 +39,16 @@ export interface PreparedRun {
 export async function prepareRun(
   spec: RunSpec,
   caller: RunCaller,
-  means: RunMeans,
+  environment: RunEnvironment,
   signal: AbortSignal,
 ): Promise<PreparedRun> {
-  const project = projectOf(spec, caller, means);
-  const secrets = await readSecrets(spec, means);
+  const project = projectOf(spec, caller, environment);
+  const secrets = await readSecrets(spec, environment);
   const mounts: PlannedMount[] = [];
   for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
   const skills = mounts.map((mount) => toMountedSkill(caller.sourceOf(mount.skill), mount));
   const own = spec.mounts.findIndex(({ slug }) => slug === spec.skill?.slug);
-  const packages = await findPackages(mounts[own]?.skill, skills[own], means);
+  const packages = await findPackages(mounts[own]?.skill, skills[own], environment);
   const run: SandboxRun = {
     runId: spec.runId,
     program: spec.program,
@@ -61,14 +61,14 @@ export async function prepareRun(
     ...(project !== undefined && { project }),
     ...(packages !== undefined && { packages }),
   };
-  const sandbox = await means.sandbox();
+  const sandbox = await environment.sandbox();
   const refusal = sandbox.refuses(run);
   if (refusal === undefined) return { sandbox, run };
   const hint = "acp-skills doctor reports what this machine supports.";
   throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
 }
 
-async function readSecrets({ skill, needs }: RunSpec, { readSecret }: RunMeans): Promise<Record<string, string>> {
+async function readSecrets({ skill, needs }: RunSpec, { readSecret }: RunEnvironment): Promise<Record<string, string>> {
   if (skill === undefined) return {};
   const secrets: [string, string][] = [];
   const missing: string[] = [];
@@ -120,13 +120,13 @@ export function toMountedSkill({ files: disk, bytes }: SkillSource, { skill, fil
 async function findPackages(
   skill: Skill | undefined,
   mounted: MountedSkill | undefined,
-  means: RunMeans,
+  environment: RunEnvironment,
 ): Promise<string | undefined> {
   const file = mounted?.files.find(({ path }) => path === requirementsFile);
   if (skill === undefined || file === undefined) return undefined;
   const chunks: Uint8Array[] = [];
   for await (const chunk of file.read()) chunks.push(chunk);
-  const directory = await means.findPackages(skill, Buffer.concat(chunks));
+  const directory = await environment.findPackages(skill, Buffer.concat(chunks));
   if (directory !== undefined) return directory;
   throw new SkillsError("SKILL_NOT_READY", `The packages of the skill ${skill.name} are not installed.`, {
     facts: { hint: `The user can install them with: acp-skills install ${skill.name}`, retryable: false },
@@ -145,7 +145,7 @@ type ProjectCaller = Pick<RunCaller, "project" | "projectIdentity"> & {
 export function projectOf(
   { skill, needs }: Pick<RunSpec, "skill" | "needs">,
   { project: directory, projectIdentity, skills }: ProjectCaller,
-  { refuseProject }: Pick<RunMeans, "refuseProject">,
+  { refuseProject }: Pick<RunEnvironment, "refuseProject">,
 ): SandboxProject | undefined {
   if (skill === undefined || needs.project === "none") return undefined;
   if (directory === undefined)

@@ -16,7 +16,7 @@ import type { RunsOptions } from "./runs.ts";
 import { diskRunStore } from "./store/disk-run-store.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */
-export interface RunMeansOnDisk extends RunsOptions {
+export interface LocalRunEnvironment extends RunsOptions {
   /** Which tiers are available. Opens each of them to find out. */
   report(): Promise<readonly TierReport[]>;
   /** Releases the sandbox, if one was opened. */
@@ -46,7 +46,7 @@ export function runRecordsIn(dataDirectory: string): string {
 /** Queued runs for each running one. */
 const waitingEach = 16;
 
-export function openRunMeans(settings: RunSettings): RunMeansOnDisk {
+export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
   const { grants, secretsFile, isolation, dataDirectory, clock, log } = settings;
   const secrets = firstOf([
     memorySecrets(process.env),
