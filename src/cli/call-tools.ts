@@ -59,7 +59,6 @@ export async function callTools(
     (text) => rewrite(text, catalog),
   );
   const onEvent = (event: RunEvent): void => {
-    if (event.type === "queued" && event.behind > 0) terminal.progress.show("waiting for other runs to end");
     if (event.type === "started") terminal.progress.show("running");
     if (event.type === "printed") printed.push(event.text);
   };
