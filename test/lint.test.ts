@@ -25,7 +25,7 @@ test.each([
   ],
   [
     "an import between domain folders",
-    "src/client/advertisement.ts",
+    "src/client/initialize.ts",
     'import "../skills/names.ts";\n',
     "import-x/no-restricted-paths",
   ],
