@@ -80,7 +80,7 @@ export interface StagingOptions<Record> {
 
 /**
  * Writes the content to a new file and resolves when it is durable, so that no name can lead to incomplete content. Hashes while
- * writing and joins small chunks; at most one slice and one chunk are in memory.
+ * writing and joins small chunks; at most two slices and one chunk are in memory.
  * After a failure, the caller removes the file.
  */
 export async function stageContent<Record>(
@@ -92,13 +92,19 @@ export async function stageContent<Record>(
   try {
     const hash = createHash("sha256");
     let size = 0;
-    for await (const slice of toSlices(fromSource(content, signal))) {
-      size += slice.length;
+    let writing = Promise.resolve();
+    for await (const { bytes, isOurs } of toSlices(fromSource(content, signal))) {
+      size += bytes.length;
+      await writing;
       if (size > limitBytes) throw blobTooLarge(limitBytes);
-      const written = writeWhole(handle, slice);
-      hash.update(slice);
-      await written;
+      writing = writeWhole(handle, bytes);
+      // Awaited below. Prevents an unhandled rejection in the meantime.
+      writing.catch(() => undefined);
+      hash.update(bytes);
+      // The source may reuse its chunk.
+      if (!isOurs) await writing;
     }
+    await writing;
     const syncing = handle.sync();
     // Awaited below. Prevents an unhandled rejection in the meantime.
     syncing.catch(() => undefined);
@@ -121,24 +127,27 @@ export async function writeDurably(file: string, text: string): Promise<void> {
   }
 }
 
-/** Joins small chunks, because each write uses another thread, and pipes and sockets produce small ones. Reuses the memory of a slice. */
-async function* toSlices(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Joins small chunks, because each write uses another thread, and pipes and sockets produce small ones. Fills a slice while another is written. */
+async function* toSlices(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ readonly bytes: Uint8Array; readonly isOurs: boolean }> {
   let slice: Buffer | undefined;
+  let spare: Buffer | undefined;
   let filled = 0;
   for await (const chunk of chunks) {
     if (filled + chunk.length > sliceBytes && slice !== undefined) {
-      yield slice.subarray(0, filled);
-      filled = 0;
+      yield { bytes: slice.subarray(0, filled), isOurs: true };
+      [slice, spare, filled] = [spare, slice, 0];
     }
     if (chunk.length >= sliceBytes) {
-      yield chunk;
+      yield { bytes: chunk, isOurs: false };
       continue;
     }
     slice ??= Buffer.allocUnsafeSlow(sliceBytes);
     slice.set(chunk, filled);
     filled += chunk.length;
   }
-  if (slice !== undefined && filled > 0) yield slice.subarray(0, filled);
+  if (slice !== undefined && filled > 0) yield { bytes: slice.subarray(0, filled), isOurs: true };
 }
 
 async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
