@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
+import { systemCode } from "../base/system-code.ts";
 import { defaultDataDirectory } from "../base/data-directory.ts";
 import { ownershipFault } from "../base/paths/make-directories.ts";
 
@@ -32,8 +33,8 @@ function accessFault(place: string): string | undefined {
     accessSync(place, constants.W_OK | constants.X_OK);
     return undefined;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return `${place} is not writable (${code ?? String(error)}); make it writable, or set ACP_SKILLS_HOME`;
+    const code = systemCode(error);
+    return `${place} is not writable (${code || String(error)}); make it writable, or set ACP_SKILLS_HOME`;
   }
 }
 

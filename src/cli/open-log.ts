@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, writeSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
+import { systemCode } from "../base/system-code.ts";
 import type { Log } from "../base/log.ts";
 import { safeText } from "./report/safe-text.ts";
 
@@ -51,7 +52,7 @@ function openOwnFile(file: string): number {
   try {
     descriptor = openSync(file, openFlags, 0o600);
   } catch (error) {
-    throw error instanceof Error && "code" in error && error.code === "ELOOP" ? new Error(isLink) : error;
+    throw systemCode(error) === "ELOOP" ? new Error(isLink) : error;
   }
   const fault = ownershipFault(fstatSync(descriptor));
   if (fault === undefined) return descriptor;

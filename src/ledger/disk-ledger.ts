@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { systemCode } from "../base/system-code.ts";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../base/log.ts";
 import { makeOwnDirectories } from "../base/paths/make-directories.ts";
@@ -130,7 +131,7 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (systemCode(error) === "ENOENT") return [];
     throw error;
   }
 }
@@ -146,7 +147,7 @@ async function readIfThere(directory: string, number: number): Promise<string> {
     return await readFile(fileOf(directory, number), "utf8");
   } catch (error) {
     // Another process started a new file meanwhile and deleted the oldest.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    if (systemCode(error) === "ENOENT") return "";
     throw unreadable(directory, error);
   }
 }

@@ -4,6 +4,7 @@ import type { Stats } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { systemCode } from "../base/system-code.ts";
 import { invalidInput } from "../base/invalid-input.ts";
 import { holdDirectory, openHandleAtRealPath } from "../base/paths/at-real-path.ts";
 import { directoryReplaced, identityOf, isSameDirectory } from "../base/paths/directory-identity.ts";
@@ -128,7 +129,7 @@ function moveToNew(from: string, to: string, path: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw fileTaken(path);
+    if (systemCode(error) === "EEXIST") throw fileTaken(path);
     // A file system without hard links.
     if (isThere(to)) throw fileTaken(path);
     renameSync(from, to);
@@ -153,7 +154,7 @@ function realPathOf(path: string, asked: string): string {
   try {
     return realpathSync.native(path);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
     const hint = "Paths are relative to the session's directory; directories are not created.";
     throw new SkillsError("FILE_NOT_FOUND", `${JSON.stringify(asked)} does not exist in the project.`, {
@@ -230,7 +231,7 @@ async function refusalOfDisk<T>(path: string, work: () => Promise<T>): Promise<T
       // The file was replaced by a link after the check.
       throw error.code === "UNREADABLE" ? notInProject(path, "was replaced while it was being opened") : error;
     }
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     const reason = reasons[code];
     if (reason !== undefined) throw reason(JSON.stringify(path), error);
     if (code === "ENOENT" || code === "ENOTDIR") throw notInProject(path, "was replaced while it was being opened");

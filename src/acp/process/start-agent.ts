@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { systemCode } from "../../base/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
@@ -111,8 +112,8 @@ function toExitStatus(code: number | null, signal: NodeJS.Signals | null): ExitS
 
 function toSkillsError({ command, cwd }: AgentCommand, error: unknown): SkillsError {
   if (isSkillsError(error)) return new SkillsError("AGENT_NOT_EXECUTABLE", error.message, { cause: error });
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const facts = { command, reason: code };
+  const code = systemCode(error);
+  const facts = { command, reason: code === "" ? undefined : code };
   const where = cwd === undefined ? "" : ` (in ${cwd})`;
   if (code === "ENOENT" || code === "ENOTDIR") {
     const message = `The agent command ${JSON.stringify(command)} was not found${where}. Check its spelling and your PATH.`;

@@ -3,6 +3,7 @@ import type { Dirent } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { systemCode } from "../system-code.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 
 /*
@@ -158,7 +159,7 @@ function openOrTarget(file: string): number {
 /** Windows opens the target of a link, which is noticed only afterwards. */
 function isLink(error: unknown): boolean {
   if (process.platform === "win32") return isSkillsError(error);
-  return error instanceof Error && "code" in error && error.code === "ELOOP";
+  return systemCode(error) === "ELOOP";
 }
 
 function notRegular(file: string): SkillsError {

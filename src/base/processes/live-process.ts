@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import { systemCode } from "../system-code.ts";
 import type { Clock } from "../clock.ts";
 
 /** Identifies a process beyond its pid, which is reused. Plain data: another process can tell later whether it still runs. */
@@ -30,7 +31,7 @@ export function pidExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+    return systemCode(error) !== "ESRCH";
   }
 }
 

@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess, ExecFileOptions, SpawnOptions } from "node:child_process";
 import { promisify } from "node:util";
+import { systemCode } from "../system-code.ts";
 import { SkillsError } from "../../errors.ts";
 
 /**
@@ -50,7 +51,7 @@ const wants: Readonly<Record<string, string>> = {
 };
 
 function toSpawnError(file: string, error: unknown): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = systemCode(error);
   if (!Object.hasOwn(wants, code)) return error;
   const message = `${JSON.stringify(file)} cannot be started: ${wants[code] ?? code} (${code}).`;
   const hint = "Retry later, or raise the limits of this process (ulimit -n, ulimit -u).";

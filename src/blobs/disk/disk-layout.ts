@@ -1,6 +1,7 @@
 import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import { makeDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
 import { SkillsError, isSkillsError } from "../../errors.ts";
 
@@ -47,7 +48,7 @@ export function findDiskLayout(directory: string): DiskLayout | undefined {
     const layout = layoutIn(root);
     return [root, layout.objects, layout.records].every(isOwnDirectory) ? layout : undefined;
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -80,7 +81,7 @@ export function makeDirectory(directory: string): void {
   try {
     mkdirSync(directory, { mode: directoryMode });
   } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
+    if (systemCode(error) !== "EEXIST") throw error;
     if (isOwnDirectory(directory)) return;
     throw new PlaceFault(`${path.basename(directory)} in their directory is not a directory`);
   }
@@ -143,13 +144,9 @@ function syncDirectoryNow(directory: string): void {
   }
 }
 
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
-}
-
 /** Whether an error means that the disk is full. */
 export function isFull(error: unknown): boolean {
-  return hasCode(error, "ENOSPC") || hasCode(error, "EDQUOT");
+  return ["ENOSPC", "EDQUOT"].includes(systemCode(error));
 }
 
 /** Why a directory is rejected as a store although the system allows access: the end of a sentence, without a path. */
@@ -206,7 +203,7 @@ export function diskFailure(doing: Doing, error: unknown): unknown {
   if (error instanceof SourceFailure) return error.cause;
   if (error instanceof PlaceFault) return unusablePlace(doing, error.message, { cause: error });
   if (isSkillsError(error)) return error;
-  const code = (error as NodeJS.ErrnoException).code ?? "unknown";
+  const code = systemCode(error) || "unknown";
   if (code === "EMFILE" || code === "ENFILE") {
     const message = `Blobs cannot be ${doing}: too many files are open.`;
     return new SkillsError("RUNTIME_BUSY", message, { cause: error, facts: { hint: "Try again later." } });

@@ -12,11 +12,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
 import type { ProcessIdentity } from "../../base/processes/live-process.ts";
 import { SkillsError } from "../../errors.ts";
-import { createFlags, fileMode, hasCode, isFull, readFlags } from "./disk-layout.ts";
+import { createFlags, fileMode, isFull, readFlags } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 
 const beatMs = 15_000;
@@ -72,7 +73,7 @@ export class DiskPlace {
     try {
       this.#touch();
     } catch (error) {
-      if (!hasCode(error, "ENOENT")) throw error;
+      if (systemCode(error) !== "ENOENT") throw error;
       closeSync(openSync(this.#file, createFlags, fileMode));
       this.#isBlank = true;
     }
@@ -224,7 +225,7 @@ export class DiskPlace {
     try {
       linkSync(this.#file, this.#ticket(number));
     } catch (error) {
-      if (hasCode(error, "EEXIST")) return undefined;
+      if (systemCode(error) === "EEXIST") return undefined;
       throw error;
     }
     const now = readTickets(this.layout.lock);
@@ -277,7 +278,7 @@ function readWithTime(file: string): { readonly text: string; readonly modifiedA
       closeSync(descriptor);
     }
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { systemCode } from "../../base/system-code.ts";
 import type { SkillsError } from "../../errors.ts";
 import { blobTooLarge, countUsage, quotaRefusal } from "../blob-store.ts";
 import type { BlobOptions, BlobUsage, CountedUsage, StoredBlob } from "../blob-store.ts";
@@ -12,7 +13,6 @@ import {
   createFlags,
   everyShard,
   fileMode,
-  hasCode,
   isFull,
   isOwnDirectory,
   makeDirectory,
@@ -282,7 +282,7 @@ function readText(file: string): string | undefined {
       closeSync(descriptor);
     }
   } catch (error) {
-    if (["ENOENT", "ELOOP", "EISDIR"].some((code) => hasCode(error, code))) return undefined;
+    if (["ENOENT", "ELOOP", "EISDIR"].includes(systemCode(error))) return undefined;
     throw error;
   }
 }

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import { SkillsError } from "../../errors.ts";
 import type { StoredBlob } from "../blob-store.ts";
-import { hasCode, isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";
+import { isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";
 import type { DiskLayout } from "./disk-layout.ts";
 
 const chunkBytes = 64 * 1024;
@@ -81,8 +82,8 @@ async function openObject(layout: DiskLayout, sha256: string): Promise<FileHandl
   try {
     return await open(file, readFlags);
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
-    if (hasCode(error, "ELOOP")) throw damaged(sha256);
+    if (systemCode(error) === "ENOENT") return undefined;
+    if (systemCode(error) === "ELOOP") throw damaged(sha256);
     throw error;
   }
 }

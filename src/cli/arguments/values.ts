@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import { SkillsError } from "../../errors.ts";
 import { usageError } from "../command.ts";
 
@@ -25,9 +26,9 @@ export function directoryFault(option: string, directory: string): string[] {
     accessSync(directory, constants.R_OK | constants.X_OK);
     return [];
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return [`${option} ${directory}: no such directory`];
-    return [`${option} ${directory}: cannot be read (${code ?? String(error)})`];
+    return [`${option} ${directory}: cannot be read (${code || String(error)})`];
   }
 }
 

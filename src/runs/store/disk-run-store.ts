@@ -3,6 +3,7 @@ import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/p
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
+import { systemCode } from "../../base/system-code.ts";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
@@ -173,7 +174,7 @@ class DiskRunStore implements RunStore {
       this.#options.log("warning", `The run record ${file} was skipped: it is that of another run.`);
     } catch (error) {
       // Removed meanwhile by another process.
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      if (systemCode(error) === "ENOENT") return undefined;
       const why = error instanceof Error ? error.message : String(error);
       this.#options.log(
         "warning",
@@ -188,7 +189,7 @@ async function namesIn(directory: string): Promise<string[]> {
   try {
     return await readdir(directory);
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
+    const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return [];
     throw new SkillsError("UNREADABLE", `The run records in ${directory} cannot be read: ${String(error)}`, {
       cause: error,

@@ -15,6 +15,7 @@ import {
 import { chmod, copyFile, link, mkdir, readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import type { Log } from "../../base/log.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
 import type { ProcessIdentity } from "../../base/processes/live-process.ts";
@@ -196,7 +197,7 @@ function claim(path: string, temporaryDirectory: string): string | undefined {
     renameSync(path, claimed);
     return claimed;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

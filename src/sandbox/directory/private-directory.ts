@@ -14,6 +14,7 @@ import {
 import type { Dirent } from "node:fs";
 import { chmod, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import { SkillsError } from "../../errors.ts";
 import type { Roots } from "../drive/drive-run.ts";
 import type { MountedBlob, MountedFile, MountedSkill, SandboxRun } from "../sandbox.ts";
@@ -242,7 +243,7 @@ async function moveDirectory(from: Buffer, to: Buffer): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+    if (systemCode(error) !== "EACCES") throw error;
     await chmod(from, 0o700);
     await rename(from, to);
   }
@@ -262,7 +263,7 @@ async function readWritable(directory: Buffer): Promise<Entry[] | undefined> {
     await chmod(directory, 0o700);
     return await readdir(directory, { encoding: "buffer", withFileTypes: true });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { fixSkill } from "../rules/fix-skill.ts";
 import { holdDirectory, openRegularFile } from "../../base/paths/at-real-path.ts";
@@ -64,9 +65,9 @@ export async function fixFiles(
       write(file, repaired.text);
       fixed.push({ file, codes: repaired.fixed });
     } catch (error) {
-      const reason = reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
+      const reason = reasons[systemCode(error)] ?? (error instanceof Error ? error.message : String(error));
       // The scan reports symbolic links without a target.
-      if (codeOf(error) !== "ENOENT") refusals.push(`${file} was not fixed: ${reason}`);
+      if (systemCode(error) !== "ENOENT") refusals.push(`${file} was not fixed: ${reason}`);
     }
   }
   return { fixed, refusals };
@@ -80,10 +81,6 @@ const reasons: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the disk is full",
 };
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
 
 /** The scan also reports anything that is not a regular file. */
 function ifReported(error: unknown): undefined {

@@ -2,6 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Dirent, Stats } from "node:fs";
 import path from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import {
   holdChild,
   holdDirectory,
@@ -280,8 +281,4 @@ function unreadable(target: string, error: unknown): SkillsError {
 
 function throwUnlessAbsent(target: string, error: unknown): void {
   if (!absent.has(systemCode(error))) throw unreadable(target, error);
-}
-
-function systemCode(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }

@@ -1,3 +1,4 @@
+import { systemCode } from "../../base/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../errors.ts";
 import type { SkillFiles } from "../files/skill-files.ts";
@@ -156,5 +157,5 @@ export function openStarvation(files: SkillFiles, clock: Clock, again: () => voi
 }
 
 function lacksDescriptors(error: unknown): boolean {
-  return error instanceof Error && "code" in error && (error.code === "EMFILE" || error.code === "ENFILE");
+  return ["EMFILE", "ENFILE"].includes(systemCode(error));
 }

@@ -1,6 +1,7 @@
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import path from "node:path";
+import { systemCode } from "../../base/system-code.ts";
 import { followLast, followPath, isSameWay, noWay } from "../files/follow-path.ts";
 import type { Way } from "../files/follow-path.ts";
 import { openPathGuards } from "./path-guards.ts";
@@ -180,8 +181,7 @@ function handlesOf(watchDirectory: WatchDirectory): OpenHandle {
       handle.on("error", () => listener(null));
       return handle;
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
-      return code === "ENOSPC" || code === "EMFILE" || code === "ENFILE" ? "used-up" : undefined;
+      return ["ENOSPC", "EMFILE", "ENFILE"].includes(systemCode(error)) ? "used-up" : undefined;
     }
   };
 }
