@@ -1,0 +1,78 @@
+import * as z from "zod";
+
+/** What a skill can be allowed beyond its sandbox. Lists have no order. */
+export interface Capabilities {
+  /** Origins, such as `https://*.example.org`. */
+  readonly network: readonly string[];
+  /** Names of secrets. */
+  readonly secrets: readonly string[];
+  /** "write" includes "read". */
+  readonly project: "none" | "read" | "write";
+  /** "none": its code runs without a sandbox. */
+  readonly isolation?: "none" | undefined;
+  /** Tools of the inner agent that are used without asking, as the skill writes them: `Bash(git:*)`, `Read`. */
+  readonly tools: readonly string[];
+}
+
+const texts = z.array(z.string()).readonly();
+
+export const capabilitiesSchema = z.strictObject({
+  network: texts.default([]),
+  secrets: texts.default([]),
+  project: z.enum(["none", "read", "write"]).default("none"),
+  isolation: z.literal("none").exactOptional(),
+  tools: texts.default([]),
+});
+
+export const noCapabilities: Capabilities = Object.freeze({
+  network: Object.freeze([]),
+  secrets: Object.freeze([]),
+  project: "none",
+  tools: Object.freeze([]),
+});
+
+export function isNothing({ network, secrets, project, isolation, tools }: Capabilities): boolean {
+  return (
+    network.length === 0 && secrets.length === 0 && project === "none" && isolation === undefined && tools.length === 0
+  );
+}
+
+const access: readonly Capabilities["project"][] = ["none", "read", "write"];
+
+/** What `wanted` has beyond `granted`. */
+export function beyond(granted: Capabilities, wanted: Capabilities): Capabilities {
+  const isWider = access.indexOf(wanted.project) > access.indexOf(granted.project);
+  return {
+    network: wanted.network.filter((host) => !granted.network.includes(host)),
+    secrets: wanted.secrets.filter((name) => !granted.secrets.includes(name)),
+    project: isWider ? wanted.project : "none",
+    ...(wanted.isolation !== undefined && granted.isolation === undefined && { isolation: wanted.isolation }),
+    tools: wanted.tools.filter((tool) => !granted.tools.includes(tool)),
+  };
+}
+
+/** Whether everything that is wanted was granted. */
+export function covers(granted: Capabilities, wanted: Capabilities): boolean {
+  return isNothing(beyond(granted, wanted));
+}
+
+/** `may connect to api.example.com`, `may read the secret API_KEY` …, the most dangerous first; empty for none. */
+export function inWords({ network, secrets, project, isolation, tools }: Capabilities): readonly string[] {
+  return [
+    ...(isolation === undefined ? [] : ["may run without a sandbox, with all your rights"]),
+    ...(project === "none" ? [] : [`may ${project === "write" ? "change" : "read"} the project's files`]),
+    ...(secrets.length === 0 ? [] : [`may read ${listed(secrets)}`]),
+    ...(network.length === 0 ? [] : [`may connect to ${listed(network.map(toHost))}`]),
+    ...(tools.length === 0 ? [] : [`may let the agent use ${listed(tools)} without asking`]),
+  ];
+}
+
+/** HTTPS is the rule, and is not repeated. */
+function toHost(origin: string): string {
+  return origin.replace(/^https:\/\//, "");
+}
+
+function listed(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+}

@@ -1,0 +1,85 @@
+import * as z from "zod";
+import { capabilitiesSchema, covers } from "./capabilities.ts";
+import type { Capabilities } from "./capabilities.ts";
+
+/** How far an approval reaches, from narrow to wide: this call, this session, this project, everywhere. */
+export const reaches = ["once", "session", "project", "everywhere"] as const;
+
+export type Reach = (typeof reaches)[number];
+
+/** Exactly one version of one skill. */
+export interface Subject {
+  /** Canonical name. */
+  readonly name: string;
+  /** Unique in a catalog. */
+  readonly slug: string;
+  readonly version: string;
+  /** `sha256:…` of all its files, as describe_skill gives it. */
+  readonly digest: string;
+  /** It is in one of the person's own roots; otherwise it came with a project. */
+  readonly isOwn: boolean;
+  /** The directory of skills under which it was found. */
+  readonly source: string;
+  readonly license?: string | undefined;
+}
+
+const text = z.string().min(1);
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+const time = z.iso.datetime();
+
+const caller = z.strictObject({ skill: text, digest });
+
+/** Allows exactly these bytes to do exactly this. */
+export const grantSchema = z.strictObject({
+  /** `grant_` and 16 hexadecimal digits. */
+  id: z.string().regex(/^grant_[0-9a-f]{16}$/),
+  /** Canonical name. */
+  skill: text,
+  version: text,
+  digest,
+  capabilities: capabilitiesSchema,
+  /** The skill whose code calls it. Absent: calls of people and models. */
+  calledBy: caller.exactOptional(),
+  /** The user's name on this machine. */
+  who: text,
+  when: time,
+  /** Where it was given: `editor`, `terminal`, `import`, `policy`. */
+  via: text,
+  expires: time.exactOptional(),
+});
+
+export type Grant = z.infer<typeof grantSchema>;
+
+/** A skill that a person blocked: all its versions. `from`: one of the person's own, or one that came with a project. */
+export const blockSchema = z.strictObject({
+  skill: text,
+  from: z.enum(["own", "project"]),
+  who: text,
+  when: time,
+  via: text,
+});
+
+export type Block = z.infer<typeof blockSchema>;
+
+/** What may be done, by whom. */
+export interface Wish {
+  readonly subject: Pick<Subject, "name" | "digest">;
+  readonly wants: Capabilities;
+  readonly calledBy?: { readonly name: string; readonly digest: string } | undefined;
+}
+
+/** Whether a grant allows all that is wanted, now. `now`: milliseconds since 1970. */
+export function allows(grant: Grant, { subject, wants, calledBy }: Wish, now: number): boolean {
+  return (
+    grant.skill === subject.name &&
+    grant.digest === subject.digest &&
+    grant.calledBy?.skill === calledBy?.name &&
+    grant.calledBy?.digest === calledBy?.digest &&
+    (grant.expires === undefined || now < Date.parse(grant.expires)) &&
+    covers(grant.capabilities, wants)
+  );
+}
+
+export function blocks({ skill, from }: Block, { name, isOwn }: Pick<Subject, "name" | "isOwn">): boolean {
+  return skill === name && from === (isOwn ? "own" : "project");
+}

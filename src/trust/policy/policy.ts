@@ -1,0 +1,40 @@
+import type { Capabilities } from "../capabilities.ts";
+import type { Grant, Reach, Subject } from "../grant.ts";
+
+/** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */
+export interface Policy {
+  /** Whether a run that needs nothing beyond its sandbox needs a grant, too. */
+  readonly runs: "sandbox" | "ask";
+  /** Whether models may read the instructions of skills of a project that nobody has trusted. */
+  readonly reads: "ask" | "allow";
+  /** The widest approval that a person may give; "none": only this policy approves. */
+  readonly approvals: "none" | Reach;
+  /** Whether people may be asked. */
+  readonly prompts: boolean;
+  /** Whether the inner agent's permission requests may be answered for the user. */
+  readonly answers: boolean;
+  /** Whether the worktrees of a repository are one project. */
+  readonly worktrees: "shared" | "separate";
+  /** Which rule denies this, and what a person can do; undefined if none does. Without a digest it is about the skill as such. */
+  denies(subject: Omit<Subject, "digest">, wants: Capabilities): PolicyRefusal | undefined;
+  /** The grant that the policy gives for this version; undefined if it gives none. */
+  grants(subject: Subject): Pick<Grant, "capabilities"> | undefined;
+}
+
+export interface PolicyRefusal {
+  /** A sentence: `The policy of your organisation (FILE) denies the host example.com.` */
+  readonly why: string;
+  readonly hint: string;
+}
+
+/** Where there is no policy. */
+export const noPolicy: Policy = Object.freeze({
+  runs: "sandbox",
+  reads: "ask",
+  approvals: "everywhere",
+  prompts: true,
+  answers: true,
+  worktrees: "shared",
+  denies: () => undefined,
+  grants: () => undefined,
+});

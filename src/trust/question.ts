@@ -1,0 +1,133 @@
+import { beyond, inWords, isNothing } from "./capabilities.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { Reach, Subject } from "./grant.ts";
+
+/** What a person can answer. */
+export type Answer = "once" | "trust" | "not-now" | "block";
+
+/** The reply to a question: an answer, or why there is none; without an answer nothing is allowed. */
+export type Reply =
+  | { readonly answer: Answer }
+  | {
+      readonly answer?: undefined;
+      readonly missing: "nobody" | "cancelled" | "timeout" | "failed";
+      readonly detail?: string;
+    };
+
+/** Asks a person. Must not throw, except the reason of `signal`. */
+export type Ask = (question: Question, signal: AbortSignal) => Promise<Reply>;
+
+export interface AnswerOption {
+  readonly answer: Answer;
+  readonly label: string;
+  /** ACP's PermissionOptionKind; at most one option of each (A-14). */
+  readonly kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
+}
+
+/** A file that differs from the version that was approved before. */
+export interface ChangedFile {
+  readonly path: string;
+  /** Undefined if it was not there, is binary, or is too large. */
+  readonly before?: string | undefined;
+  readonly after?: string | undefined;
+}
+
+/** A question to a person, as plain JSON. Its texts have no control or bidirectional characters. */
+export interface Question {
+  readonly about: "run" | "read" | "tool";
+  /** Everything essential, in one line (A-14). */
+  readonly title: string;
+  /** In this order; `allow_once` first. */
+  readonly options: readonly AnswerOption[];
+  /** What the skill wants beyond the version that was approved before, in words. */
+  readonly widened: readonly string[];
+  /** Empty for the first version. */
+  readonly changed: readonly ChangedFile[];
+  readonly skill?: Pick<Subject, "name" | "version" | "digest"> | undefined;
+}
+
+/** The first characters of a digest, enough to compare by eye. */
+export function shortDigest(digest: string): string {
+  return digest.replace(/^sha256:/, "").slice(0, 12);
+}
+
+/** What a question about a skill is made from. */
+export interface Asked {
+  readonly about: Question["about"];
+  readonly subject: Subject;
+  /** Everything that the skill wants, whether this call needs it or not. */
+  readonly wants: Capabilities;
+  readonly calledBy?: { readonly name: string; readonly digest: string } | undefined;
+  /** What was approved of an earlier version. */
+  readonly before?:
+    { readonly version: string; readonly digest: string; readonly capabilities: Capabilities } | undefined;
+  readonly changed?: readonly ChangedFile[] | undefined;
+  /** Another skill whose name looks the same. */
+  readonly lookAlike?: string | undefined;
+  /** How far "trust" reaches; "once": there is no such option. */
+  readonly reach: Reach;
+  /** What the agent wants to do now, for `about: "tool"`. */
+  readonly use?: string | undefined;
+}
+
+const longestTitle = 400;
+
+/** The question whether a skill may do what it wants. */
+export function askAboutSkill(asked: Asked): Question {
+  const { about, subject, wants, calledBy, before, changed = [], lookAlike, reach, use } = asked;
+  const { name, version, digest, isOwn } = subject;
+  const widened = before === undefined ? [] : inWords(beyond(before.capabilities, wants));
+  const verb = about === "tool" ? `Use ${use ?? "a tool"} for` : "Run";
+  const what = isNothing(wants) ? ["may run in its sandbox"] : inWords(wants);
+  const parts = [
+    `${verb} ${name} ${version} (${shortDigest(digest)}${isOwn ? "" : ", from this project"}): ${what.join(", ")}`,
+    ...(calledBy === undefined ? [] : [`called by ${calledBy.name} (${shortDigest(calledBy.digest)})`]),
+    ...(before === undefined ? [] : [changedSince(before, widened)]),
+    ...(lookAlike === undefined ? [] : [`not the same as ${lookAlike}, which has a similar name`]),
+  ];
+  return {
+    about,
+    title: toLine(parts.join("; ")),
+    options: optionsFor(reach, `Trust this exact version${wordsOf(reach)}`, "Run once", "Block this skill"),
+    widened,
+    changed,
+    skill: { name, version, digest },
+  };
+}
+
+/** The question whether models may read the skills that came with a project. */
+export function askAboutProject(project: string, skill: Pick<Subject, "name">, reach: Reach): Question {
+  return {
+    about: "read",
+    title: toLine(
+      `Let the model read the instructions of ${skill.name} and the other skills that came with this project (${project})`,
+    ),
+    options: optionsFor(reach, `Trust the skills of this project`, "Read once", "Block this skill"),
+    widened: [],
+    changed: [],
+  };
+}
+
+function optionsFor(reach: Reach, trust: string, once: string, block: string): readonly AnswerOption[] {
+  return [
+    { answer: "once", label: once, kind: "allow_once" },
+    ...(reach === "once" ? [] : [{ answer: "trust", label: trust, kind: "allow_always" } as const]),
+    { answer: "not-now", label: "Not now", kind: "reject_once" },
+    { answer: "block", label: block, kind: "reject_always" },
+  ];
+}
+
+function wordsOf(reach: Reach): string {
+  return reach === "session" ? " for this session" : reach === "project" ? " in this project" : "";
+}
+
+function changedSince(before: NonNullable<Asked["before"]>, widened: readonly string[]): string {
+  const since = `changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
+  return widened.length === 0 ? since : `${since}: now it also ${widened.join(", ")}`;
+}
+
+/** Control and bidirectional characters could make a title look like another one. */
+function toLine(text: string): string {
+  const line = text.replace(/\s+/gu, " ").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, "\u{FFFD}");
+  return line.length <= longestTitle ? line : `${line.slice(0, longestTitle - 1)}…`;
+}
