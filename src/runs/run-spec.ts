@@ -61,6 +61,8 @@ export const runSpec = z.strictObject({
     /** Names, never values. */
     secrets: z.array(z.string()).readonly(),
     project: z.enum(["none", "read", "write"]),
+    /** "none": without a sandbox. */
+    isolation: z.literal("none").exactOptional(),
   }),
   owner: z.string(),
   session: z.string().exactOptional(),

@@ -22,6 +22,7 @@ const calledSkill = z.strictObject({
   network: z.array(z.string()),
   secrets: z.array(z.string()),
   project: z.enum(["none", "read", "write"]),
+  isolation: z.literal("none").optional().describe("Its code runs without a sandbox"),
 });
 const hashedFile = z.strictObject({ path: z.string(), size_bytes: z.number(), sha256: z.string() });
 
@@ -111,12 +112,13 @@ function filesOf(
 function toManifest(skill: Skill): Record<string, unknown> {
   const { manifest, name, version, description, kind, namespace, tags, license, compatibility } = skill;
   if (manifest !== undefined) return toJsonObject({ ...manifest, name, namespace });
-  const { network, secrets, project } = permissionsOf(skill);
+  const { network, secrets, project, isolation } = permissionsOf(skill);
   // What `metadata` requests (C-1.4).
   const permissions = {
     ...(network.length > 0 && { network }),
     ...(secrets.length > 0 && { secrets }),
     ...(project !== "none" && { project }),
+    ...(isolation !== undefined && { isolation }),
   };
   return toJsonObject({
     name,

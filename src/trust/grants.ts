@@ -1,7 +1,8 @@
 /** What a run can need beyond its sandbox. */
 export const permissionNames = ["network", "secrets", "project-read", "project-write"] as const;
 
-export type Permission = (typeof permissionNames)[number];
+/** No option of the configuration grants "isolation". */
+export type Permission = (typeof permissionNames)[number] | "isolation";
 
 /** What a skill's manifest requests. */
 interface Asked {

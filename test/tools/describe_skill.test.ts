@@ -287,6 +287,19 @@ test("an abort between two files rejects the call with its reason", async () => 
   await expect(call).rejects.toThrow("enough");
 });
 
+test("shows that a skill asks to run without a sandbox, in its manifest and where its callers are described", async () => {
+  const skills = {
+    ...actionSkill("bare", '[permissions]\nisolation = "none"'),
+    ...actionSkill("caller", '[dependencies]\nskills = ["bare"]'),
+    "/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: d\nmetadata:\n  acp-skills-isolation: none\n---\n",
+  };
+  const isolation = "none";
+  const described = (name: string) => describeIt(skills, { name, detail: "manifest" });
+  expect(await described("bare")).toMatchObject({ manifest: { permissions: { isolation } } });
+  expect(await described("pdf")).toMatchObject({ manifest: { permissions: { isolation } } });
+  expect(await described("caller")).toMatchObject({ calls: [{ skill: "bare", isolation }] });
+});
+
 test("a skill without permissions lists the skills with permissions that its code calls, with their permissions", async () => {
   const secret = '[permissions]\nsecrets = ["KEY"]\nnetwork = ["https://example.org"]';
   const depends = (name: string) => `[dependencies]\nskills = ["${name}"]`;

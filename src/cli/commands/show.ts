@@ -117,11 +117,12 @@ function* describe({ offered, hashed, calls }: Facts, { cwd, paint }: Terminal):
   yield `\n${safeLines(readBody(skill)).trim()}\n`;
 }
 
-function listPermissions({ network, secrets, project }: Omit<CalledSkill, "skill">): string[] {
+function listPermissions({ network, secrets, project, isolation }: Omit<CalledSkill, "skill">): string[] {
   return [
     ...network.map((host) => `network ${host}`),
     ...secrets.map((name) => `secret ${name}`),
     ...(project === "none" ? [] : [`project ${project}`]),
+    ...(isolation === undefined ? [] : ["isolation none: runs without a sandbox"]),
   ];
 }
 

@@ -12,11 +12,12 @@ export type Authorization =
   | { readonly allowed: false; readonly why: string; readonly hint: string };
 
 /** What a skill needs a grant for. */
-export function neededBy({ network, secrets, project }: Permissions): readonly Permission[] {
+export function neededBy({ network, secrets, project, isolation }: Permissions): readonly Permission[] {
   return [
     ...(network.length > 0 ? (["network"] as const) : []),
     ...(secrets.length > 0 ? (["secrets"] as const) : []),
     ...(project === "none" ? [] : ([`project-${project}`] as const)),
+    ...(isolation === undefined ? [] : (["isolation"] as const)),
   ];
 }
 
@@ -63,6 +64,7 @@ function inWords(kinds: readonly Permission[], { network, secrets }: Permissions
     secrets: `secrets (${secrets.join(", ")})`,
     "project-read": "read access to the project",
     "project-write": "write access to the project",
+    isolation: "to run without a sandbox",
   };
   return kinds.map((kind) => words[kind]).join(" and ");
 }

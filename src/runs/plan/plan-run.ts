@@ -78,7 +78,6 @@ export async function toSpec(
   const blobs = await findBlobs(caller, tool, request.inputBlobs ?? [], args);
   const mounts = await planMounts(caller, mounted, signal);
   const own = mounts.find(({ slug }) => slug === skill?.slug);
-  const { network, secrets, project } = skill ? permissionsOf(skill) : nothing;
   return {
     runId,
     ...(outer !== undefined && { parent: outer.runId }),
@@ -88,7 +87,7 @@ export async function toSpec(
     brokered: brokered.map(({ name, slug, version }) => ({ name, slug, version })),
     blobs: blobs.map(({ id, kind, size }) => ({ id, kind, size })),
     ...limitsOf({ timeoutMs: request.timeoutMs, leftMs: outer?.leftMs }, skill),
-    needs: { network, secrets, project },
+    needs: skill ? permissionsOf(skill) : nothing,
     owner: caller.owner,
     ...(caller.sessionId !== undefined && { session: caller.sessionId }),
     door: caller.door,

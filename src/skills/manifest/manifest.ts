@@ -29,6 +29,7 @@ const permissionsSchema = z.looseObject({
   network: z.array(z.string().regex(networkEntry)).optional(),
   secrets: z.array(z.string().regex(secretName)).optional(),
   project: z.enum(["none", "read", "write"]).optional(),
+  isolation: z.enum(["none"]).optional(),
 });
 
 const limitsSchema = z.looseObject({ timeout_ms: z.int().min(1).optional(), memory_mb: z.int().min(1).optional() });

@@ -8,13 +8,15 @@ export interface Permissions {
   /** Names of secrets. */
   readonly secrets: readonly string[];
   readonly project: "none" | "read" | "write";
+  /** "none": its code runs without a sandbox. */
+  readonly isolation?: "none";
 }
 
 /** The permissions in `skill.toml`, or in the `acp-skills-…` metadata (CONTRACT C-1.4). Default: none. */
 export function permissionsOf({ manifest, metadata }: Skill): Permissions {
   if (manifest === undefined) return readMetadataPermissions(metadata);
-  const { network = [], secrets = [], project = "none" } = manifest.permissions ?? {};
-  return { network, secrets, project };
+  const { network = [], secrets = [], project = "none", isolation } = manifest.permissions ?? {};
+  return { network, secrets, project, ...(isolation !== undefined && { isolation }) };
 }
 
 /**
@@ -41,6 +43,11 @@ export function readMetadataPermissions(
   if (!isProject) {
     fault("acp-skills-project", `${JSON.stringify(project)} is not none, read or write`, "Write none, read or write.");
   }
+  const isolation = metadata["acp-skills-isolation"]?.trim();
+  if (isolation === "none") report?.({ key: "metadata", child: "acp-skills-isolation", ...withoutSandbox });
+  else if (isolation !== undefined) {
+    fault("acp-skills-isolation", `${JSON.stringify(isolation)} is not none`, "Write none, or remove it.");
+  }
   return {
     network: words("acp-skills-network", networkEntry, explainNetworkEntry),
     secrets: words("acp-skills-secrets", secretName, (word) => ({
@@ -48,8 +55,16 @@ export function readMetadataPermissions(
       fix: "Use letters, digits and underscores, such as API_KEY.",
     })),
     project: isProject ? project : "none",
+    ...(isolation === "none" && { isolation }),
   };
 }
+
+/** The finding about a skill that requests `isolation = "none"`. */
+export const withoutSandbox = {
+  code: "isolation-none",
+  message: "the skill asks to run without a sandbox, with all rights of its user",
+  fix: "Remove isolation if the code works in the sandbox; request network, secrets or project instead.",
+} as const;
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";

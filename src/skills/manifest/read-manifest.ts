@@ -8,7 +8,7 @@ import { findInvisible, invisibleIn, withoutTags } from "../text/invisible-chara
 import { manifestKeys, manifestSchema } from "./manifest.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ManifestReading } from "./parse-skill.ts";
-import { explainNetworkEntry } from "./permissions.ts";
+import { explainNetworkEntry, withoutSandbox } from "./permissions.ts";
 import { fitFaults, rules } from "../rules/rules.ts";
 import type { Finding, RuleCode } from "../rules/rules.ts";
 import { createTomlPositions } from "../text/toml-positions.ts";
@@ -56,6 +56,9 @@ export function readManifest(text: string, file: string): ManifestReading {
   }
   const manifest = result.data && (renameKeys(result.data, standIn, proto) as Manifest);
   if (manifest !== undefined) reportDefaults(manifest, add);
+  if (manifest?.permissions?.isolation !== undefined) {
+    add(withoutSandbox.code, ["permissions", "isolation"], withoutSandbox.message, withoutSandbox.fix);
+  }
   const positionOf = createTomlPositions(text);
   const findings = fitFaults(faults).map(({ code, path, message, fix, part }): Finding => {
     return { code, file, ...positionOf(path, part), message, fix };
@@ -70,6 +73,7 @@ const fixes: Readonly<Record<string, string>> = {
   kind: 'Write "action" or "instruction".',
   description: "Say in at most 1,024 characters what the skill does and when to use it.",
   namespace: "Write lowercase letters and digits in segments joined by dots.",
+  "permissions.isolation": 'Write "none", or remove it: by default code runs in the sandbox.',
 };
 
 function reportShape(path: Path, data: Record<string, unknown>, issue: core.$ZodIssue, add: Add): void {

@@ -66,6 +66,7 @@ export const rules = {
   "metadata-nested-value": { title: "metadata values are strings", ...remark },
   "metadata-too-long": { title: "at most 64 metadata entries of 2,048 characters", ...remark },
   "metadata-permission-invalid": { title: "permissions in metadata are valid", ...remark },
+  "isolation-none": { title: "code runs in the sandbox", ...remark },
   "control-characters": { title: "no control or bidirectional formatting characters", ...remark },
   "invisible-characters": { title: "no invisible characters", ...remark },
   "field-unexpected": { title: "only standard fields at the top level", ...style },

@@ -147,4 +147,6 @@ test("inputs and permissions are shown, also those of a skill without a manifest
     permissions: { network: ["https://example.org"], secrets: [], project: "none" },
     manifest: { inputs: { count: { type: "integer", default: 3 } } },
   });
+  project.write(".agents/skills/pdf/SKILL.md", text.replace('secrets: "KEY"', "isolation: none"));
+  expect((await show("pdf")).stdout).toMatch(/^permissions +isolation none: runs without a sandbox$/m);
 });

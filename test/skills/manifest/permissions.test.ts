@@ -15,3 +15,18 @@ test("reports an invalid port and ignores the entry", () => {
     })),
   );
 });
+
+test.each([
+  [" none ", "none", "isolation-none", "the skill asks to run without a sandbox, with all rights of its user"],
+  [
+    "auto",
+    undefined,
+    "metadata-permission-invalid",
+    'metadata.acp-skills-isolation: "auto" is not none; it is ignored',
+  ],
+])("reads the isolation %j", (written, isolation, code, message) => {
+  const faults: ValueFault[] = [];
+  const found = readMetadataPermissions({ "acp-skills-isolation": written }, (fault) => faults.push(fault));
+  expect(found.isolation).toBe(isolation);
+  expect(faults).toMatchObject([{ code, child: "acp-skills-isolation", message }]);
+});

@@ -135,6 +135,7 @@ test.each([
   ],
   ["inputs = 1", "inputs is 1, not a table"],
   ["permissions = []", "permissions is [], not a table"],
+  ['permissions.isolation = "auto"', 'permissions.isolation is "auto", not "none"'],
 ])("rejects %s with a readable message", (line, message) => {
   const key = line.split(/[ .]/, 1)[0] ?? "";
   const rest = instruction.split("\n").filter((other) => !other.startsWith(`${key} =`));
