@@ -1,0 +1,30 @@
+import { createHash } from "node:crypto";
+import type { CopiedFile } from "./approvals.ts";
+
+const maxFiles = 4_096;
+const maxTextBytes = 64 * 1024;
+const maxTextBytesTogether = 512 * 1024;
+
+const digestForm = /^sha256:([0-9a-f]{64})$/;
+
+/** The hexadecimal part of a digest. Undefined for any other text, which is never used in a path. */
+export function toHex(digest: string): string | undefined {
+  return digestForm.exec(digest)?.[1];
+}
+
+/** What is kept of the files of a version: no text that is too long or is not that of the file; undefined for too many files. */
+export function toCopy(files: readonly CopiedFile[]): readonly CopiedFile[] | undefined {
+  if (files.length > maxFiles) return undefined;
+  let bytesLeft = maxTextBytesTogether;
+  return files.map(({ path, sha256, text }) => {
+    // Longer in bytes than in characters, so that huge texts are not encoded.
+    const bytes = text === undefined || text.length > maxTextBytes ? undefined : Buffer.from(text);
+    const isKept = bytes !== undefined && bytes.length <= Math.min(maxTextBytes, bytesLeft) && isOf(bytes, sha256);
+    if (isKept) bytesLeft -= bytes.length;
+    return { path, sha256, ...(isKept && { text }) };
+  });
+}
+
+function isOf(bytes: Uint8Array, sha256: string): boolean {
+  return createHash("sha256").update(bytes).digest("hex") === sha256;
+}
