@@ -19,16 +19,17 @@ const mayImport = {
   secrets: [],
   trust: [],
   runs: ["skills", "blobs", "sandbox", "secrets", "trust"],
-  tools: ["skills", "blobs", "ledger", "runs"],
+  tools: ["skills", "blobs", "ledger", "trust", "runs"],
   wire: ["skills"],
   "options.ts": ["trust"],
   client: ["wire"],
-  "app.ts": ["skills", "blobs", "ledger", "runs", "tools", "options.ts"],
-  "caller.ts": ["skills", "tools"],
-  mcp: ["skills", "runs", "tools", "wire", "app.ts", "caller.ts"],
+  "open-trust.ts": ["ledger", "trust", "options.ts"],
+  "app.ts": ["skills", "blobs", "ledger", "trust", "runs", "tools", "options.ts", "open-trust.ts"],
+  "caller.ts": ["skills", "trust", "tools"],
+  mcp: ["skills", "trust", "runs", "tools", "wire", "app.ts", "caller.ts"],
 
-  "in-process": ["skills", "runs", "tools", "options.ts", "app.ts", "caller.ts", "acp"],
-  acp: ["skills", "runs", "tools", "wire", "options.ts", "app.ts", "caller.ts", "mcp"],
+  "in-process": ["skills", "trust", "runs", "tools", "options.ts", "app.ts", "caller.ts", "acp"],
+  acp: ["skills", "trust", "runs", "tools", "wire", "options.ts", "app.ts", "caller.ts", "mcp"],
   cli: [
     "skills",
     "sandbox",
@@ -45,7 +46,18 @@ const mayImport = {
     "mcp",
   ],
   "check-skills.ts": ["skills"],
-  "index.ts": ["check-skills.ts", "skills", "runs", "tools", "wire", "options.ts", "in-process", "acp", "client"],
+  "index.ts": [
+    "check-skills.ts",
+    "skills",
+    "trust",
+    "runs",
+    "tools",
+    "wire",
+    "options.ts",
+    "in-process",
+    "acp",
+    "client",
+  ],
 };
 const foundation = ["errors.ts", "base"];
 const zones = readdirSync(new URL("../src", import.meta.url)).flatMap((place) => {

@@ -15,6 +15,8 @@ import type { SkillHasher } from "./skills/hash/hash-skill.ts";
 import { openSkillset } from "./skills/skillset.ts";
 import type { Skillset } from "./skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
+import type { ApprovalStore } from "./trust/approvals.ts";
+import type { Trust } from "./trust/trust.ts";
 
 /** All rooms, joined: the same for every door. It knows no door. */
 export interface App extends Pick<Skillset, "openSession"> {
@@ -22,6 +24,8 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly toolbox: Toolbox;
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
+  /** Who allowed what; loaded with the tools. */
+  trust(): Promise<Trust>;
   /** Reads the files of skills. */
   readonly source: SkillSource;
   readonly hasher: SkillHasher;
@@ -43,6 +47,7 @@ export interface AppParts {
   readonly now?: () => number;
   /** The time by the clock of the disk that holds the blobs. Default: a file is touched to find out. */
   readonly diskNow?: () => number;
+  readonly approvals?: ApprovalStore;
 }
 
 /** Not immediately: sweeping must not delay the first session. */
@@ -60,6 +65,7 @@ export function openApp(settings: Settings, parts: AppParts = {}): App {
 interface OpenTools {
   readonly toolbox: Toolbox;
   readonly environment: LocalRunEnvironment;
+  readonly trust: Trust;
 }
 
 class SkillsApp implements App {
@@ -74,17 +80,19 @@ class SkillsApp implements App {
   readonly #settings: Settings;
   readonly #skillset: Skillset;
   readonly #now: () => number;
+  readonly #approvals: ApprovalStore | undefined;
   #tools: Promise<OpenTools> | undefined;
   #stopSweeping = (): void => undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow }: AppParts) {
+  constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, approvals }: AppParts) {
     const { log, clock, version, dataDirectory, blobs } = settings;
     this.log = log;
     this.clock = clock;
     this.version = version;
     this.#settings = settings;
     this.#now = now;
+    this.#approvals = approvals;
     this.#skillset = skillset ?? openSkillset(settings);
     this.source = source ?? { files: diskSkillFiles(), bytes: diskSkillBytes() };
     this.ledger = diskLedger(path.join(dataDirectory, "ledger"), { log });
@@ -96,6 +104,10 @@ class SkillsApp implements App {
   }
 
   openSession: App["openSession"] = (directories) => this.#skillset.openSession(directories);
+
+  async trust(): Promise<Trust> {
+    return (await this.#opened()).trust;
+  }
 
   async load(): Promise<void> {
     await this.#opened();
@@ -111,15 +123,22 @@ class SkillsApp implements App {
   }
 
   async #open(): Promise<OpenTools> {
-    const [{ openToolbox }, { toToolLimits }, { createRuns }, { openRunEnvironment }] = await Promise.all([
-      import("./tools/toolbox.ts"),
-      import("./tools/input/limits.ts"),
-      import("./runs/runs.ts"),
-      import("./runs/run-environment.ts"),
-    ]);
+    const [{ openToolbox }, { toToolLimits }, { createRuns }, { openRunEnvironment }, { openTrust }] =
+      await Promise.all([
+        import("./tools/toolbox.ts"),
+        import("./tools/input/limits.ts"),
+        import("./runs/runs.ts"),
+        import("./runs/run-environment.ts"),
+        import("./open-trust.ts"),
+      ]);
     const { dataDirectory, blobs: blobLimits } = this.#settings;
     const environment = openRunEnvironment(this.#settings);
     const { blobs, source, hasher, log } = this;
+    const { trust, configured } = openTrust(this.#settings, {
+      approvals: this.#approvals,
+      ledger: this.ledger,
+      now: this.#now,
+    });
     const toolbox = openToolbox({
       blobs,
       source,
@@ -128,13 +147,14 @@ class SkillsApp implements App {
       limits: toToolLimits(blobLimits),
       dataDirectory,
       now: this.#now,
-      runs: createRuns(environment),
+      trust,
+      runs: createRuns({ ...environment, trust, configured }),
       onUse: (use) => {
         this.ledger.record(use);
       },
     });
     if (this.#closing === undefined) this.#sweepAfter(firstSweepAfterMs);
-    return { toolbox, environment };
+    return { toolbox, environment, trust };
   }
 
   #sweepAfter(ms: number): void {

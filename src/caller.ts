@@ -17,7 +17,7 @@ export const localOwner = "local";
 export type CallerSession = Pick<SessionSkills, "catalog" | "directory" | "identity">;
 
 /** Facts about a caller besides its session's skills and directory. */
-export interface CallerFacts extends Pick<ToolCaller, "door" | "sessionId" | "visible" | "tools" | "onEvent"> {
+export interface CallerFacts extends Pick<ToolCaller, "door" | "sessionId" | "visible" | "tools" | "onEvent" | "ask"> {
   /** The name that the agent gave itself in `initialize`. */
   readonly agent?: string | undefined;
   /** Default: {@link ownerOf} the session. */
@@ -26,7 +26,16 @@ export interface CallerFacts extends Pick<ToolCaller, "door" | "sessionId" | "vi
 
 /** A caller of one session; without a session id, the person at this machine. */
 export function createCaller({ catalog, directory, identity }: CallerSession, facts: CallerFacts): Caller {
-  const { door, sessionId, agent, owner = ownerOf(sessionId, { agent, directory }), visible, tools, onEvent } = facts;
+  const {
+    door,
+    sessionId,
+    agent,
+    owner = ownerOf(sessionId, { agent, directory }),
+    visible,
+    tools,
+    onEvent,
+    ask,
+  } = facts;
   return {
     door,
     owner,
@@ -37,6 +46,7 @@ export function createCaller({ catalog, directory, identity }: CallerSession, fa
     ...(visible && { visible }),
     ...(tools && { tools }),
     ...(onEvent && { onEvent }),
+    ...(ask && { ask }),
   };
 }
 

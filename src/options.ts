@@ -1,11 +1,12 @@
 import { homedir } from "node:os";
-import { resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import { type Clock, systemClock } from "./base/clock.ts";
 import { defaultDataDirectory } from "./base/data-directory.ts";
 import { SkillsError } from "./errors.ts";
 import { type Log, silentLog } from "./base/log.ts";
 import { nearest } from "./base/nearest.ts";
-import { parseGrant, permissionNames } from "./trust/grants.ts";
+import { parseGrant, permissionNames } from "./trust/configured-grants.ts";
 import { version as packageVersion } from "./base/version.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;
@@ -58,7 +59,11 @@ export interface SkillsOptions {
   readonly log?: Log;
   /** The directory of blobs, ledger and packages. Default: `$ACP_SKILLS_HOME`, else the platform's directory for user data. */
   readonly dataDirectory?: string;
-  /** Permissions of skills beyond their sandbox: `NAME:network,secrets,project-read,project-write`. */
+  /**
+   * What skills may do beyond their sandbox, for machines without a person: `NAME@DIGEST`, the directory of a skill, or the name of one
+   * of the user's own, as it is when it is first seen; a name may be followed by `:network,secrets,project-read,project-write`, the
+   * default being all that the skill requests. The directory of a project: models may read its skills.
+   */
   readonly grants?: readonly string[];
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
@@ -114,8 +119,9 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   log: { expected: "a function (level, message)", accepts: (value) => typeof value === "function" },
   dataDirectory: aText,
   grants: {
-    expected: `an array of NAME:${permissionNames.join(",")}`,
-    accepts: (value) => Array.isArray(value) && value.every((text) => typeof text === "string" && parseGrant(text)),
+    expected: `an array of NAME@DIGEST, NAME:${permissionNames.join(",")} or paths of directories`,
+    accepts: (value) =>
+      Array.isArray(value) && value.every((text) => typeof text === "string" && parseGrant(grantText(text))),
   },
   secretsFile: aText,
   isolation: oneOf(isolationForms),
@@ -156,12 +162,23 @@ export function readOptions(
     clock,
     home,
     dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
-    grants: given.grants ?? [],
+    grants: (given.grants ?? []).map(grantText),
     secretsFile: given.secretsFile === undefined ? undefined : resolve(given.secretsFile),
     isolation: given.isolation ?? "auto",
     blobs: given.blobs ?? {},
     version,
   };
+}
+
+/** A grant with its path, if it is one, as a real path. */
+export function grantText(text: string): string {
+  const isPath = /^[./~\\]|[/\\]/.test(text) && !/^[a-z0-9.-]+[@:]/.test(text);
+  if (!isPath && !isAbsolute(text)) return text;
+  try {
+    return realpathSync(text);
+  } catch {
+    return resolve(text); // It does not exist, and grants nothing.
+  }
 }
 
 /** Throws a SkillsError INVALID_OPTIONS for the first option whose name is not one of these. */

@@ -3,6 +3,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { Ask } from "../trust/question.ts";
 import type { RunListener } from "./run-event.ts";
 
 /** The skills that a caller sees. */
@@ -11,6 +12,10 @@ export interface CallerSkills {
   find(nameOrSlug: string, version?: string): { readonly skill: Skill; readonly versions: readonly Skill[] };
   /** Whether a skill is from the user's own roots: grants apply to no others. */
   isOwn(skill: Skill): boolean;
+  /** The directory of skills under which it was found. */
+  rootOf(skill: Skill): string;
+  /** Another skill whose name looks the same as this one's. */
+  lookAlike(skill: Skill): string | undefined;
   /** The directories of the user's own skills, and those searched for them. No run changes anything there. */
   ownPlaces(): readonly string[];
 }
@@ -34,4 +39,6 @@ export interface RunCaller {
   /** Which directory that was when the session was opened. Absent: whichever it is now. */
   readonly projectIdentity: DirectoryIdentity | undefined;
   readonly onEvent?: RunListener | undefined;
+  /** How a person can be asked. Absent: there is nobody. */
+  readonly ask?: Ask | undefined;
 }

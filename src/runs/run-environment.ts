@@ -11,12 +11,11 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { envFileSecrets } from "../secrets/env-file-secrets.ts";
 import { hasKeychain, keychainSecrets } from "../secrets/keychain-secrets.ts";
 import { firstOf, memorySecrets } from "../secrets/secret-source.ts";
-import { createGrants } from "../trust/grants.ts";
 import type { RunsOptions } from "./runs.ts";
 import { diskRunStore } from "./store/disk-run-store.ts";
 
 /** What runs need, from the settings; the sandbox is opened with the first run. */
-export interface LocalRunEnvironment extends RunsOptions {
+export interface LocalRunEnvironment extends Omit<RunsOptions, "trust" | "configured"> {
   /** Which tiers are available. Opens each of them to find out. */
   report(): Promise<readonly TierReport[]>;
   /** Releases the sandbox, if one was opened. */
@@ -30,8 +29,6 @@ export function packagesIn(dataDirectory: string): string {
 
 export interface RunSettings {
   readonly dataDirectory: string;
-  /** `NAME:PERMISSION[,…]`. */
-  readonly grants: readonly string[];
   readonly secretsFile: string | undefined;
   readonly isolation: NonNullable<SandboxOptions["isolation"]>;
   readonly clock: Clock;
@@ -47,7 +44,7 @@ export function runRecordsIn(dataDirectory: string): string {
 const waitingEach = 16;
 
 export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
-  const { grants, secretsFile, isolation, dataDirectory, clock, log } = settings;
+  const { secretsFile, isolation, dataDirectory, clock, log } = settings;
   const secrets = firstOf([
     memorySecrets(process.env),
     ...(secretsFile === undefined ? [] : [envFileSecrets(secretsFile)]),
@@ -97,7 +94,6 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
 
   return {
     sandbox,
-    grants: createGrants(grants),
     records,
     now: Date.now,
     readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellUser),

@@ -1,9 +1,10 @@
 import { setMaxListeners } from "node:events";
-import { SkillsError } from "../errors.ts";
+import type { ConfiguredGrants } from "../trust/configured-grants.ts";
+import type { Trust } from "../trust/trust.ts";
 import type { Snapshot } from "../skills/skill.ts";
-import type { Grants } from "../trust/grants.ts";
-import { authorize, pinsGrants } from "./authorize/authorize.ts";
-import type { Authorization } from "./authorize/authorize.ts";
+import { authorize, expectAuthorization } from "./authorize/authorize.ts";
+import type { AllowedOnce, ExpectedAuthorization } from "./authorize/authorize.ts";
+import { createGrantPins } from "./authorize/pin-grants.ts";
 import { executeRun } from "./execute/execute-run.ts";
 import type { CurrentRun, EndedRun, ExecutionEnvironment, NestedCall, Nesting } from "./execute/execute-run.ts";
 import { prepareRun } from "./execute/prepare-run.ts";
@@ -23,18 +24,21 @@ type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly t
 
 /** What a run would do, as JSON for people. */
 interface CheckedRun {
-  readonly authorization: Authorization;
+  readonly authorization: ExpectedAuthorization;
   readonly isolation: string;
   readonly spec: RunSpec;
 }
 
 /** Runs as data (CONTRACT C-5): request → plan → authorize → queue → execute → record. */
 export interface Runs {
-  /** Tells which skills there are now: what they request when first seen is what a grant covers. */
-  notice(snapshot: Snapshot): void;
+  /** Tells which skills there are now: grants of the configuration are for their bytes. */
+  notice(snapshot: Snapshot, caller: RunCaller): void;
   /** Checks a request and writes it down. Throws what is wrong with the request itself. */
   plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec>;
-  /** Everything that is checked before a run starts. Throws PERMISSION_DENIED, SECRET_MISSING, SKILL_NOT_READY or SANDBOX_UNAVAILABLE. */
+  /**
+   * Everything that is checked before a run starts, without asking anybody. Throws SECRET_MISSING, SKILL_NOT_READY or
+   * SANDBOX_UNAVAILABLE.
+   */
   check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun>;
   /**
    * Checks and runs. Once user code was started, the outcome is a result, whatever happens; before, it throws as `check` does, or
@@ -44,7 +48,8 @@ export interface Runs {
 }
 
 export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, RunQueueOptions {
-  readonly grants: Grants;
+  readonly trust: Trust;
+  readonly configured: ConfiguredGrants;
   readonly records: Pick<RunStore, "keep">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -58,13 +63,18 @@ class StagedRuns implements Runs {
   readonly #options: RunsOptions;
   readonly #environment: ExecutionEnvironment;
   readonly #queue;
-  readonly notice;
+  readonly #pins: ReturnType<typeof createGrantPins>;
+  #pinned: Promise<void> = Promise.resolve();
 
   constructor(options: RunsOptions) {
     this.#options = options;
     this.#environment = { ...options, runNested: (...given) => this.#runNested(...given) };
     this.#queue = createRunQueue(options);
-    this.notice = pinsGrants(options.grants);
+    this.#pins = createGrantPins(options.configured);
+  }
+
+  notice(snapshot: Snapshot, caller: RunCaller): void {
+    this.#pinned = this.#pins(snapshot, caller);
   }
 
   async plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec> {
@@ -73,7 +83,9 @@ class StagedRuns implements Runs {
   }
 
   async check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun> {
-    const authorization = this.#authorize(spec, caller);
+    const { trust } = this.#options;
+    await this.#pinned;
+    const authorization = await expectAuthorization(spec, caller, { trust, signal, once: new Set() });
     const { sandbox } = await prepareRun(spec, caller, this.#options, signal);
     return { authorization, isolation: sandbox.tier, spec };
   }
@@ -81,9 +93,12 @@ class StagedRuns implements Runs {
   async run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult> {
     // One signal may be that of a whole turn; from the eleventh run on, Node would warn of a leak.
     setMaxListeners(0, signal);
-    const { result } = await this.#recorded(spec, caller, signal, async (run) => {
-      // Before the queue: a refusal should not have to wait.
-      this.#authorize(spec, caller);
+    const { trust } = this.#options;
+    const once: AllowedOnce = new Set();
+    const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
+      // Before the queue: neither a refusal nor a person should have to wait.
+      await this.#pinned;
+      await authorize(spec, caller, { trust, signal, once });
       run.tell({ type: "queued", behind: this.#queue.behind });
       const leave = await this.#queue.enter(caller.owner, signal);
       try {
@@ -95,23 +110,13 @@ class StagedRuns implements Runs {
     return result;
   }
 
-  #authorize(spec: RunSpec, caller: RunCaller): Authorization {
-    const authorization = authorize(spec, caller, this.#options.grants);
-    if (authorization.allowed) return authorization;
-    throw new SkillsError("PERMISSION_DENIED", authorization.why, { facts: { hint: authorization.hint } });
-  }
-
   /** Tells how the run ended, and keeps its record; the answer does not wait for that. */
-  async #recorded(
-    spec: RunSpec,
-    caller: RunCaller,
-    signal: AbortSignal,
-    work: (run: CurrentRun) => Promise<EndedRun>,
-  ): Promise<EndedRun> {
+  async #recorded(run: Omit<CurrentRun, "tell">, work: (run: CurrentRun) => Promise<EndedRun>): Promise<EndedRun> {
     const { now, records } = this.#options;
+    const { spec, caller, signal } = run;
     const history = createHistory(spec, { now, records, onEvent: caller.onEvent });
     try {
-      const ended = await work({ spec, caller, signal, tell: history.tell });
+      const ended = await work({ ...run, tell: history.tell });
       history.completed(ended.result);
       return ended;
     } catch (error) {
@@ -121,7 +126,7 @@ class StagedRuns implements Runs {
   }
 
   /** A skill that code inside calls: in the turn of the outermost run, with what is left of its time. */
-  async #runNested(call: NestedCall, { spec: outer, caller }: CurrentRun, nesting: Nesting): Promise<EndedRun> {
+  async #runNested(call: NestedCall, { spec: outer, caller, once }: CurrentRun, nesting: Nesting): Promise<EndedRun> {
     const { runId, skill, args, leftMs, signal } = call;
     let spec: RunSpec;
     try {
@@ -131,8 +136,10 @@ class StagedRuns implements Runs {
       caller.onEvent?.({ runId, type: "ended", status: signal.aborted ? "cancelled" : "refused" });
       throw error;
     }
-    return await this.#recorded(spec, caller, signal, async (run) => {
-      this.#authorize(spec, caller);
+    const { trust } = this.#options;
+    const calledBy = outer.skill && { name: outer.skill.name, digest: outer.skill.digest };
+    return await this.#recorded({ spec, caller, signal, once }, async (run) => {
+      await authorize(spec, caller, { trust, signal, calledBy, once });
       return await executeRun(run, this.#environment, nesting);
     });
   }

@@ -56,8 +56,9 @@ export const describeSkill = defineTool({
         .describe("Present if skill_md_content is only the beginning of SKILL.md"),
     }),
   }),
-  async run({ skills, sourceOf, hashFiles }, { name, version, detail }, signal) {
+  async run({ skills, sourceOf, hashFiles, mayRead }, { name, version, detail }, signal) {
     const { skill, versions } = skills.find(name, version);
+    if (detail === "full") await mayRead(skill, signal);
     const calls = callsOf(skill, skills).map(({ network, secrets, ...rest }) => ({
       ...rest,
       network: [...network],

@@ -24,10 +24,11 @@ export const readSkillFile = defineTool({
     size_bytes: z.number(),
     truncated: z.boolean(),
   }),
-  async run({ skills, sourceOf }, { name, version, path }) {
+  async run({ skills, sourceOf, mayRead }, { name, version, path }, signal) {
     const { skill } = skills.find(name, version);
     const fault = skillPathFault(path);
     if (fault !== undefined) throw invalidPath(fault);
+    await mayRead(skill, signal);
     const source = sourceOf(skill);
     const real = locateSkillFile(source, skill, path);
     const part = real === undefined ? undefined : source.bytes.head(real, maxReplyBytes);

@@ -5,6 +5,7 @@ import type { Guide } from "./guide/guide.ts";
 import type { RunCaller } from "../runs/run-caller.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
+import type { Ask } from "../trust/question.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import type { SkillView } from "./view/skill-view.ts";
@@ -31,12 +32,16 @@ export interface ToolCaller {
   readonly projectIdentity?: DirectoryIdentity | undefined;
   /** Gets the events of the caller's runs. */
   readonly onEvent?: RunListener;
+  /** Asks the person whom the caller works for. Absent: there is nobody. */
+  readonly ask?: Ask | undefined;
 }
 
 /** What a tool works with during one call. */
 export interface RunContext extends RunCaller {
   readonly skills: SkillView;
   readonly limits: ToolLimits;
+  /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions. */
+  readonly mayRead: (skill: Skill, signal: AbortSignal) => Promise<void>;
   /** The guide for this caller. */
   readonly guide: () => Guide;
   /** Throws SANDBOX_UNAVAILABLE if code execution is disabled. */

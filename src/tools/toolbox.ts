@@ -4,12 +4,15 @@ import { asAvailable, nearest } from "../base/nearest.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import type { LedgerEntry } from "../ledger/ledger.ts";
+import { denied } from "../runs/authorize/authorize.ts";
+import { subjectOf } from "../runs/authorize/trust-request.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
 import type { SkillHasher } from "../skills/hash/hash-skill.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { Trust } from "../trust/trust.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
 import { checkInput } from "./input/check-input.ts";
@@ -18,7 +21,7 @@ import type { ToolLimits } from "./input/limits.ts";
 import { projectFiles } from "./project-files.ts";
 import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
 import { availableTools } from "./tools.ts";
-import { toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
+import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
 
 export interface ToolboxOptions {
   readonly blobs: BlobStore;
@@ -26,6 +29,7 @@ export interface ToolboxOptions {
   readonly source: SkillSource;
   readonly hasher: SkillHasher;
   readonly log: Log;
+  readonly trust: Pick<Trust, "mayRead">;
   /** Without it, the tools that execute throw SANDBOX_UNAVAILABLE. */
   readonly runs?: Runs;
   /** Called once for each call, however it ended, and for each skill that code inside a run called. */
@@ -53,12 +57,23 @@ export interface Toolbox {
 const never = new AbortController().signal;
 
 export function openToolbox(options: ToolboxOptions): Toolbox {
-  const { blobs, source, hasher, log, runs, onUse, limits = defaultLimits, now = Date.now, newErrorId } = options;
+  const {
+    blobs,
+    source,
+    hasher,
+    log,
+    trust,
+    runs,
+    onUse,
+    limits = defaultLimits,
+    now = Date.now,
+    newErrorId,
+  } = options;
   const guideFor = openGuides(limits);
   const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId });
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
-    const { owner, door, sessionId, label, project, projectIdentity, skills } = caller;
+    const { owner, door, sessionId, label, project, projectIdentity, skills, ask } = caller;
     const visible = visibleTo(door, skills.snapshot, caller.visible);
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = onSkillCalls((skill, ending) => {
@@ -67,12 +82,21 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     let seen: SkillSource | undefined;
     const sourceOf: RunContext["sourceOf"] = (skill) =>
       skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, skills.snapshot, visible));
+    const view = viewSkills(skills.snapshot, visible);
+    const asker = { owner, directory: project, door, sessionId, ask };
     return {
       owner,
       door,
       sessionId,
       label,
-      skills: viewSkills(skills.snapshot, visible),
+      ask,
+      skills: view,
+      mayRead: async (skill, signal) => {
+        if (!isDoorOfModels(door) || skill === guideSkill.skill || view.isOwn(skill)) return;
+        const { directory } = skill;
+        const authorization = await trust.mayRead({ ...subjectOf(skill, { skills: view }), directory }, asker, signal);
+        if (!authorization.allowed) throw denied(authorization);
+      },
       blobs,
       limits,
       guide,
@@ -111,8 +135,9 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     signal.throwIfAborted();
     await caller.skills.ready;
     signal.throwIfAborted();
-    runs?.notice(caller.skills.snapshot);
-    return { tool, input, context: toRunContext(caller, onEvent) };
+    const context = toRunContext(caller, onEvent);
+    runs?.notice(caller.skills.snapshot, context);
+    return { tool, input, context };
   }
 
   function report(caller: ToolCaller, tool: string, ending: Ending, skill: UsedSkill | undefined): void {

@@ -1,3 +1,4 @@
+import { openTrust } from "../trust/open-trust.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
@@ -62,7 +63,9 @@ export async function openDoor(
   const catalog = openCatalog({ roots: [{ path: "/skills", origin: "explicit" }], files, clock: systemClock, log });
   await catalog.ready;
   const hasher = openSkillHasher();
-  const toolbox = wrap(openToolbox({ blobs: memoryBlobs(), source, hasher, log, ...(runs && { runs }) }));
+  const toolbox = wrap(
+    openToolbox({ blobs: memoryBlobs(), source, hasher, log, trust: openTrust().trust, ...(runs && { runs }) }),
+  );
   const door: McpDoor = { toolbox, source, hasher, log, clock, version: "0.0.0-test" };
   const caller: McpCaller = {
     door: "mcp",

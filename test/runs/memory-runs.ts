@@ -3,11 +3,11 @@ import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import { createRuns } from "../../src/runs/runs.ts";
 import type { Runs, RunsOptions } from "../../src/runs/runs.ts";
 import { memoryRunStore } from "./store/memory-run-store.ts";
-import { createGrants } from "../../src/trust/grants.ts";
+import { openTrust } from "../trust/open-trust.ts";
 import { manualClock } from "../manual-clock.ts";
 import type { ManualClock } from "../manual-clock.ts";
 
-export interface MemoryRunsOptions extends Partial<Omit<RunsOptions, "sandbox" | "grants" | "clock">> {
+export interface MemoryRunsOptions extends Partial<Omit<RunsOptions, "sandbox" | "clock">> {
   readonly grants?: readonly string[];
   readonly refuses?: (run: unknown) => string | undefined;
   readonly unavailable?: Error;
@@ -23,7 +23,7 @@ export function openMemoryRuns(
   let count = 0;
   const runs = createRuns({
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
-    grants: createGrants(grants),
+    ...openTrust({ grants }),
     records: memoryRunStore(),
     now: () => clock.now(),
     readSecret: () => Promise.resolve(undefined),

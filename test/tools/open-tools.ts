@@ -1,3 +1,4 @@
+import { openTrust } from "../trust/open-trust.ts";
 import { isSkillsError } from "../../src/errors.ts";
 import type { BlobStore, BlobOptions } from "../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
@@ -57,6 +58,7 @@ export async function openTools(
     source: { files, bytes: memorySkillBytes(files) },
     hasher: openSkillHasher(),
     log,
+    trust: openTrust().trust,
     ...options,
   });
   const catalog = openCatalog({ roots, files, clock: systemClock, log });

@@ -1,3 +1,4 @@
+import { openTrust } from "../trust/open-trust.ts";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -119,6 +120,7 @@ describe("on disk", () => {
       source: { files, bytes: diskSkillBytes() },
       hasher: openSkillHasher(),
       log: (_level, message) => void logged.push(message),
+      trust: openTrust().trust,
     });
     const context = { owner: "me", door: "in-process" as const, skills: catalog };
     const call = (tool: string, args: object) => toolbox.call(tool, args, context);

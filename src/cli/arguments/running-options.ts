@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
+import { grantText } from "../../options.ts";
 import type { SkillsOptions } from "../../options.ts";
 import { noSuchSkill } from "../../skills/no-such-skill.ts";
 import type { Snapshot } from "../../skills/skill.ts";
-import { parseGrant, permissionNames } from "../../trust/grants.ts";
+import { parseGrant, permissionNames } from "../../trust/configured-grants.ts";
 import { usageError } from "../command.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
 import { oneOf, toAbsolute } from "./values.ts";
@@ -11,8 +13,8 @@ export const running = {
   grant: {
     type: "string",
     multiple: true,
-    value: "NAME:PERMISSION[,…]",
-    help: "Grant the skill NAME network, secrets, project-read or project-write. Repeatable.",
+    value: "NAME@DIGEST|PATH",
+    help: "Without a person: allow what exactly this skill requests, or what models read of the project PATH. Repeatable.",
   },
   "secrets-file": {
     type: "string",
@@ -32,9 +34,14 @@ export function toRunningOptions({
   "secrets-file": secretsFile,
   isolation,
 }: OptionValues<typeof running>): Pick<SkillsOptions, "grants" | "secretsFile" | "isolation"> {
-  const invalid = grant.find((text) => parseGrant(text) === undefined);
-  if (invalid !== undefined)
-    throw usageError(`--grant needs NAME:PERMISSION[,…] (${oneOf(permissionNames)}), not ${invalid}`);
+  for (const text of grant) {
+    const parsed = parseGrant(grantText(text));
+    if (parsed === undefined)
+      throw usageError(
+        `--grant needs NAME@DIGEST, NAME:PERMISSION[,…] (${oneOf(permissionNames)}) or the path of a directory, not ${text}`,
+      );
+    if (parsed.form === "path" && !existsSync(parsed.path)) throw usageError(`--grant ${text}: no such directory`);
+  }
   return {
     grants: grant,
     ...(secretsFile !== undefined && { secretsFile: toAbsolute(secretsFile) }),
@@ -48,7 +55,9 @@ export function refuseUnknownGrants(
   catalog: { readonly find: (name: string) => unknown; readonly snapshot: Snapshot },
 ): void {
   for (const grant of grants) {
-    const skill = parseGrant(grant)?.skill ?? grant;
+    const parsed = parseGrant(grantText(grant));
+    if (parsed?.form === "path") continue;
+    const skill = parsed?.skill ?? grant;
     if (catalog.find(skill) === undefined)
       throw usageError(`--grant ${grant}: ${noSuchSkill(skill, catalog.snapshot)}`);
   }

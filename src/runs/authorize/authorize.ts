@@ -1,86 +1,126 @@
-import type { Permissions } from "../../skills/manifest/permissions.ts";
-import { permissionsOf } from "../../skills/manifest/permissions.ts";
-import type { Snapshot } from "../../skills/skill.ts";
-import type { Grants, Permission } from "../../trust/grants.ts";
+import { SkillsError } from "../../errors.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { Authorization, CallingSkill, FullTrustRequest } from "../../trust/authorization.ts";
+import { isNothing } from "../../trust/capabilities.ts";
+import type { Trust } from "../../trust/trust.ts";
+import { presentDependenciesOf } from "../plan/dependencies.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
+import { askerOf, needsOf, trustRequest } from "./trust-request.ts";
 
-/** Whether a run may start: by which grant, or why not and what the user can do. */
-export type Authorization =
-  /** `by` is `sandbox` for a run that needs nothing beyond its sandbox, else the grant, such as `deploy:network`. */
-  | { readonly allowed: true; readonly by: string }
-  | { readonly allowed: false; readonly why: string; readonly hint: string };
+/** What was allowed for one run, and the runs of skills that it calls, only. */
+export type AllowedOnce = Set<string>;
 
-/** What a skill needs a grant for. */
-export function neededBy({ network, secrets, project, isolation }: Permissions): readonly Permission[] {
-  return [
-    ...(network.length > 0 ? (["network"] as const) : []),
-    ...(secrets.length > 0 ? (["secrets"] as const) : []),
-    ...(project === "none" ? [] : ([`project-${project}`] as const)),
-    ...(isolation === undefined ? [] : (["isolation"] as const)),
-  ];
-}
-
-/** Decides whether a run may start. Nothing else looks at grants (CONTRACT C-1.6, C-5.2). */
-export function authorize(
-  { skill, needs }: Pick<RunSpec, "skill" | "needs">,
-  caller: Pick<RunCaller, "skills">,
-  grants: Grants,
-): Authorization {
-  const needed = neededBy(needs);
-  if (skill === undefined || needed.length === 0) return { allowed: true, by: "sandbox" };
-  const { name, slug, version } = skill;
-  const isOwn = caller.skills.isOwn(caller.skills.find(slug, version).skill);
-  const missing = isOwn ? grants.missing(slug, needed) : needed;
-  // Of several skills with one name only the first has the slug of that name.
-  const shownName = name.replaceAll(".", "-") === slug ? name : slug;
-  const grant = `${shownName}:${(missing.length > 0 ? missing : needed).join(",")}`;
-  if (!isOwn) {
-    return {
-      allowed: false,
-      why: `The skill ${name} requests ${inWords(needed, needs)}, but it came with the project: grants apply only to the user's own skills.`,
-      hint: `If the user trusts it, they can add its directory with --skills and grant it with --grant ${grant}`,
-    };
-  }
-  if (missing.length > 0) {
-    return {
-      allowed: false,
-      why: `The skill ${name} requests ${inWords(missing, needs)}, which has not been granted.`,
-      hint: `The user can grant it with --grant ${grant}`,
-    };
-  }
-  const beyond = grants.beyond(slug, needs);
-  if (beyond.length === 0) return { allowed: true, by: grant };
-  return {
-    allowed: false,
-    why: `The skill ${name} changed and now requests more than was granted: ${beyond.join(", ")}.`,
-    hint: `To accept this, the user can restart acp-skills with --grant ${grant}`,
-  };
-}
-
-function inWords(kinds: readonly Permission[], { network, secrets }: Permissions): string {
-  const words: Readonly<Record<Permission, string>> = {
-    network: `network access (${network.join(", ")})`,
-    secrets: `secrets (${secrets.join(", ")})`,
-    "project-read": "read access to the project",
-    "project-write": "write access to the project",
-    isolation: "to run without a sandbox",
-  };
-  return kinds.map((kind) => words[kind]).join(" and ");
+interface AuthorizeOptions {
+  readonly trust: Pick<Trust, "authorize" | "decide" | "questionFor">;
+  readonly signal: AbortSignal;
+  /** The skill whose code calls this one. */
+  readonly calledBy?: CallingSkill | undefined;
+  readonly once: AllowedOnce;
 }
 
 /**
- * Grants of the configuration apply to what a skill's manifest requests when the process first sees it in one of the user's own roots,
- * however the file changes later. The returned function is told the skills of each call.
+ * Lets a run pass, and the calls of other skills that its code can make, or throws PERMISSION_DENIED. Calls are decided now, because
+ * no time limit runs yet. Returns by what the run itself is allowed.
  */
-export function pinsGrants(grants: Grants): (snapshot: Snapshot) => void {
-  const seen = new WeakSet<Snapshot>();
-  return (snapshot) => {
-    if (grants.skills.length === 0 || seen.has(snapshot)) return;
-    seen.add(snapshot);
-    const granted = new Set(grants.skills);
-    for (const { skill, isOwn, versions } of snapshot.skills) {
-      if (isOwn === true && granted.has(skill.slug)) grants.pin(skill.slug, versions.map(permissionsOf));
+export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
+  const { trust, signal, once } = options;
+  const asker = askerOf(caller);
+  let by = "sandbox";
+  for await (const request of requestsOf(spec, caller, options)) {
+    const key = keyOf(request);
+    if (once.has(key)) continue;
+    const authorization = await trust.authorize(request, asker, signal);
+    if (!authorization.allowed) throw denied(authorization);
+    if (authorization.by === "once") once.add(key);
+    if (request.subject.slug === spec.skill?.slug) ({ by } = authorization);
+  }
+  return by;
+}
+
+/** What `authorize` would do, without asking. */
+export type ExpectedAuthorization = Authorization | { readonly allowed: "ask"; readonly question: string };
+
+/** Whether a run would pass. */
+export async function expectAuthorization(
+  spec: RunSpec,
+  caller: RunCaller,
+  options: AuthorizeOptions,
+): Promise<ExpectedAuthorization> {
+  const { trust } = options;
+  const asker = askerOf(caller);
+  let expected: ExpectedAuthorization = { allowed: true, by: "sandbox" };
+  for await (const request of requestsOf(spec, caller, options)) {
+    const decided = await trust.decide(request, asker);
+    if (decided?.allowed === false) return decided;
+    if (decided === undefined) {
+      const question = await trust.questionFor(request, asker);
+      return question === undefined
+        ? await trust.authorize(request, { ...asker, ask: undefined }, options.signal)
+        : { allowed: "ask", question: question.title };
     }
+    if (request.subject.slug === spec.skill?.slug) expected = decided;
+  }
+  return expected;
+}
+
+/** A call of one skill by another one's code, or by code that the model wrote. */
+interface SkillCall {
+  readonly by: Skill | undefined;
+  readonly skill: Skill;
+}
+
+/** The run itself, then the calls that its code can make, each once. */
+async function* requestsOf(
+  spec: RunSpec,
+  caller: RunCaller,
+  { signal, calledBy }: AuthorizeOptions,
+): AsyncGenerator<FullTrustRequest, void> {
+  const digests = new Map<Skill, Promise<string>>();
+  const find = ({ slug, version }: { readonly slug: string; readonly version: string }): Skill =>
+    caller.skills.find(slug, version).skill;
+  const digestOf = (skill: Skill): Promise<string> => {
+    const known = digests.get(skill) ?? hash(skill, caller, signal);
+    digests.set(skill, known);
+    return known;
   };
+  const own = spec.skill && find(spec.skill);
+  if (own !== undefined && spec.skill !== undefined) {
+    digests.set(own, Promise.resolve(spec.skill.digest));
+    yield trustRequest({ skill: own, digest: spec.skill.digest }, caller, {
+      about: "run",
+      needs: needsOf(own),
+      calledBy,
+      signal,
+    });
+  }
+  const calls: SkillCall[] = spec.brokered.map((brokered) => ({ by: own, skill: find(brokered) }));
+  const seen = new Set<Skill>();
+  for (const { by, skill } of calls) {
+    if (!seen.has(skill)) {
+      seen.add(skill);
+      calls.push(...presentDependenciesOf(skill, caller.skills).map((called) => ({ by: skill, skill: called })));
+    }
+    const needs = needsOf(skill);
+    if (isNothing(needs)) continue;
+    const calling = by && { name: by.name, digest: await digestOf(by) };
+    const digest = await digestOf(skill);
+    yield trustRequest({ skill, digest }, caller, { about: "run", needs, calledBy: calling, signal });
+  }
+}
+
+async function hash(skill: Skill, { hashFiles }: Pick<RunCaller, "hashFiles">, signal: AbortSignal): Promise<string> {
+  const { digest } = await hashFiles(skill, signal);
+  if (digest !== undefined) return digest;
+  throw new SkillsError("SKILL_NOT_READY", `The skill ${skill.name} is too large to be run.`, {
+    facts: { retryable: false },
+  });
+}
+
+function keyOf({ subject, calledBy }: FullTrustRequest): string {
+  return JSON.stringify([subject.name, subject.digest, calledBy?.name, calledBy?.digest]);
+}
+
+export function denied({ why, hint }: Extract<Authorization, { readonly allowed: false }>): SkillsError {
+  return new SkillsError("PERMISSION_DENIED", why, { facts: { hint } });
 }

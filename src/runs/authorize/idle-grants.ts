@@ -1,7 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Catalog } from "../../skills/catalog.ts";
 import { noSuchSkill } from "../../skills/no-such-skill.ts";
-import { parseGrant } from "../../trust/grants.ts";
+import { parseGrant } from "../../trust/configured-grants.ts";
 
 /** A grant that has no effect, and why. */
 export interface IdleGrant {
@@ -9,20 +9,26 @@ export interface IdleGrant {
   readonly reason: string;
 }
 
-/** Of these grants, the ones that allow nothing: the name is misspelled, or the skill came with the project (CONTRACT C-1.6). */
+/**
+ * Of these grants, the ones that allow nothing: the name is misspelled, or the skill came with the project and the grant names no
+ * digest (CONTRACT C-1.6). A path that is no skill is a project.
+ */
 export function idleGrants(
   grants: readonly string[],
   catalog: Pick<Catalog, "find" | "snapshot">,
 ): readonly IdleGrant[] {
   return grants.flatMap((grant) => {
-    const skill = parseGrant(grant)?.skill ?? grant;
+    const parsed = parseGrant(grant);
+    if (parsed?.form === "path") return [];
+    const skill = parsed?.skill ?? grant;
     const offered = catalog.find(skill);
     if (offered === undefined) return [{ grant, reason: noSuchSkill(skill, catalog.snapshot) }];
-    return offered.isOwn === true ? [] : [{ grant, reason: `${skill} came with the project; ${remedy}` }];
+    if (parsed?.form === "digest" || offered.isOwn === true) return [];
+    return [{ grant, reason: `${skill} came with the project; ${remedy}` }];
   });
 }
 
-const remedy = "grants apply only to skills in --skills directories and in your home directory";
+const remedy = "name its digest (NAME@DIGEST) or its directory, because names count only for your own skills";
 
 /** Logs the grants that allow nothing, once the skills are known. */
 export function logIdleGrants(

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { isSkillsError } from "../../errors.ts";
+import type { AllowedOnce } from "../authorize/authorize.ts";
 import type { Json, RunHost, SkillCallFailure } from "../../sandbox/sandbox.ts";
 import { maxNestedRuns, maxNesting } from "../plan/run-limits.ts";
 import { createBlobBudget, recordRun } from "../record/run-recorder.ts";
@@ -19,6 +20,8 @@ export interface CurrentRun {
   readonly caller: RunCaller;
   readonly tell: (step: RunStep) => void;
   readonly signal: AbortSignal;
+  /** What was allowed for the outermost run only. */
+  readonly once: AllowedOnce;
 }
 
 /** What a run shares with those that it calls, and with those that called it. */

@@ -1,7 +1,5 @@
-import { hash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { joinPath } from "../../base/paths/at-real-path.ts";
 import { directoryReplaced, identityOf, isSameDirectory } from "../../base/paths/directory-identity.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
@@ -11,6 +9,7 @@ import type { Skill } from "../../skills/skill.ts";
 import { requirementsFile } from "../plan/dependencies.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";
 import type { PlannedMount } from "../plan/plan-run.ts";
+import { readPlannedFile } from "../plan/read-planned-file.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 
@@ -88,23 +87,15 @@ async function readSecrets({ skill, needs }: RunSpec, { readSecret }: RunEnviron
 }
 
 /** A skill's files as the sandbox copies them: each is hashed while it is read, and must be the file that was planned. */
-export function toMountedSkill({ files: disk, bytes }: SkillSource, { skill, files }: PlannedMount): MountedSkill {
+export function toMountedSkill(source: SkillSource, { skill, files }: PlannedMount): MountedSkill {
   const { name, directory, manifest } = skill;
-  // A file may be a link to another one of the skill.
-  const readWhole = (path: string, size: number): Uint8Array | undefined => {
-    const place = path.split("/").reduce(joinPath, directory);
-    const found = bytes.head(place, size);
-    if (found !== undefined) return found.bytes;
-    const real = disk.resolve(place);
-    return real !== undefined && isWithin(real, directory) ? bytes.head(real, size)?.bytes : undefined;
-  };
-  const mounted = files.map(({ path, size_bytes: size, sha256 }): MountedFile => ({
-    path,
-    size,
+  const mounted = files.map((file): MountedFile => ({
+    path: file.path,
+    size: file.size_bytes,
     // eslint-disable-next-line @typescript-eslint/require-await
     async *read() {
-      const content = readWhole(path, size);
-      if (content === undefined || hash("sha256", content, "hex") !== sha256) throw skillChanged(name, path);
+      const content = readPlannedFile(source, directory, file);
+      if (content === undefined) throw skillChanged(name, file.path);
       yield content;
     },
   }));

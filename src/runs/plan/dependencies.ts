@@ -1,9 +1,8 @@
 import satisfies from "semver/functions/satisfies.js";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Permissions } from "../../skills/manifest/permissions.ts";
-import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { neededBy } from "../authorize/authorize.ts";
 import type { CallerSkills } from "../run-caller.ts";
 
 /** The file whose packages `acp-skills install` installs. */
@@ -44,15 +43,15 @@ export function callsOf(skill: Skill, skills: FindSkill): readonly CalledSkill[]
   seen.delete(skill);
   return [...seen].flatMap((called) => {
     const permissions = permissionsOf(called);
-    return neededBy(permissions).length === 0 ? [] : [{ skill: called.name, ...permissions }];
+    return needsGrant(permissions) ? [{ skill: called.name, ...permissions }] : [];
   });
 }
 
-function presentDependenciesOf(skill: Skill, skills: FindSkill): readonly Skill[] {
+/** Without those that are missing, which prevent the run altogether. */
+export function presentDependenciesOf(skill: Skill, skills: FindSkill): readonly Skill[] {
   try {
     return dependenciesOf(skill, skills);
   } catch (error) {
-    // A missing dependency prevents the run altogether.
     if (isSkillsError(error) && error.code === "SKILL_NOT_READY") return [];
     throw error;
   }

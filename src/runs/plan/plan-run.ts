@@ -4,9 +4,8 @@ import type { StoredBlob } from "../../blobs/blob-store.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Json, RunLimits } from "../../sandbox/sandbox.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
-import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { neededBy } from "../authorize/authorize.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
 import { requirementsFile } from "./dependencies.ts";
@@ -109,7 +108,7 @@ export function splitByNeeds(
   };
   const isApart = (skill: Skill): boolean =>
     skill.kind === "action" &&
-    (neededBy(permissionsOf(skill)).length > 0 ||
+    (needsGrant(permissionsOf(skill)) ||
       (skill.manifest?.dependencies?.skills ?? []).length > 0 ||
       hasRequirements(skill));
   return {

@@ -9,9 +9,8 @@ import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import { isChoice, isOfType } from "../../skills/manifest/argument-type.ts";
 import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";
 import type { Manifest } from "../../skills/manifest/manifest.ts";
-import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
-import { neededBy } from "../authorize/authorize.ts";
 import type { RunSpec } from "../run-spec.ts";
 import { dependenciesOf } from "./dependencies.ts";
 import { checkDepth, splitByNeeds, toSpec } from "./plan-run.ts";
@@ -38,7 +37,7 @@ export async function planSkillRun(planning: Planning, request: SkillRunRequest)
     script === undefined ? entrypointOf(skill, given) : await scriptOf(planning, skill, script, given);
   const dependencies = dependenciesOf(skill, caller.skills);
   // A skill's dependencies never run with that skill's permissions.
-  const isPlain = neededBy(permissionsOf(skill)).length === 0;
+  const isPlain = !needsGrant(permissionsOf(skill));
   const importable = splitByNeeds(caller, dependencies);
   return await toSpec(planning, program, {
     skill,

@@ -12,6 +12,11 @@ export interface Permissions {
   readonly isolation?: "none";
 }
 
+/** Whether code with these permissions needs more than its sandbox. */
+export function needsGrant({ network, secrets, project, isolation }: Permissions): boolean {
+  return network.length > 0 || secrets.length > 0 || project !== "none" || isolation !== undefined;
+}
+
 /** The permissions in `skill.toml`, or in the `acp-skills-…` metadata (CONTRACT C-1.4). Default: none. */
 export function permissionsOf({ manifest, metadata }: Skill): Permissions {
   if (manifest === undefined) return readMetadataPermissions(metadata);

@@ -26,6 +26,10 @@ export interface SkillView {
   find(nameOrSlug: string, version?: string): SeenSkill;
   /** Whether this is a version of a skill in the user's own roots. */
   isOwn(skill: Skill): boolean;
+  /** The directory of skills under which it was found; its own directory if it is not among these skills. */
+  rootOf(skill: Skill): string;
+  /** Another skill that the caller sees, whose name looks the same. */
+  lookAlike(skill: Skill): string | undefined;
   /** The directories of the user's own skills and their roots, including roots without skills. */
   ownPlaces(): readonly string[];
   /** In order of names, those after `after`; with `namespace`, only it and its dotted descendants. */
@@ -50,6 +54,9 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
     for (const { name } of within(0, index.offers.length)) yield name;
   }
 
+  const offerOf = (skill: Skill): OfferedSkill | undefined =>
+    [index.find(skill.slug), index.find(skill.name)].find((offer) => offer?.versions.includes(skill));
+
   return {
     find(nameOrSlug, version) {
       const offer = index.find(nameOrSlug);
@@ -60,9 +67,12 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
       if (skill === undefined) throw versionNotFound(found, version);
       return { skill, versions: found.versions };
     },
-    isOwn(skill) {
-      const offers = [index.find(skill.slug), index.find(skill.name)];
-      return offers.some((offer) => offer?.isOwn === true && offer.versions.includes(skill));
+    isOwn: (skill) => offerOf(skill)?.isOwn === true,
+    rootOf: (skill) => offerOf(skill)?.sources[0] ?? skill.directory,
+    lookAlike({ name }) {
+      const look = lookOf(name);
+      for (const other of names()) if (other !== name && lookOf(other) === look) return other;
+      return undefined;
     },
     ownPlaces: () => [
       ...(snapshot.ownRoots ?? []),
@@ -88,6 +98,17 @@ function seen({ skill, versions }: OfferedSkill, visible: IsVisible): SeenSkill 
   const left = versions.filter(visible);
   const newest = left.includes(skill) ? skill : (left.find(({ version }) => !isPrerelease(version)) ?? left[0]);
   return newest && { skill: newest, versions: left };
+}
+
+/** Equal for names that people confuse, such as `deploy-prod`, `depl0y.prod` and `dep1oy-prod`. Names are ASCII (CONTRACT C-1.2). */
+function lookOf(name: string): string {
+  return name
+    .replaceAll(/[-.]/g, "")
+    .replaceAll("rn", "m")
+    .replaceAll("vv", "w")
+    .replaceAll(/[1i]/g, "l")
+    .replaceAll("0", "o")
+    .replaceAll("5", "s");
 }
 
 const longestShown = 128;
@@ -154,11 +175,15 @@ function placeOf(names: readonly string[], name: string): number {
 /** The doors through which models call; users call through the others. */
 const doorsOfModels: readonly Door[] = ["mcp", "in-process"];
 
+export function isDoorOfModels(door: Door): boolean {
+  return doorsOfModels.includes(door);
+}
+
 const hasHidden = new WeakMap<Snapshot, boolean>();
 
 /** Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1). Undefined: all. */
 export function visibleTo(door: Door, snapshot: Snapshot, visible: IsVisible | undefined): IsVisible | undefined {
-  if (!doorsOfModels.includes(door) || !hidesAny(snapshot)) return visible;
+  if (!isDoorOfModels(door) || !hidesAny(snapshot)) return visible;
   return (skill) => isForModels(skill) && visible?.(skill) !== false;
 }
 

@@ -1,0 +1,103 @@
+import { runInSlices } from "../../base/slices.ts";
+import type { Steps } from "../../base/slices.ts";
+import type { SkillSource } from "../../skills/files/skill-files.ts";
+import type { HashedFile } from "../../skills/hash/hash-skill.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
+import type { Skill } from "../../skills/skill.ts";
+import type { CopiedFile } from "../../trust/approvals.ts";
+import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";
+import type { Capabilities } from "../../trust/capabilities.ts";
+import { noCapabilities } from "../../trust/capabilities.ts";
+import type { Subject } from "../../trust/grant.ts";
+import { skillChanged } from "../plan/plan-run.ts";
+import { readPlannedFile } from "../plan/read-planned-file.ts";
+import type { RunCaller } from "../run-caller.ts";
+
+/** What a run of a skill needs. */
+export function needsOf(skill: Skill): Capabilities {
+  return { ...noCapabilities, ...permissionsOf(skill) };
+}
+
+/** Everything that a skill declares: what its runs need, and the agent's tools that it lists. */
+export function wantsOf(skill: Skill): Capabilities {
+  return { ...needsOf(skill), tools: skill.allowedTools ?? [] };
+}
+
+/** A skill as trust knows it, without its bytes. */
+export function subjectOf(
+  skill: Skill,
+  { skills }: { readonly skills: Pick<RunCaller["skills"], "isOwn" | "rootOf"> },
+): Omit<Subject, "digest"> {
+  const { name, slug, version, license } = skill;
+  const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];
+  return { name, slug, version, isOwn, source, ...(license !== undefined && { license }) };
+}
+
+export function askerOf({
+  owner,
+  project,
+  door,
+  sessionId,
+  ask,
+}: Pick<RunCaller, "owner" | "project" | "door" | "sessionId" | "ask">): Asker {
+  return { owner, directory: project, door, sessionId, ask };
+}
+
+/** What a skill, with the bytes of a digest, wants to do. */
+export function trustRequest(
+  { skill, digest }: { readonly skill: Skill; readonly digest: string },
+  caller: Pick<RunCaller, "skills" | "sourceOf" | "hashFiles">,
+  {
+    signal,
+    ...rest
+  }: Pick<FullTrustRequest, "about" | "needs" | "calledBy" | "use"> & { readonly signal: AbortSignal },
+): FullTrustRequest {
+  return {
+    ...rest,
+    subject: { ...subjectOf(skill, caller), digest },
+    wants: wantsOf(skill),
+    lookAlike: () => caller.skills.lookAlike(skill),
+    async files() {
+      const hashed = await caller.hashFiles(skill, signal);
+      if (hashed.digest !== digest) throw skillChanged(skill.name);
+      const copies: CopiedFile[] = [];
+      await runInSlices(copyTexts(skill, hashed.files, caller.sourceOf(skill), copies), {
+        now: () => performance.now(),
+        slice: 3,
+      });
+      return copies;
+    },
+  };
+}
+
+/** Larger files, and those after the first 512 KiB, are compared by their digest only. */
+const maxTextBytes = 64 * 1024;
+const maxTextsBytes = 512 * 1024;
+
+function* copyTexts(
+  { name, directory }: Skill,
+  files: readonly HashedFile[],
+  source: SkillSource,
+  copies: CopiedFile[],
+): Steps<void> {
+  let room = maxTextsBytes;
+  for (const file of files) {
+    const { path, sha256, size_bytes: size } = file;
+    const isShort = size <= Math.min(maxTextBytes, room);
+    const bytes = isShort ? readPlannedFile(source, directory, file) : undefined;
+    if (isShort && bytes === undefined) throw skillChanged(name, path);
+    const text = bytes && toText(bytes);
+    if (text !== undefined) room -= size;
+    copies.push({ path, sha256, ...(text !== undefined && { text }) });
+    yield;
+  }
+}
+
+function toText(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined; // Not text.
+  }
+}

@@ -1,0 +1,63 @@
+import type { CopiedFile } from "./approvals.ts";
+import type { Capabilities } from "./capabilities.ts";
+import type { Subject } from "./grant.ts";
+import type { Ask } from "./question.ts";
+
+/** Whether something may be done: by what, or why not and what the user can do. */
+export type Authorization =
+  /** `by`: `sandbox`, `own`, `once`, `consent`, `session`, `policy`, `--grant`, or the id of a grant. */
+  | { readonly allowed: true; readonly by: string }
+  | { readonly allowed: false; readonly why: string; readonly hint: string };
+
+/** Who wants something, and how a person can be asked. */
+export interface Asker {
+  /** Approvals for a session are those of its owner. */
+  readonly owner: string;
+  /** The session's directory. */
+  readonly directory?: string | undefined;
+  readonly door: string;
+  readonly sessionId?: string | undefined;
+  /** Absent where there is nobody to ask. */
+  readonly ask?: Ask | undefined;
+}
+
+/** A skill whose code calls another one. */
+export interface CallingSkill {
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** What a skill wants to do. */
+export interface TrustRequest {
+  readonly about: "run" | "tool";
+  readonly subject: Subject;
+  /** What this call needs. */
+  readonly needs: Capabilities;
+  /** Everything that the skill declares: what a question states and a grant covers. */
+  readonly wants: Capabilities;
+  /** Absent: a person or a model calls. */
+  readonly calledBy?: CallingSkill | undefined;
+  /** Another skill whose name looks the same. */
+  readonly lookAlike?: (() => string | undefined) | undefined;
+  /** What the agent wants to do now, for `about: "tool"`. */
+  readonly use?: string | undefined;
+}
+
+/** A request about which a person can be asked. */
+export interface FullTrustRequest extends TrustRequest {
+  /** The skill's files, for showing what changed. Throws SKILL_NOT_READY if they are no longer those of the digest. */
+  readonly files: () => Promise<readonly CopiedFile[]>;
+}
+
+/** A question, answer or refusal, for the record. */
+export interface TrustEvent {
+  readonly type: "asked" | "answered" | "refused";
+  readonly asker: Pick<Asker, "door" | "sessionId">;
+  readonly about: "run" | "tool" | "read";
+  /** Without a digest where only its name counts. */
+  readonly subject: Pick<Subject, "name" | "version"> & { readonly digest?: string | undefined };
+  /** The answer, or why there is none. */
+  readonly answer?: string;
+  /** The grant that was stored, or the reason of a refusal. */
+  readonly detail?: string;
+}

@@ -1,0 +1,519 @@
+import { randomBytes } from "node:crypto";
+import { LimitedMap } from "../base/limited-map.ts";
+import type { Log } from "../base/log.ts";
+import type { ApprovalScope, Approvals, ApprovalStore } from "./approvals.ts";
+import type { Asker, Authorization, FullTrustRequest, TrustEvent, TrustRequest } from "./authorization.ts";
+import { covers, inWords, isNothing } from "./capabilities.ts";
+import type { Capabilities } from "./capabilities.ts";
+import { changesOf } from "./changes.ts";
+import type { ConfiguredGrants } from "./configured-grants.ts";
+import { allows, blocks, reaches } from "./grant.ts";
+import type { Grant, Reach, Subject } from "./grant.ts";
+import type { Policy } from "./policy/policy.ts";
+import { askAboutProject, askAboutSkill } from "./question.ts";
+import type { Question, Reply } from "./question.ts";
+
+export interface TrustOptions {
+  readonly store: ApprovalStore;
+  /** The policy for the project of a directory; of the organisation alone without one. */
+  readonly policyFor: (directory: string | undefined) => Policy;
+  /** The id of the project that a directory belongs to. */
+  readonly projectOf: (directory: string, worktrees: Policy["worktrees"]) => string;
+  readonly configured: ConfiguredGrants;
+  /** The user's name on this machine. */
+  readonly who: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Must not throw. */
+  readonly record: (event: TrustEvent) => void;
+  readonly log: Log;
+}
+
+/** How a skill stands: whether it can be used now. */
+export type Standing = "ready" | "needs-approval" | "blocked" | "denied";
+
+/** Who allowed which exact version of which skill to do what. Nothing else looks at grants (CONTRACT C-1.6, C-5.2). */
+export interface Trust {
+  policyFor(directory: string | undefined): Policy;
+  /** Decides about a run or a tool; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
+  authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization>;
+  /** The same without asking and without a record; undefined where a person would be asked. */
+  decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined>;
+  /** Keeps a person's answer to a question that was asked elsewhere, as `authorize` does. */
+  answered(request: FullTrustRequest, asker: Asker, reply: Reply): Promise<Authorization>;
+  /** The question that `authorize` would ask; undefined where none may be asked. */
+  questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined>;
+  /** Whether a model may read a skill that came with a project. `directory`: of the skill. */
+  mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization>;
+  /** A person invoked this skill: the models of the session may read it. `directory`: of the skill. */
+  consent(owner: string, directory: string): void;
+  /** A person wrote a new prompt: what they refused before may be asked again. */
+  newTurn(owner: string): void;
+  /** Forgets what was approved for a session. */
+  endSession(owner: string): void;
+  standing(skill: StandingSkill, asker: Pick<Asker, "owner" | "directory">): Promise<Standing>;
+}
+
+type Versionless = Omit<Subject, "digest">;
+
+/** `directory`: of the skill. */
+type ReadSkill = Versionless & { readonly directory: string };
+
+/** Without a digest, only names count: it is not known to be approved. */
+export interface StandingSkill {
+  readonly subject: Versionless & { readonly digest?: string | undefined };
+  readonly needs: Capabilities;
+}
+
+/** What was decided in one session. */
+interface SessionTrust {
+  readonly grants: Grant[];
+  /** Projects whose skills may be read. */
+  readonly projects: Set<string>;
+  /** Directories of skills that a person invoked. */
+  readonly consents: Set<string>;
+  /** Questions that were refused, and projects that may be read, until the next prompt. */
+  readonly refused: Set<string>;
+  readonly readable: Set<string>;
+}
+
+const maxSessions = 1_000;
+const maxSessionGrants = 1_000;
+
+export function createTrust(options: TrustOptions): Trust {
+  return new PersonalTrust(options);
+}
+
+class PersonalTrust implements Trust {
+  readonly #options: TrustOptions;
+  readonly #sessions = new LimitedMap<string, SessionTrust>(maxSessions);
+  /** Questions that are open, by what they ask. */
+  readonly #open = new Map<string, Promise<unknown>>();
+
+  constructor(options: TrustOptions) {
+    this.#options = options;
+  }
+
+  policyFor(directory: string | undefined): Policy {
+    return this.#options.policyFor(directory);
+  }
+
+  async authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization> {
+    return await this.#settle({
+      key: keyOf(request),
+      asker,
+      signal,
+      event: { about: request.about, subject: request.subject },
+      decide: () => this.decide(request, asker),
+      ask: () => this.questionFor(request, asker),
+      keep: (reply) => this.answered(request, asker, reply),
+    });
+  }
+
+  async decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined> {
+    const { subject, needs, wants, about, calledBy } = request;
+    const policy = this.policyFor(asker.directory);
+    const refusal = policy.denies(subject, needs);
+    if (refusal !== undefined) return { allowed: false, ...refusal };
+    const stored = await this.#stored(asker, policy);
+    if (stored.some((approvals) => approvals.blocks.some((block) => blocks(block, subject)))) return blocked(subject);
+    if (about === "run" && isNothing(needs) && policy.runs === "sandbox") return { allowed: true, by: "sandbox" };
+    // What the configuration and the policy grant, they grant to people and models, not to other skills.
+    if (calledBy === undefined) {
+      const pregranted = policy.grants(subject);
+      if (pregranted !== undefined && covers(pregranted.capabilities, needs)) return { allowed: true, by: "policy" };
+      const configured = this.#options.configured.capabilitiesOf(subject, wants);
+      if (configured !== undefined && covers(configured, needs)) return { allowed: true, by: "--grant" };
+    }
+    const wish = { subject, wants: needs, calledBy };
+    const now = this.#options.now();
+    const isAllowed = (grant: Grant): boolean => allows(grant, wish, now);
+    if (policy.approvals === "none") return onlyPolicy(subject);
+    const session = this.#sessions.get(asker.owner);
+    if (session?.grants.some(isAllowed) === true) return { allowed: true, by: "session" };
+    // An organisation that allows approvals for one call only does not accept older ones either.
+    if (reachIndex(policy.approvals) > reachIndex("session")) {
+      const grant = stored.flatMap(({ grants, project }) => (isWithin(policy, project) ? grants : [])).find(isAllowed);
+      if (grant !== undefined) return { allowed: true, by: grant.id };
+    }
+    return session?.refused.has(keyOf(request)) === true ? refusedBefore(request) : undefined;
+  }
+
+  async questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined> {
+    const policy = this.policyFor(asker.directory);
+    if (!policy.prompts || asker.ask === undefined) return undefined;
+    const { subject, calledBy } = request;
+    const stored = await this.#stored(asker, policy);
+    const before = stored
+      .flatMap(({ grants }) => grants)
+      .filter(({ skill, digest, calledBy: by }) => {
+        return skill === subject.name && digest !== subject.digest && by?.skill === calledBy?.name;
+      })
+      .sort((one, other) => (one.when < other.when ? 1 : -1))[0];
+    const copy = before && (await this.#options.store.readCopy(before.digest));
+    const changed = copy === undefined ? [] : changesOf(copy, await request.files());
+    const reach = reachOf(request, asker, policy);
+    return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), before, changed, reach });
+  }
+
+  async answered(request: FullTrustRequest, asker: Asker, reply: Reply): Promise<Authorization> {
+    const { subject, wants, calledBy } = request;
+    const { answer } = reply;
+    if (answer !== "once" && answer !== "trust") {
+      await this.#refused(keyOf(request), subject, asker, reply);
+      return refusalOf(request, reply);
+    }
+    // Another window may have blocked it meanwhile, and the skill may be another one now.
+    const decided = await this.decide(request, asker);
+    if (decided?.allowed === false) return decided;
+    const files = await request.files();
+    const policy = this.policyFor(asker.directory);
+    const reach = reachOf(request, asker, policy);
+    if (answer === "once" || reach === "once") return { allowed: true, by: "once" };
+    const grant: Grant = {
+      id: `grant_${randomBytes(8).toString("hex")}`,
+      skill: subject.name,
+      version: subject.version,
+      digest: subject.digest,
+      capabilities: toStored(wants),
+      ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
+      ...this.#signature(asker),
+    };
+    if (reach !== "session") {
+      const isStored = await this.#change(this.#scope(reach, asker, policy), (approvals) => ({
+        ...approvals,
+        grants: [...approvals.grants.filter((other) => !isReplaced(other, grant)), grant],
+      }));
+      if (isStored) {
+        await this.#options.store.keepCopy(subject.digest, files);
+        return { allowed: true, by: grant.id };
+      }
+    }
+    const { grants } = this.#session(asker.owner);
+    if (grants.length < maxSessionGrants) grants.push(grant);
+    return { allowed: true, by: "session" };
+  }
+
+  async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
+    if (skill.isOwn) return { allowed: true, by: "own" };
+    const { projectOf, store, configured } = this.#options;
+    // Of the skill: another directory of the session may be another project.
+    const policy = this.policyFor(asker.directory);
+    const project = projectOf(skill.source, policy.worktrees);
+    const key = JSON.stringify(["read", project]);
+    const scope = { project };
+
+    const decide = async (): Promise<Authorization | undefined> => {
+      const refusal = policy.denies(skill, toStored({}));
+      if (refusal !== undefined) return { allowed: false, ...refusal };
+      const approvals = await store.read(scope);
+      if (approvals.blocks.some((block) => blocks(block, skill))) return blocked(skill);
+      const session = this.#sessions.get(asker.owner);
+      if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
+      if (policy.reads === "allow") return { allowed: true, by: "policy" };
+      if (configured.trusts(project)) return { allowed: true, by: "--grant" };
+      if (session?.projects.has(project) === true || session?.readable.has(project) === true)
+        return { allowed: true, by: "session" };
+      if (policy.approvals === "none") return onlyPolicy(skill);
+      if (approvals.trusted !== undefined && reachIndex(policy.approvals) >= reachIndex("project"))
+        return { allowed: true, by: "project" };
+      return session?.refused.has(key) === true ? unreadable(skill, "The user answered: not now.") : undefined;
+    };
+
+    const keep = async (reply: Reply): Promise<Authorization> => {
+      const { answer } = reply;
+      if (answer !== "once" && answer !== "trust") {
+        await this.#refused(key, skill, { ...asker, directory: skill.source }, reply);
+        return answer === "block" ? blocked(skill) : unreadable(skill, whyRefused(reply));
+      }
+      const decided = await decide();
+      if (decided?.allowed === false) return decided;
+      const session = this.#session(asker.owner);
+      if (answer === "once") session.readable.add(project);
+      else if (least("project", policy.approvals) === "session") session.projects.add(project);
+      else if (!(await this.#change(scope, (approvals) => ({ ...approvals, trusted: this.#signature(asker) }))))
+        session.projects.add(project);
+      return { allowed: true, by: answer === "once" ? "once" : "project" };
+    };
+
+    return await this.#settle({
+      key,
+      asker,
+      signal,
+      event: { about: "read", subject: skill },
+      decide,
+      ask: () =>
+        Promise.resolve(
+          policy.prompts && asker.ask ? askAboutProject(project, skill, least("project", policy.approvals)) : undefined,
+        ),
+      keep,
+    });
+  }
+
+  consent(owner: string, directory: string): void {
+    this.#session(owner).consents.add(directory);
+  }
+
+  newTurn(owner: string): void {
+    const session = this.#sessions.get(owner);
+    session?.refused.clear();
+    session?.readable.clear();
+  }
+
+  endSession(owner: string): void {
+    this.#sessions.delete(owner);
+  }
+
+  async standing({ subject, needs }: StandingSkill, asker: Pick<Asker, "owner" | "directory">): Promise<Standing> {
+    const policy = this.policyFor(asker.directory);
+    if (policy.denies(subject, needs) !== undefined) return "denied";
+    const stored = await this.#stored(asker, policy);
+    if (stored.some((approvals) => approvals.blocks.some((block) => blocks(block, subject)))) return "blocked";
+    if (isNothing(needs) && policy.runs === "sandbox") return "ready";
+    const { digest } = subject;
+    if (digest === undefined) return "needs-approval";
+    const request: TrustRequest = { about: "run", subject: { ...subject, digest }, needs, wants: needs };
+    const decided = await this.decide(request, { ...asker, door: "cli" });
+    return decided?.allowed === true ? "ready" : "needs-approval";
+  }
+
+  /** Decides, and asks where nobody has decided; the same question is open only once. */
+  async #settle(matter: Matter): Promise<Authorization> {
+    const { key, asker, signal, event, decide, ask, keep } = matter;
+    const openKey = JSON.stringify([asker.owner, key]);
+    const tell = (step: Pick<TrustEvent, "type" | "answer" | "detail">): void => {
+      const { door, sessionId } = asker;
+      const { name, version, digest } = event.subject as Subject;
+      this.#options.record({
+        ...step,
+        asker: { door, sessionId },
+        about: event.about,
+        subject: { name, version, digest },
+      });
+    };
+    for (;;) {
+      signal.throwIfAborted();
+      const decided = await decide();
+      if (decided?.allowed === true) return decided;
+      if (decided !== undefined) {
+        tell({ type: "refused", detail: decided.why });
+        return decided;
+      }
+      const open = this.#open.get(openKey);
+      if (open === undefined) break;
+      await untilSettled(open, signal);
+    }
+    const asking = (async (): Promise<Authorization> => {
+      const question = await ask();
+      if (question === undefined || asker.ask === undefined) return await keep({ missing: "nobody" });
+      tell({ type: "asked", detail: question.title });
+      const reply = await asker.ask(question, signal);
+      signal.throwIfAborted();
+      const outcome = await keep(reply);
+      tell({
+        type: "answered",
+        answer: reply.answer ?? reply.missing,
+        detail: outcome.allowed ? outcome.by : outcome.why,
+      });
+      return outcome;
+    })();
+    this.#open.set(openKey, asking);
+    try {
+      const outcome = await asking;
+      if (!outcome.allowed) tell({ type: "refused", detail: outcome.why });
+      return outcome;
+    } finally {
+      this.#open.delete(openKey);
+    }
+  }
+
+  async #stored(asker: Pick<Asker, "directory">, policy: Policy): Promise<readonly Approvals[]> {
+    const { store, projectOf } = this.#options;
+    const project = asker.directory === undefined ? undefined : projectOf(asker.directory, policy.worktrees);
+    return await Promise.all([store.read("everywhere"), ...(project === undefined ? [] : [store.read({ project })])]);
+  }
+
+  #session(owner: string): SessionTrust {
+    const known = this.#sessions.get(owner);
+    if (known !== undefined) return known;
+    const session: SessionTrust = {
+      grants: [],
+      projects: new Set(),
+      consents: new Set(),
+      refused: new Set(),
+      readable: new Set(),
+    };
+    this.#sessions.set(owner, session);
+    return session;
+  }
+
+  #signature({ door }: Pick<Asker, "door">): Pick<Grant, "who" | "when" | "via"> {
+    const { who, now } = this.#options;
+    return { who, when: new Date(now()).toISOString(), via: door };
+  }
+
+  #scope(reach: "project" | "everywhere", { directory }: Pick<Asker, "directory">, policy: Policy): ApprovalScope {
+    if (reach === "everywhere" || directory === undefined) return "everywhere";
+    return { project: this.#options.projectOf(directory, policy.worktrees) };
+  }
+
+  /** Whether it could be stored; what cannot be stored counts for the session only. */
+  async #change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<boolean> {
+    const { store, log } = this.#options;
+    try {
+      await store.change(scope, change);
+      return true;
+    } catch (error) {
+      log("warning", `An answer was not stored, and counts for this session only: ${String(error)}`);
+      return false;
+    }
+  }
+
+  /** Remembers a refusal: "not now" until the next prompt, a block for good. */
+  async #refused(key: string, subject: Versionless, asker: Asker, reply: Reply): Promise<void> {
+    if (reply.answer === undefined && (reply.missing === "nobody" || reply.missing === "cancelled")) return;
+    this.#session(asker.owner).refused.add(key);
+    if (reply.answer !== "block") return;
+    const { name, isOwn } = subject;
+    const block = { skill: name, from: isOwn ? "own" : "project", ...this.#signature(asker) } as const;
+    const scope = this.#scope(isOwn ? "everywhere" : "project", asker, this.policyFor(asker.directory));
+    await this.#change(scope, (approvals) => ({
+      ...approvals,
+      blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
+    }));
+  }
+}
+
+/** One thing to be decided. */
+interface Matter {
+  readonly key: string;
+  readonly asker: Asker;
+  readonly signal: AbortSignal;
+  readonly event: Pick<TrustEvent, "about" | "subject">;
+  readonly decide: () => Promise<Authorization | undefined>;
+  readonly ask: () => Promise<Question | undefined>;
+  readonly keep: (reply: Reply) => Promise<Authorization>;
+}
+
+function keyOf({ about, subject, wants, calledBy }: TrustRequest): string {
+  return JSON.stringify([about, subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]);
+}
+
+function reachIndex(reach: Policy["approvals"]): number {
+  return reach === "none" ? -1 : reaches.indexOf(reach);
+}
+
+function least(one: Reach, other: Policy["approvals"]): Reach {
+  return reachIndex(other) < reachIndex(one) ? (other === "none" ? "once" : other) : one;
+}
+
+/** How far "trust" reaches: everywhere for a person's own skill that wants no access to the project, else this project. */
+function reachOf({ subject, wants }: TrustRequest, { directory }: Pick<Asker, "directory">, policy: Policy): Reach {
+  const isAnywhere = subject.isOwn && wants.project === "none";
+  const natural = isAnywhere ? "everywhere" : directory === undefined ? "session" : "project";
+  return least(natural, policy.approvals);
+}
+
+/** Whether grants of a scope count under a policy. */
+function isWithin({ approvals }: Policy, project: string | undefined): boolean {
+  return reachIndex(approvals) >= reachIndex(project === undefined ? "everywhere" : "project");
+}
+
+/** An older grant of the same version that says no more than the new one. */
+function isReplaced(before: Grant, after: Grant): boolean {
+  return allows(
+    after,
+    {
+      subject: { name: before.skill, digest: before.digest },
+      wants: before.capabilities,
+      calledBy: before.calledBy && { name: before.calledBy.skill, digest: before.calledBy.digest },
+    },
+    0,
+  );
+}
+
+function toStored({
+  network = [],
+  secrets = [],
+  project = "none",
+  isolation,
+  tools = [],
+}: Partial<Capabilities>): Grant["capabilities"] {
+  return { network, secrets, project, ...(isolation !== undefined && { isolation }), tools };
+}
+
+type Refusal = Extract<Authorization, { readonly allowed: false }>;
+
+function blocked({ name, isOwn }: Pick<Subject, "name" | "isOwn">): Refusal {
+  return {
+    allowed: false,
+    why: `The user blocked the skill ${name}${isOwn ? "" : ", which came with this project"}.`,
+    hint: `The user can undo that with: acp-skills approvals revoke ${name}`,
+  };
+}
+
+function onlyPolicy({ name }: Pick<Subject, "name">): Refusal {
+  return {
+    allowed: false,
+    why: `The policy of this organisation does not let users approve the skill ${name}.`,
+    hint: `acp-skills policy explain ${name} shows which rule decides.`,
+  };
+}
+
+function refusedBefore(request: TrustRequest): Refusal {
+  return refusalOf(request, { answer: "not-now" });
+}
+
+function refusalOf(request: TrustRequest, reply: Reply): Refusal {
+  const { subject, needs, calledBy } = request;
+  if (reply.answer === "block") return blocked(subject);
+  const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
+  const wish = isNothing(needs) ? "run" : inWords(needs).join(" and ").replaceAll("may ", "");
+  return {
+    allowed: false,
+    why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,
+    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}`,
+  };
+}
+
+function unreadable({ name }: Pick<Subject, "name">, why: string): Refusal {
+  return {
+    allowed: false,
+    why: `The skill ${name} came with a project whose skills the user has not trusted, so its instructions cannot be read. ${why}`,
+    hint: `The user can invoke it with /${name}, or trust the project's skills with: acp-skills approvals grant --project`,
+  };
+}
+
+function whyRefused(reply: Reply): string {
+  if (reply.answer !== undefined) return "The user answered: not now.";
+  switch (reply.missing) {
+    case "nobody":
+      return "There is nobody to ask here.";
+    case "cancelled":
+      return "The question was cancelled.";
+    case "timeout":
+      return "The user did not answer in time.";
+    case "failed":
+      return `The question was not answered properly${reply.detail === undefined ? "" : `: ${reply.detail}`}.`;
+  }
+}
+
+/** Resolves when the promise is settled; rejects with the reason of the signal. */
+async function untilSettled(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<void>((_, reject) => {
+    stop = () => {
+      reject(signal.reason as Error);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    await Promise.race([promise.then(nothing, nothing), aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function nothing(): void {
+  // Whoever asked gets the outcome.
+}

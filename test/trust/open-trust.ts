@@ -1,0 +1,44 @@
+import { silentLog } from "../../src/base/log.ts";
+import type { ApprovalStore } from "../../src/trust/approvals.ts";
+import type { TrustEvent } from "../../src/trust/authorization.ts";
+import { createConfiguredGrants } from "../../src/trust/configured-grants.ts";
+import type { ConfiguredGrants } from "../../src/trust/configured-grants.ts";
+import { noPolicy } from "../../src/trust/policy/policy.ts";
+import type { Policy } from "../../src/trust/policy/policy.ts";
+import { createTrust } from "../../src/trust/trust.ts";
+import type { Trust, TrustOptions } from "../../src/trust/trust.ts";
+import { memoryApprovals } from "./memory-approvals.ts";
+
+export interface OpenTrust {
+  readonly trust: Trust;
+  readonly configured: ConfiguredGrants;
+  readonly store: ApprovalStore;
+  /** What was recorded, oldest first. */
+  readonly events: TrustEvent[];
+}
+
+/** The trust of a person, with everything in memory. Every directory is a project of its own. */
+export function openTrust({
+  grants = [],
+  policy = {},
+  store = memoryApprovals(),
+  ...options
+}: Partial<Omit<TrustOptions, "configured">> & {
+  readonly grants?: readonly string[];
+  readonly policy?: Partial<Policy>;
+} = {}): OpenTrust {
+  const configured = createConfiguredGrants(grants);
+  const events: TrustEvent[] = [];
+  const trust = createTrust({
+    store,
+    policyFor: () => ({ ...noPolicy, ...policy }),
+    projectOf: (directory) => directory,
+    configured,
+    who: "ada",
+    now: () => Date.UTC(2026, 0, 1),
+    record: (event) => void events.push(event),
+    log: silentLog,
+    ...options,
+  });
+  return { trust, configured, store, events };
+}
