@@ -49,8 +49,9 @@ export function changeApprovals(
     const hint = "Remove old ones: acp-skills approvals list shows them, acp-skills approvals revoke ID removes one.";
     throw new SkillsError("QUOTA_EXCEEDED", message, { facts: { limit, hint } });
   }
-  const { project: _, ...rest } = changed;
-  return parseApprovals({ ...rest, ...(scope !== "everywhere" && scope) });
+  const { format, trusted, grants, blocks } = changed;
+  const project = scope === "everywhere" ? undefined : scope;
+  return parseApprovals({ format, ...project, ...(trusted !== undefined && { trusted }), grants, blocks });
 }
 
 /** Because readers share what was read. */

@@ -116,8 +116,9 @@ export function describeApprovalStore(adapter: string, open: () => OpenApprovals
 
     test("names the project of a scope, whatever the change returns", () =>
       using(async (store) => {
-        const { project: _, ...stored } = await store.change("everywhere", (before) => ({ ...before, ...project }));
-        expect(stored).toEqual(await store.read("everywhere"));
+        const stored = await store.change("everywhere", (before) => ({ ...before, ...project, grants: [grantOf(1)] }));
+        expect(stored).toEqual({ format: "acp-skills approvals 1", grants: [grantOf(1)], blocks: [] });
+        expect(await store.read("everywhere")).toEqual(stored);
         expect(await store.change(other, (before) => ({ ...before, ...project }))).toMatchObject(other);
         expect((await store.read(project)).grants).toEqual([]);
       }));

@@ -1,8 +1,8 @@
-import { closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, realpathSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { constants, lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/system-code.ts";
 import { makeDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
+import { syncDirectory, syncDirectoryNow } from "../../base/paths/sync-directory.ts";
 import { SkillsError, isSkillsError } from "../../errors.ts";
 
 export const fileMode = 0o600;
@@ -121,27 +121,6 @@ export function referencePath(layout: DiskLayout, sha256: string, key: string): 
 export async function syncNames(layout: DiskLayout, key: string, sha256: string): Promise<void> {
   const shards = [shardOf(layout.objects, sha256), shardOf(layout.records, key)];
   await Promise.all([...shards, layout.objects, layout.records].map(syncDirectory));
-}
-
-/** Makes the entries of a directory durable. Windows neither supports nor needs this. */
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(directory, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-function syncDirectoryNow(directory: string): void {
-  if (process.platform === "win32") return;
-  const descriptor = openSync(directory, constants.O_RDONLY);
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Whether an error means that the disk is full. */

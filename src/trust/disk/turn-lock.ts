@@ -1,0 +1,231 @@
+import { closeSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
+import path from "node:path";
+import { syncDirectory } from "../../base/paths/sync-directory.ts";
+import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
+import type { ProcessIdentity } from "../../base/processes/live-process.ts";
+import { systemCode } from "../../base/system-code.ts";
+import { SkillsError } from "../../errors.ts";
+
+export interface TurnLockOptions {
+  /** Waits; must keep this process alive. */
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+/** The right to change files while nobody else does. */
+export interface Turn {
+  /** Replaces a file, or creates it. Durable when it resolves; after a crash it is the old or the new one. */
+  write(file: string, text: string): Promise<void>;
+  remove(file: string): void;
+}
+
+const firstPauseMs = 1;
+const longestPauseMs = 16;
+/** A turn that takes longer is taken away: its process is stopped, or in another container. */
+const longestTurnMs = 5_000;
+const patienceMs = 30_000;
+const maxLost = 5;
+/** Number of tickets kept, so that a slow process still detects that others had turns in the meantime. */
+const ticketsKept = 8;
+const lockFile = /^(\d{1,15})(?:\.free|(\.\d+\.staged))?$/;
+
+/** The turn was taken away. */
+class LostTurn extends Error {}
+
+/**
+ * Lets one process at a time change files, through a directory that all of them share.
+ *
+ *     <n>             the ticket of turn <n>: which process has it
+ *     <n>.free        the same, given back
+ *     <n>.<k>.staged  a file that turn <n> is writing
+ *
+ * The highest ticket decides: the turn is free if that ticket was given back, its process has exited, or nothing changed for five
+ * seconds. To take the turn, a process creates the next ticket, which succeeds for one process only. Because the highest ticket is never
+ * removed, a turn cannot be taken twice, unlike a lock file that is deleted when it is stale.
+ *
+ * A turn that was taken away changes nothing any more: the next one first removes what others staged, so that renaming it fails, and only
+ * then reads. Therefore a wrong guess about a process delays a change, but never loses one.
+ */
+export class TurnLock {
+  readonly #directory: string;
+  readonly #options: TurnLockOptions;
+  #turns: Promise<unknown> = Promise.resolve();
+
+  constructor(directory: string, options: TurnLockOptions) {
+    this.#directory = directory;
+    this.#options = options;
+  }
+
+  /**
+   * Runs the work while no other process runs any, in order of requests within this process; again if its turn was taken away. Throws
+   * UNREADABLE after 30 seconds of waiting, or five lost turns.
+   */
+  async exclusive<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    const result = this.#turns.then(() => this.#inTurn(work));
+    this.#turns = result.catch(() => undefined); // The caller gets the error; the next turn comes.
+    return await result;
+  }
+
+  async #inTurn<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    for (let lost = 0; lost < maxLost; lost++) {
+      const number = await this.#take();
+      try {
+        this.#sweep(number);
+        return await work(this.#turn(number));
+      } catch (error) {
+        if (!(error instanceof LostTurn)) throw error;
+      } finally {
+        this.#giveBack(number);
+      }
+    }
+    throw stayedLocked(this.#directory);
+  }
+
+  async #take(): Promise<number> {
+    let waited = 0;
+    let watched = { ticket: -1, since: 0 };
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      const { highest, isGiven } = this.#tickets();
+      if (watched.ticket !== highest) watched = { ticket: highest, since: waited };
+      const isStuck = waited - watched.since >= longestTurnMs;
+      if (isGiven || isStuck || this.#hasExited(highest)) {
+        const number = highest + 1;
+        if (this.#create(number)) return number;
+      }
+      if (waited >= patienceMs) throw stayedLocked(this.#directory);
+      await this.#options.pause(pauseMs);
+      waited += pauseMs;
+    }
+  }
+
+  /** False if another process was faster. */
+  #create(number: number): boolean {
+    const ticket = this.#ticket(number);
+    try {
+      const descriptor = openSync(ticket, "wx", 0o600);
+      try {
+        // If this process ends before it is written, the turn is taken away after five seconds.
+        writeSync(descriptor, `${JSON.stringify(identifyProcess())}\n`);
+      } finally {
+        closeSync(descriptor);
+      }
+    } catch (error) {
+      if (systemCode(error) === "EEXIST") return false;
+      throw error;
+    }
+    if (this.#has(number)) return true;
+    // Others had this turn and later ones since the tickets were listed.
+    rmSync(ticket, { force: true });
+    return false;
+  }
+
+  /** Removes old tickets, and what other turns left behind. */
+  #sweep(number: number): void {
+    for (const name of readdirSync(this.#directory)) {
+      const [, ticket, staged] = lockFile.exec(name) ?? [];
+      if (ticket === undefined || Number(ticket) === number) continue;
+      if (staged !== undefined || Number(ticket) <= number - ticketsKept)
+        rmSync(path.join(this.#directory, name), { force: true });
+    }
+  }
+
+  #turn(number: number): Turn {
+    let staged = 0;
+    return {
+      write: async (file, text) => {
+        staged += 1;
+        const temporary = path.join(this.#directory, `${number}.${staged}.staged`);
+        try {
+          const handle = await open(temporary, "wx", 0o600);
+          try {
+            await handle.writeFile(text);
+            await handle.sync();
+          } finally {
+            await handle.close();
+          }
+          if (!this.#has(number)) throw new LostTurn();
+          await this.#replace(temporary, file);
+        } catch (error) {
+          rmSync(temporary, { force: true });
+          throw error;
+        }
+        await syncDirectory(path.dirname(file));
+      },
+      remove: (file) => {
+        if (!this.#has(number)) throw new LostTurn();
+        rmSync(file, { force: true });
+      },
+    };
+  }
+
+  async #replace(temporary: string, file: string): Promise<void> {
+    for (let waited = 0; ; waited += longestPauseMs) {
+      try {
+        await rename(temporary, file);
+        return;
+      } catch (error) {
+        const code = systemCode(error);
+        if (code === "ENOENT") throw new LostTurn();
+        // Windows refuses while a virus scanner or an indexer reads the file.
+        const isInUse = process.platform === "win32" && ["EPERM", "EACCES", "EBUSY"].includes(code);
+        if (!isInUse || waited >= longestTurnMs) throw error;
+        await this.#options.pause(longestPauseMs);
+      }
+    }
+  }
+
+  #giveBack(number: number): void {
+    try {
+      renameSync(this.#ticket(number), `${this.#ticket(number)}.free`);
+    } catch {
+      // It was taken away and removed; or the disk fails, and others take the turn after five seconds.
+    }
+  }
+
+  #has(number: number): boolean {
+    const { highest, isGiven } = this.#tickets();
+    return highest === number && !isGiven;
+  }
+
+  #tickets(): { readonly highest: number; readonly isGiven: boolean } {
+    let highest = 0;
+    let isGiven = true;
+    for (const name of readdirSync(this.#directory)) {
+      const [, ticket, staged] = lockFile.exec(name) ?? [];
+      if (ticket === undefined || staged !== undefined || Number(ticket) < highest) continue;
+      const isFree = name.endsWith(".free");
+      isGiven = Number(ticket) > highest ? isFree : isGiven || isFree;
+      highest = Number(ticket);
+    }
+    return { highest, isGiven };
+  }
+
+  #hasExited(number: number): boolean {
+    try {
+      const holder = parseIdentity(readFileSync(this.#ticket(number), "utf8"));
+      return holder !== undefined && isRunning(holder) === false;
+    } catch {
+      return false; // Just given back.
+    }
+  }
+
+  #ticket(number: number): string {
+    return path.join(this.#directory, String(number));
+  }
+}
+
+function parseIdentity(text: string): ProcessIdentity | undefined {
+  try {
+    const { pid, started, space } = JSON.parse(text) as Partial<ProcessIdentity>;
+    if (!Number.isSafeInteger(pid) || pid === undefined || pid <= 0) return undefined;
+    return typeof started === "string" && typeof space === "string" ? { pid, started, space } : undefined;
+  } catch {
+    return undefined; // Still being written.
+  }
+}
+
+function stayedLocked(directory: string): SkillsError {
+  const message = `${directory} stayed locked by other processes for 30 seconds; nothing was changed.`;
+  const hint = "Try again. If it happens every time, stop the acp-skills processes that hang.";
+  return new SkillsError("UNREADABLE", message, { facts: { path: directory, hint } });
+}
