@@ -53,8 +53,8 @@ export interface SkillsOptions {
   readonly tools?: ToolForm;
   /** False: nothing is added to prompts about which skills exist; the model can still list them with the tools. */
   readonly teach?: boolean;
-  /** False: permission requests for our read-only tools go to the editor instead of being approved. */
-  readonly approveReadOnly?: boolean;
+  /** False: no permission request of the agent is answered or amended for the user. */
+  readonly approve?: boolean;
   /** Gets diagnostics; without it they are dropped. Must not throw. */
   readonly log?: Log;
   /** The directory of blobs, ledger and packages. Default: `$ACP_SKILLS_HOME`, else the platform's directory for user data. */
@@ -115,7 +115,7 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
   emit: oneOf(emitForms),
   tools: oneOf(toolForms),
   teach: aBoolean,
-  approveReadOnly: aBoolean,
+  approve: aBoolean,
   log: { expected: "a function (level, message)", accepts: (value) => typeof value === "function" },
   dataDirectory: aText,
   grants: {
@@ -157,7 +157,7 @@ export function readOptions(
     emit: given.emit ?? "auto",
     tools: given.tools ?? "auto",
     teach: given.teach ?? true,
-    approveReadOnly: given.approveReadOnly ?? true,
+    approve: given.approve ?? true,
     log: given.log ?? silentLog,
     clock,
     home,

@@ -19,7 +19,7 @@ import { lookAtPermission, type PermissionGranted } from "./tools/permissions.ts
 
 export interface InterceptorOptions {
   readonly service: SkillService;
-  readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock" | "tools" | "teach" | "approveReadOnly">;
+  readonly settings: Pick<Settings, "emit" | "version" | "log" | "clock" | "tools" | "teach" | "approve">;
   /** Sends a line to the editor, after what was forwarded before. `written` is called when it was written, or never will be. */
   readonly send: (line: Uint8Array, written: () => void) => void;
   /** Sends a response to the agent. */

@@ -45,7 +45,7 @@ export function converse(
     readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
     /** If not given, no tools are served. */
     readonly tools?: AgentTools;
-  } & Pick<SkillsOptions, "teach" | "approveReadOnly"> & { readonly toolForm?: ToolForm } = {},
+  } & Pick<SkillsOptions, "teach" | "approve"> & { readonly toolForm?: ToolForm } = {},
 ): Conversation {
   const skillset = options.skillset ?? memorySkillset([offer("pdf"), offer("csv")]);
   const clock = manualClock();
@@ -58,7 +58,7 @@ export function converse(
       emit: options.emit ?? "auto",
       tools: options.tools === undefined ? "none" : (options.toolForm ?? "auto"),
       teach: options.teach ?? true,
-      approveReadOnly: options.approveReadOnly ?? true,
+      approve: options.approve ?? true,
       log: (level: string, text: string) => logged.push(`${level}: ${text}`),
     },
     { clock, version: "9.9.9" },

@@ -20,8 +20,8 @@ import {
 
 interface PermissionContext {
   readonly sessions: Pick<Sessions, "find" | "reportCall">;
-  /** `approveReadOnly`: whether requests for read-only tools are answered for the user. */
-  readonly settings: Pick<Settings, "approveReadOnly" | "log">;
+  /** `approve`: whether requests are answered for the user. */
+  readonly settings: Pick<Settings, "approve" | "log">;
   /** Sends our response to the agent. */
   readonly reply: (message: PermissionGranted) => void;
   /** Sends a notification to the editor. */
@@ -47,7 +47,7 @@ export function lookAtPermission(
   const { calls } = session;
   const { server, facts } = calls;
   const known = calls.find(toolCall["toolCallId"]);
-  const approval = settings.approveReadOnly && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
+  const approval = settings.approve && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
   const call = calls.record(toolCall);
   if (call === undefined) return untouched;
   sessions.reportCall(session, toolCall, call);

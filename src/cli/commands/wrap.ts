@@ -31,7 +31,7 @@ export const command = defineCommand({
       type: "boolean",
       help: "Do not list the skills to the model in prompts; it can still call list_skills.",
     },
-    "no-approve": { type: "boolean", help: "Leave permission requests for our read-only tools to the editor." },
+    "no-approve": { type: "boolean", help: "Leave every permission request of the agent to the editor." },
     log: {
       type: "string",
       value: "FILE",
@@ -50,7 +50,8 @@ export const command = defineCommand({
     "  the agent's list of commands: one command per skill is added            (not with --emit none)",
     "  a prompt that begins with /SKILL or $SKILL: its instructions are added  (not with --emit none)",
     "  first prompt, and the next after a change: the list of skills is added  (not with --no-teach or --tools none)",
-    "  permission requests for our read-only tools: approved for the user      (not with --no-approve)",
+    "  permission requests for our read-only tools, and for tools that an",
+    "    approved skill lists in allowed-tools: approved for the user          (not with --no-approve)",
     "  replayed messages, titles, session lists: what was added is removed     (not with --emit none --tools none)",
     "With --emit none --tools none every message passes unchanged.",
     notes.sandbox,
@@ -82,7 +83,7 @@ export const command = defineCommand({
       ...(given.emit !== undefined && { emit: given.emit }),
       ...(given.tools !== undefined && { tools: given.tools }),
       teach: given["no-teach"] !== true,
-      approveReadOnly: given["no-approve"] !== true,
+      approve: given["no-approve"] !== true,
     };
     // The timers of our clock do not keep the process alive while the last messages are awaited; this one does.
     setInterval(() => undefined, 2 ** 30);

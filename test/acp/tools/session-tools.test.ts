@@ -464,7 +464,7 @@ test("allows a read-only tool for the user without forwarding the request", asyn
 });
 
 test.each<[string, Parameters<typeof converse>[0], object, string]>([
-  ["by option", { approveReadOnly: false }, listing, "s"],
+  ["by option", { approve: false }, listing, "s"],
   ["of a tool that runs code", {}, { ...listing, name: "mcp__skills__run_code", title: "run" }, "s"],
   ["of a session that is not known", {}, listing, "other"],
 ])("forwards a permission request to the editor: %s", async (_why, options, toolCall, sessionId) => {
