@@ -357,7 +357,7 @@ const cases: readonly Case[] = [
     args: () => ({ name: "keys.use" }),
     reply: refused(
       "PERMISSION_DENIED",
-      { hint: expect.stringContaining("--grant keys.use:secrets") as string },
+      { hint: expect.stringContaining("acp-skills approvals grant keys.use@sha256:") as string },
       -32001,
     ),
   },

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { CallingSkill } from "../trust/authorization.ts";
 import type { ConfiguredGrants } from "../trust/configured-grants.ts";
 import type { Trust } from "../trust/trust.ts";
 import type { Snapshot } from "../skills/skill.ts";
@@ -17,7 +18,7 @@ import { createHistory } from "./record/run-recorder.ts";
 import type { RunCaller } from "./run-caller.ts";
 import { createRunQueue } from "./run-queue.ts";
 import type { RunQueueOptions } from "./run-queue.ts";
-import type { RunSpec } from "./run-spec.ts";
+import type { RunSpec, SkillVersion } from "./run-spec.ts";
 import type { RunStore } from "./store/run-store.ts";
 
 type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
@@ -31,8 +32,8 @@ interface CheckedRun {
 
 /** Runs as data (CONTRACT C-5): request → plan → authorize → queue → execute → record. */
 export interface Runs {
-  /** Tells which skills there are now: grants of the configuration are for their bytes. */
-  notice(snapshot: Snapshot, caller: RunCaller): void;
+  /** Tells which skills there are now: grants of the configuration are for their bytes. Never rejects. */
+  notice(snapshot: Snapshot, caller: RunCaller): Promise<void>;
   /** Checks a request and writes it down. Throws what is wrong with the request itself. */
   plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec>;
   /**
@@ -63,18 +64,13 @@ class StagedRuns implements Runs {
   readonly #options: RunsOptions;
   readonly #environment: ExecutionEnvironment;
   readonly #queue;
-  readonly #pins: ReturnType<typeof createGrantPins>;
-  #pinned: Promise<void> = Promise.resolve();
+  readonly notice;
 
   constructor(options: RunsOptions) {
     this.#options = options;
     this.#environment = { ...options, runNested: (...given) => this.#runNested(...given) };
     this.#queue = createRunQueue(options);
-    this.#pins = createGrantPins(options.configured);
-  }
-
-  notice(snapshot: Snapshot, caller: RunCaller): void {
-    this.#pinned = this.#pins(snapshot, caller);
+    this.notice = createGrantPins(options.configured);
   }
 
   async plan(request: RunRequest, caller: RunCaller, signal: AbortSignal): Promise<RunSpec> {
@@ -84,7 +80,6 @@ class StagedRuns implements Runs {
 
   async check(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<CheckedRun> {
     const { trust } = this.#options;
-    await this.#pinned;
     const authorization = await expectAuthorization(spec, caller, { trust, signal, once: new Set() });
     const { sandbox } = await prepareRun(spec, caller, this.#options, signal);
     return { authorization, isolation: sandbox.tier, spec };
@@ -97,8 +92,7 @@ class StagedRuns implements Runs {
     const once: AllowedOnce = new Set();
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
-      await this.#pinned;
-      await authorize(spec, caller, { trust, signal, once });
+        await authorize(spec, caller, { trust, signal, once });
       run.tell({ type: "queued", behind: this.#queue.behind });
       const leave = await this.#queue.enter(caller.owner, signal);
       try {
@@ -137,10 +131,14 @@ class StagedRuns implements Runs {
       throw error;
     }
     const { trust } = this.#options;
-    const calledBy = outer.skill && { name: outer.skill.name, digest: outer.skill.digest };
+    const calledBy = outer.skill && callingSkill(outer.skill, caller);
     return await this.#recorded({ spec, caller, signal, once }, async (run) => {
       await authorize(spec, caller, { trust, signal, calledBy, once });
       return await executeRun(run, this.#environment, nesting);
     });
   }
+}
+
+function callingSkill({ name, slug, version, digest }: SkillVersion, { skills }: RunCaller): CallingSkill {
+  return { name, digest, isOwn: skills.isOwn(skills.find(slug, version).skill) };
 }

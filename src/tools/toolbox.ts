@@ -136,7 +136,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     await caller.skills.ready;
     signal.throwIfAborted();
     const context = toRunContext(caller, onEvent);
-    runs?.notice(caller.skills.snapshot, context);
+    await runs?.notice(caller.skills.snapshot, context);
     return { tool, input, context };
   }
 

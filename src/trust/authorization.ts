@@ -25,6 +25,8 @@ export interface Asker {
 export interface CallingSkill {
   readonly name: string;
   readonly digest: string;
+  /** It is in one of the person's own roots. */
+  readonly isOwn: boolean;
 }
 
 /** What a skill wants to do. */

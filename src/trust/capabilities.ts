@@ -61,10 +61,15 @@ export function inWords({ network, secrets, project, isolation, tools }: Capabil
   return [
     ...(isolation === undefined ? [] : ["may run without a sandbox, with all your rights"]),
     ...(project === "none" ? [] : [`may ${project === "write" ? "change" : "read"} the project's files`]),
-    ...(secrets.length === 0 ? [] : [`may read ${listed(secrets)}`]),
+    ...(secrets.length === 0 ? [] : [`may read the secret${secrets.length > 1 ? "s" : ""} ${listed(secrets)}`]),
     ...(network.length === 0 ? [] : [`may connect to ${listed(network.map(toHost))}`]),
     ...(tools.length === 0 ? [] : [`may let the agent use ${listed(tools)} without asking`]),
   ];
+}
+
+/** The same as one phrase: `read the secret API_KEY and connect to api.example.com`. */
+export function inOnePhrase(capabilities: Capabilities): string {
+  return listed(inWords(capabilities).map((words) => words.replace(/^may /, "")));
 }
 
 /** HTTPS is the rule, and is not repeated. */

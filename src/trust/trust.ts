@@ -3,7 +3,7 @@ import { LimitedMap } from "../base/limited-map.ts";
 import type { Log } from "../base/log.ts";
 import type { ApprovalScope, Approvals, ApprovalStore } from "./approvals.ts";
 import type { Asker, Authorization, FullTrustRequest, TrustEvent, TrustRequest } from "./authorization.ts";
-import { covers, inWords, isNothing } from "./capabilities.ts";
+import { covers, inOnePhrase, isNothing } from "./capabilities.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { changesOf } from "./changes.ts";
 import type { ConfiguredGrants } from "./configured-grants.ts";
@@ -118,8 +118,8 @@ class PersonalTrust implements Trust {
     const stored = await this.#stored(asker, policy);
     if (stored.some((approvals) => approvals.blocks.some((block) => blocks(block, subject)))) return blocked(subject);
     if (about === "run" && isNothing(needs) && policy.runs === "sandbox") return { allowed: true, by: "sandbox" };
-    // What the configuration and the policy grant, they grant to people and models, not to other skills.
-    if (calledBy === undefined) {
+    // What the configuration and the policy grant is not for skills of a project that call this one.
+    if (calledBy === undefined || calledBy.isOwn) {
       const pregranted = policy.grants(subject);
       if (pregranted !== undefined && covers(pregranted.capabilities, needs)) return { allowed: true, by: "policy" };
       const configured = this.#options.configured.capabilitiesOf(subject, wants);
@@ -468,7 +468,7 @@ function refusalOf(request: TrustRequest, reply: Reply): Refusal {
   const { subject, needs, calledBy } = request;
   if (reply.answer === "block") return blocked(subject);
   const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
-  const wish = isNothing(needs) ? "run" : inWords(needs).join(" and ").replaceAll("may ", "");
+  const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
   return {
     allowed: false,
     why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,

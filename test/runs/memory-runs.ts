@@ -3,12 +3,14 @@ import type { MemoryScript } from "../sandbox/memory-sandbox.ts";
 import { createRuns } from "../../src/runs/runs.ts";
 import type { Runs, RunsOptions } from "../../src/runs/runs.ts";
 import { memoryRunStore } from "./store/memory-run-store.ts";
+import type { Policy } from "../../src/trust/policy/policy.ts";
 import { openTrust } from "../trust/open-trust.ts";
 import { manualClock } from "../manual-clock.ts";
 import type { ManualClock } from "../manual-clock.ts";
 
 export interface MemoryRunsOptions extends Partial<Omit<RunsOptions, "sandbox" | "clock">> {
   readonly grants?: readonly string[];
+  readonly policy?: Partial<Policy>;
   readonly refuses?: (run: unknown) => string | undefined;
   readonly unavailable?: Error;
 }
@@ -16,14 +18,14 @@ export interface MemoryRunsOptions extends Partial<Omit<RunsOptions, "sandbox" |
 /** Runs that isolate nothing; what a program does, the script says. */
 export function openMemoryRuns(
   script: MemoryScript,
-  { grants = [], refuses, unavailable, ...options }: MemoryRunsOptions = {},
+  { grants = [], policy = {}, refuses, unavailable, ...options }: MemoryRunsOptions = {},
 ): { readonly runs: Runs; readonly clock: ManualClock } {
   const clock = manualClock();
   const sandbox = memorySandbox(script, { clock, ...(refuses && { refuses }) });
   let count = 0;
   const runs = createRuns({
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
-    ...openTrust({ grants }),
+    ...openTrust({ grants, policy }),
     records: memoryRunStore(),
     now: () => clock.now(),
     readSecret: () => Promise.resolve(undefined),

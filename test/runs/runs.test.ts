@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { runSpec } from "../../src/runs/run-spec.ts";
 import type { RunSpec } from "../../src/runs/run-spec.ts";
 import type { SandboxRun } from "../../src/sandbox/sandbox.ts";
+import type { Policy } from "../../src/trust/policy/policy.ts";
 import { refusal } from "../tools/open-tools.ts";
 import { openMemoryRun } from "./open-memory-run.ts";
 import { actionSkill } from "./open-runner.ts";
@@ -9,6 +10,10 @@ import { actionSkill } from "./open-runner.ts";
 const { signal } = new AbortController();
 const returned = { type: "returned", value: "done" } as const;
 const request = { type: "skill", name: "a.b", args: { x: 1 } } as const;
+/** As an organisation that approved everything beforehand. */
+const allowsAll: Partial<Policy> = {
+  grants: () => ({ capabilities: { network: [], secrets: ["KEY"], project: "write", tools: [] } }),
+};
 const main = "/skills/a.b/code/main.py";
 
 async function contentOf({ skills }: SandboxRun): Promise<Record<string, string>> {
@@ -44,7 +49,7 @@ describe("a run spec", () => {
         print(`${run.secrets["KEY"] ?? ""}\n`);
         return { type: "returned", value: run.secrets["KEY"] ?? null };
       },
-      { grants: ["a.b:secrets"], readSecret: () => Promise.resolve("hunter2hunter2") },
+      { policy: allowsAll, readSecret: () => Promise.resolve("hunter2hunter2") },
     );
     const spec = await runs.plan(request, caller, signal);
     await runs.run(spec, caller, signal);
@@ -115,7 +120,7 @@ describe("a run tells by events", () => {
   test("of a skill that its code calls, with a run id of that run, also where that is refused", async () => {
     const skills = { ...actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]') };
     const code = { type: "code", code: "", entrypoint: "main", mountSkills: ["a.b"] } as const;
-    const open = async (grants: readonly string[]) =>
+    const open = async (policy: Partial<Policy>) =>
       await openMemoryRun(
         skills,
         async ({ run, callSkill, print }) => {
@@ -123,9 +128,9 @@ describe("a run tells by events", () => {
           if (run.program.type === "code") await callSkill("a.b", {}).catch(() => undefined);
           return returned;
         },
-        { grants, readSecret: () => Promise.resolve("hunter2hunter2") },
+        { policy, readSecret: () => Promise.resolve("hunter2hunter2") },
       );
-    const { runs, caller, events, records } = await open(["a.b:secrets"]);
+    const { runs, caller, events, records } = await open(allowsAll);
     const outer = await runs.plan(code, caller, signal);
     await runs.run(outer, caller, signal);
     const called = events.find((event) => event.type === "skill_called");
@@ -137,7 +142,7 @@ describe("a run tells by events", () => {
       "ended",
     ]);
     expect(await records.read(runId)).toMatchObject({ spec: { parent: outer.runId }, status: "completed" });
-    const refused = await open([]);
+    const refused = await open({});
     await refused.runs.run(await refused.runs.plan(code, refused.caller, signal), refused.caller, signal);
     expect(refused.events.filter(({ type }) => type === "ended")).toMatchObject([
       { status: "refused" },
@@ -148,7 +153,7 @@ describe("a run tells by events", () => {
 
 describe("a run that waits for another one", () => {
   const secret = actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]');
-  const options = { concurrency: 1, grants: ["a.b:secrets"] };
+  const options = { concurrency: 1, policy: allowsAll };
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   test("tells so, is in the run store as queued and then as running, and its secrets are read when its turn comes", async () => {

@@ -199,14 +199,17 @@ network = ["https://*.example.org"]
 secrets = ["KEY_A"]
 project = "write"`;
 
-test("a missing grant is refused, with the option that grants it", async () => {
+test("a missing grant is refused, with the command that approves exactly this version", async () => {
   const refused = await openRunner(actionSkill("a.b", permissions), () => returned(null as never), {
     grants: ["a.b:network", "other:secrets,project-write"],
   });
   expect(await refusal(refused.call("execute_skill", { name: "a.b" }))).toEqual({
     code: "PERMISSION_DENIED",
-    message: "The skill a.b requests secrets (KEY_A) and write access to the project, which has not been granted.",
-    hint: "The user can grant it with --grant a.b:secrets,project-write",
+    message:
+      "The skill a.b needs approval to change the project's files, read the secret KEY_A and connect to *.example.org. There is nobody to ask here.",
+    hint: expect.stringMatching(
+      /^The user can approve exactly this version with: acp-skills approvals grant a\.b@sha256:[0-9a-f]{64}$/,
+    ) as string,
   });
 });
 
@@ -561,7 +564,7 @@ test("check returns the spec of a run and its authorization, without running it"
     digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
   };
   expect(told).toEqual({
-    authorization: { allowed: true, by: "a.b:network,secrets,project-write" },
+    authorization: { allowed: true, by: "--grant" },
     isolation: "memory",
     spec: {
       runId: "run_0000000001",

@@ -20,8 +20,8 @@ interface AuthorizeOptions {
 }
 
 /**
- * Lets a run pass, and the calls of other skills that its code can make, or throws PERMISSION_DENIED. Calls are decided now, because
- * no time limit runs yet. Returns by what the run itself is allowed.
+ * Lets a run pass, or throws PERMISSION_DENIED; returns by what it is allowed. People are asked about the calls of other skills that its
+ * code can make, too, because no time limit runs yet; a call that is refused is an error in that code when it makes it.
  */
 export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
   const { trust, signal, once } = options;
@@ -30,10 +30,12 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   for await (const request of requestsOf(spec, caller, options)) {
     const key = keyOf(request);
     if (once.has(key)) continue;
+    const isCall = request.subject.slug !== spec.skill?.slug;
+    if (isCall && (asker.ask === undefined || (await trust.decide(request, asker)) !== undefined)) continue;
     const authorization = await trust.authorize(request, asker, signal);
-    if (!authorization.allowed) throw denied(authorization);
-    if (authorization.by === "once") once.add(key);
-    if (request.subject.slug === spec.skill?.slug) ({ by } = authorization);
+    if (!authorization.allowed && !isCall) throw denied(authorization);
+    if (authorization.allowed && authorization.by === "once") once.add(key);
+    if (authorization.allowed && !isCall) ({ by } = authorization);
   }
   return by;
 }
@@ -41,7 +43,7 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
 /** What `authorize` would do, without asking. */
 export type ExpectedAuthorization = Authorization | { readonly allowed: "ask"; readonly question: string };
 
-/** Whether a run would pass. */
+/** Whether a run would pass; calls of other skills are decided when its code makes them. */
 export async function expectAuthorization(
   spec: RunSpec,
   caller: RunCaller,
@@ -49,19 +51,15 @@ export async function expectAuthorization(
 ): Promise<ExpectedAuthorization> {
   const { trust } = options;
   const asker = askerOf(caller);
-  let expected: ExpectedAuthorization = { allowed: true, by: "sandbox" };
   for await (const request of requestsOf(spec, caller, options)) {
+    if (request.subject.slug !== spec.skill?.slug) break;
     const decided = await trust.decide(request, asker);
-    if (decided?.allowed === false) return decided;
-    if (decided === undefined) {
-      const question = await trust.questionFor(request, asker);
-      return question === undefined
-        ? await trust.authorize(request, { ...asker, ask: undefined }, options.signal)
-        : { allowed: "ask", question: question.title };
-    }
-    if (request.subject.slug === spec.skill?.slug) expected = decided;
+    if (decided !== undefined) return decided;
+    const question = await trust.questionFor(request, asker);
+    if (question !== undefined) return { allowed: "ask", question: question.title };
+    return await trust.authorize(request, { ...asker, ask: undefined }, options.signal);
   }
-  return expected;
+  return { allowed: true, by: "sandbox" };
 }
 
 /** A call of one skill by another one's code, or by code that the model wrote. */
@@ -103,7 +101,7 @@ async function* requestsOf(
     }
     const needs = needsOf(skill);
     if (isNothing(needs)) continue;
-    const calling = by && { name: by.name, digest: await digestOf(by) };
+    const calling = by && { name: by.name, digest: await digestOf(by), isOwn: caller.skills.isOwn(by) };
     const digest = await digestOf(skill);
     yield trustRequest({ skill, digest }, caller, { about: "run", needs, calledBy: calling, signal });
   }

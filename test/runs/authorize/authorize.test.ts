@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { SandboxRun } from "../../../src/sandbox/sandbox.ts";
 import type { Root } from "../../../src/skills/scan/roots.ts";
+import type { Answer, Ask, Question } from "../../../src/trust/question.ts";
+import type { ToolCaller } from "../../../src/tools/tool.ts";
 import { refusal } from "../../tools/open-tools.ts";
 import { actionSkill, openRunner } from "../open-runner.ts";
 
@@ -8,6 +10,7 @@ const deploy = (host: string, secret: string, project = "read") =>
   `[permissions]\nnetwork = ["https://${host}"]\nsecrets = ["${secret}"]\nproject = "${project}"`;
 const grants = ["deploy:network,secrets,project-read"];
 const project: Root = { path: "/skills", origin: "project" };
+const returned = { type: "returned", value: null } as const;
 
 async function open(permissions: string, roots?: readonly Root[]) {
   const runs: SandboxRun[] = [];
@@ -15,7 +18,7 @@ async function open(permissions: string, roots?: readonly Root[]) {
     actionSkill("deploy", permissions),
     ({ run }) => {
       runs.push(run);
-      return { type: "returned", value: null };
+      return returned;
     },
     { grants, readSecret: () => Promise.resolve("value"), ...(roots !== undefined && { roots }) },
   );
@@ -23,13 +26,24 @@ async function open(permissions: string, roots?: readonly Root[]) {
   return { ...runner, runs, run };
 }
 
-test("a grant does not apply to a skill of that name that came with the project", async () => {
+/** A person who always gives the same answer. */
+function person(answer: Answer): { readonly ask: Ask; readonly asked: Question[] } {
+  const asked: Question[] = [];
+  return {
+    asked,
+    ask(question) {
+      asked.push(question);
+      return Promise.resolve({ answer });
+    },
+  };
+}
+
+test("a grant by name does not apply to a skill of that name that came with the project", async () => {
   const { run, runs } = await open(deploy("evil.example", "KEY"), [project]);
-  expect(await refusal(run())).toEqual({
+  expect(await refusal(run())).toMatchObject({
     code: "PERMISSION_DENIED",
     message:
-      "The skill deploy requests network access (https://evil.example) and secrets (KEY) and read access to the project, but it came with the project: grants apply only to the user's own skills.",
-    hint: "If the user trusts it, they can add its directory with --skills and grant it with --grant deploy:network,secrets,project-read",
+      "The skill deploy needs approval to read the project's files, read the secret KEY and connect to evil.example. There is nobody to ask here.",
   });
   expect(runs).toEqual([]);
 });
@@ -41,29 +55,106 @@ test("a skill of the user's own that is also in the project keeps its grant", as
   expect(runs).toHaveLength(1);
 });
 
-test("a manifest that requests more than when it was first seen needs a new grant, and the refusal lists what was added", async () => {
+test.each([
+  ["requests more", "deploy", deploy("evil.example", "OTHER"), {}],
+  ["requests less", "deploy", '[permissions]\nsecrets = ["KEY"]', {}],
+  ["has other code", "deploy", deploy("good.example", "KEY"), { "code/main.py": "def main(args): return 1\n" }],
+  ["has one file more", "deploy", deploy("good.example", "KEY"), { "extra.txt": "" }],
+])("a grant by name is for the bytes that were first seen: a skill that %s needs a new one", async (...change) => {
+  const [, name, permissions, changed] = change;
   const { run, runs, files, reload, call } = await open(deploy("good.example", "KEY"));
   await call("list_skills");
-  for (const [path, text] of Object.entries(actionSkill("deploy", deploy("evil.example", "OTHER")))) {
-    files.write(path, text);
-  }
+  for (const [path, text] of Object.entries(actionSkill(name, permissions, changed))) files.write(path, text);
   await reload();
-  expect(await refusal(run())).toEqual({
-    code: "PERMISSION_DENIED",
-    message:
-      "The skill deploy changed and now requests more than was granted: the host https://evil.example, the secret OTHER.",
-    hint: "To accept this, the user can restart acp-skills with --grant deploy:network,secrets,project-read",
-  });
+  expect(await refusal(run())).toMatchObject({ code: "PERMISSION_DENIED" });
   expect(runs).toEqual([]);
 });
 
-test("a manifest that requests less than when it was first seen keeps its grant", async () => {
-  const { run, runs, files, reload } = await open(deploy("good.example", "KEY"));
-  await run();
-  for (const [path, text] of Object.entries(actionSkill("deploy", '[permissions]\nsecrets = ["KEY"]'))) {
-    files.write(path, text);
-  }
-  await reload();
-  await run();
-  expect(runs.map(({ network }) => network)).toEqual([["https://good.example"], []]);
+test("a person is asked before the run, with everything that the skill wants", async () => {
+  const { call } = await open(deploy("api.example", "KEY", "write"), [project]);
+  const { ask, asked } = person("once");
+  await call("execute_skill", { name: "deploy" }, { project: "/home/me/project", ask });
+  expect(asked).toMatchObject([
+    {
+      title: expect.stringMatching(
+        /^Run deploy 1\.2\.0 \([0-9a-f]{12}, from this project\): may change the project's files, may read the secret KEY, may connect to api\.example$/,
+      ) as string,
+      options: [
+        { answer: "once", label: "Run once", kind: "allow_once" },
+        { answer: "trust", label: "Trust this exact version in this project", kind: "allow_always" },
+        { answer: "not-now", label: "Not now", kind: "reject_once" },
+        { answer: "block", label: "Block this skill", kind: "reject_always" },
+      ],
+    },
+  ]);
+});
+
+/** `report` calls `deploy`, which may connect to a host. */
+async function openCalls() {
+  const calls: string[] = [];
+  const runner = await openRunner(
+    {
+      ...actionSkill("deploy", '[permissions]\nnetwork = ["https://api.example"]'),
+      ...actionSkill("report", '[dependencies]\nskills = ["deploy@^1"]'),
+    },
+    async ({ run, callSkill }) => {
+      if (run.brokered.length === 0) return { type: "returned", value: "deployed" };
+      const outcome = await callSkill("deploy", {}).catch((error: unknown) => String(error));
+      calls.push(String(outcome));
+      return returned;
+    },
+  );
+  const report = async (caller: Partial<ToolCaller>) => await runner.call("execute_skill", { name: "report" }, caller);
+  return { ...runner, calls, report };
+}
+
+test("a skill that calls one with capabilities is a question of its own that names the caller, and is asked before the run", async () => {
+  const { report, call, calls } = await openCalls();
+  const { ask, asked } = person("trust");
+  await report({ ask });
+  expect(asked.map(({ title }) => title)).toEqual([
+    expect.stringMatching(
+      /^Run deploy 1\.2\.0 \([0-9a-f]{12}\): may connect to api\.example; called by report \([0-9a-f]{12}\)$/,
+    ),
+  ]);
+  expect(calls).toEqual(["deployed"]);
+  await report({ ask });
+  expect(asked).toHaveLength(1);
+  // The approval of a call by that skill is none for other callers.
+  await call("execute_skill", { name: "deploy" }, { ask });
+  expect(asked).toHaveLength(2);
+});
+
+test("the approval of a skill is none for other skills that call it", async () => {
+  const { report, call } = await openCalls();
+  const { ask, asked } = person("trust");
+  await call("execute_skill", { name: "deploy" }, { ask });
+  await report({ ask });
+  expect(asked).toHaveLength(2);
+});
+
+test("a call that was refused is an error in the code that makes it, and is not asked again", async () => {
+  const { report, calls } = await openCalls();
+  const { ask, asked } = person("not-now");
+  await report({ ask });
+  expect(asked).toHaveLength(1);
+  expect(calls).toEqual([expect.stringContaining("The user answered: not now.")]);
+});
+
+test("a call that was allowed once is allowed for this run, however often it is made, and asked about in the next", async () => {
+  const { report, calls } = await openCalls();
+  const { ask, asked } = person("once");
+  await report({ ask });
+  await report({ ask });
+  expect(calls).toEqual(["deployed", "deployed"]);
+  expect(asked).toHaveLength(2);
+});
+
+test("code of a model that calls a mounted skill needs the approval of that skill", async () => {
+  const { call } = await openCalls();
+  const { ask, asked } = person("trust");
+  const code = { language: "python", code: "", mount_skills: ["deploy"] };
+  await call("run_code", code, { ask });
+  await call("execute_skill", { name: "deploy" }, { ask });
+  expect(asked.map(({ title }) => title)).toEqual([expect.not.stringContaining("called by")]);
 });
