@@ -2,10 +2,10 @@ import { userInfo } from "node:os";
 import path from "node:path";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Settings } from "./options.ts";
-import { nothingApproved } from "./trust/approvals.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
 import { createConfiguredGrants } from "./trust/configured-grants.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
+import { diskApprovals } from "./trust/disk/disk-approvals.ts";
 import { noPolicy } from "./trust/policy/policy.ts";
 import { createTrust } from "./trust/trust.ts";
 import type { Trust } from "./trust/trust.ts";
@@ -20,7 +20,7 @@ export function openTrust(
 ): { readonly trust: Trust; readonly configured: ConfiguredGrants } {
   const configured = createConfiguredGrants(grants);
   const trust = createTrust({
-    store: approvals ?? nothingStored(path.join(dataDirectory, "trust")),
+    store: approvals ?? diskApprovals(path.join(dataDirectory, "trust"), { log, now }),
     policyFor: () => noPolicy,
     projectOf: (directory) => directory,
     configured,
@@ -30,15 +30,4 @@ export function openTrust(
     log,
   });
   return { trust, configured };
-}
-
-/** Until answers are stored on disk. */
-function nothingStored(directory: string): ApprovalStore {
-  return {
-    read: (scope) => Promise.resolve(nothingApproved(scope)),
-    change: () => Promise.reject(new Error(`${directory} is not written yet`)),
-    scopes: () => Promise.resolve([]),
-    readCopy: () => Promise.resolve(undefined),
-    keepCopy: () => Promise.resolve(),
-  };
 }
