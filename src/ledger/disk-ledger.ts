@@ -162,12 +162,19 @@ const maxTextLength = 256;
 
 /** The names on disk of the fields that hold text. */
 const textKeys = {
+  event: "event",
   tool: "tool",
   skill: "skill",
   version: "version",
+  digest: "digest",
   runId: "run_id",
   outcome: "outcome",
   code: "code",
+  about: "about",
+  answer: "answer",
+  by: "by",
+  grant: "grant",
+  calledBy: "called_by",
   sessionId: "session_id",
   door: "door",
 } as const;
@@ -175,7 +182,7 @@ const textKeys = {
 type TextField = keyof typeof textKeys;
 const textFields = Object.keys(textKeys) as TextField[];
 
-/** An entry as a line of JSON with its line end, at most a few KiB long. Throws for an invalid time. */
+/** An entry as a line of JSON with its line end, of bounded length. Throws for an invalid time. */
 export function toLedgerLine(entry: LedgerEntry): string {
   const texts = textFields.map((field) => [textKeys[field], entry[field]?.slice(0, maxTextLength)]);
   return `${JSON.stringify({ at: new Date(entry.at).toISOString(), ...Object.fromEntries(texts) })}\n`;

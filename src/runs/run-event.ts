@@ -2,12 +2,26 @@
 export type RunStep =
   /** `behind`: the runs that are running or queued before it, where it has to wait for a turn; else 0. */
   | { readonly type: "queued"; readonly behind: number }
-  | { readonly type: "started"; readonly isolation: string }
+  /** `packages`: the digest of the installed packages that it can import. */
+  | { readonly type: "started"; readonly isolation: string; readonly packages?: string }
   /** Whole lines, without control sequences. */
   | { readonly type: "printed"; readonly text: string }
-  | { readonly type: "blob_kept"; readonly blobId: string; readonly kind: string; readonly sizeBytes: number }
+  /** `path`: of an output file. */
+  | {
+      readonly type: "blob_kept";
+      readonly blobId: string;
+      readonly kind: string;
+      readonly sizeBytes: number;
+      readonly path?: string;
+    }
   /** Code inside the run calls a skill; that run tells of itself with its own run id, at least that it ended. */
-  | { readonly type: "skill_called"; readonly skill: string; readonly version: string; readonly calledRunId: string }
+  | {
+      readonly type: "skill_called";
+      readonly skill: string;
+      readonly version: string;
+      readonly digest: string;
+      readonly calledRunId: string;
+    }
   | { readonly type: "ended"; readonly status: "completed" | "failed" | "refused" | "cancelled" };
 
 /** The only way in which a run tells anything. `runId` is that of the run concerned: a skill that code calls has a run of its own. */

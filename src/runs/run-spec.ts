@@ -13,6 +13,13 @@ const skillVersion = z.strictObject({
   digest: z.string(),
 });
 
+const blob = z.strictObject({
+  id: z.string(),
+  kind: z.string(),
+  size: z.number().int().nonnegative(),
+  sha256: z.string(),
+});
+
 const program = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("skill"), skill: z.string(), args: json }),
   z.strictObject({ type: z.literal("code"), code: z.string(), entrypoint: z.string(), args: json }),
@@ -45,14 +52,16 @@ export const runSpec = z.strictObject({
   runId: z.string().regex(/^run_[A-Za-z0-9]{10,64}$/),
   /** The run whose code called this one. */
   parent: z.string().exactOptional(),
+  /** The recorded run that this one repeats. */
+  replays: z.string().exactOptional(),
   program,
   /** The skill whose code runs and whose permissions count. Absent for code that the model wrote, which has none. */
   skill: skillVersion.exactOptional(),
   /** Skills copied into the sandbox, `skill` included. */
   mounts: z.array(skillVersion).readonly(),
-  /** Skills imported as stubs: each call runs in a sandbox of its own (CONTRACT C-5.5). */
-  brokered: z.array(skillVersion.omit({ digest: true })).readonly(),
-  blobs: z.array(z.strictObject({ id: z.string(), kind: z.string(), size: z.number().int().nonnegative() })).readonly(),
+  /** Skills imported as stubs: each call runs in a sandbox of its own (CONTRACT C-5.5), and only exactly these bytes. */
+  brokered: z.array(skillVersion).readonly(),
+  blobs: z.array(blob).readonly(),
   limits,
   /** The timeout is shorter than the one asked for. */
   clamped: z.boolean(),

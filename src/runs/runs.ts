@@ -9,7 +9,7 @@ import { createGrantPins } from "./authorize/pin-grants.ts";
 import { executeRun } from "./execute/execute-run.ts";
 import type { CurrentRun, EndedRun, ExecutionEnvironment, NestedCall, Nesting } from "./execute/execute-run.ts";
 import { prepareRun } from "./execute/prepare-run.ts";
-import { planCodeRun } from "./plan/plan-run.ts";
+import { planCodeRun, skillChanged } from "./plan/plan-run.ts";
 import type { Arguments, CodeRunRequest } from "./plan/plan-run.ts";
 import { planSkillRun } from "./plan/plan-skill-run.ts";
 import type { SkillRunRequest } from "./plan/plan-skill-run.ts";
@@ -126,6 +126,7 @@ class StagedRuns implements Runs {
     try {
       const planning = { runId, caller, signal, outer: { runId: outer.runId, leftMs } };
       spec = await planSkillRun(planning, { name: skill.slug, version: skill.version, args: args as Arguments });
+      if (spec.skill?.digest !== skill.digest) throw skillChanged(skill.name);
     } catch (error) {
       caller.onEvent?.({ runId, type: "ended", status: signal.aborted ? "cancelled" : "refused" });
       throw error;

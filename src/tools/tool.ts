@@ -114,9 +114,11 @@ export const servedTools: ReadonlyMap<string, ToolFacts> = new Map(Object.entrie
 
 interface ToolOutcome<Output> {
   readonly output: Output;
-  /** The skill that was used, for the ledger. */
-  readonly skill?: Pick<Skill, "name" | "version"> | undefined;
+  readonly skill?: UsedSkill | undefined;
 }
+
+/** The skill that a call used, for the ledger; with the digest of its files if they were read. */
+export type UsedSkill = Pick<Skill, "name" | "version"> & { readonly digest?: string };
 
 /** A tool. The types of `run` follow from its schemas. */
 export interface Tool<Input = unknown, Output = unknown, Given = unknown> {

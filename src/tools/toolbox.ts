@@ -19,7 +19,7 @@ import { checkInput } from "./input/check-input.ts";
 import { defaultLimits } from "./input/limits.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import { projectFiles } from "./project-files.ts";
-import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
+import type { RunContext, Tool, ToolCaller, ToolName, UsedSkill } from "./tool.ts";
 import { availableTools } from "./tools.ts";
 import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
 
@@ -142,7 +142,8 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
 
   function report(caller: ToolCaller, tool: string, ending: Ending, skill: UsedSkill | undefined): void {
     const { sessionId, door } = caller;
-    const used = skill && { skill: skill.name, version: skill.version };
+    const digest = skill?.digest;
+    const used = skill && { skill: skill.name, version: skill.version, ...(digest !== undefined && { digest }) };
     try {
       onUse?.({ at: now(), tool, ...used, ...ending, ...(sessionId !== undefined && { sessionId }), door });
     } catch (error) {
@@ -202,8 +203,6 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
 /** How a call ended. */
 type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId">;
 
-type UsedSkill = Pick<Skill, "name" | "version">;
-
 const cancelled: Ending = { outcome: "failed", code: "CANCELLED" };
 
 /** The outcome of a call that returned: a result with `status: "failed"` means that the run failed. */
@@ -220,7 +219,8 @@ function endingOf(output: unknown): Ending {
 export function onSkillCalls(report: (skill: UsedSkill, ending: Ending) => void): RunListener {
   const called = new Map<string, UsedSkill>();
   return (event) => {
-    if (event.type === "skill_called") called.set(event.calledRunId, { name: event.skill, version: event.version });
+    if (event.type === "skill_called")
+      called.set(event.calledRunId, { name: event.skill, version: event.version, digest: event.digest });
     const skill = event.type === "ended" ? called.get(event.runId) : undefined;
     if (event.type !== "ended" || skill === undefined) return;
     const { runId, status } = event;

@@ -18,7 +18,7 @@ import { promisify } from "node:util";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { diskLedger, fromLedgerLine, toLedgerLine } from "../../src/ledger/disk-ledger.ts";
-import type { Ledger } from "../../src/ledger/ledger.ts";
+import type { Ledger, LedgerEntry } from "../../src/ledger/ledger.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { describeLedger, readAll, use } from "../contract/ledger.ts";
 
@@ -189,6 +189,51 @@ test("round-trips outcome, code, version and run id, and parses older lines with
   } as const;
   expect(fromLedgerLine(toLedgerLine(entry))).toEqual(entry);
   expect(fromLedgerLine(toLedgerLine(before))).toEqual(before);
+});
+
+test("round-trips who allowed what", () => {
+  const answer: LedgerEntry = {
+    at: 0,
+    event: "answer",
+    tool: "execute_skill",
+    skill: "a.b",
+    version: "1.2.0",
+    digest: `sha256:${"a".repeat(64)}`,
+    outcome: "allowed",
+    about: "may connect to example.org",
+    answer: "trust",
+    by: "editor",
+    grant: "grant_0123456789abcdef",
+    calledBy: "c.d",
+    door: "mcp",
+  };
+  expect(fromLedgerLine(toLedgerLine(answer))).toEqual(answer);
+  expect(toLedgerLine(answer)).toContain('"called_by":"c.d"');
+});
+
+test("the line of an entry whose texts all are as long as possible stays below 32 KiB", () => {
+  const long = "\u0001".repeat(1_000_000);
+  const names = [
+    "event",
+    "skill",
+    "version",
+    "digest",
+    "runId",
+    "code",
+    "about",
+    "answer",
+    "by",
+    "grant",
+    "calledBy",
+    "sessionId",
+  ];
+  const texts = Object.fromEntries(names.map((name) => [name, long]));
+  expect(toLedgerLine({ at: 0, tool: long, door: long, outcome: "failed", ...texts }).length).toBeLessThan(32 * 1024);
+});
+
+test("an event of a later version is read with its name", () => {
+  const line = toLedgerLine({ at: 0, event: "ask", tool: "x", door: "mcp" }).replace("ask", "vote");
+  expect(fromLedgerLine(line)).toEqual({ at: 0, event: "vote", tool: "x", door: "mcp" });
 });
 
 test("ignores an unknown outcome of a later version and parses the rest", () => {

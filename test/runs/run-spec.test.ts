@@ -26,11 +26,12 @@ const spec = fc.record(
   {
     runId: fc.stringMatching(/^run_[a-f0-9]{16}$/),
     parent: fc.string(),
+    replays: fc.string(),
     program,
     skill: version,
     mounts: fc.array(version),
-    brokered: fc.array(version.map(({ name, slug, version }) => ({ name, slug, version }))),
-    blobs: fc.array(fc.record({ id: fc.string(), kind: fc.string(), size: fc.nat() })),
+    brokered: fc.array(version),
+    blobs: fc.array(fc.record({ id: fc.string(), kind: fc.string(), size: fc.nat(), sha256: fc.string() })),
     limits: fc.constant({ ...defaultRunLimits }),
     clamped: fc.boolean(),
     needs: fc.record({

@@ -98,6 +98,27 @@ describe("a skill that changed between planning and execution", () => {
   });
 });
 
+test("code calls only exactly the skill that its run was planned with", async () => {
+  const code = { type: "code", code: "", entrypoint: "main", mountSkills: ["a.b"] } as const;
+  const opened = await openMemoryRun(
+    actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]'),
+    async ({ run, callSkill }) => {
+      if (run.program.type !== "code") return returned;
+      opened.files.write(main, "def main(args): return evil\n");
+      const failure = await callSkill("a.b", {}).catch((error: unknown) => error);
+      return { type: "returned", value: (failure as Error).message };
+    },
+    { grants: ["a.b:secrets"], readSecret: () => Promise.resolve("hunter2hunter2") },
+  );
+  const { runs, caller } = opened;
+  const spec = await runs.plan(code, caller, signal);
+  expect(spec.brokered).toMatchObject([{ name: "a.b", digest: expect.stringMatching(/^sha256:/) as string }]);
+  expect(await runs.run(spec, caller, signal)).toMatchObject({
+    status: "completed",
+    output: "The skill a.b changed before it ran.",
+  });
+});
+
 describe("a run tells by events", () => {
   test("that it was queued and started, what it printed and stored, and that it ended", async () => {
     const { runs, caller, events } = await openMemoryRun(actionSkill("a.b"), async ({ print, createBlob }) => {

@@ -548,6 +548,18 @@ test("the ledger has the run id of a run that was cancelled or refused", async (
   ]);
 });
 
+test("the ledger has the digest of the skill whose code ran", async () => {
+  const uses: LedgerEntry[] = [];
+  const { call } = await openRunner(actionSkill("a.b"), () => returned(null as never), {
+    onUse: (use) => void uses.push(use),
+  });
+  await call("execute_skill", { name: "a.b" });
+  const described = (await call("describe_skill", { name: "a.b", detail: "full" })) as { skill: { digest: string } };
+  const { digest } = described.skill;
+  expect(digest).toMatch(/^sha256:/);
+  expect(uses[0]).toMatchObject({ tool: "execute_skill", skill: "a.b", outcome: "completed", digest });
+});
+
 test("check returns the spec of a run and its authorization, without running it", async () => {
   const { toolbox, context } = await openRunner(
     { ...actionSkill("a.b", permissions), ...actionSkill("c") },

@@ -133,7 +133,8 @@ function callableSkills(
     if (++nesting.calls.count > maxNestedRuns)
       throw new SkillCallError("NestingLimitError", `A run can call at most ${maxNestedRuns} skills.`);
     const runId = newRunId();
-    outer.tell({ type: "skill_called", skill: skill.name, version: skill.version, calledRunId: runId });
+    const { version, digest } = skill;
+    outer.tell({ type: "skill_called", skill: skill.name, version, digest, calledRunId: runId });
     const leftMs = Math.max(1, nesting.deadline - clock.now());
     const { returned, result, blobs: made } = await runNested({ runId, skill, args, leftMs, signal }, outer, nesting);
     blobs.push(...made);

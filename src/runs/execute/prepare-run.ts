@@ -53,7 +53,12 @@ export async function prepareRun(
     program: spec.program,
     skills,
     brokered: spec.brokered.map(({ name }) => name),
-    blobs: spec.blobs.map((blob) => ({ ...blob, read: () => caller.blobs.read(caller.owner, blob.id) })),
+    blobs: spec.blobs.map(({ id, kind, size }) => ({
+      id,
+      kind,
+      size,
+      read: () => caller.blobs.read(caller.owner, id),
+    })),
     secrets,
     network: spec.needs.network,
     limits: spec.limits,

@@ -76,6 +76,9 @@ export async function toSpec(
   const args = program.type === "script" ? program.argv : program.args;
   const blobs = await findBlobs(caller, tool, request.inputBlobs ?? [], args);
   const mounts = await planMounts(caller, mounted, signal);
+  const called: SkillVersion[] = [];
+  // Each has a sandbox, and so the room, of its own.
+  for (const one of brokered) called.push(...(await planMounts(caller, [one], signal)));
   const own = mounts.find(({ slug }) => slug === skill?.slug);
   return {
     runId,
@@ -83,8 +86,8 @@ export async function toSpec(
     program,
     ...(own !== undefined && { skill: own }),
     mounts,
-    brokered: brokered.map(({ name, slug, version }) => ({ name, slug, version })),
-    blobs: blobs.map(({ id, kind, size }) => ({ id, kind, size })),
+    brokered: called,
+    blobs: blobs.map(({ id, kind, size, sha256 }) => ({ id, kind, size, sha256 })),
     ...limitsOf({ timeoutMs: request.timeoutMs, leftMs: outer?.leftMs }, skill),
     needs: skill ? permissionsOf(skill) : nothing,
     owner: caller.owner,
