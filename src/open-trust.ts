@@ -1,12 +1,13 @@
 import { userInfo } from "node:os";
 import path from "node:path";
-import type { Ledger } from "./ledger/ledger.ts";
+import type { Ledger, LedgerEntry } from "./ledger/ledger.ts";
 import type { Settings } from "./options.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
 import { createConfiguredGrants } from "./trust/configured-grants.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import { diskApprovals } from "./trust/disk/disk-approvals.ts";
 import { noPolicy } from "./trust/policy/policy.ts";
+import type { TrustEvent } from "./trust/authorization.ts";
 import { createTrust } from "./trust/trust.ts";
 import type { Trust } from "./trust/trust.ts";
 
@@ -15,6 +16,7 @@ export function openTrust(
   { grants, dataDirectory, log }: Settings,
   {
     approvals,
+    ledger,
     now,
   }: { readonly approvals: ApprovalStore | undefined; readonly ledger: Ledger; readonly now: () => number },
 ): { readonly trust: Trust; readonly configured: ConfiguredGrants } {
@@ -26,8 +28,29 @@ export function openTrust(
     configured,
     who: userInfo().username,
     now,
-    record: () => undefined,
+    record: (event) => ledger.record(toLedgerEntry(event, now())),
     log,
   });
   return { trust, configured };
+}
+
+/** The tools that most often lead to each kind of question; of `tool`, one of the agent's. */
+const toolsOf = { run: "execute_skill", read: "read_skill_file", tool: "permission" } as const;
+
+function toLedgerEntry({ type, asker, about, subject, allowed, answer, detail }: TrustEvent, at: number): LedgerEntry {
+  const { name: skill, version, digest } = subject;
+  const outcome = type === "asked" ? "asked" : allowed === true ? "allowed" : "denied";
+  return {
+    at,
+    event: ({ asked: "ask", answered: "answer", refused: "refusal" } as const)[type],
+    tool: toolsOf[about],
+    skill,
+    version,
+    ...(digest !== undefined && { digest }),
+    outcome,
+    ...(answer !== undefined && { answer }),
+    ...(detail !== undefined && (outcome === "allowed" ? { grant: detail } : { about: detail })),
+    ...(asker.sessionId !== undefined && { sessionId: asker.sessionId }),
+    door: asker.door,
+  };
 }

@@ -172,9 +172,7 @@ const textKeys = {
   code: "code",
   about: "about",
   answer: "answer",
-  by: "by",
   grant: "grant",
-  calledBy: "called_by",
   sessionId: "session_id",
   door: "door",
 } as const;

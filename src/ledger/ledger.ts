@@ -3,8 +3,9 @@ export interface LedgerEntry {
   /** Milliseconds since 1970. */
   readonly at: number;
   /**
-   * Absent: a use of a tool or a skill. `ask`: a person was asked; `answer`: what they answered; `permission`: a request of the agent
-   * that was answered for them; `grant`, `revoke`: an approval was given or taken back. Later versions may write others.
+   * Absent: a use of a tool or a skill. `ask`: a person was asked; `answer`: what they answered; `refusal`: denied without asking;
+   * `permission`: a request of the agent that was answered for the person; `grant`, `revoke`: an approval was given or taken back by
+   * command. Later versions may write others.
    */
   readonly event?: string;
   /** A tool, or `prompt` for a skill that a person called by `/name`; of an event, the tool that led to it. */
@@ -19,16 +20,12 @@ export interface LedgerEntry {
   readonly outcome?: Outcome;
   /** Why it failed or was refused. */
   readonly code?: string;
-  /** What a question was about, in words, or what the agent wanted to do. */
+  /** The question; why it was denied; what the agent wanted to do. */
   readonly about?: string;
   /** What was answered, such as `trust`; or why there was no answer. */
   readonly answer?: string;
-  /** Who answered, or which rule: `editor`, `terminal`, `policy`. */
-  readonly by?: string;
-  /** What it was allowed by: the id of a grant, `sandbox`, `policy`, `configuration`. */
+  /** What it is allowed by: `once`, `session`, or the id of a grant. */
   readonly grant?: string;
-  /** The skill whose code called it. */
-  readonly calledBy?: string;
   readonly sessionId?: string;
   /** The door that the call came through. */
   readonly door: string;

@@ -51,15 +51,17 @@ export interface FullTrustRequest extends TrustRequest {
   readonly files: () => Promise<readonly CopiedFile[]>;
 }
 
-/** A question, answer or refusal, for the record. */
+/** A question, its answer, or a refusal without asking, for the record. */
 export interface TrustEvent {
   readonly type: "asked" | "answered" | "refused";
+  /** Of an answer: whether it allows what was asked. */
+  readonly allowed?: boolean;
   readonly asker: Pick<Asker, "door" | "sessionId">;
   readonly about: "run" | "tool" | "read";
   /** Without a digest where only its name counts. */
   readonly subject: Pick<Subject, "name" | "version"> & { readonly digest?: string | undefined };
   /** The answer, or why there is none. */
   readonly answer?: string;
-  /** The grant that was stored, or the reason of a refusal. */
+  /** The question; the grant, `once` or `session`; or the reason of a refusal. */
   readonly detail?: string;
 }

@@ -281,7 +281,7 @@ class PersonalTrust implements Trust {
   async #settle(matter: Matter): Promise<Authorization> {
     const { key, asker, signal, event, decide, ask, keep } = matter;
     const openKey = JSON.stringify([asker.owner, key]);
-    const tell = (step: Pick<TrustEvent, "type" | "answer" | "detail">): void => {
+    const tell = (step: Pick<TrustEvent, "type" | "allowed" | "answer" | "detail">): void => {
       const { door, sessionId } = asker;
       const { name, version, digest } = event.subject as Subject;
       this.#options.record({
@@ -305,13 +305,18 @@ class PersonalTrust implements Trust {
     }
     const asking = (async (): Promise<Authorization> => {
       const question = await ask();
-      if (question === undefined || asker.ask === undefined) return await keep({ missing: "nobody" });
+      if (question === undefined || asker.ask === undefined) {
+        const refusal = await keep({ missing: "nobody" });
+        if (!refusal.allowed) tell({ type: "refused", detail: refusal.why });
+        return refusal;
+      }
       tell({ type: "asked", detail: question.title });
       const reply = await asker.ask(question, signal);
       signal.throwIfAborted();
       const outcome = await keep(reply);
       tell({
         type: "answered",
+        allowed: outcome.allowed,
         answer: reply.answer ?? reply.missing,
         detail: outcome.allowed ? outcome.by : outcome.why,
       });
@@ -319,9 +324,7 @@ class PersonalTrust implements Trust {
     })();
     this.#open.set(openKey, asking);
     try {
-      const outcome = await asking;
-      if (!outcome.allowed) tell({ type: "refused", detail: outcome.why });
-      return outcome;
+      return await asking;
     } finally {
       this.#open.delete(openKey);
     }

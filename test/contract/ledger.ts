@@ -16,7 +16,6 @@ const entry = fc.record(
     digest: fc.string({ maxLength: 200 }),
     outcome: fc.constantFrom("completed", "failed", "refused", "asked", "allowed", "denied"),
     about: fc.string({ unit: "binary", maxLength: 200 }),
-    calledBy: fc.string({ unit: "binary", maxLength: 200 }),
     sessionId: fc.string({ unit: "binary", maxLength: 200 }),
     door: fc.string({ maxLength: 200 }),
   },

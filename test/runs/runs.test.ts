@@ -101,14 +101,13 @@ describe("a skill that changed between planning and execution", () => {
 test("code calls only exactly the skill that its run was planned with", async () => {
   const code = { type: "code", code: "", entrypoint: "main", mountSkills: ["a.b"] } as const;
   const opened = await openMemoryRun(
-    actionSkill("a.b", '[permissions]\nsecrets = ["KEY"]'),
+    { ...actionSkill("a.b", '[dependencies]\nskills = ["c.d"]'), ...actionSkill("c.d") },
     async ({ run, callSkill }) => {
       if (run.program.type !== "code") return returned;
       opened.files.write(main, "def main(args): return evil\n");
       const failure = await callSkill("a.b", {}).catch((error: unknown) => error);
       return { type: "returned", value: (failure as Error).message };
     },
-    { grants: ["a.b:secrets"], readSecret: () => Promise.resolve("hunter2hunter2") },
   );
   const { runs, caller } = opened;
   const spec = await runs.plan(code, caller, signal);

@@ -77,9 +77,7 @@ function toShown(entry: LedgerEntry): object {
     run_id: entry.runId ?? null,
     about: entry.about ?? null,
     answer: entry.answer ?? null,
-    by: entry.by ?? null,
     grant: entry.grant ?? null,
-    called_by: entry.calledBy ?? null,
     session_id: entry.sessionId ?? null,
     door: entry.door,
   };
@@ -95,13 +93,8 @@ function toRow(entry: LedgerEntry): readonly string[] {
   return [when, ...texts.map((text = "") => safeText(text))];
 }
 
-function detailsOf({ answer, by, grant, calledBy, about }: LedgerEntry): string {
-  const facts = [
-    answer,
-    by === undefined ? undefined : `by ${by}`,
-    grant === undefined || grant === "sandbox" ? grant : `grant ${grant}`,
-    calledBy === undefined ? undefined : `called by ${calledBy}`,
-    about,
-  ];
-  return facts.filter((fact) => fact !== undefined).join(", ");
+function detailsOf({ answer, grant, about }: LedgerEntry): string {
+  // "once" is both the answer and what allowed it.
+  const by = grant === undefined || grant === answer ? undefined : `by ${grant}`;
+  return [answer, by, about].filter((fact) => fact !== undefined).join(", ");
 }

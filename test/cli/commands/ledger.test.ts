@@ -16,13 +16,13 @@ const lines = [
   '{"at":"2026-11-21T10:00:03.000Z","tool":"execute_skill","skill":"sums.add","version":"2.0.0","digest":"sha256:aaaaaaaaaaaaaaaa","run_id":"run_abc123","outcome":"failed","code":"ValueError","door":"mcp"}',
   '{"at":"2026-11-21T10:00:04.000Z","tool":"execute_skill","skill":"keys.use","version":"1.0.0","outcome":"refused","code":"PERMISSION_DENIED","door":"mcp"}',
   '{"at":"2026-11-21T10:00:05.000Z","tool":"prompt","skill":"pdf-tools","outcome":"completed","door":"acp"}',
-  '{"at":"2026-11-21T10:00:06.000Z","event":"answer","tool":"execute_skill","skill":"sums.add","version":"2.0.0","digest":"sha256:aaaaaaaaaaaaaaaa","outcome":"allowed","about":"may read KEY","answer":"trust","by":"editor","grant":"grant_01","called_by":"x.y","door":"mcp"}',
+  '{"at":"2026-11-21T10:00:06.000Z","event":"answer","tool":"execute_skill","skill":"sums.add","version":"2.0.0","digest":"sha256:aaaaaaaaaaaaaaaa","outcome":"allowed","answer":"trust","grant":"grant_01","door":"mcp"}',
   "",
 ];
 
 const nothing = {
   ...{ event: null, skill: null, version: null, digest: null, outcome: null, code: null, run_id: null },
-  ...{ about: null, answer: null, by: null, grant: null, called_by: null, session_id: null },
+  ...{ about: null, answer: null, grant: null, session_id: null },
 };
 
 describe("acp-skills ledger", () => {
@@ -37,7 +37,7 @@ describe("acp-skills ledger", () => {
         "2026-11-21T10:00:03Z  execute_skill   sums.add   2.0.0    aaaaaaaaaaaa  failed ValueError          run_abc123  mcp",
         "2026-11-21T10:00:04Z  execute_skill   keys.use   1.0.0                  refused PERMISSION_DENIED              mcp",
         "2026-11-21T10:00:05Z  prompt          pdf-tools                         completed                              acp",
-        "2026-11-21T10:00:06Z  answer          sums.add   2.0.0    aaaaaaaaaaaa  allowed                                mcp             trust, by editor, grant grant_01, called by x.y, may read KEY",
+        "2026-11-21T10:00:06Z  answer          sums.add   2.0.0    aaaaaaaaaaaa  allowed                                mcp             trust, by grant_01",
         "",
       ].join("\n"),
       stderr: "",
@@ -64,7 +64,7 @@ describe("acp-skills ledger", () => {
         },
         expect.objectContaining({ outcome: "refused", code: "PERMISSION_DENIED" }),
         expect.objectContaining({ tool: "prompt", outcome: "completed" }),
-        expect.objectContaining({ event: "answer", answer: "trust", by: "editor", called_by: "x.y" }),
+        expect.objectContaining({ event: "answer", answer: "trust", grant: "grant_01" }),
       ],
     });
   });

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import type { LedgerEntry } from "../src/ledger/ledger.ts";
+import { openTrust } from "../src/open-trust.ts";
+import { readOptions } from "../src/options.ts";
+import type { FullTrustRequest } from "../src/trust/authorization.ts";
+import { noCapabilities } from "../src/trust/capabilities.ts";
+import type { Reply } from "../src/trust/question.ts";
+import { memoryApprovals } from "./trust/memory-approvals.ts";
+
+const { signal } = new AbortController();
+const digest = `sha256:${"a".repeat(64)}`;
+const wants = { ...noCapabilities, network: ["https://example.org"] };
+const request: FullTrustRequest = {
+  about: "run",
+  subject: { name: "a.b", slug: "a-b", version: "1.2.0", digest, isOwn: true, source: "/skills" },
+  needs: wants,
+  wants,
+  files: () => Promise.resolve([]),
+};
+
+async function recorded(reply?: Reply): Promise<LedgerEntry[]> {
+  const entries: LedgerEntry[] = [];
+  const ledger = {
+    record: (entry: LedgerEntry) => void entries.push(entry),
+    // eslint-disable-next-line @typescript-eslint/require-await
+    read: async function* () {
+      yield* entries;
+    },
+    close: () => undefined,
+  };
+  const { trust } = openTrust(readOptions(), { approvals: memoryApprovals(), ledger, now: () => 7 });
+  const asker = { owner: "me", door: "mcp", sessionId: "s1", ...(reply && { ask: () => Promise.resolve(reply) }) };
+  await trust.authorize(request, asker, signal);
+  return entries;
+}
+
+const facts = { at: 7, tool: "execute_skill", skill: "a.b", version: "1.2.0", digest, sessionId: "s1", door: "mcp" };
+const ask = {
+  ...facts,
+  event: "ask",
+  outcome: "asked",
+  about: expect.stringContaining("may connect to example.org") as string,
+};
+
+test("the ledger has a question and the answer with the grant that it gave", async () => {
+  const grant = expect.stringMatching(/^grant_[0-9a-f]{16}$/) as string;
+  expect(await recorded({ answer: "trust" })).toEqual([
+    ask,
+    { ...facts, event: "answer", outcome: "allowed", answer: "trust", grant },
+  ]);
+});
+
+test("the ledger has a question that was answered by no, and one that was not answered, with the reason", async () => {
+  const denied = { ...facts, event: "answer", outcome: "denied" };
+  expect(await recorded({ answer: "not-now" })).toEqual([
+    ask,
+    { ...denied, answer: "not-now", about: expect.stringContaining("The user answered: not now.") as string },
+  ]);
+  expect(await recorded({ missing: "timeout" })).toEqual([
+    ask,
+    { ...denied, answer: "timeout", about: expect.stringContaining("did not answer in time") as string },
+  ]);
+});
+
+test("the ledger has a refusal where there is nobody to ask, once", async () => {
+  const about = expect.stringContaining("There is nobody to ask here.") as string;
+  expect(await recorded()).toEqual([{ ...facts, event: "refusal", outcome: "denied", about }]);
+});
