@@ -7,6 +7,7 @@ import type { ToolDefinitions, ToolFormat } from "../tools/tools.ts";
 import type { ServedToolName, ToolInput, ToolOutput } from "../tools/tools.ts";
 import type { Problem } from "../skills/rules/problem.ts";
 import type { ReportOptions } from "../acp/tools/report-tool-call.ts";
+import type { AskPerson } from "./remote-skills.ts";
 import type { SkillsChange } from "./serve-skills.ts";
 
 export interface OpenSkillsOptions extends SkillsOptions {
@@ -16,6 +17,12 @@ export interface OpenSkillsOptions extends SkillsOptions {
   readonly additionalDirectories?: readonly string[];
   /** Skill versions for which this returns false are hidden from calls. Must not throw. */
   readonly visible?: (skill: Skill) => boolean;
+  /**
+   * Asks the person whom the agent works for, before a skill does more than its sandbox allows, and before the model reads skills that
+   * came with a project that the person has not trusted. Resolves with their answer, undefined if there is none: then nothing is
+   * allowed. Without it nobody is asked.
+   */
+  readonly ask?: AskPerson;
 }
 
 /** How the call is reported to the editor, as `tool_call` and `tool_call_update`. */
@@ -70,7 +77,7 @@ export interface Skills {
  */
 export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skills> {
   const settings = readOptions(options, { rules: ownRules });
-  const { additionalDirectories = [], visible } = options;
+  const { additionalDirectories = [], visible, ask } = options;
   const [{ openRemoteSkills }, { toolDefinitions }] = await Promise.all([
     import("./remote-skills.ts"),
     import("../tools/tools.ts"),
@@ -79,6 +86,7 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
     cwd: resolve(options.cwd ?? process.cwd()),
     additionalDirectories: additionalDirectories.map((directory) => resolve(directory)),
     visible,
+    ask,
   });
   let isClosed = false;
 
@@ -114,13 +122,14 @@ export async function openSkills(options: OpenSkillsOptions = {}): Promise<Skill
 }
 
 /** Options that only this door has. */
-const ownRules: Readonly<Record<"cwd" | "additionalDirectories" | "visible", OptionRule>> = {
+const ownRules: Readonly<Record<"cwd" | "additionalDirectories" | "visible" | "ask", OptionRule>> = {
   cwd: { expected: "a directory path", accepts: isPath },
   additionalDirectories: {
     expected: "an array of directory paths",
     accepts: (value) => Array.isArray(value) && value.every(isPath),
   },
   visible: { expected: "a function of a skill", accepts: (value) => typeof value === "function" },
+  ask: { expected: "a function of a question", accepts: (value) => typeof value === "function" },
 };
 
 function isPath(value: unknown): boolean {

@@ -3,6 +3,7 @@ import { urlOf } from "../base/url-of.ts";
 import { SkillsError } from "../errors.ts";
 import { type Settings, toSettingsData } from "../options.ts";
 import type { Problem } from "../skills/rules/problem.ts";
+import type { Answer, Question, Reply } from "../trust/question.ts";
 import type { Skill } from "../skills/skill.ts";
 import type {
   CallFacts,
@@ -22,9 +23,13 @@ interface RemoteCall extends CallFacts {
   readonly onPrint: ((text: string) => void) | undefined;
 }
 
-export interface RemoteSkillsOptions extends Omit<Opening, "asksVisible"> {
+export interface RemoteSkillsOptions extends Omit<Opening, "asksVisible" | "hasPerson"> {
   readonly visible: ((skill: Skill) => boolean) | undefined;
+  readonly ask: AskPerson | undefined;
 }
+
+/** Asks a person; undefined where they did not answer. `signal` is aborted when the answer is no longer needed. */
+export type AskPerson = (question: Question, signal: AbortSignal) => Promise<Answer | undefined>;
 
 /** How long the thread may take to close before it is terminated. */
 const closingTime = 10_000;
@@ -44,14 +49,18 @@ export class RemoteSkills {
   readonly #onPrint = new Map<number, RemoteCall["onPrint"]>();
   /** The skills that the thread has sent so far. */
   readonly #seen = new Map<SkillNumber, Skill>();
+  /** The questions that are open. */
+  readonly #questions = new Map<number, AbortController>();
+  readonly #ask: RemoteSkillsOptions["ask"];
   readonly #listeners = new Set<(change: SkillsChange) => void>();
   #problems: readonly Problem[] = [];
 
-  constructor(settings: Settings, { visible, ...directories }: RemoteSkillsOptions) {
+  constructor(settings: Settings, { visible, ask, ...directories }: RemoteSkillsOptions) {
     const { log, clock } = settings;
     this.#settings = settings;
     this.#visible = visible;
-    const opening: Opening = { ...directories, asksVisible: visible !== undefined };
+    this.#ask = ask;
+    const opening: Opening = { ...directories, asksVisible: visible !== undefined, hasPerson: ask !== undefined };
     this.#thread = new ThreadClient<ToSkills, FromSkills>({
       openChannel: chooseChannel({
         entry: new URL("./worker.js", urlOf(import.meta)),
@@ -66,7 +75,9 @@ export class RemoteSkills {
       received: (message) => {
         this.#receive(message);
       },
-      ended: () => undefined,
+      ended: () => {
+        for (const question of this.#questions.values()) question.abort();
+      },
       closingTime,
       log,
       clock,
@@ -128,6 +139,12 @@ export class RemoteSkills {
       case "print":
         this.#callBack(message.call, () => this.#onPrint.get(message.call)?.(message.text));
         break;
+      case "ask":
+        void this.#askPerson(message.question, message.asked);
+        break;
+      case "withdrawn":
+        this.#questions.get(message.question)?.abort();
+        break;
       case "see": {
         const { call } = message;
         for (const number of message.gone) this.#seen.delete(number);
@@ -137,6 +154,21 @@ export class RemoteSkills {
         break;
       }
     }
+  }
+
+  async #askPerson(number: number, question: Question): Promise<void> {
+    const controller = new AbortController();
+    this.#questions.set(number, controller);
+    let reply: Reply;
+    try {
+      const answer = await this.#ask?.(question, controller.signal);
+      const isKnown = question.options.some((option) => option.answer === answer);
+      reply = answer !== undefined && isKnown ? { answer } : { missing: "failed", detail: "there was no answer" };
+    } catch (error) {
+      reply = { missing: "failed", detail: String(error) };
+    }
+    this.#questions.delete(number);
+    this.#thread.post({ kind: "answered", question: number, reply });
   }
 
   #tellChange(change: SkillsChange): void {

@@ -6,18 +6,21 @@ import { isSkillsError, type SkillsErrorCode } from "../errors.ts";
 import type { Settings, SettingsData } from "../options.ts";
 import { logIdleGrants } from "../runs/authorize/idle-grants.ts";
 import { logProblemsOf } from "../skills/rules/log-problems.ts";
+import type { Ask, Question, Reply } from "../trust/question.ts";
 import type { Problem } from "../skills/rules/problem.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 
 /** Serves the tools over one session's skills to the other end of a port, until that end asks to close. */
 export function serveSkills(port: MessagePort, settings: Settings, opening: Opening): void {
-  const { cwd, additionalDirectories, asksVisible } = opening;
+  const { cwd, additionalDirectories, asksVisible, hasPerson } = opening;
   const app = openApp(settings);
   const session = app.openSession({ cwd, additionalDirectories });
   const { catalog } = session;
   const running = new Map<number, AbortController>();
   const shown = openShown();
   const asked = new Map<number, (hidden: readonly SkillNumber[]) => void>();
+  const questions = new Map<number, (reply: Reply) => void>();
+  let lastQuestion = 0;
   logProblemsOf(session, settings.log);
   logIdleGrants(settings.grants, catalog, settings.log);
   const ready = Promise.all([catalog.ready, app.load()]).then(() => {
@@ -52,6 +55,25 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
     };
   }
 
+  /** Asks the person at the other end. */
+  const ask: Ask = async (question, signal) => {
+    const number = ++lastQuestion;
+    const withdraw = (): void => {
+      post({ kind: "withdrawn", question: number });
+    };
+    try {
+      return await new Promise<Reply>((resolve, reject) => {
+        questions.set(number, resolve);
+        post({ kind: "ask", question: number, asked: question });
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+        signal.addEventListener("abort", withdraw, { once: true });
+      });
+    } finally {
+      questions.delete(number);
+      signal.removeEventListener("abort", withdraw);
+    }
+  };
+
   async function call({ call, name, args, ...facts }: Extract<ToSkills, { kind: "call" }>): Promise<void> {
     const controller = new AbortController();
     running.set(call, controller);
@@ -65,6 +87,7 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
         onEvent(event) {
           if (event.type === "printed") post({ kind: "print", call, text: event.text });
         },
+        ...(hasPerson && { ask }),
         ...(asksVisible && { visible: await askVisible(call) }),
       });
       answer(call, { value: await app.toolbox.call(name, args, caller, controller.signal) });
@@ -91,6 +114,9 @@ export function serveSkills(port: MessagePort, settings: Settings, opening: Open
       case "hidden":
         asked.get(message.call)?.(message.numbers);
         asked.delete(message.call);
+        break;
+      case "answered":
+        questions.get(message.question)?.(message.reply);
         break;
       case "close":
         void app.close().then(() => {
@@ -153,6 +179,8 @@ export interface Opening {
   readonly additionalDirectories: readonly string[];
   /** Whether the other end decides which skills are visible; it is asked at each call. */
   readonly asksVisible: boolean;
+  /** There is a person who can be asked. */
+  readonly hasPerson: boolean;
 }
 
 /** The caller of a tool. */
@@ -172,6 +200,7 @@ export type ToSkills =
   | { readonly kind: "abort"; readonly call: number }
   /** Which of the skills sent so far are not visible now. */
   | { readonly kind: "hidden"; readonly call: number; readonly numbers: readonly SkillNumber[] }
+  | { readonly kind: "answered"; readonly question: number; readonly reply: Reply }
   | { readonly kind: "close" };
 
 /** Which skills changed, by canonical name. */
@@ -186,6 +215,8 @@ export type FromSkills =
   /** When the skills have been read, and after every change. */
   | { readonly kind: "skills"; readonly problems: readonly Problem[]; readonly change?: SkillsChange }
   | { readonly kind: "print"; readonly call: number; readonly text: string }
+  | { readonly kind: "ask"; readonly question: number; readonly asked: Question }
+  | { readonly kind: "withdrawn"; readonly question: number }
   /** Skills that were not sent before, and removed ones; asks which of all are hidden. */
   | {
       readonly kind: "see";
