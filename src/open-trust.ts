@@ -7,13 +7,14 @@ import { createConfiguredGrants } from "./trust/configured-grants.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import { diskApprovals } from "./trust/disk/disk-approvals.ts";
 import { noPolicy } from "./trust/policy/policy.ts";
+import { projectOf } from "./trust/project-of.ts";
 import type { TrustEvent } from "./trust/authorization.ts";
 import { createTrust } from "./trust/trust.ts";
 import type { Trust } from "./trust/trust.ts";
 
 /** The trust of the person who runs this process, with its parts on disk. */
 export function openTrust(
-  { grants, dataDirectory, log }: Settings,
+  { grants, dataDirectory, home, log }: Settings,
   {
     approvals,
     ledger,
@@ -24,7 +25,7 @@ export function openTrust(
   const trust = createTrust({
     store: approvals ?? diskApprovals(path.join(dataDirectory, "trust"), { log, now }),
     policyFor: () => noPolicy,
-    projectOf: (directory) => directory,
+    projectOf: (directory, worktrees) => projectOf(directory, worktrees, home),
     configured,
     who: userInfo().username,
     now,

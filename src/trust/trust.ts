@@ -1,17 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { LimitedMap } from "../base/limited-map.ts";
 import type { Log } from "../base/log.ts";
 import type { ApprovalScope, Approvals, ApprovalStore } from "./approvals.ts";
 import type { Asker, Authorization, FullTrustRequest, TrustEvent, TrustRequest } from "./authorization.ts";
-import { covers, inOnePhrase, isNothing } from "./capabilities.ts";
+import { covers, isNothing } from "./capabilities.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { changesOf } from "./changes.ts";
 import type { ConfiguredGrants } from "./configured-grants.ts";
-import { allows, blocks, reaches } from "./grant.ts";
-import type { Grant, Reach, Subject } from "./grant.ts";
+import { allows, blocks } from "./grant.ts";
+import type { Grant, Subject } from "./grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import { askAboutProject, askAboutSkill } from "./question.ts";
 import type { Question, Reply } from "./question.ts";
+import { isWithin, least, reachIndex, reachOf } from "./reach.ts";
+import { blocked, onlyPolicy, refusalOf, refusedBefore, unreadable, whyRefused } from "./refusals.ts";
+import { SessionTrusts } from "./session-trust.ts";
 
 export interface TrustOptions {
   readonly store: ApprovalStore;
@@ -65,19 +67,6 @@ export interface StandingSkill {
   readonly needs: Capabilities;
 }
 
-/** What was decided in one session. */
-interface SessionTrust {
-  readonly grants: Grant[];
-  /** Projects whose skills may be read. */
-  readonly projects: Set<string>;
-  /** Directories of skills that a person invoked. */
-  readonly consents: Set<string>;
-  /** Questions that were refused, and projects that may be read, until the next prompt. */
-  readonly refused: Set<string>;
-  readonly readable: Set<string>;
-}
-
-const maxSessions = 1_000;
 const maxSessionGrants = 1_000;
 
 export function createTrust(options: TrustOptions): Trust {
@@ -86,7 +75,7 @@ export function createTrust(options: TrustOptions): Trust {
 
 class PersonalTrust implements Trust {
   readonly #options: TrustOptions;
-  readonly #sessions = new LimitedMap<string, SessionTrust>(maxSessions);
+  readonly #sessions = new SessionTrusts();
   /** Questions that are open, by what they ask. */
   readonly #open = new Map<string, Promise<unknown>>();
 
@@ -189,7 +178,7 @@ class PersonalTrust implements Trust {
         return { allowed: true, by: grant.id };
       }
     }
-    const { grants } = this.#session(asker.owner);
+    const { grants } = this.#sessions.of(asker.owner);
     if (grants.length < maxSessionGrants) grants.push(grant);
     return { allowed: true, by: "session" };
   }
@@ -199,7 +188,7 @@ class PersonalTrust implements Trust {
     const { projectOf, store, configured } = this.#options;
     // Of the skill: another directory of the session may be another project.
     const policy = this.policyFor(asker.directory);
-    const project = projectOf(skill.source, policy.worktrees);
+    const project = projectOf(directoryOf(skill.source), policy.worktrees);
     const key = JSON.stringify(["read", project]);
     const scope = { project };
 
@@ -223,12 +212,12 @@ class PersonalTrust implements Trust {
     const keep = async (reply: Reply): Promise<Authorization> => {
       const { answer } = reply;
       if (answer !== "once" && answer !== "trust") {
-        await this.#refused(key, skill, { ...asker, directory: skill.source }, reply);
+        await this.#refused(key, skill, { ...asker, directory: directoryOf(skill.source) }, reply);
         return answer === "block" ? blocked(skill) : unreadable(skill, whyRefused(reply));
       }
       const decided = await decide();
       if (decided?.allowed === false) return decided;
-      const session = this.#session(asker.owner);
+      const session = this.#sessions.of(asker.owner);
       if (answer === "once") session.readable.add(project);
       else if (least("project", policy.approvals) === "session") session.projects.add(project);
       else if (!(await this.#change(scope, (approvals) => ({ ...approvals, trusted: this.#signature(asker) }))))
@@ -251,7 +240,7 @@ class PersonalTrust implements Trust {
   }
 
   consent(owner: string, directory: string): void {
-    this.#session(owner).consents.add(directory);
+    this.#sessions.of(owner).consents.add(directory);
   }
 
   newTurn(owner: string): void {
@@ -336,20 +325,6 @@ class PersonalTrust implements Trust {
     return await Promise.all([store.read("everywhere"), ...(project === undefined ? [] : [store.read({ project })])]);
   }
 
-  #session(owner: string): SessionTrust {
-    const known = this.#sessions.get(owner);
-    if (known !== undefined) return known;
-    const session: SessionTrust = {
-      grants: [],
-      projects: new Set(),
-      consents: new Set(),
-      refused: new Set(),
-      readable: new Set(),
-    };
-    this.#sessions.set(owner, session);
-    return session;
-  }
-
   #signature({ door }: Pick<Asker, "door">): Pick<Grant, "who" | "when" | "via"> {
     const { who, now } = this.#options;
     return { who, when: new Date(now()).toISOString(), via: door };
@@ -375,7 +350,7 @@ class PersonalTrust implements Trust {
   /** Remembers a refusal: "not now" until the next prompt, a block for good. */
   async #refused(key: string, subject: Versionless, asker: Asker, reply: Reply): Promise<void> {
     if (reply.answer === undefined && (reply.missing === "nobody" || reply.missing === "cancelled")) return;
-    this.#session(asker.owner).refused.add(key);
+    this.#sessions.of(asker.owner).refused.add(key);
     if (reply.answer !== "block") return;
     const { name, isOwn } = subject;
     const block = { skill: name, from: isOwn ? "own" : "project", ...this.#signature(asker) } as const;
@@ -402,26 +377,6 @@ function keyOf({ about, subject, wants, calledBy }: TrustRequest): string {
   return JSON.stringify([about, subject.name, subject.digest, calledBy?.name, calledBy?.digest, wants]);
 }
 
-function reachIndex(reach: Policy["approvals"]): number {
-  return reach === "none" ? -1 : reaches.indexOf(reach);
-}
-
-function least(one: Reach, other: Policy["approvals"]): Reach {
-  return reachIndex(other) < reachIndex(one) ? (other === "none" ? "once" : other) : one;
-}
-
-/** How far "trust" reaches: everywhere for a person's own skill that wants no access to the project, else this project. */
-function reachOf({ subject, wants }: TrustRequest, { directory }: Pick<Asker, "directory">, policy: Policy): Reach {
-  const isAnywhere = subject.isOwn && wants.project === "none";
-  const natural = isAnywhere ? "everywhere" : directory === undefined ? "session" : "project";
-  return least(natural, policy.approvals);
-}
-
-/** Whether grants of a scope count under a policy. */
-function isWithin({ approvals }: Policy, project: string | undefined): boolean {
-  return reachIndex(approvals) >= reachIndex(project === undefined ? "everywhere" : "project");
-}
-
 /** An older grant of the same version that says no more than the new one. */
 function isReplaced(before: Grant, after: Grant): boolean {
   return allows(
@@ -445,60 +400,9 @@ function toStored({
   return { network, secrets, project, ...(isolation !== undefined && { isolation }), tools };
 }
 
-type Refusal = Extract<Authorization, { readonly allowed: false }>;
-
-function blocked({ name, isOwn }: Pick<Subject, "name" | "isOwn">): Refusal {
-  return {
-    allowed: false,
-    why: `The user blocked the skill ${name}${isOwn ? "" : ", which came with this project"}.`,
-    hint: `The user can undo that with: acp-skills approvals revoke ${name}`,
-  };
-}
-
-function onlyPolicy({ name }: Pick<Subject, "name">): Refusal {
-  return {
-    allowed: false,
-    why: `The policy of this organisation does not let users approve the skill ${name}.`,
-    hint: `acp-skills policy explain ${name} shows which rule decides.`,
-  };
-}
-
-function refusedBefore(request: TrustRequest): Refusal {
-  return refusalOf(request, { answer: "not-now" });
-}
-
-function refusalOf(request: TrustRequest, reply: Reply): Refusal {
-  const { subject, needs, calledBy } = request;
-  if (reply.answer === "block") return blocked(subject);
-  const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
-  const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
-  return {
-    allowed: false,
-    why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,
-    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}`,
-  };
-}
-
-function unreadable({ name }: Pick<Subject, "name">, why: string): Refusal {
-  return {
-    allowed: false,
-    why: `The skill ${name} came with a project whose skills the user has not trusted, so its instructions cannot be read. ${why}`,
-    hint: `The user can invoke it with /${name}, or trust the project's skills with: acp-skills approvals grant --project`,
-  };
-}
-
-function whyRefused(reply: Reply): string {
-  if (reply.answer !== undefined) return "The user answered: not now.";
-  switch (reply.missing) {
-    case "nobody":
-      return "There is nobody to ask here.";
-    case "cancelled":
-      return "The question was cancelled.";
-    case "timeout":
-      return "The user did not answer in time.";
-    case "failed":
-      return `The question was not answered properly${reply.detail === undefined ? "" : `: ${reply.detail}`}.`;
-  }
+/** The directory of a session that a root of skills is in. */
+function directoryOf(root: string): string {
+  return root.replace(/[\\/]\.(?:agents|claude)[\\/]skills[\\/]?$/, "");
 }
 
 /** Resolves when the promise is settled; rejects with the reason of the signal. */

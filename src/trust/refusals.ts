@@ -1,0 +1,60 @@
+import type { Authorization, TrustRequest } from "./authorization.ts";
+import { inOnePhrase, isNothing } from "./capabilities.ts";
+import type { Subject } from "./grant.ts";
+import type { Reply } from "./question.ts";
+
+type Refusal = Extract<Authorization, { readonly allowed: false }>;
+
+export function blocked({ name, isOwn }: Pick<Subject, "name" | "isOwn">): Refusal {
+  return {
+    allowed: false,
+    why: `The user blocked the skill ${name}${isOwn ? "" : ", which came with this project"}.`,
+    hint: `The user can undo that with: acp-skills approvals revoke ${name}`,
+  };
+}
+
+export function onlyPolicy({ name }: Pick<Subject, "name">): Refusal {
+  return {
+    allowed: false,
+    why: `The policy of this organisation does not let users approve the skill ${name}.`,
+    hint: `acp-skills policy explain ${name} shows which rule decides.`,
+  };
+}
+
+export function refusedBefore(request: TrustRequest): Refusal {
+  return refusalOf(request, { answer: "not-now" });
+}
+
+export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
+  const { subject, needs, calledBy } = request;
+  if (reply.answer === "block") return blocked(subject);
+  const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
+  const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
+  return {
+    allowed: false,
+    why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,
+    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}`,
+  };
+}
+
+export function unreadable({ name }: Pick<Subject, "name">, why: string): Refusal {
+  return {
+    allowed: false,
+    why: `The skill ${name} came with a project whose skills the user has not trusted, so its instructions cannot be read. ${why}`,
+    hint: `The user can invoke it with /${name}, or trust the project's skills with: acp-skills approvals grant --project`,
+  };
+}
+
+export function whyRefused(reply: Reply): string {
+  if (reply.answer !== undefined) return "The user answered: not now.";
+  switch (reply.missing) {
+    case "nobody":
+      return "There is nobody to ask here.";
+    case "cancelled":
+      return "The question was cancelled.";
+    case "timeout":
+      return "The user did not answer in time.";
+    case "failed":
+      return `The question was not answered properly${reply.detail === undefined ? "" : `: ${reply.detail}`}.`;
+  }
+}
