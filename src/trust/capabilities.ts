@@ -56,14 +56,22 @@ export function covers(granted: Capabilities, wanted: Capabilities): boolean {
   return isNothing(beyond(granted, wanted));
 }
 
-/** `may connect to api.example.com`, `may read the secret API_KEY` …, the most dangerous first; empty for none. */
-export function inWords({ network, secrets, project, isolation, tools }: Capabilities): readonly string[] {
+/** How many names of a kind are listed: a long list must not hide the kinds behind it. */
+const fewNames = 6;
+
+/**
+ * `may connect to api.example.com`, `may read the secret API_KEY` …, the most dangerous first; empty for none. Of many names, only some
+ * are listed, with the number of the others.
+ */
+export function inWords(capabilities: Capabilities, most = fewNames): readonly string[] {
+  const { network, secrets, project, isolation, tools } = capabilities;
+  const names = (all: readonly string[]): string => listed(all.map(shortName), most);
   return [
     ...(isolation === undefined ? [] : ["may run without a sandbox, with all your rights"]),
     ...(project === "none" ? [] : [`may ${project === "write" ? "change" : "read"} the project's files`]),
-    ...(secrets.length === 0 ? [] : [`may read the secret${secrets.length > 1 ? "s" : ""} ${listed(secrets)}`]),
-    ...(network.length === 0 ? [] : [`may connect to ${listed(network.map(toHost))}`]),
-    ...(tools.length === 0 ? [] : [`may let the agent use ${listed(tools)} without asking`]),
+    ...(secrets.length === 0 ? [] : [`may read the secret${secrets.length > 1 ? "s" : ""} ${names(secrets)}`]),
+    ...(network.length === 0 ? [] : [`may connect to ${names(network.map(toHost))}`]),
+    ...(tools.length === 0 ? [] : [`may let the agent use ${names(tools)} without asking`]),
   ];
 }
 
@@ -77,7 +85,15 @@ function toHost(origin: string): string {
   return origin.replace(/^https:\/\//, "");
 }
 
-function listed(names: readonly string[]): string {
+/** With both ends: that of a host says whose it is. */
+function shortName(name: string): string {
+  const characters = Array.from(name);
+  if (characters.length <= 80) return name;
+  return `${characters.slice(0, 30).join("")}…${characters.slice(-49).join("")}`;
+}
+
+function listed(names: readonly string[], most = Infinity): string {
+  if (names.length > most) return `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }

@@ -1,4 +1,4 @@
-import { beyond, inWords, isNothing } from "./capabilities.ts";
+import { beyond, inWords, isNothing, noCapabilities } from "./capabilities.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { Reach, Subject } from "./grant.ts";
 
@@ -39,6 +39,8 @@ export interface Question {
   readonly title: string;
   /** In this order; `allow_once` first. */
   readonly options: readonly AnswerOption[];
+  /** All that the skill wants, in words, where the title lists only a part of it. */
+  readonly wants: readonly string[];
   /** What the skill wants beyond the version that was approved before, in words. */
   readonly widened: readonly string[];
   /** Empty for the first version. */
@@ -70,26 +72,28 @@ export interface Asked {
   readonly use?: string | undefined;
 }
 
-const longestTitle = 400;
+/** Six names of each kind fit. */
+const longestTitle = 3_000;
 
 /** The question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
   const { about, subject, wants, calledBy, before, changed = [], lookAlike, reach, use } = asked;
   const { name, version, digest, isOwn } = subject;
-  const widened = before === undefined ? [] : inWords(beyond(before.capabilities, wants));
+  const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
   const verb = about === "tool" ? `Use ${use ?? "a tool"} for` : "Run";
-  const what = isNothing(wants) ? ["may run in its sandbox"] : inWords(wants);
+  const since = before && `, changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
+  const origin = isOwn ? "" : ", from this project";
   const parts = [
-    `${verb} ${name} ${version} (${shortDigest(digest)}${isOwn ? "" : ", from this project"}): ${what.join(", ")}`,
+    `${verb} ${name} ${version} (${shortDigest(digest)}${origin})${since ?? ""}: ${whatOf(wants, before && news)}`,
     ...(calledBy === undefined ? [] : [`called by ${calledBy.name} (${shortDigest(calledBy.digest)})`]),
-    ...(before === undefined ? [] : [changedSince(before, widened)]),
     ...(lookAlike === undefined ? [] : [`not the same as ${lookAlike}, which has a similar name`]),
   ];
   return {
     about,
     title: toLine(parts.join("; ")),
     options: optionsFor(reach, `Trust this exact version${wordsOf(reach)}`, "Run once", "Block this skill"),
-    widened,
+    wants: inWords(wants, Infinity).map(toLine),
+    widened: inWords(news, Infinity).map(toLine),
     changed,
     skill: { name, version, digest },
   };
@@ -103,6 +107,7 @@ export function askAboutProject(project: string, skill: Pick<Subject, "name">, r
       `Let the model read the instructions of ${skill.name} and the other skills that came with this project (${project})`,
     ),
     options: optionsFor(reach, `Trust the skills of this project`, "Read once", "Block this skill"),
+    wants: [],
     widened: [],
     changed: [],
   };
@@ -121,9 +126,13 @@ function wordsOf(reach: Reach): string {
   return reach === "session" ? " for this session" : reach === "project" ? " in this project" : "";
 }
 
-function changedSince(before: NonNullable<Asked["before"]>, widened: readonly string[]): string {
-  const since = `changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
-  return widened.length === 0 ? since : `${since}: now it also ${widened.join(", ")}`;
+/** Everything that a skill wants; what is new first. */
+function whatOf(wants: Capabilities, news: Capabilities | undefined): string {
+  if (isNothing(wants)) return "may run in its sandbox";
+  if (news === undefined || isNothing(news)) return inWords(wants).join(", ");
+  const before = beyond(news, wants);
+  const old = isNothing(before) ? "" : `; as before: ${inWords(before).join(", ")}`;
+  return `NEW: ${inWords(news).join(", ")}${old}`;
 }
 
 /** Control and bidirectional characters could make a title look like another one. */

@@ -350,15 +350,19 @@ class PersonalTrust implements Trust {
   /** Remembers a refusal: "not now" until the next prompt, a block for good. */
   async #refused(key: string, subject: Versionless, asker: Asker, reply: Reply): Promise<void> {
     if (reply.answer === undefined && (reply.missing === "nobody" || reply.missing === "cancelled")) return;
-    this.#sessions.of(asker.owner).refused.add(key);
-    if (reply.answer !== "block") return;
+    const { refused } = this.#sessions.of(asker.owner);
+    if (reply.answer !== "block") {
+      refused.add(key);
+      return;
+    }
     const { name, isOwn } = subject;
     const block = { skill: name, from: isOwn ? "own" : "project", ...this.#signature(asker) } as const;
     const scope = this.#scope(isOwn ? "everywhere" : "project", asker, this.policyFor(asker.directory));
-    await this.#change(scope, (approvals) => ({
+    const isStored = await this.#change(scope, (approvals) => ({
       ...approvals,
       blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
     }));
+    if (!isStored) refused.add(key);
   }
 }
 

@@ -1,0 +1,370 @@
+import { describe, expect, test } from "vitest";
+import { hash } from "node:crypto";
+import type { CopiedFile } from "../../src/trust/approvals.ts";
+import type { Asker, FullTrustRequest } from "../../src/trust/authorization.ts";
+import { noCapabilities } from "../../src/trust/capabilities.ts";
+import type { Capabilities } from "../../src/trust/capabilities.ts";
+import type { Answer, Ask, Question, Reply } from "../../src/trust/question.ts";
+import { openTrust } from "./open-trust.ts";
+
+const { signal } = new AbortController();
+const digest = (letter: string) => `sha256:${letter.repeat(64)}`;
+const network: Capabilities = { ...noCapabilities, network: ["https://api.example"] };
+const subject = {
+  name: "deploy",
+  slug: "deploy",
+  version: "1.2.0",
+  digest: digest("a"),
+  isOwn: true,
+  source: "/home/ada/.agents/skills",
+};
+
+function fileOf(path: string, text: string): CopiedFile {
+  return { path, sha256: hash("sha256", text), text };
+}
+
+function requestOf(changes: Partial<FullTrustRequest> = {}): FullTrustRequest {
+  return {
+    about: "run",
+    subject,
+    needs: network,
+    wants: network,
+    files: () => Promise.resolve([fileOf("SKILL.md", "Deploys.\n")]),
+    ...changes,
+  };
+}
+
+/** A person in a session of an editor, with the answers that they give in turn; then none. */
+function personWith(...replies: readonly (Answer | Reply)[]): Asker & { readonly asked: Question[] } {
+  const asked: Question[] = [];
+  const left = [...replies];
+  const ask: Ask = (question) => {
+    asked.push(question);
+    const next = left.shift() ?? { missing: "nobody" };
+    return Promise.resolve(typeof next === "string" ? { answer: next } : next);
+  };
+  return { owner: "session:1", directory: "/work/shop", door: "mcp", sessionId: "s1", ask, asked };
+}
+
+const nobody: Asker = { owner: "session:1", directory: "/work/shop", door: "mcp" };
+
+describe("what needs no answer", () => {
+  test("a run that needs nothing beyond its sandbox is allowed, and nobody is asked", async () => {
+    const person = personWith();
+    const request = requestOf({ needs: noCapabilities });
+    expect(await openTrust().trust.authorize(request, person, signal)).toEqual({ allowed: true, by: "sandbox" });
+    expect(person.asked).toEqual([]);
+  });
+
+  test("a policy can demand an answer for every run", async () => {
+    const { trust } = openTrust({ policy: { runs: "ask" } });
+    const person = personWith("trust");
+    const request = requestOf({ needs: noCapabilities, wants: noCapabilities });
+    expect(await trust.authorize(request, person, signal)).toMatchObject({ allowed: true });
+    expect(person.asked.map(({ title }) => title)).toEqual(["Run deploy 1.2.0 (aaaaaaaaaaaa): may run in its sandbox"]);
+    await trust.authorize(request, person, signal);
+    expect(person.asked).toHaveLength(1);
+  });
+});
+
+describe("where there is nobody to ask", () => {
+  test("it is refused, with the reason and what the user can do", async () => {
+    expect(await openTrust().trust.authorize(requestOf(), nobody, signal)).toEqual({
+      allowed: false,
+      why: "The skill deploy needs approval to connect to api.example. There is nobody to ask here.",
+      hint: `The user can approve exactly this version with: acp-skills approvals grant deploy@${digest("a")}`,
+    });
+  });
+
+  test.each([
+    [{ prompts: false }, "There is nobody to ask here."],
+    [{ approvals: "none" as const }, "The policy of this organisation does not let users approve the skill deploy."],
+  ])("the policy %j asks nobody", async (policy, why) => {
+    const person = personWith("trust");
+    const outcome = await openTrust({ policy }).trust.authorize(requestOf(), person, signal);
+    expect(outcome).toMatchObject({ allowed: false, why: expect.stringContaining(why) as string });
+    expect(person.asked).toEqual([]);
+  });
+});
+
+describe("an answer", () => {
+  test("once: allows this call only", async () => {
+    const { trust, store } = openTrust();
+    const person = personWith("once", "once");
+    expect(await trust.authorize(requestOf(), person, signal)).toEqual({ allowed: true, by: "once" });
+    expect(await trust.authorize(requestOf(), person, signal)).toEqual({ allowed: true, by: "once" });
+    expect(person.asked).toHaveLength(2);
+    expect(await store.scopes()).toEqual([]);
+  });
+
+  test("trust: is stored with the digest and everything that the skill wants, and nobody is asked again, in any session", async () => {
+    const { trust, store } = openTrust();
+    const person = personWith("trust");
+    const wants = { ...network, tools: ["Bash(git:*)"] };
+    const outcome = await trust.authorize(requestOf({ wants }), person, signal);
+    const { grants } = await store.read("everywhere");
+    expect(grants).toEqual([
+      {
+        id: expect.stringMatching(/^grant_[0-9a-f]{16}$/) as string,
+        skill: "deploy",
+        version: "1.2.0",
+        digest: digest("a"),
+        capabilities: wants,
+        who: "ada",
+        when: "2026-01-01T00:00:00.000Z",
+        via: "mcp",
+      },
+    ]);
+    expect(outcome).toEqual({ allowed: true, by: grants[0]?.id });
+    const other = { ...nobody, owner: "session:2", directory: "/work/other" };
+    expect(await trust.authorize(requestOf({ wants }), other, signal)).toEqual(outcome);
+    const tool = requestOf({ about: "tool", needs: { ...noCapabilities, tools: ["Bash(git:*)"] }, wants });
+    expect(await trust.decide(tool, other)).toEqual(outcome);
+    expect(await store.readCopy(digest("a"))).toMatchObject([{ path: "SKILL.md", text: "Deploys.\n" }]);
+  });
+
+  test.each([
+    ["came with a project", requestOf({ subject: { ...subject, isOwn: false } })],
+    ["wants the project", requestOf({ wants: { ...network, project: "write" }, needs: network })],
+  ])("trust in a skill that %s is for this project only", async (_, request) => {
+    const { trust, store } = openTrust();
+    const person = personWith("trust");
+    await trust.authorize(request, person, signal);
+    expect(person.asked[0]?.options[1]?.label).toBe("Trust this exact version in this project");
+    expect(await store.scopes()).toEqual([{ project: "/work/shop" }]);
+    expect(await trust.authorize(request, nobody, signal)).toMatchObject({ allowed: true });
+    expect(await trust.authorize(request, { ...nobody, directory: "/work/other" }, signal)).toMatchObject({
+      allowed: false,
+    });
+  });
+
+  test.each([
+    ["once" as const, 3, 0],
+    ["session" as const, 4, 0],
+    ["project" as const, 4, 1],
+  ])("reaches no further than the policy allows: %s", async (approvals, options, stored) => {
+    const { trust, store } = openTrust({ policy: { approvals } });
+    const person = personWith("trust", "trust");
+    expect(await trust.authorize(requestOf(), person, signal)).toMatchObject({ allowed: true });
+    expect(person.asked[0]?.options).toHaveLength(options);
+    expect(await store.scopes()).toHaveLength(stored);
+    await trust.authorize(requestOf(), person, signal);
+    expect(person.asked).toHaveLength(approvals === "once" ? 2 : 1);
+    trust.endSession(person.owner);
+    await trust.authorize(requestOf(), person, signal);
+    expect(person.asked).toHaveLength({ once: 3, session: 2, project: 1 }[approvals]);
+  });
+
+  test("grants that reach further than a new policy allows no longer count", async () => {
+    const { trust, store } = openTrust();
+    await trust.authorize(requestOf(), personWith("trust"), signal);
+    const stricter = openTrust({ store, policy: { approvals: "project" } }).trust;
+    expect(await stricter.authorize(requestOf(), nobody, signal)).toMatchObject({ allowed: false });
+  });
+
+  test("not now: refuses, and is not asked again until the person's next prompt", async () => {
+    const { trust } = openTrust();
+    const person = personWith("not-now", "once");
+    const refused = { allowed: false, why: expect.stringContaining("The user answered: not now.") as string };
+    expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
+    expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
+    expect(person.asked).toHaveLength(1);
+    trust.newTurn(person.owner);
+    expect(await trust.authorize(requestOf(), person, signal)).toEqual({ allowed: true, by: "once" });
+  });
+
+  test("block: refuses every version of the skill from there, also in other sessions, until it is revoked", async () => {
+    const { trust, store } = openTrust();
+    const blocked = { allowed: false, why: "The user blocked the skill deploy." };
+    expect(await trust.authorize(requestOf(), personWith("block"), signal)).toMatchObject(blocked);
+    const person = personWith("trust");
+    const newer = requestOf({ subject: { ...subject, digest: digest("b") }, needs: noCapabilities });
+    expect(await trust.authorize(newer, { ...person, owner: "session:2" }, signal)).toMatchObject(blocked);
+    const ofProject = requestOf({ subject: { ...subject, isOwn: false } });
+    expect(await trust.authorize(ofProject, person, signal)).toMatchObject({ allowed: true });
+    await store.change("everywhere", (approvals) => ({ ...approvals, blocks: [] }));
+    expect(await trust.authorize(newer, person, signal)).toMatchObject({ allowed: true });
+  });
+
+  test.each(["cancelled", "timeout", "failed"] as const)("%s: allows nothing", async (missing) => {
+    const { trust, store } = openTrust();
+    const person = personWith({ missing, detail: "no such option" });
+    expect(await trust.authorize(requestOf(), person, signal)).toMatchObject({ allowed: false });
+    expect(await store.scopes()).toEqual([]);
+  });
+
+  test("to a question about a skill that was deleted meanwhile grants nothing", async () => {
+    const { trust, store } = openTrust();
+    const gone = requestOf({ files: () => Promise.reject(new Error("The skill deploy changed before it ran.")) });
+    await expect(trust.authorize(gone, personWith("trust"), signal)).rejects.toThrow("changed before it ran");
+    expect(await store.scopes()).toEqual([]);
+  });
+
+  test("that cannot be stored counts for the session, and that is logged", async () => {
+    const logged: string[] = [];
+    const { store } = openTrust();
+    const full = { ...store, change: () => Promise.reject(new Error("no space left")) };
+    const { trust } = openTrust({ store: full, log: (_level, message) => void logged.push(message) });
+    const person = personWith("trust");
+    expect(await trust.authorize(requestOf(), person, signal)).toEqual({ allowed: true, by: "session" });
+    expect(await trust.authorize(requestOf(), person, signal)).toEqual({ allowed: true, by: "session" });
+    expect(logged).toEqual([expect.stringContaining("no space left")]);
+  });
+});
+
+describe("a version that changed", () => {
+  const before = fileOf("SKILL.md", "Deploys.\n");
+  const after = fileOf("SKILL.md", "Deploys and reports.\n");
+
+  test("asks again and shows what changed, widened capabilities first", async () => {
+    const { trust } = openTrust();
+    await trust.authorize(requestOf({ files: () => Promise.resolve([before]) }), personWith("trust"), signal);
+    const person = personWith("not-now");
+    const wants = { ...network, network: [...network.network, "https://evil.example"], secrets: ["API_KEY"] };
+    const changed = requestOf({
+      subject: { ...subject, version: "1.3.0", digest: digest("b") },
+      needs: wants,
+      wants,
+      files: () => Promise.resolve([after, fileOf("new.py", "print()\n")]),
+    });
+    await trust.authorize(changed, person, signal);
+    expect(person.asked).toMatchObject([
+      {
+        title:
+          "Run deploy 1.3.0 (bbbbbbbbbbbb), changed since 1.2.0 (aaaaaaaaaaaa) was approved: NEW: may read the secret API_KEY, may connect to evil.example; as before: may connect to api.example",
+        widened: ["may read the secret API_KEY", "may connect to evil.example"],
+        changed: [
+          { path: "SKILL.md", before: before.text, after: after.text },
+          { path: "new.py", after: "print()\n" },
+        ],
+      },
+    ]);
+  });
+});
+
+describe("questions that are asked at the same time", () => {
+  test("are one question, if they are the same", async () => {
+    const { trust } = openTrust();
+    const person = personWith("trust");
+    const outcomes = await Promise.all([1, 2, 3, 4, 5].map(() => trust.authorize(requestOf(), person, signal)));
+    expect(person.asked).toHaveLength(1);
+    expect(new Set(outcomes.map((outcome) => outcome.allowed && outcome.by)).size).toBe(1);
+  });
+
+  test("are asked again if the answer was for one call, and not if it was a refusal", async () => {
+    const { trust } = openTrust();
+    const once = personWith("once", "not-now");
+    const outcomes = await Promise.all([1, 2, 3].map(() => trust.authorize(requestOf(), once, signal)));
+    expect(outcomes.map(({ allowed }) => allowed)).toEqual([true, false, false]);
+    expect(once.asked).toHaveLength(2);
+  });
+
+  test("a call that is cancelled leaves the question to the others", async () => {
+    const { trust } = openTrust();
+    const replies: ((reply: Reply) => void)[] = [];
+    const ask: Ask = (_question, gone) =>
+      new Promise((resolve, reject) => {
+        replies.push(resolve);
+        gone.addEventListener("abort", () => reject(gone.reason as Error));
+      });
+    const person = { ...personWith(), ask };
+    const first = new AbortController();
+    const cancelled = trust.authorize(requestOf(), person, first.signal);
+    const waiting = trust.authorize(requestOf(), person, signal);
+    await expect.poll(() => replies.length).toBe(1);
+    first.abort(new Error("no longer wanted"));
+    await expect(cancelled).rejects.toThrow("no longer wanted");
+    await expect.poll(() => replies.length).toBe(2);
+    replies[1]?.({ answer: "trust" });
+    expect(await waiting).toMatchObject({ allowed: true });
+  });
+
+  test("an answer in another window that blocks the skill wins over one that allows it", async () => {
+    const { trust, store } = openTrust();
+    const ask: Ask = async () => {
+      const block = { skill: "deploy", from: "own" as const, who: "ada", when: "2026-01-01T00:00:00.000Z", via: "mcp" };
+      await store.change("everywhere", (approvals) => ({ ...approvals, blocks: [block] }));
+      return { answer: "trust" };
+    };
+    expect(await trust.authorize(requestOf(), { ...personWith(), ask }, signal)).toMatchObject({ allowed: false });
+    expect((await store.read("everywhere")).grants).toEqual([]);
+  });
+});
+
+describe("skills that came with a project", () => {
+  const skill = {
+    name: "notes",
+    slug: "notes",
+    version: "1.0.0",
+    isOwn: false,
+    source: "/work/shop/.agents/skills",
+    directory: "/work/shop/.agents/skills/notes",
+  };
+
+  test("are read by models once a person trusts the project, and not before", async () => {
+    const { trust, store } = openTrust();
+    expect(await trust.mayRead(skill, nobody, signal)).toEqual({
+      allowed: false,
+      why: "The skill notes came with a project whose skills the user has not trusted, so its instructions cannot be read. There is nobody to ask here.",
+      hint: "The user can invoke it with /notes, or trust the project's skills with: acp-skills approvals grant --project",
+    });
+    const person = personWith("trust");
+    expect(await trust.mayRead(skill, person, signal)).toMatchObject({ allowed: true });
+    expect(person.asked.map(({ title }) => title)).toEqual([
+      "Let the model read the instructions of notes and the other skills that came with this project (/work/shop)",
+    ]);
+    expect(await trust.mayRead({ ...skill, name: "other" }, nobody, signal)).toMatchObject({ allowed: true });
+    expect((await store.read({ project: "/work/shop" })).trusted).toMatchObject({ who: "ada" });
+    const elsewhere = { ...skill, source: "/work/evil/.agents/skills" };
+    expect(await trust.mayRead(elsewhere, nobody, signal)).toMatchObject({ allowed: false });
+  });
+
+  test("may be read until the next prompt, if a person allows it once", async () => {
+    const { trust } = openTrust();
+    const person = personWith("once");
+    await trust.mayRead(skill, person, signal);
+    expect(await trust.mayRead({ ...skill, name: "other" }, nobody, signal)).toMatchObject({ allowed: true });
+    trust.newTurn(person.owner);
+    expect(await trust.mayRead(skill, nobody, signal)).toMatchObject({ allowed: false });
+  });
+
+  test("may be read after a person invoked them, in that session, and others not", async () => {
+    const { trust } = openTrust();
+    trust.consent(nobody.owner, skill.directory);
+    expect(await trust.mayRead(skill, nobody, signal)).toEqual({ allowed: true, by: "consent" });
+    const other = { ...skill, name: "other", directory: "/work/shop/.agents/skills/other" };
+    expect(await trust.mayRead(other, nobody, signal)).toMatchObject({ allowed: false });
+    expect(await trust.mayRead(skill, { ...nobody, owner: "session:2" }, signal)).toMatchObject({ allowed: false });
+  });
+
+  test("may be read where the configuration names the project", async () => {
+    const { trust } = openTrust({ grants: ["/work/shop"] });
+    expect(await trust.mayRead(skill, nobody, signal)).toEqual({ allowed: true, by: "--grant" });
+  });
+
+  test("are not read if a person blocks them, and the others still can be", async () => {
+    const { trust } = openTrust();
+    await trust.mayRead(skill, personWith("block"), signal);
+    trust.newTurn(nobody.owner);
+    expect(await trust.mayRead(skill, personWith("trust"), signal)).toMatchObject({ allowed: false });
+    const other = { ...skill, name: "other" };
+    expect(await trust.mayRead(other, personWith("trust"), signal)).toMatchObject({ allowed: true });
+  });
+});
+
+test("every question, answer and refusal is recorded", async () => {
+  const { trust, events } = openTrust();
+  await trust.authorize(requestOf(), personWith("not-now"), signal);
+  await trust.authorize(requestOf(), nobody, signal);
+  trust.newTurn(nobody.owner);
+  await trust.authorize(requestOf(), personWith("once"), signal);
+  await trust.authorize(requestOf(), nobody, signal);
+  expect(events.map(({ type, answer, subject: { digest: bytes } }) => [type, answer, bytes])).toEqual([
+    ["asked", undefined, digest("a")],
+    ["answered", "not-now", digest("a")],
+    ["refused", undefined, digest("a")],
+    ["asked", undefined, digest("a")],
+    ["answered", "once", digest("a")],
+    ["refused", undefined, digest("a")],
+  ]);
+});
