@@ -20,6 +20,11 @@ export interface Subject {
   readonly isOwn: boolean;
   /** The directory of skills under which it was found. */
   readonly source: string;
+  /** The real path of its own directory. */
+  readonly directory: string;
+  /** For a skill that was fetched: from where, and which commit. */
+  readonly origin?: { readonly source: string; readonly commit: string } | undefined;
+  /** An SPDX expression, or undefined if it has none. */
   readonly license?: string | undefined;
 }
 

@@ -28,9 +28,9 @@ export function subjectOf(
   skill: Skill,
   { skills }: { readonly skills: Pick<RunCaller["skills"], "isOwn" | "rootOf"> },
 ): Omit<Subject, "digest"> {
-  const { name, slug, version, license } = skill;
+  const { name, slug, version, license, directory } = skill;
   const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];
-  return { name, slug, version, isOwn, source, ...(license !== undefined && { license }) };
+  return { name, slug, version, isOwn, source, directory, ...(license !== undefined && { license }) };
 }
 
 export function askerOf({

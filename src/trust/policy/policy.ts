@@ -1,5 +1,5 @@
 import type { Capabilities } from "../capabilities.ts";
-import type { Grant, Reach, Subject } from "../grant.ts";
+import type { Reach, Subject } from "../grant.ts";
 
 /** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */
 export interface Policy {
@@ -15,10 +15,15 @@ export interface Policy {
   readonly answers: boolean;
   /** Whether the worktrees of a repository are one project. */
   readonly worktrees: "shared" | "separate";
-  /** Which rule denies this, and what a person can do; undefined if none does. Without a digest it is about the skill as such. */
+  /** Why no code may run at all, of skills or of models; undefined if it may. */
+  readonly code: PolicyRefusal | undefined;
+  /**
+   * Which rule denies this, and what a person can do; undefined if none does. With `noCapabilities`, whether the skill as such is denied:
+   * models do not see such a skill.
+   */
   denies(subject: Omit<Subject, "digest">, wants: Capabilities): PolicyRefusal | undefined;
-  /** The grant that the policy gives for this version; undefined if it gives none. */
-  grants(subject: Subject): Pick<Grant, "capabilities"> | undefined;
+  /** The grant that the policy gives for this version, and the file with it; undefined if it gives none. */
+  grants(subject: Subject): { readonly capabilities: Capabilities; readonly file: string } | undefined;
 }
 
 export interface PolicyRefusal {
@@ -35,6 +40,7 @@ export const noPolicy: Policy = Object.freeze({
   prompts: true,
   answers: true,
   worktrees: "shared",
+  code: undefined,
   denies: () => undefined,
   grants: () => undefined,
 });
