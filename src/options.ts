@@ -65,6 +65,8 @@ export interface SkillsOptions {
    * default being all that the skill requests. The directory of a project: models may read its skills.
    */
   readonly grants?: readonly string[];
+  /** A policy file besides those of the organisation and the project. Default: `$ACP_SKILLS_POLICY`. */
+  readonly policy?: string;
   /** A file of `NAME=value` lines with secrets that are not in the environment. */
   readonly secretsFile?: string;
   readonly isolation?: IsolationForm;
@@ -81,7 +83,8 @@ export interface Surroundings {
 }
 
 /** Options with every default filled in. */
-export interface Settings extends Required<Omit<SkillsOptions, "secretsFile"> & Surroundings> {
+export interface Settings extends Required<Omit<SkillsOptions, "policy" | "secretsFile"> & Surroundings> {
+  readonly policy: string | undefined;
   readonly secretsFile: string | undefined;
 }
 
@@ -123,6 +126,7 @@ const rules: Readonly<Record<keyof SkillsOptions, OptionRule>> = {
     accepts: (value) =>
       Array.isArray(value) && value.every((text) => typeof text === "string" && parseGrant(grantText(text))),
   },
+  policy: aText,
   secretsFile: aText,
   isolation: oneOf(isolationForms),
   blobs: { expected: `an object of whole numbers: ${blobLimits.join(", ")}`, accepts: isBlobLimits },
@@ -151,6 +155,7 @@ export function readOptions(
   }
   const given = options as SkillsOptions;
   const { platform, env } = process;
+  const policy = given.policy ?? (env.ACP_SKILLS_POLICY || undefined);
   return {
     skills: (given.skills ?? []).map((directory) => resolve(directory)),
     defaultRoots: given.defaultRoots ?? true,
@@ -163,6 +168,7 @@ export function readOptions(
     home,
     dataDirectory: resolve(given.dataDirectory ?? defaultDataDirectory({ platform, env, home })),
     grants: (given.grants ?? []).map(grantText),
+    policy: policy === undefined ? undefined : resolve(policy),
     secretsFile: given.secretsFile === undefined ? undefined : resolve(given.secretsFile),
     isolation: given.isolation ?? "auto",
     blobs: given.blobs ?? {},

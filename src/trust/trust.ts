@@ -111,7 +111,8 @@ class PersonalTrust implements Trust {
     if (calledBy === undefined || calledBy.isOwn) {
       const pregranted = policy.grants(subject);
       if (pregranted !== undefined && covers(pregranted.capabilities, needs)) return { allowed: true, by: "policy" };
-      const configured = this.#options.configured.capabilitiesOf(subject, wants);
+      const isLasting = reachIndex(policy.approvals) >= reachIndex("session");
+      const configured = isLasting ? this.#options.configured.capabilitiesOf(subject, wants) : undefined;
       if (configured !== undefined && covers(configured, needs)) return { allowed: true, by: "--grant" };
     }
     const wish = { subject, wants: needs, calledBy };

@@ -12,7 +12,7 @@ import { askerOf, needsOf, trustRequest } from "./trust-request.ts";
 export type AllowedOnce = Set<string>;
 
 interface AuthorizeOptions {
-  readonly trust: Pick<Trust, "authorize" | "decide" | "questionFor">;
+  readonly trust: Pick<Trust, "authorize" | "decide" | "policyFor" | "questionFor">;
   readonly signal: AbortSignal;
   /** The skill whose code calls this one. */
   readonly calledBy?: CallingSkill | undefined;
@@ -26,6 +26,8 @@ interface AuthorizeOptions {
 export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
   const { trust, signal, once } = options;
   const asker = askerOf(caller);
+  const { code: refusal } = trust.policyFor(asker.directory);
+  if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
   let by = "sandbox";
   for await (const request of requestsOf(spec, caller, options)) {
     const key = keyOf(request);

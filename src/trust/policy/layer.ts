@@ -4,6 +4,7 @@ import type { Subject } from "../grant.ts";
 import type { CheckedPolicy } from "./check-policy.ts";
 import type { PolicyProblem } from "./policy-problem.ts";
 import type { ListName, PolicyFile } from "./policy-file.ts";
+import { judgeLicense } from "./judge-license.ts";
 import { matching } from "./rules/matching.ts";
 import { allowsSource, deniesSource } from "./rules/source-rule.ts";
 
@@ -20,8 +21,8 @@ export interface PolicyLayer extends Pick<CheckedPolicy, "placeOf"> {
 /** What a layer denies, and by which rule. */
 export interface Denial {
   readonly layer: PolicyLayer;
-  /** `the host example.com`. */
-  readonly what: string;
+  /** `denies the host example.com`. */
+  readonly verdict: string;
   /** `hosts.deny has "*.com"`. */
   readonly rule: string;
   /** Where the rule stands in the file. */
@@ -38,13 +39,13 @@ export function* denialsOf(
   const { policy, origin } = layer;
   if (policy === undefined) {
     const broken = { layer, rule: "the file cannot be used", path: [] };
-    if (origin === "project" && !subject.isOwn) yield { ...broken, what: `the skill ${subject.name}` };
-    if (!isNothing(wants)) yield { ...broken, what: `anything beyond the sandbox` };
+    if (origin === "project" && !subject.isOwn) yield { ...broken, verdict: `denies the skill ${subject.name}` };
+    if (!isNothing(wants)) yield { ...broken, verdict: "denies anything beyond the sandbox" };
     return;
   }
   const judge = (list: ListName, what: string, tests: Tests): Denial | undefined => {
     const found = ruleAgainst(policy, list, tests);
-    return found && { layer, what, ...found };
+    return found && { layer, verdict: `denies ${what}`, ...found };
   };
   const isListed = (list: ListName, ...names: readonly string[]): Tests => ({
     allows: (entry) => names.some((name) => matching[list].contains(entry, name, home)),
@@ -57,17 +58,25 @@ export function* denialsOf(
       denies: (entry) => deniesSource(entry, subject, home),
     }),
   );
-  const { license = "unspecified" } = subject;
-  yield* some(judge("licenses", `skills with the license ${license}`, isListed("licenses", license)));
+  yield* some(licenseDenial(layer, subject.license));
   if (wants.isolation !== undefined && policy.isolation === "sandbox")
-    yield { layer, what: "running without a sandbox", rule: 'isolation is "sandbox"', path: ["isolation"] };
+    yield { layer, verdict: "denies running without a sandbox", rule: 'isolation is "sandbox"', path: ["isolation"] };
   if (policy.project === "none" ? wants.project !== "none" : policy.project === "read" && wants.project === "write") {
-    const what = `${wants.project} access to the project`;
-    yield { layer, what, rule: `project is "${policy.project}"`, path: ["project"] };
+    const verdict = `denies ${wants.project} access to the project`;
+    yield { layer, verdict, rule: `project is "${policy.project}"`, path: ["project"] };
   }
   for (const host of wants.network) yield* some(judge("hosts", `the host ${host}`, isListed("hosts", host)));
   for (const name of wants.secrets) yield* some(judge("secrets", `the secret ${name}`, isListed("secrets", name)));
   for (const tool of wants.tools) yield* some(judge("tools", `the tool ${tool}`, isListed("tools", tool)));
+}
+
+/** Takes an SPDX expression; undefined for a skill without a license. */
+export function licenseDenial(layer: PolicyLayer, license = "unspecified"): Denial | undefined {
+  const { allow: allowed, deny: denied } = layer.policy?.licenses ?? {};
+  const why = judgeLicense(license, { allowed, denied });
+  const isDenied = why !== undefined && judgeLicense(license, { denied }) !== undefined;
+  const part = isDenied ? "deny" : "allow";
+  return why === undefined ? undefined : { layer, verdict: why, rule: `licenses.${part}`, path: ["licenses", part] };
 }
 
 interface Tests {

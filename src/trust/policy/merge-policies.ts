@@ -1,5 +1,5 @@
 import type { Capabilities } from "../capabilities.ts";
-import { denialsOf } from "./layer.ts";
+import { denialsOf, licenseDenial } from "./layer.ts";
 import type { Denial, PolicyLayer } from "./layer.ts";
 import { defaultSettings, settings } from "./policy-file.ts";
 import type { PolicyGrant, SettingName, Settings } from "./policy-file.ts";
@@ -19,11 +19,17 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
     prompts: setting("prompts"),
     answers: setting("answers"),
     worktrees: setting("worktrees"),
-    code: scripts && toRefusal({ layer: scripts, what: "running code", rule: "scripts is false", path: ["scripts"] }),
+    code:
+      scripts &&
+      toRefusal({ layer: scripts, verdict: "denies running code", rule: "scripts is false", path: ["scripts"] }),
     denies(subject, wants) {
       for (const layer of layers)
         for (const denial of denialsOf(layer, { subject, wants, home })) return toRefusal(denial);
       return undefined;
+    },
+    deniesLicense(license) {
+      const denials = layers.flatMap((layer) => licenseDenial(layer, license) ?? []);
+      return denials[0] && toRefusal(denials[0]);
     },
     grants(subject) {
       const given = grantsIn(layers).filter(({ grant }) => isFor(grant, subject, home));
@@ -111,16 +117,16 @@ const authors: Readonly<Record<PolicyLayer["origin"], string>> = {
   project: "The policy of this project",
 };
 
-function toRefusal({ layer, what, rule }: Denial): PolicyRefusal {
+function toRefusal({ layer, verdict, rule }: Denial): PolicyRefusal {
   const { origin, file, policy, problems } = layer;
   const fixing = origin === "organisation" ? "An administrator of this machine" : "The user";
   const [fault] = problems.filter(({ severity }) => severity === "error");
   if (policy === undefined && fault !== undefined) {
     const where = `${fault.file}:${fault.line}:${fault.column}`;
     return {
-      why: `${authors[origin]} is invalid, so that it denies ${what}. ${where}: ${fault.message}.`,
+      why: `${authors[origin]} is invalid, so that it ${verdict}. ${where}: ${fault.message}.`,
       hint: `${fixing} can correct it: ${fault.fix}`,
     };
   }
-  return { why: `${authors[origin]} (${file}) denies ${what}: ${rule}.`, hint: `${fixing} can change that file.` };
+  return { why: `${authors[origin]} (${file}) ${verdict}: ${rule}.`, hint: `${fixing} can change that file.` };
 }

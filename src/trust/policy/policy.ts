@@ -22,6 +22,8 @@ export interface Policy {
    * models do not see such a skill.
    */
   denies(subject: Omit<Subject, "digest">, wants: Capabilities): PolicyRefusal | undefined;
+  /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */
+  deniesLicense(license: string): PolicyRefusal | undefined;
   /** The grant that the policy gives for this version, and the file with it; undefined if it gives none. */
   grants(subject: Subject): { readonly capabilities: Capabilities; readonly file: string } | undefined;
 }
@@ -42,5 +44,6 @@ export const noPolicy: Policy = Object.freeze({
   worktrees: "shared",
   code: undefined,
   denies: () => undefined,
+  deniesLicense: () => undefined,
   grants: () => undefined,
 });

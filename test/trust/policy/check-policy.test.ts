@@ -175,7 +175,7 @@ test.each([
     isolation: "none",
     tools: ["Read"],
   };
-  const rules = rest.hosts ? { hosts: { deny: ["a.x.org"] } } : rest;
+  const rules = "hosts" in rest ? { hosts: { deny: ["a.x.org"] } } : rest;
   const text = JSON.stringify({ ...rules, grants: [{ skill: "a.b", digest, capabilities }] });
   const [problem] = checkPolicy("p.json", text, "/home/ada").problems;
   expect(problem?.message).toBe(`the grant has no effect: ${why}`);

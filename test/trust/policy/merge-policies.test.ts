@@ -155,12 +155,7 @@ describe("what is denied", () => {
       {},
       'the skill acme.deploy, which comes from /home/ada/.agents/skills: sources.deny has "/evil"',
     ],
-    [
-      { licenses: { allow: ["MIT"] } },
-      { license: undefined },
-      {},
-      "skills with the license unspecified: not in licenses.allow",
-    ],
+    [{ licenses: { allow: ["MIT"] } }, { license: undefined }, {}, "skills without a license"],
     [
       { hosts: { deny: ["a.x.org"] } },
       {},
