@@ -42,6 +42,16 @@ test("resolves the data directory, by default in the home directory", () => {
   vi.unstubAllEnvs();
 });
 
+test("takes the policy file of the configuration from the option, else from the environment", () => {
+  expect(readOptions().policy).toBeUndefined();
+  vi.stubEnv("ACP_SKILLS_POLICY", "environment.json");
+  expect(readOptions().policy).toBe(resolve("environment.json"));
+  expect(readOptions({ policy: "option.json" }).policy).toBe(resolve("option.json"));
+  vi.stubEnv("ACP_SKILLS_POLICY", "");
+  expect(readOptions().policy).toBeUndefined();
+  vi.unstubAllEnvs();
+});
+
 test("validates options of a single door together with the others", () => {
   const own = { cwd: { expected: "a path", accepts: (value: unknown) => typeof value === "string" } };
   expect(() => readOptions({ cwd: 1 }, { rules: own })).toThrow("Option cwd: expected a path, got number.");

@@ -12,7 +12,10 @@ const returned = { type: "returned", value: "done" } as const;
 const request = { type: "skill", name: "a.b", args: { x: 1 } } as const;
 /** As an organisation that approved everything beforehand. */
 const allowsAll: Partial<Policy> = {
-  grants: () => ({ capabilities: { network: [], secrets: ["KEY"], project: "write", tools: [] } }),
+  grants: () => ({
+    capabilities: { network: [], secrets: ["KEY"], project: "write", tools: [] },
+    file: "/etc/acp-skills/acp-skills.policy.json",
+  }),
 };
 const main = "/skills/a.b/code/main.py";
 

@@ -76,7 +76,9 @@ export function licenseDenial(layer: PolicyLayer, license = "unspecified"): Deni
   const why = judgeLicense(license, { allowed, denied });
   const isDenied = why !== undefined && judgeLicense(license, { denied }) !== undefined;
   const part = isDenied ? "deny" : "allow";
-  return why === undefined ? undefined : { layer, verdict: why, rule: `licenses.${part}`, path: ["licenses", part] };
+  return why === undefined
+    ? undefined
+    : { layer, verdict: why, rule: `see licenses.${part}`, path: ["licenses", part] };
 }
 
 interface Tests {

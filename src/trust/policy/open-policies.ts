@@ -14,9 +14,9 @@ import { readPolicyText, stampOf } from "./read-policy-file.ts";
 /** The policies of this machine. */
 export interface Policies {
   /** What counts in a session with this directory; without one, what counts everywhere. Files are read when they change. Never throws. */
-  policyFor(directory: string | undefined): Policy;
+  readonly policyFor: (directory: string | undefined) => Policy;
   /** The files that it is made from, with their problems; those that do not exist are left out. */
-  layersFor(directory: string | undefined): readonly PolicyLayer[];
+  readonly layersFor: (directory: string | undefined) => readonly PolicyLayer[];
 }
 
 export interface PoliciesOptions {

@@ -158,3 +158,32 @@ test("code of a model that calls a mounted skill needs the approval of that skil
   await call("execute_skill", { name: "deploy" }, { ask });
   expect(asked.map(({ title }) => title)).toEqual([expect.not.stringContaining("called by")]);
 });
+
+test("a policy without scripts refuses all code, of skills and of models", async () => {
+  const code = { why: "The policy denies running code.", hint: "Ask." };
+  const { call } = await openRunner(actionSkill("deploy"), () => returned, { policy: { code } });
+  const refused = { code: "PERMISSION_DENIED", message: code.why };
+  expect(await refusal(call("execute_skill", { name: "deploy" }))).toMatchObject(refused);
+  expect(await refusal(call("run_code", { language: "python", code: "def main(): pass" }))).toMatchObject(refused);
+});
+
+test.each([
+  ["none", false],
+  ["once", false],
+  ["session", true],
+] as const)(
+  "where a policy allows approvals %s, a grant of the configuration counts: %s",
+  async (approvals, counts) => {
+    const runs: SandboxRun[] = [];
+    const { call } = await openRunner(
+      actionSkill("deploy", deploy("good.example", "KEY")),
+      ({ run }) => {
+        runs.push(run);
+        return returned;
+      },
+      { grants, policy: { approvals }, readSecret: () => Promise.resolve("value") },
+    );
+    const outcome = await call("execute_skill", { name: "deploy" }, { project: "/home/me/project" }).catch(String);
+    expect(runs, JSON.stringify(outcome)).toHaveLength(counts ? 1 : 0);
+  },
+);

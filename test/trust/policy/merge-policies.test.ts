@@ -127,61 +127,76 @@ describe("merging policies", () => {
 
 describe("what is denied", () => {
   test.each([
-    [{ skills: { deny: ["acme.*"] } }, {}, {}, 'the skill acme.deploy: skills.deny has "acme.*"'],
-    [{ skills: { deny: ["acme-deploy"] } }, {}, {}, 'the skill acme.deploy: skills.deny has "acme-deploy"'],
+    [{ skills: { deny: ["acme.*"] } }, {}, {}, 'denies the skill acme.deploy: skills.deny has "acme.*"'],
+    [{ skills: { deny: ["acme-deploy"] } }, {}, {}, 'denies the skill acme.deploy: skills.deny has "acme-deploy"'],
     [
       { skills: { deny: ["evil-pdf"] } },
       { name: "pdf", slug: "evil-pdf" },
       {},
-      'the skill pdf: skills.deny has "evil-pdf"',
+      'denies the skill pdf: skills.deny has "evil-pdf"',
     ],
-    [{ skills: { allow: ["evil-pdf"] } }, { name: "pdf", slug: "evil-pdf" }, {}, "the skill pdf: not in skills.allow"],
-    [{ skills: { allow: ["acme.*"] } }, { name: "acme-evil" }, {}, "the skill acme-evil: not in skills.allow"],
+    [
+      { skills: { allow: ["evil-pdf"] } },
+      { name: "pdf", slug: "evil-pdf" },
+      {},
+      "denies the skill pdf: not in skills.allow",
+    ],
+    [{ skills: { allow: ["acme.*"] } }, { name: "acme-evil" }, {}, "denies the skill acme-evil: not in skills.allow"],
     [
       { sources: { deny: ["project"] } },
       { isOwn: false },
       {},
-      'the skill acme.deploy, which comes from /home/ada/.agents/skills: sources.deny has "project"',
+      'denies the skill acme.deploy, which comes from /home/ada/.agents/skills: sources.deny has "project"',
     ],
     [
       { sources: { allow: ["/opt"] } },
       {},
       {},
-      "the skill acme.deploy, which comes from /home/ada/.agents/skills: not in sources.allow",
+      "denies the skill acme.deploy, which comes from /home/ada/.agents/skills: not in sources.allow",
     ],
     [
       { sources: { deny: ["/evil"] } },
       { directory: "/evil/x" },
       {},
-      'the skill acme.deploy, which comes from /home/ada/.agents/skills: sources.deny has "/evil"',
+      'denies the skill acme.deploy, which comes from /home/ada/.agents/skills: sources.deny has "/evil"',
     ],
-    [{ licenses: { allow: ["MIT"] } }, { license: undefined }, {}, "skills without a license"],
+    [
+      { licenses: { allow: ["MIT"] } },
+      { license: undefined },
+      {},
+      "does not allow skills without a license: see licenses.allow",
+    ],
     [
       { hosts: { deny: ["a.x.org"] } },
       {},
       { network: ["https://*.x.org"] },
-      'the host https://*.x.org: hosts.deny has "a.x.org"',
+      'denies the host https://*.x.org: hosts.deny has "a.x.org"',
     ],
-    [{ hosts: { allow: ["x.org"] } }, {}, { network: ["https://y.org"] }, "the host https://y.org: not in hosts.allow"],
+    [
+      { hosts: { allow: ["x.org"] } },
+      {},
+      { network: ["https://y.org"] },
+      "denies the host https://y.org: not in hosts.allow",
+    ],
     [
       { secrets: { deny: ["*_PROD"] } },
       {},
       { secrets: ["KEY_PROD"] },
-      'the secret KEY_PROD: secrets.deny has "*_PROD"',
+      'denies the secret KEY_PROD: secrets.deny has "*_PROD"',
     ],
     [
       { tools: { deny: ["Bash(git push:*)"] } },
       {},
       { tools: ["Bash(git:*)"] },
-      'the tool Bash(git:*): tools.deny has "Bash(git push:*)"',
+      'denies the tool Bash(git:*): tools.deny has "Bash(git push:*)"',
     ],
-    [{ isolation: "sandbox" }, {}, { isolation: "none" }, 'running without a sandbox: isolation is "sandbox"'],
-    [{ project: "read" }, {}, { project: "write" }, 'write access to the project: project is "read"'],
+    [{ isolation: "sandbox" }, {}, { isolation: "none" }, 'denies running without a sandbox: isolation is "sandbox"'],
+    [{ project: "read" }, {}, { project: "write" }, 'denies write access to the project: project is "read"'],
   ] as const)("%j denies with a message that names the rule and the file", (content, facts, wants, why) => {
     const subject = subjectOf(facts);
     const file = "/organisation/acp-skills.policy.json";
     expect(merged(organisation(content)).denies(subject, wanting(wants))).toEqual({
-      why: `The policy of your organisation (${file}) denies ${why}.`,
+      why: `The policy of your organisation (${file}) ${why}.`,
       hint: "An administrator of this machine can change that file.",
     });
     expect(merged(project(content)).denies(subject, wanting(wants))?.why).toContain(
