@@ -2,6 +2,7 @@ import { cpSync, rmSync } from "node:fs";
 
 /** What the package reads when it runs, and the compiler leaves where it is. */
 const files = [
+  "skills/licenses/license-texts.json",
   "tools/guide/SKILL.md",
   "sandbox/inside",
   "sandbox/processes/show_project.py",
