@@ -138,6 +138,7 @@ describe("TurnLock", () => {
     const lock = new TurnLock(directory, {
       pause: async (ms) => {
         await pause(ms);
+        rmSync(at(String(number)));
         number += 1;
         writeFileSync(at(String(number)), ticketOf(identifyProcess()));
       },
