@@ -61,7 +61,9 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
     try {
       // Copied for each call: the session id may be known only after the server was opened.
       const context = { ...caller, ...(listeners.length > 0 && { onEvent }) };
-      return toResult(await toolbox.call(name, args, context, given));
+      const output = await toolbox.call(name, args, context, given);
+      caller.called?.(name, args);
+      return toResult(output);
     } catch (error) {
       // A cancelled request gets no answer.
       signal.throwIfAborted();

@@ -59,6 +59,8 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
             door: "acp",
           });
         },
+        app,
+        now,
         startedAt: now(),
         settings,
         outlet,
@@ -154,6 +156,14 @@ function openConnection(
       sessions.get(key)?.session?.listPassed();
     },
     invoke: (key, name, sigil) => sessions.get(key)?.invoke(name, sigil),
+    turnBegan(key) {
+      sessions.get(key)?.turnBegan();
+    },
+    decideUse: (key, use) => sessions.get(key)?.active.decide(use),
+    useAllowed(key, ticket) {
+      sessions.get(key)?.active.allowed(ticket);
+    },
+    useAnswered: (key, ticket, reply) => sessions.get(key)?.active.answered(ticket, reply),
     callReported(key, call) {
       sessions.get(key)?.calls.reported(call);
     },

@@ -70,6 +70,10 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       agentListed: ask("agentListed"),
       listPassed: tell("listPassed"),
       invoke: ask("invoke"),
+      turnBegan: tell("turnBegan"),
+      decideUse: ask("decideUse"),
+      useAllowed: tell("useAllowed"),
+      useAnswered: ask("useAnswered"),
       callReported: tell("callReported"),
       indexSent: tell("indexSent"),
       callTool(request) {

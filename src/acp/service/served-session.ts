@@ -1,3 +1,4 @@
+import type { App } from "../../app.ts";
 import type { ToldOnce } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
 import type { Settings } from "../../options.ts";
@@ -11,6 +12,7 @@ import { type AgentFacts, readsItself } from "../session/agents.ts";
 import { Session, type SessionContext } from "../session/session.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
 import { ClaimedCalls, equipSession, type SessionTools } from "../tools/session-tools.ts";
+import { ActiveSkills } from "./active-skills.ts";
 import type {
   BeginRequest,
   Directories,
@@ -40,6 +42,9 @@ export interface ServedSessionContext extends Pick<SessionContext, "send" | "log
   readonly logOnce: ToldOnce["tellOnce"];
   readonly shown: ShownSkills;
   readonly failed: (error: unknown) => void;
+  readonly app: Pick<App, "source" | "hasher" | "ledger" | "trust">;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 /** The skills and tools of one session, from the request that opens it. */
@@ -49,6 +54,7 @@ export class ServedSession {
   readonly #skills;
   /** The calls that the editor knows. */
   readonly calls = new ClaimedCalls();
+  readonly active: ActiveSkills;
   #tools: SessionTools | undefined;
   #session: Session | undefined;
   #history: IndexHistory | undefined;
@@ -66,7 +72,9 @@ export class ServedSession {
   constructor(key: SessionKey, directories: Directories, context: ServedSessionContext) {
     this.#key = key;
     this.#context = context;
-    this.#skills = context.openSkills(directories);
+    const skills = context.openSkills(directories);
+    this.#skills = skills;
+    this.active = new ActiveSkills({ app: context.app, skills, directories, now: context.now });
   }
 
   /** Undefined until the agent has opened it. */
@@ -91,7 +99,9 @@ export class ServedSession {
       };
       const { settings, send } = this.#context;
       const [skills, calls, clock] = [this.#skills, this.calls, settings.clock];
-      const opened = await equipSession({ ...request, transport }, { tools, skills, calls, toolsListed, clock, send });
+      const called = this.active.called.bind(this.active);
+      const session = { tools, skills, calls, toolsListed, called, clock, send };
+      const opened = await equipSession({ ...request, transport }, session);
       if (!this.#isOpen) {
         opened.close();
         return undefined;
@@ -108,7 +118,9 @@ export class ServedSession {
 
   /** The agent has opened it. */
   begin(request: BeginRequest): void {
-    this.#tools?.begin(request.sessionId);
+    const { sessionId, negotiation } = request;
+    this.#tools?.begin(sessionId);
+    this.active.begin({ sessionId, agent: negotiation.agent });
     this.#session = new Session(request, this.#skills, this.#context);
     this.#prepareIndex();
   }
@@ -134,6 +146,7 @@ export class ServedSession {
     try {
       const instructions = await readInstructions(offered.skill);
       recordInvocation(offered.skill, session.id);
+      this.active.invoked(offered.skill);
       // The agent runs a skill that it shows, unless it may have read it before an edit.
       const isCurrent = how === "as-skill" && instructions.changedAt <= startedAt;
       const command = isCurrent ? session.commandOf(offered) : undefined;
@@ -150,6 +163,11 @@ export class ServedSession {
     this.#index.sent();
     this.#index = undefined;
     this.#prepareIndex();
+  }
+
+  /** The person wrote a prompt. */
+  turnBegan(): void {
+    this.active.turnBegan();
   }
 
   /** Cancels the calls of our tools that the model has running. */

@@ -1,7 +1,10 @@
 import type { Log } from "../../base/log.ts";
+import type { Subject } from "../../trust/grant.ts";
+import type { Question, Reply } from "../../trust/question.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import type { Forms, Negotiation } from "../session/negotiation.ts";
+import type { AgentToolUse } from "../tools/agent-uses.ts";
 import type { Transport } from "../tools/server-entry.ts";
 
 /**
@@ -108,6 +111,19 @@ export interface ToolRequest {
   readonly params: unknown;
 }
 
+/** What is known about a use of one of the agent's own tools, for which the agent requests permission. */
+export type UseDecision =
+  /** An active skill lists the tool, and this version of it was approved. */
+  | {
+      readonly kind: "allowed";
+      readonly ticket: number;
+      readonly skill: Pick<Subject, "name" | "version" | "digest">;
+      /** The entry of `allowed-tools` that covers it. */
+      readonly pattern: string;
+    }
+  /** An active skill lists the tool, and nobody has decided about this version of it. */
+  | { readonly kind: "ask"; readonly ticket: number; readonly question: Question };
+
 /** What one connection asks of the service. Nothing rejects or throws. */
 export interface ServiceConnection {
   /** The agent has answered `initialize`: loads what the first session needs. */
@@ -126,6 +142,14 @@ export interface ServiceConnection {
   listPassed(key: SessionKey): void;
   /** Reads the skill that the user invoked, unless the agent runs it itself. Undefined if there is none. */
   invoke(key: SessionKey, name: string, sigil: "/" | "$"): MaybePromise<InvokedSkill | NativeSkill | undefined>;
+  /** A person sent a prompt: skills that were active are so no longer. Comes before `invoke`. */
+  turnBegan(key: SessionKey): void;
+  /** Decides about a use of a tool; undefined: the agent's request is not for us. */
+  decideUse(key: SessionKey, use: AgentToolUse): MaybePromise<UseDecision | undefined>;
+  /** The agent's request with this ticket was answered for the user. */
+  useAllowed(key: SessionKey, ticket: number): void;
+  /** A person answered the question with this ticket. True if the tool may be used. */
+  useAnswered(key: SessionKey, ticket: number, reply: Reply): MaybePromise<boolean | undefined>;
   /** The agent reported a call to its editor: its output is reported with the same id. */
   callReported(key: SessionKey, call: ReportedCall): void;
   /** The index with this ticket was sent to the model. */

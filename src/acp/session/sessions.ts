@@ -139,7 +139,10 @@ export class Sessions {
 
   /** A turn began with this request. */
   turnBegan({ sessionId }: JsonRecord, request: string | number): void {
-    if (typeof sessionId === "string" && this.#byId.has(sessionId)) this.#turns.set(sessionId, request);
+    const session = typeof sessionId === "string" ? this.#byId.get(sessionId) : undefined;
+    if (typeof sessionId !== "string" || session === undefined) return;
+    this.#turns.set(sessionId, request);
+    session.service.turnBegan(session.key);
   }
 
   /** The user cancelled a turn: running calls of our tools end, whatever the agent does. */

@@ -38,6 +38,8 @@ export interface OpenedSession {
   readonly follow: (call: FollowedCall) => RunListener | undefined;
   /** Called when the agent asks for the tools, so that its model has them. */
   readonly toolsListed: () => void;
+  /** Called when the model has called a tool, successfully. */
+  readonly called: (tool: string, input: unknown) => void;
 }
 
 /** The tools of one connection, for its editor and for the agent's model. */
@@ -110,7 +112,7 @@ export function openAgentTools(
     async call(name, args, { skills, ...facts }, signal) {
       return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
     },
-    async openServer(skills, { sessionId, agent, transport, follow, toolsListed }) {
+    async openServer(skills, { sessionId, agent, transport, follow, toolsListed, called }) {
       let turn = new AbortController();
       const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent });
       if (sessionId !== undefined) begin(sessionId);
@@ -118,6 +120,7 @@ export function openAgentTools(
         turn: () => turn.signal,
         follow,
         toolsListed,
+        called,
         isTaught,
       });
       const address = await (await servers()).open(client, transport);

@@ -27,6 +27,8 @@ interface EquipOptions {
   readonly calls: Pick<ClaimedCalls, "claim">;
   /** Called when the agent lists the tools. */
   readonly toolsListed: () => void;
+  /** Called when the model has called a tool, successfully. */
+  readonly called: OpenedSession["called"];
   readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -38,7 +40,7 @@ const openingTime = 5_000;
 /** Opens our MCP server for a session (A-11). Rejects if it cannot be opened in time. */
 export async function equipSession(
   { sessionId, negotiation, transport, name }: EquipRequest & { readonly transport: Transport },
-  { tools, skills, calls, toolsListed, clock, send }: EquipOptions,
+  { tools, skills, calls, toolsListed, called, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
@@ -57,7 +59,7 @@ export async function equipSession(
       early = "";
     });
   };
-  const session = { sessionId, agent, transport, follow, toolsListed };
+  const session = { sessionId, agent, transport, follow, toolsListed, called };
   const server = await openInTime(tools.openServer(skills, session), clock);
   return {
     entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),

@@ -51,7 +51,7 @@ const skills = { catalog, directory: "/project" };
 const agent = "an-agent";
 const transport = "http";
 const follow = () => () => undefined;
-const toolsListed = (): void => undefined;
+const [toolsListed, called] = [(): void => undefined, (): void => undefined];
 
 test("loads the MCP servers once, when a session first needs one", async () => {
   const { module, events } = fakeServers();
@@ -60,7 +60,7 @@ test("loads the MCP servers once, when a session first needs one", async () => {
   expect(loads).toBe(0);
   await tools.call("a", {}, { sessionId: "s", agent, skills }, AbortSignal.any([]));
   expect(loads).toBe(0);
-  const open = () => tools.openServer(skills, { sessionId: undefined, agent, transport, follow, toolsListed });
+  const open = () => tools.openServer(skills, { sessionId: undefined, agent, transport, follow, toolsListed, called });
   await Promise.all([open(), open()]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
@@ -69,18 +69,25 @@ test("retries loading the servers for the next session", async () => {
   const { module } = fakeServers();
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(app, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
-  await expect(tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed })).rejects.toThrow(
-    "no memory",
-  );
   await expect(
-    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed }),
+    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called }),
+  ).rejects.toThrow("no memory");
+  await expect(
+    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called }),
   ).resolves.toBeDefined();
 });
 
 test("gives editor and model of a session the same owner, and the model a temporary owner before the id is known", async () => {
   const { module, callers } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, toolsListed });
+  const server = await tools.openServer(skills, {
+    sessionId: undefined,
+    agent,
+    transport,
+    follow,
+    toolsListed,
+    called,
+  });
   const [caller] = callers;
   expect(caller?.sessionId).toBeUndefined();
   expect(caller?.owner).toMatch(/^opening:/);
@@ -106,14 +113,14 @@ test("gives sessions of other agents, directories and ids different owners", asy
 test("closes the servers and rejects later calls of openServer", async () => {
   const { module, events } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
-  await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed });
+  await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
   const unused = openAgentTools(app, { load: () => Promise.resolve(module) });
   await unused.close();
-  await expect(unused.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed })).rejects.toThrow(
-    "closed",
-  );
+  await expect(
+    unused.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called }),
+  ).rejects.toThrow("closed");
   expect(events).toEqual(["opened", "closed"]);
 });
 
@@ -124,7 +131,14 @@ test("shares blobs between an editor and its agent's model with the real tools",
   });
   const opened = openApp(readOptions({ dataDirectory }));
   const tools = openAgentTools(opened);
-  const server = await tools.openServer(skills, { sessionId: undefined, agent, transport, follow, toolsListed });
+  const server = await tools.openServer(skills, {
+    sessionId: undefined,
+    agent,
+    transport,
+    follow,
+    toolsListed,
+    called,
+  });
   server.begin("s");
   const { url, headers: secrets } = server.address as LoopbackAddress;
   const call = {
@@ -152,7 +166,7 @@ test("shares blobs between an editor and its agent's model with the real tools",
 test("aborts the calls of a cancelled turn only", async () => {
   const { module, callers } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed });
+  const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called });
   const [caller] = callers;
   const first = caller?.turn?.();
   server.cancel();
