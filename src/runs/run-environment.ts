@@ -52,9 +52,6 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
   ]);
   const records = diskRunStore(runRecordsIn(dataDirectory), { log });
   const concurrency = Math.max(2, availableParallelism());
-  let opening: ReturnType<typeof open> | undefined;
-  let isClosed = false;
-
   async function open(everyTier: boolean) {
     const [{ openSandbox }, { openEgressProxy }] = await Promise.all([
       import("../sandbox/choose-sandbox.ts"),
@@ -72,19 +69,17 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
     );
   }
 
-  async function sandbox(): Promise<Sandbox> {
-    if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
-    const tried = (opening ??= open(false));
-    try {
-      const { sandbox: opened, tiers } = await tried;
-      if (opened !== undefined) return opened;
-      throw nothingIsolates(tiers);
-    } catch (error) {
-      // The user may install something before the next run; another run may be looking again already.
-      if (opening === tried) opening = undefined;
-      throw error;
-    }
-  }
+  const sandbox = openLater(async () => {
+    const { sandbox: opened, tiers } = await open(false);
+    if (opened === undefined) throw nothingIsolates(tiers);
+    return opened;
+  });
+  const outside = openLater(async () => {
+    const { openUnconfinedSandbox } = await import("../sandbox/unconfined/unconfined-sandbox.ts");
+    const opened = await stayingFor(openUnconfinedSandbox({ clock, log }));
+    if ("reason" in opened) throw new SkillsError("SANDBOX_UNAVAILABLE", opened.reason);
+    return opened;
+  });
 
   /** Logged for the user only: the caller learns no path of this machine. */
   function tellUser(error: unknown): undefined {
@@ -93,7 +88,8 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
   }
 
   return {
-    sandbox,
+    sandbox: sandbox.get,
+    withoutSandbox: outside.get,
     records,
     now: Date.now,
     readSecret: async (name, skill) => await secrets.read(name, { skill }).catch(tellUser),
@@ -118,10 +114,36 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
       return tiers;
     },
     async close() {
-      isClosed = true;
+      const closed = [sandbox.close(), outside.close()];
       await records.close();
+      await Promise.all(closed);
+    },
+  };
+}
+
+/** A sandbox that is opened with the first run that needs it. */
+function openLater(open: () => Promise<Sandbox>): {
+  readonly get: () => Promise<Sandbox>;
+  readonly close: () => Promise<void>;
+} {
+  let opening: Promise<Sandbox> | undefined;
+  let isClosed = false;
+  return {
+    async get() {
+      if (isClosed) throw new SkillsError("CLOSED", "The tools were closed.");
+      const tried = (opening ??= open());
+      try {
+        return await tried;
+      } catch (error) {
+        // The user may install something before the next run; another run may be looking again already.
+        if (opening === tried) opening = undefined;
+        throw error;
+      }
+    },
+    async close() {
+      isClosed = true;
       const opened = await opening?.catch(() => undefined);
-      if (opened?.sandbox !== undefined) await stayingFor(opened.sandbox.close());
+      if (opened !== undefined) await stayingFor(opened.close());
     },
   };
 }
@@ -140,6 +162,6 @@ function nothingIsolates(tiers: readonly TierReport[]): SkillsError {
   const all = new Set(tiers.map(({ reason }) => reason));
   const each = tiers.map(({ tier, reason = "unusable" }) => `${tier}: ${reason}`).join(" ");
   const reasons = tiers.length > 1 && all.size === 1 ? (tiers[0]?.reason ?? each) : each;
-  const hint = "acp-skills doctor says how to fix that. Without a sandbox nothing is run.";
+  const hint = "acp-skills doctor says how to fix that.";
   return new SkillsError("SANDBOX_UNAVAILABLE", `No sandbox is available. ${reasons}`, { facts: { hint } });
 }

@@ -10,7 +10,7 @@ import { openSeatbeltTier } from "./seatbelt/seatbelt-tier.ts";
 /** By default, two prepared sandboxes are kept for one minute after the last run. */
 export interface SandboxOptions extends Partial<TierOptions> {
   /** `auto`: the best available tier. A tier by name: that one or none. */
-  readonly isolation?: "auto" | Exclude<Tier, "memory">;
+  readonly isolation?: "auto" | Exclude<Tier, "memory" | "none">;
   /** Also test the tiers after the first available one: for reports. */
   readonly everyTier?: boolean;
 }

@@ -1,7 +1,7 @@
 import type { DirectoryIdentity } from "../base/paths/directory-identity.ts";
 
-/** What isolates a run. */
-export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory";
+/** What isolates a run. "none": nothing does, which a person has allowed for its skill. */
+export type Tier = "bubblewrap" | "landlock" | "pyodide" | "seatbelt" | "memory" | "none";
 
 /** Why something is not available, and how to fix it. */
 export interface Explanation {
@@ -91,6 +91,8 @@ export interface SandboxRun {
   readonly network: readonly string[];
   /** The session's directory, as `/project`. */
   readonly project?: SandboxProject;
+  /** It runs without a sandbox: only the tier "none" supports that, and no other run. */
+  readonly isolation?: "none";
   /** A directory of installed Python packages, mounted read-only. */
   readonly packages?: string;
   readonly limits: RunLimits;

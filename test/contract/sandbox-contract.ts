@@ -54,6 +54,23 @@ export function describeSandbox(name: string, tier: Tier): void {
   });
 }
 
+/** The part of the contract that holds without isolation. */
+export function describeUnconfined(name: string, tier: Tier): void {
+  describeTier(`${name} implements the Sandbox contract except isolation`, tier, (trial) => {
+    describePort(trial);
+    describeResults(trial);
+    describeBlobs(trial);
+    describeBrokered(trial);
+    describeSecrets(trial);
+    describeNames(trial);
+    describeForging(trial);
+    describeEnds(trial);
+    describeLeftovers(trial);
+    describeClosing(trial);
+    describeAfterwards(trial);
+  });
+}
+
 /** The part of the contract that runs no real program, for tiers that simulate programs. */
 export function describeSandboxPort(name: string, tier: Tier): void {
   describeTier(`${name} implements the Sandbox contract`, tier, (trial) => {

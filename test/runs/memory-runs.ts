@@ -25,6 +25,7 @@ export function openMemoryRuns(
   let count = 0;
   const runs = createRuns({
     sandbox: () => (unavailable ? Promise.reject(unavailable) : Promise.resolve(sandbox)),
+    withoutSandbox: () => Promise.resolve(memorySandbox(script, { clock, tier: "none" })),
     ...openTrust({ grants, policy }),
     records: memoryRunStore(),
     now: () => clock.now(),

@@ -30,6 +30,14 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
+test("never chooses to run without a sandbox, not even if it is asked to", async () => {
+  const python = "/absent/python";
+  const { tiers } = await openSandbox({ everyTier: true, python });
+  expect(tiers.map(({ tier }) => tier)).not.toContain("none");
+  const asked = await openSandbox({ isolation: "none" as "auto" });
+  expect(asked).toEqual({ tiers: [{ tier: "none", usable: false, reason: "Unknown sandbox tier: none.", fix: [] }] });
+});
+
 test("does not fall back to another tier if the requested one is unavailable", async () => {
   const python = "/absent/python";
   const { sandbox, tiers } = await openSandbox({ isolation: "landlock", python });

@@ -25,9 +25,9 @@ export type MemoryScript = (stage: MemoryStage) => RunEnd | Promise<RunEnd>;
  */
 export function memorySandbox(
   script: MemoryScript,
-  options: { clock: Clock; refuses?: (run: SandboxRun) => string | undefined },
+  options: { clock: Clock; refuses?: (run: SandboxRun) => string | undefined; tier?: "memory" | "none" },
 ): Sandbox {
-  const { clock, refuses = () => undefined } = options;
+  const { clock, refuses = () => undefined, tier = "memory" } = options;
 
   async function perform(run: SandboxRun, host: RunHost, signal: AbortSignal): Promise<RunEnd> {
     for (const file of run.skills.flatMap(({ files }) => files)) await weigh(file.path, file.size, file.read());
@@ -35,7 +35,7 @@ export function memorySandbox(
     return play(script, run, host, signal, clock);
   }
 
-  return closableSandbox({ tier: "memory", refuses, run: perform, close: () => Promise.resolve() });
+  return closableSandbox({ tier, refuses, run: perform, close: () => Promise.resolve() });
 }
 
 async function play(

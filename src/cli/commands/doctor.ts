@@ -106,7 +106,7 @@ function* describe(report: Report, { paint, home }: Terminal): Iterable<string> 
   yield line("acp-skills", version);
   yield line("node", `${node.version}  ${node.executable}`);
   yield line("python", "reason" in python ? python.reason : `${python.version}  ${python.executable}`);
-  yield line("isolation", isolation ?? "none: code execution is disabled");
+  yield line("isolation", isolation ?? "not available: code execution is disabled");
   for (const { tier, usable, reason = "", fix = [] } of tiers) {
     yield line(`  ${tier}`, usable ? "available (passed its self-test)" : reason);
     for (const command of fix) yield line("", `fix: ${command}`);

@@ -5,6 +5,7 @@ import { isWithin } from "../../base/paths/is-within.ts";
 import { SkillsError } from "../../errors.ts";
 import type { MountedFile, MountedSkill, Sandbox, SandboxProject, SandboxRun } from "../../sandbox/sandbox.ts";
 import type { SkillSource } from "../../skills/files/skill-files.ts";
+import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { requirementsFile } from "../plan/dependencies.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";
@@ -17,6 +18,8 @@ import type { RunSpec } from "../run-spec.ts";
 export interface RunEnvironment {
   /** Throws SANDBOX_UNAVAILABLE where no tier is available. */
   readonly sandbox: () => Promise<Sandbox>;
+  /** Runs code with all rights of the user. Only for a skill that a person has allowed that. Throws SANDBOX_UNAVAILABLE. */
+  readonly withoutSandbox: () => Promise<Sandbox>;
   /** The value of a secret, for one skill; undefined where none is configured, or it cannot be read. */
   readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
   /** Why a directory cannot be a run's project; undefined where it can. */
@@ -47,6 +50,10 @@ export async function prepareRun(
   for (const mount of spec.mounts) mounts.push(await findMount(mount, caller, signal));
   const skills = mounts.map((mount) => toMountedSkill(caller.sourceOf(mount.skill), mount));
   const own = spec.mounts.findIndex(({ slug }) => slug === spec.skill?.slug);
+  // What was approved is what the skill of this digest requests.
+  const requested = mounts[own] && permissionsOf(mounts[own].skill).isolation;
+  if (spec.needs.isolation !== requested) throw skillChanged(spec.skill?.name ?? "");
+  const isOutside = requested === "none";
   const packages = await findPackages(mounts[own]?.skill, skills[own], environment);
   const run: SandboxRun = {
     runId: spec.runId,
@@ -64,8 +71,9 @@ export async function prepareRun(
     limits: spec.limits,
     ...(project !== undefined && { project }),
     ...(packages !== undefined && { packages }),
+    ...(isOutside && { isolation: "none" }),
   };
-  const sandbox = await environment.sandbox();
+  const sandbox = await (isOutside ? environment.withoutSandbox() : environment.sandbox());
   const refusal = sandbox.refuses(run);
   if (refusal === undefined) return { sandbox, run };
   const hint = "acp-skills doctor reports what this machine supports.";

@@ -125,11 +125,12 @@ const noNetwork =
 /** What usually fixes a failed run, by what it reported; undefined where nothing is usual. Pure. */
 export function failureHint(
   reported: string,
-  run: Pick<SandboxRun, "program" | "network" | "project">,
+  run: Pick<SandboxRun, "program" | "network" | "project" | "isolation">,
 ): string | undefined {
   const [, python, node] = noModule.exec(reported) ?? [];
   if (python !== undefined) return pythonModuleHint(python, run);
   if (node !== undefined) return "npm packages are not available; put the modules that a script needs into the skill.";
+  if (run.isolation === "none") return undefined;
   if (run.network.length === 0 && noNetwork.test(reported)) return networkHint(run);
   return projectHint(reported, run);
 }

@@ -47,6 +47,14 @@ export interface Surroundings {
   /** Absent where the sandbox has a file system of its own: then these are the paths of the protocol. */
   readonly roots?: Roots | undefined;
   readonly proxyPort?: number | undefined;
+  readonly outside?: Outside | undefined;
+}
+
+/** What a program has without a sandbox, where it knows the real paths of `roots`. */
+export interface Outside {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Interpreters of scripts; Python is that of the sandbox. */
+  readonly interpreters: { readonly bash: string | null; readonly node: string };
 }
 
 type Stop = "timeout" | "cancelled" | "output" | "fault";
@@ -209,7 +217,7 @@ const openFiles = 256;
 const processors = 64;
 
 /** The header of the frame that starts the program. */
-export function runFrame(run: SandboxRun, { roots, proxyPort }: Surroundings): Frame["header"] {
+export function runFrame(run: SandboxRun, { roots, proxyPort, outside }: Surroundings): Frame["header"] {
   const { program, limits, project, packages } = run;
   const { memoryBytes, processes } = limits;
   const isNode = program.type === "script" && program.language === "node";
@@ -227,8 +235,9 @@ export function runFrame(run: SandboxRun, { roots, proxyPort }: Surroundings): F
     brokered: run.brokered,
     blobs: run.blobs.map(({ id, kind, size }) => ({ id, kind, size_bytes: size })),
     secrets: run.secrets,
-    environment: environmentOf(at, proxyPort),
+    environment: { ...environmentOf(at, proxyPort), ...outside?.environment },
     roots: at,
+    ...(outside !== undefined && { outside: outside.interpreters }),
     limits: {
       memory_bytes: memoryBytes,
       processes,

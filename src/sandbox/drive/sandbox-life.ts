@@ -47,11 +47,17 @@ export function closableSandbox(tier: Sandbox): Sandbox {
     await tier.close();
   }
 
+  function refuses(run: SandboxRun): string | undefined {
+    if (tier.tier === "none" && run.isolation !== "none") return "Only code that may run without a sandbox runs in it.";
+    if (tier.tier !== "none" && run.isolation === "none") return `The ${tier.tier} tier isolates every run.`;
+    return tier.refuses(run);
+  }
+
   return {
     tier: tier.tier,
-    refuses: (run) => tier.refuses(run),
+    refuses,
     async run(run, host, signal) {
-      const refusal = closing.signal.aborted ? "The sandbox is closed." : tier.refuses(run);
+      const refusal = closing.signal.aborted ? "The sandbox is closed." : refuses(run);
       if (refusal !== undefined) throw new SkillsError("SANDBOX_UNAVAILABLE", refusal);
       if (signal.aborted) return { type: "cancelled" };
       // Not AbortSignal.any: listeners on `closing` would accumulate with every run.

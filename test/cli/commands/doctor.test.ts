@@ -21,6 +21,7 @@ test("reports node, python, every tier, limits, roots and agents, and exits with
     roots: expect.arrayContaining([{ path: project.at(".agents/skills"), exists: false }]) as object[],
     agents: expect.any(Array) as unknown[],
   });
+  expect(report.tiers.map(({ tier }) => tier)).not.toContain("none");
   for (const { usable, reason } of report.tiers) expect(usable || reason !== undefined).toBe(true);
   expect(report.isolation).toBe(report.tiers.find(({ usable }) => usable)?.tier ?? null);
   expect(code).toBe(report.isolation === null ? 1 : 0);
@@ -31,7 +32,7 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     const { code, stdout } = await runCli(["doctor", "--isolation", "seatbelt"], { cwd: project.directory });
     expect(code).toBe(1);
-    expect(stdout).toContain("none: code execution is disabled");
+    expect(stdout).toContain("not available: code execution is disabled");
     expect(stdout).toMatch(/seatbelt +\S/);
   },
   60_000,

@@ -147,8 +147,9 @@ export function describeEnds(trial: Trial): void {
     // Which need not be there.
     const absent = [raised("FileNotFoundError"), raised("PermissionError")];
     const endsOf = (place: string): RunEnd[] => (place === "/dev/shm" ? [...disk, ...absent] : disk);
+    const places = ["/workspace", "/output", "/tmp", ...(trial.tier.isolates === false ? [] : ["/dev/shm"])];
     const tiny = { limits: { diskBytes: 4 * megabyte } };
-    for (const place of ["/workspace", "/output", "/tmp", "/dev/shm"]) {
+    for (const place of places) {
       ends(
         `when it fills ${place}`,
         python`
@@ -164,7 +165,7 @@ export function describeEnds(trial: Trial): void {
         tiny,
       );
     }
-    for (const place of ["/workspace", "/output", "/tmp", "/dev/shm"]) {
+    for (const place of places) {
       ends(
         `when it makes too many files in ${place}`,
         python`

@@ -36,8 +36,8 @@ export function describeLeftovers(trial: Trial): void {
       await expect.poll(hostState, patience).toEqual(before);
     }, 60_000);
 
-    it("leave nothing if their network cannot be opened", async () => {
-      if (!trial.tier.offers.includes("network")) return;
+    const hasOwnNetwork = trial.tier.isolates !== false && trial.tier.offers.includes("network");
+    it.runIf(hasOwnNetwork)("leave nothing if their network cannot be opened", async () => {
       const before = await settled();
       for (const entry of ["https://example.com:0", "https://example.com:65536", "https://", "no entry"]) {
         const run = codeRun(samples.echoes, { network: [entry] });

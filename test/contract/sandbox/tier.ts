@@ -35,6 +35,8 @@ export interface Tier {
   readonly processes: boolean;
   /** The run has its own PID, network and IPC namespaces. */
   readonly namespaces: boolean;
+  /** Absent: it isolates. */
+  readonly isolates?: false;
 }
 
 /** The outcome of a run that was not refused. */

@@ -81,6 +81,7 @@ describe("the hint of a failed run", () => {
     expect(failureHint(reported, skill)).toMatch(/\[permissions\] network = .* --grant rows\.clean:network\.$/);
     expect(failureHint(reported, code)).toMatch(/^run_code has no network/);
     expect(failureHint(reported, { ...skill, network: ["https://example.org"] })).toBeUndefined();
+    expect(failureHint(reported, { ...skill, isolation: "none" })).toBeUndefined();
   });
 
   test("is absent for anything else", () => {

@@ -21,6 +21,13 @@ _TAIL_FRAMES = 15
 _CHAIN_LIMIT = 4
 #: The directory of our own files.
 OURS = os.path.dirname(os.path.abspath(__file__)) + "/"
+_view = None
+
+
+def view_files(view) -> None:
+    """Reports files by their protocol paths, where modules have real ones."""
+    global _view
+    _view = view
 
 
 def to_raised(error: BaseException) -> dict:
@@ -66,13 +73,19 @@ def _frames(error: BaseException) -> list:
     step = error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
-        if _is_users(code.co_filename):
-            found.append((code.co_filename, step.tb_lineno or 0, code.co_name))
+        file = _viewed(code.co_filename)
+        if _is_users(file):
+            found.append((file, step.tb_lineno or 0, code.co_name))
         step = step.tb_next
     if isinstance(error, SyntaxError) and isinstance(error.filename, str) and isinstance(error.lineno, int):
-        if _is_users(error.filename):
-            found.append((error.filename, error.lineno, None))
+        file = _viewed(error.filename)
+        if _is_users(file):
+            found.append((file, error.lineno, None))
     return found
+
+
+def _viewed(file: str) -> str:
+    return file if _view is None else _view.viewed(file)
 
 
 def _is_users(file: str) -> bool:

@@ -28,9 +28,12 @@ _DOT = "\u2024"
 
 
 class SkillImporter:
-    """A finder for `sys.meta_path`. `stub(name)` returns the function for a brokered skill (C-5.5)."""
+    """
+    A finder for `sys.meta_path`. `stub(name)` returns the function for a brokered skill (C-5.5). Modules have paths in `viewed`.
+    """
 
-    def __init__(self, skills: list, brokered: list, directory: str, stub, remedy: str):
+    def __init__(self, skills: list, brokered: list, directory: str, stub, remedy: str, viewed: str = "/skills"):
+        self._viewed = viewed
         self._remedy = remedy
         self._directory = directory
         self._skills = {one["name"]: one.get("entry") for one in skills}
@@ -95,7 +98,7 @@ class SkillImporter:
             raise ImportError(f"The skill {name} has no entrypoint. Read its files in /skills/{name}/ instead of importing it.")
         prefix = to_prefix(name)
         if prefix not in self._spaces:
-            self._spaces[prefix] = SkillSpace(prefix, entry["file"], f"{self._directory}/{name}", f"/skills/{name}")
+            self._spaces[prefix] = SkillSpace(prefix, entry["file"], f"{self._directory}/{name}", f"{self._viewed}/{name}")
         entry_module = self._spaces[prefix].entry
         __import__(entry_module)
         return sys.modules[entry_module]

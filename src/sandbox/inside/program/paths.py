@@ -19,6 +19,8 @@ VIEWED = {
     "project": "/project",
     "packages": "/packages",
 }
+#: Those that are mapped without a sandbox, too: the others are directories of the host.
+VIEWED_OUTSIDE = {name: VIEWED[name] for name in ("skills", "workspace", "blobs", "output", "project")}
 
 _ONE_PATH = (
     "access chdir chmod chown getxattr lchown listdir listxattr lstat mkdir mkfifo mknod open pathconf readlink remove "
@@ -28,11 +30,16 @@ _TWO_PATHS = ("link", "rename", "replace", "symlink")
 _PATH_NAMES = ("path", "file", "filename", "src")
 
 
+def skills_of(run: dict) -> str:
+    """The directory of skills as programs know it: without a sandbox the real one, which other programs can read too."""
+    return run["roots"]["skills"] if "outside" in run else "/skills"
+
+
 class View:
     """Maps between protocol paths and real paths."""
 
-    def __init__(self, roots: dict):
-        self._pairs = [(viewed, roots[name]) for name, viewed in VIEWED.items() if roots.get(name) not in (None, viewed)]
+    def __init__(self, roots: dict, viewed_roots: dict = VIEWED):
+        self._pairs = [(viewed, roots[name]) for name, viewed in viewed_roots.items() if roots.get(name) not in (None, viewed)]
 
     @property
     def needed(self) -> bool:
@@ -61,8 +68,8 @@ class View:
         return path
 
 
-def install(view: View, modules: list) -> None:
-    """Replaces functions that take paths, also in modules that already imported them."""
+def install(view: View, modules: list, shows_real: bool = False) -> None:
+    """Replaces functions that take paths, also in modules that already imported them. `shows_real`: `getcwd` returns the real path."""
     replaced = {}
     for name in _ONE_PATH + list(_TWO_PATHS):
         original = getattr(os, name, None)
@@ -71,7 +78,8 @@ def install(view: View, modules: list) -> None:
     for original in (io.open, io.open_code):
         replaced[original] = _Viewing(original, view, 1)
     replaced[os.scandir] = _Scanning(os.scandir, view)
-    replaced[os.getcwd] = _Locating(os.getcwd, view)
+    if not shows_real:
+        replaced[os.getcwd] = _Locating(os.getcwd, view)
     for support in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
         support.update([replaced[original] for original in list(support) if original in replaced])
     for module in modules:

@@ -16,7 +16,7 @@ from types import ModuleType
 
 import paths
 from entry import call, find_function, join_args, settle
-from failures import CODE_FILE, OURS, to_raised
+from failures import CODE_FILE, OURS, to_raised, view_files
 from importer import SkillImporter, to_module
 from result import to_returned
 from runtime import Calls, install_runtime
@@ -76,7 +76,12 @@ def serve(channel, confine=None, prepare=None, execute=None) -> int:
         execute(run)
     calls = Calls(channel)
     importer = SkillImporter(
-        run["skills"], run["brokered"], run["roots"]["skills"], lambda name: _stub(calls, name), _REMEDIES[program["type"]]
+        run["skills"],
+        run["brokered"],
+        run["roots"]["skills"],
+        lambda name: _stub(calls, name),
+        _REMEDIES[program["type"]],
+        viewed=paths.skills_of(run),
     )
     importer.install()
     install_runtime(run, arrived + run["deadline_ms"] / 1000, calls, importer)
@@ -121,9 +126,12 @@ def _settle_in(run: dict, ours: list) -> None:
         sys.path.append(run["roots"]["packages"])
     if "random" in sys.modules:
         sys.modules["random"].seed()
-    view = paths.View(run["roots"])
+    is_outside = "outside" in run
+    view = paths.View(run["roots"], paths.VIEWED_OUTSIDE if is_outside else paths.VIEWED)
     if view.needed:
-        paths.install(view, [*sys.modules.values(), *ours])
+        paths.install(view, [*sys.modules.values(), *ours], shows_real=is_outside)
+    if is_outside:
+        view_files(view)
 
 
 def _hide_ourselves() -> list:
@@ -195,7 +203,7 @@ def _run_script(run: dict) -> int:
     Pyodide. Returns the exit code after the script, its exit handlers and its threads have finished.
     """
     program = run["program"]
-    viewed = f"/skills/{program['skill']}/{program['file']}"
+    viewed = f"{paths.skills_of(run)}/{program['skill']}/{program['file']}"
     real = f"{run['roots']['skills']}/{program['skill']}/{program['file']}"
     main = ModuleType("__main__")
     main.__dict__.update(__builtins__=builtins, __file__=viewed, __cached__=None)

@@ -7,7 +7,7 @@ import signal
 import sys
 
 from frames import Channel
-from paths import VIEWED
+from paths import VIEWED, skills_of
 from program import serve
 
 #: Exit status if setting up fails, before user code.
@@ -68,14 +68,15 @@ def _feed_stdin(content: bytes, directory: str) -> None:
 def _execute(run: dict) -> None:
     """Executes the interpreter of a script. The program channel is closed on exec."""
     program = run["program"]
-    interpreter = _INTERPRETERS[program["language"]]
+    outside = run.get("outside")
+    interpreter = (_INTERPRETERS if outside is None else outside)[program["language"]]
     for root, viewed in VIEWED.items():
-        if run["roots"].get(root) not in (None, viewed):
+        if outside is None and run["roots"].get(root) not in (None, viewed):
             raise RuntimeError(f"{program['language']} cannot use {viewed} in this tier.")
     # Python ignores both; other programs expect the default.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    file = f"/skills/{program['skill']}/{program['file']}"
+    file = f"{skills_of(run)}/{program['skill']}/{program['file']}"
     os.execve(interpreter, [interpreter, file, *program["argv"]], dict(os.environ))
 
 

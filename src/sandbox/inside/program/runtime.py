@@ -50,7 +50,8 @@ def install_runtime(run: dict, deadline: float, calls, importer) -> None:
     runtime.args = program.get("args")
     runtime.run_id = run["run_id"]
     runtime.deadline = deadline
-    runtime.blobs = Blobs(run["blobs"], run["roots"]["blobs"], calls)
+    directory = run["roots"]["blobs"]
+    runtime.blobs = Blobs(run["blobs"], directory, calls, viewed=directory if "outside" in run else "/blobs")
     runtime.result = to_envelope
     runtime.secret = _secrets(run["secrets"], program["type"])
     runtime.skill = _skills(importer, run["limits"]["result_bytes"])
@@ -144,7 +145,8 @@ class Calls:
 class Blobs:
     """Blob ids are accepted with or without `blob:`."""
 
-    def __init__(self, mounted: list, directory: str, calls):
+    def __init__(self, mounted: list, directory: str, calls, viewed: str = "/blobs"):
+        self._viewed = viewed
         self._mounted = {one["id"]: dict(one) for one in mounted}
         self._directory = directory
         self._calls = calls
@@ -159,7 +161,7 @@ class Blobs:
 
     def path(self, blob_id: str) -> str:
         """The path of the mounted blob, read-only."""
-        return f"/blobs/{self._find(blob_id)['id']}"
+        return f"{self._viewed}/{self._find(blob_id)['id']}"
 
     def open(self, blob_id: str, mode: str = "r", **options):
         """Opens a blob for reading, as UTF-8 text or, with mode "rb", as bytes."""

@@ -1,4 +1,4 @@
-"""Finds the files in `/output`, after every process of the run is dead."""
+"""Finds and sends the files in `/output`, after every process of the run is dead."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import stat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Iterator
+
+    from frames import Channel
 
 DEEPEST = 32
 LONGEST_PATH = 1024
@@ -70,6 +72,21 @@ def open_left(directory: str, left: Left) -> int:
         return _open_file(name, parent)
     finally:
         os.close(parent)
+
+
+def send(control: Channel, descriptor: int, directory: str, left: Left) -> None:
+    """Sends the file over the control channel, which is `descriptor`."""
+    file = open_left(directory, left)
+    try:
+        control.send({"type": "file", "path": left.path, "bytes": left.size})
+        offset = 0
+        while offset < left.size:
+            sent = os.sendfile(descriptor, file, offset, left.size - offset)
+            if sent == 0:
+                raise OSError(0, "A file was truncated while it was read.")
+            offset += sent
+    finally:
+        os.close(file)
 
 
 def _walk(directory: int, prefix: str, depth: int) -> Iterator[Left | tuple]:

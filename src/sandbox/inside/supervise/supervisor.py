@@ -128,7 +128,7 @@ def _supervise(control: Channel, family: processes.Family, start: dict, alone: b
     except collect.TooMuch as limit:
         killed = killed or str(limit)
     for left in found.files:
-        _send_file(control, roots["output"], left)
+        collect.send(control, CONTROL, roots["output"], left)
     code = os.waitstatus_to_exitcode(status)
     # As in shells, for a program that was killed.
     exit_code = 128 - code if code < 0 else code
@@ -153,17 +153,3 @@ def _wait(control: Channel, family: processes.Family, watched: watch.Watch) -> s
         limit = watched.look()
         if limit is not None:
             return limit
-
-
-def _send_file(control: Channel, directory: str, left: collect.Left) -> None:
-    file = collect.open_left(directory, left)
-    try:
-        control.send({"type": "file", "path": left.path, "bytes": left.size})
-        offset = 0
-        while offset < left.size:
-            sent = os.sendfile(CONTROL, file, offset, left.size - offset)
-            if sent == 0:
-                raise OSError(0, "A file was truncated while it was read.")
-            offset += sent
-    finally:
-        os.close(file)
