@@ -2,6 +2,7 @@ import * as z from "zod";
 import { manifestSchema } from "../dist/skills/manifest/manifest.js";
 import { problemSchema } from "../dist/skills/rules/problem.js";
 import { toolDefinitions } from "../dist/tools/tools.js";
+import { policySchema } from "../dist/trust/policy/policy-schema.js";
 import { availableSkillSchema } from "../dist/wire/available-skill.js";
 import { availableSkillsUpdateSchema, sessionUpdateSchema } from "../dist/wire/available-skill.js";
 
@@ -12,6 +13,7 @@ const published = {
   SessionUpdate: sessionUpdateSchema,
   "skill.toml": manifestSchema,
   problem: problemSchema,
+  policy: policySchema,
 };
 
 /**

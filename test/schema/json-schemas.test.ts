@@ -3,6 +3,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { jsonSchemas } from "../../.config/json-schemas.js";
 import { manifestSchema } from "../../src/skills/manifest/manifest.ts";
+import { checkPolicy } from "../../src/trust/policy/check-policy.ts";
+import { policySchema } from "../../src/trust/policy/policy-schema.ts";
 import { availableSkillSchema, sessionUpdateSchema } from "../../src/wire/available-skill.ts";
 
 const folder = new URL("../../schema/", import.meta.url);
@@ -67,4 +69,40 @@ test.each([
 ])("the extended SessionUpdate validates its own kind and accepts every other one: %j", (value, valid) => {
   expect(sessionUpdateSchema.safeParse(value).success).toBe(valid);
   expect(compiled("SessionUpdate.json")(value)).toBe(valid);
+});
+
+const digest = `sha256:${"0".repeat(64)}`;
+
+test.each([
+  [{}, true],
+  [{ $schema: "policy.json", runs: "ask", prompts: false, project: "read" }, true],
+  [{ skills: { allow: ["acme.*"], deny: [] } }, true],
+  [{ grants: [{ skill: "a", digest, capabilities: { network: ["https://x.org"], isolation: "none" } }] }, true],
+  [{ grants: [{ source: "https://x.org", commit: "0".repeat(40) }] }, true],
+  [{ runs: "never" }, false],
+  [{ prompts: "no" }, false],
+  [{ skill: {} }, false],
+  [{ skills: [] }, false],
+  [{ skills: { denied: [] } }, false],
+  [{ skills: { deny: [1] } }, false],
+  [{ grants: [{ skill: "a" }] }, false],
+  [{ grants: [{ skill: "a", digest: "sha256:0" }] }, false],
+  [{ grants: [{ skill: "a", digest, source: "https://x.org" }] }, false],
+  [[], false],
+])("the JSON Schema, the zod schema and the check agree on the policy %j", (value, valid) => {
+  expect(policySchema.safeParse(value).success).toBe(valid);
+  expect(compiled("policy.json")(value)).toBe(valid);
+  expect(checkPolicy("p.json", JSON.stringify(value), "/home/ada").policy !== undefined).toBe(valid);
+});
+
+test("the example of a policy in schema/README.md is valid", () => {
+  const readme = readFileSync(new URL("README.md", folder), "utf8");
+  const [, example = ""] = /```json\n([^]*?)```/.exec(readme) ?? [];
+  expect(checkPolicy("p.json", example, "/home/ada").problems).toEqual([]);
+  expect(compiled("policy.json")(JSON.parse(example))).toBe(true);
+});
+
+test("schema/README.md documents every key of a policy", () => {
+  const readme = readFileSync(new URL("README.md", folder), "utf8");
+  for (const key of Object.keys(policySchema.shape)) if (key !== "$schema") expect(readme).toContain(`\`${key}\``);
 });

@@ -1,0 +1,58 @@
+import * as z from "zod";
+import { commitForm, digestForm, lists, policyLimits, settings } from "./policy-file.ts";
+
+/*
+ * The form of a policy file, for editors: `schema/policy.json` is generated from it. `checkPolicy` validates, which knows positions and
+ * more rules, and loads no library.
+ */
+
+const text = z.string().min(1).max(policyLimits.entryLength);
+const entries = z.array(text).max(policyLimits.entries);
+
+const capabilities = z
+  .strictObject({
+    network: entries.describe("Origins as the skill asks for them, such as https://api.example.com.").optional(),
+    secrets: entries.describe("Names of secrets.").optional(),
+    project: z.enum(["none", "read", "write"]).optional(),
+    isolation: z.literal("none").describe("Its code may run without a sandbox.").optional(),
+    tools: entries.describe("Tools of the wrapped agent, as the skill lists them.").optional(),
+  })
+  .describe("What is granted beyond the sandbox.");
+
+const grant = z.union([
+  z.strictObject({
+    skill: text,
+    digest: z.string().regex(digestForm).describe("As acp-skills show prints it."),
+    capabilities: capabilities.optional(),
+  }),
+  z.strictObject({
+    source: z.string().regex(/^https?:\/\/[^/\s]/),
+    commit: z.string().regex(commitForm),
+    skill: text.describe("A pattern. Default: all skills of the source.").optional(),
+    capabilities: capabilities.optional(),
+  }),
+]);
+
+const ofSettings = Object.entries(settings).map(([name, { values, about }]) => [
+  name,
+  z
+    .literal([...values])
+    .describe(about)
+    .optional(),
+]);
+
+const ofLists = Object.entries(lists).map(([name, { about }]) => [
+  name,
+  z.strictObject({ allow: entries.optional(), deny: entries.optional() }).describe(about).optional(),
+]);
+
+/** `acp-skills.policy.json`. */
+export const policySchema = z.strictObject({
+  $schema: z.string().optional(),
+  ...(Object.fromEntries([...ofSettings, ...ofLists]) as Readonly<Record<string, z.ZodType>>),
+  grants: z
+    .array(grant)
+    .max(policyLimits.grants)
+    .describe("What is approved beforehand. The policy of a project cannot grant anything.")
+    .optional(),
+});
