@@ -1,5 +1,3 @@
-import * as z from "zod";
-
 /** What a skill can be allowed beyond its sandbox. Lists have no order. */
 export interface Capabilities {
   /** Origins, such as `https://*.example.org`. */
@@ -13,16 +11,6 @@ export interface Capabilities {
   /** Tools of the inner agent that are used without asking, as the skill writes them: `Bash(git:*)`, `Read`. */
   readonly tools: readonly string[];
 }
-
-const texts = z.array(z.string()).readonly();
-
-export const capabilitiesSchema = z.strictObject({
-  network: texts.default([]),
-  secrets: texts.default([]),
-  project: z.enum(["none", "read", "write"]).default("none"),
-  isolation: z.literal("none").exactOptional(),
-  tools: texts.default([]),
-});
 
 export const noCapabilities: Capabilities = Object.freeze({
   network: Object.freeze([]),

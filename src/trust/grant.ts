@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { capabilitiesSchema, covers } from "./capabilities.ts";
+import { covers } from "./capabilities.ts";
 import type { Capabilities } from "./capabilities.ts";
 
 /** How far an approval reaches, from narrow to wide: this call, this session, this project, everywhere. */
@@ -33,6 +33,16 @@ const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const time = z.iso.datetime();
 
 const caller = z.strictObject({ skill: text, digest });
+
+const texts = z.array(z.string()).readonly();
+
+const capabilitiesSchema = z.strictObject({
+  network: texts.default([]),
+  secrets: texts.default([]),
+  project: z.enum(["none", "read", "write"]).default("none"),
+  isolation: z.literal("none").exactOptional(),
+  tools: texts.default([]),
+});
 
 /** Allows exactly these bytes to do exactly this. */
 export const grantSchema = z.strictObject({

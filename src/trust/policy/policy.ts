@@ -25,7 +25,7 @@ export interface Policy {
   /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */
   deniesLicense(license: string): PolicyRefusal | undefined;
   /** The grant that the policy gives for this version, and the file with it; undefined if it gives none. */
-  grants(subject: Subject): { readonly capabilities: Capabilities; readonly file: string } | undefined;
+  readonly grants: (subject: Subject) => { readonly capabilities: Capabilities; readonly file: string } | undefined;
 }
 
 export interface PolicyRefusal {
