@@ -11,6 +11,7 @@ const subject = {
   digest: `sha256:${"a".repeat(64)}`,
   isOwn: true,
   source: "/home/ada/.agents/skills",
+  directory: "/skills/a",
 };
 
 function titleOf(changes: Partial<Asked>): string {

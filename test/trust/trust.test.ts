@@ -17,6 +17,7 @@ const subject = {
   digest: digest("a"),
   isOwn: true,
   source: "/home/ada/.agents/skills",
+  directory: "/skills/a",
 };
 
 function fileOf(path: string, text: string): CopiedFile {
@@ -298,6 +299,7 @@ describe("skills that came with a project", () => {
     version: "1.0.0",
     isOwn: false,
     source: "/work/shop/.agents/skills",
+    directory: "/skills/a",
     directory: "/work/shop/.agents/skills/notes",
   };
 
@@ -315,7 +317,7 @@ describe("skills that came with a project", () => {
     ]);
     expect(await trust.mayRead({ ...skill, name: "other" }, nobody, signal)).toMatchObject({ allowed: true });
     expect((await store.read({ project: "/work/shop" })).trusted).toMatchObject({ who: "ada" });
-    const elsewhere = { ...skill, source: "/work/evil/.agents/skills" };
+    const elsewhere = { ...skill, source: "/work/evil/.agents/skills", directory: "/skills/a" };
     expect(await trust.mayRead(elsewhere, nobody, signal)).toMatchObject({ allowed: false });
   });
 
