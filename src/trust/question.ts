@@ -92,8 +92,8 @@ export function askAboutSkill(asked: Asked): Question {
     about,
     title: toLine(parts.join("; ")),
     options: optionsFor(reach, `Trust this exact version${wordsOf(reach)}`, "Run once", "Block this skill"),
-    wants: inWords(wants, Infinity).map(toLine),
-    widened: inWords(news, Infinity).map(toLine),
+    wants: inWords(wants, Infinity).map(toLongLine),
+    widened: inWords(news, Infinity).map(toLongLine),
     changed,
     skill: { name, version, digest },
   };
@@ -135,8 +135,14 @@ function whatOf(wants: Capabilities, news: Capabilities | undefined): string {
   return `NEW: ${inWords(news).join(", ")}${old}`;
 }
 
+const longestLine = 64 * 1024;
+
+function toLongLine(text: string): string {
+  return toLine(text, longestLine);
+}
+
 /** Control and bidirectional characters could make a title look like another one. */
-function toLine(text: string): string {
+function toLine(text: string, longest = longestTitle): string {
   const line = text.replace(/\s+/gu, " ").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, "\u{FFFD}");
-  return line.length <= longestTitle ? line : `${line.slice(0, longestTitle - 1)}…`;
+  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }
