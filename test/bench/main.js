@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { measureApprovals } from "./approvals.js";
 import { readSamples } from "./corpus.js";
 import { measureEdits } from "./edits.js";
 import { measureHostile } from "./hostile.js";
@@ -41,6 +42,7 @@ const figures = {
   start: measureStart,
   tools: measureTools,
   running: measureRunning,
+  approvals: measureApprovals,
 };
 
 const { values } = parseArgs({

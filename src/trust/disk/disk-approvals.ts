@@ -1,4 +1,4 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { copyFile, link } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as pauseFor } from "node:timers/promises";
@@ -157,9 +157,11 @@ class DiskApprovals implements ApprovalStore {
 
   async #makeDirectories(): Promise<void> {
     const { root, projects, copies, lock } = this.#files;
-    for (const directory of [root, projects, copies, lock]) makeOwnDirectories(directory, 0o700);
+    const all = [root, projects, copies, lock];
+    const isNew = !all.every((directory) => existsSync(directory));
+    for (const directory of all) makeOwnDirectories(directory, 0o700);
     // Otherwise a power failure could remove the directories of what was reported as stored.
-    for (const directory of [root, path.dirname(root)]) await syncDirectory(directory);
+    if (isNew) for (const directory of [root, path.dirname(root)]) await syncDirectory(directory);
   }
 }
 
