@@ -165,6 +165,24 @@ describe.runIf(onPosix)("code without a sandbox", { timeout: 30_000 }, () => {
     },
   );
 
+  test("ends although a process that it started lives on and holds its output open", async () => {
+    const code = python`
+      import os, subprocess, sys, time
+
+      def main():
+          sleep = "import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)"
+          subprocess.Popen([sys.executable, "-c", sleep])
+          time.sleep(0.5)
+          os.kill(os.getppid(), 9)
+          time.sleep(1000)
+    `;
+    const { end, host } = await run(codeRun(code, { limits: { timeoutMs: 600_000 } }));
+    expect(end).toMatchObject({ type: "crashed" });
+    const pid = Number(host.stdout.trim());
+    expect(pidExists(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
+  });
+
   test("ends if it kills the process that watches it", async () => {
     const code = "import os, time\ndef main():\n    os.kill(os.getppid(), 9)\n    time.sleep(1000)\n";
     expect((await run(codeRun(code))).end).toMatchObject({ type: "crashed" });
