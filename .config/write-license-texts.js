@@ -53,8 +53,7 @@ if (directory === undefined) throw new Error("Give the directory of the package 
 
 const texts = Object.entries(licenses).map(([id, { from, until, also = "" }]) => {
   const file = path.join(directory, "licenses", `${id}.json`);
-  const { licenseText } = /** @type {{ licenseText: string }} */ (JSON.parse(readFileSync(file, "utf8")));
-  const words = wordsOf(licenseText);
+  const words = wordsOf(readText(file));
   const whole = countWords([...words, ...wordsOf(also)]);
   const terms = countWords(termsOf(words, from, until, id));
   return { id, whole, terms };
@@ -66,6 +65,18 @@ const data = {
 };
 const target = new URL("../src/skills/licenses/license-texts.json", import.meta.url);
 writeFileSync(target, `${JSON.stringify(data, null, 2)}\n`);
+
+/**
+ * @param {string} file
+ * @returns {string}
+ */
+function readText(file) {
+  /** @type {unknown} */
+  const license = JSON.parse(readFileSync(file, "utf8"));
+  const isLicense = typeof license === "object" && license !== null && "licenseText" in license;
+  if (!isLicense || typeof license.licenseText !== "string") throw new Error(`${file} has no licenseText.`);
+  return license.licenseText;
+}
 
 /**
  * @param {{ whole: ReadonlyMap<string, number>, terms: ReadonlyMap<string, number> }} text

@@ -27,6 +27,7 @@ export const commands = {
   tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/tools.ts") },
   blobs: { summary: "List, read and delete stored blobs", load: () => import("./commands/blobs.ts") },
   ledger: { summary: "Show which skills were used, when and by whom", load: () => import("./commands/ledger.ts") },
+  licenses: { summary: "List the licenses of skills", load: () => import("./commands/licenses.ts") },
   "mcp-bridge": { load: () => import("./commands/mcp-bridge.ts") },
 } satisfies Readonly<Record<string, Entry>>;
 

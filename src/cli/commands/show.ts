@@ -1,6 +1,9 @@
+import { runInSlices } from "../../base/slices.ts";
 import { callsOf } from "../../runs/plan/dependencies.ts";
 import type { CalledSkill } from "../../runs/plan/dependencies.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
+import { findLicense } from "../../skills/licenses/find-license.ts";
+import type { SkillLicense } from "../../skills/licenses/find-license.ts";
 import { openSkillHasher } from "../../skills/hash/hash-skill.ts";
 import type { HashedSkill } from "../../skills/hash/hash-skill.ts";
 import type { DeclaredArgument } from "../../skills/manifest/argument-type.ts";
@@ -14,6 +17,7 @@ import { listing, notes } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
 import { openListing } from "../open-listing.ts";
 import { labelled, padToWidth } from "../report/columns.ts";
+import { licenseEvidence } from "../report/license-evidence.ts";
 import { safeLines } from "../report/safe-text.ts";
 import { shownPath } from "../report/shown-path.ts";
 import type { Terminal } from "../report/terminal.ts";
@@ -44,6 +48,7 @@ export const command = defineCommand({
       offered,
       hashed: await openSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
+      license: await runInSlices(findLicense(source, offered.skill)),
     };
     if (options.json === true) await terminal.printJson(toShownSkill(facts));
     else await terminal.print(describe(facts, terminal));
@@ -57,6 +62,7 @@ interface Facts {
   readonly hashed: HashedSkill;
   /** Skills with permissions that its code can call. */
   readonly calls: readonly CalledSkill[];
+  readonly license: SkillLicense;
 }
 
 /** Everything about one skill, keys in a fixed order. */
@@ -83,7 +89,7 @@ function readBody({ file }: Skill): string {
 }
 
 /** Human-readable text for one skill: its fields, inputs, permissions and files, its problems, and its instructions. */
-function* describe({ offered, hashed, calls }: Facts, { cwd, paint }: Terminal): Iterable<string> {
+function* describe({ offered, hashed, calls, license }: Facts, { cwd, paint }: Terminal): Iterable<string> {
   const { skill, sources, versions, problems } = offered;
   const files = hashed.files.slice(0, maxListedFiles);
   const field = labelled(paint, 15);
@@ -94,6 +100,7 @@ function* describe({ offered, hashed, calls }: Facts, { cwd, paint }: Terminal):
   yield field("namespace", skill.namespace);
   yield field("description", skill.description);
   yield field("license", skill.license);
+  yield field("license files", licenseEvidence(license));
   yield field("compatibility", skill.compatibility);
   yield field("allowed tools", skill.allowedTools?.join(", "));
   yield field("tags", skill.tags.join(", "));
