@@ -3,7 +3,9 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { isSkillsError, SkillsError } from "../errors.ts";
 import type { Clock } from "../base/clock.ts";
+import { LimitedMap } from "../base/limited-map.ts";
 import type { Log } from "../base/log.ts";
+import { identityOf } from "../base/paths/directory-identity.ts";
 import type { SandboxOptions, TierReport } from "../sandbox/choose-sandbox.ts";
 import { findPython } from "../sandbox/find/find-programs.ts";
 import { liesIn } from "../base/paths/is-within.ts";
@@ -52,6 +54,8 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
   ]);
   const records = diskRunStore(runRecordsIn(dataDirectory), { log });
   const concurrency = Math.max(2, availableParallelism());
+  const digests = new LimitedMap<string, Promise<string>>(100);
+
   async function open(everyTier: boolean) {
     const [{ openSandbox }, { openEgressProxy }] = await Promise.all([
       import("../sandbox/choose-sandbox.ts"),
@@ -100,9 +104,18 @@ export function openRunEnvironment(settings: RunSettings): LocalRunEnvironment {
     async findPackages(skill, requirements) {
       const python = await findPython();
       if ("reason" in python) return undefined;
-      const { findPackagesOf } = await import("../sandbox/requirements/package-cache.ts");
+      const [{ findPackagesOf }, { digestOfPackages }] = await Promise.all([
+        import("../sandbox/requirements/package-cache.ts"),
+        import("../sandbox/requirements/packages-digest.ts"),
+      ]);
       const cache = packagesIn(dataDirectory);
-      return await findPackagesOf(skill.directory, { requirements, python: python.executable, cache });
+      const directory = await findPackagesOf(skill.directory, { requirements, python: python.executable, cache });
+      if (directory === undefined) return undefined;
+      // What is installed does not change; what is installed anew is another directory.
+      const key = JSON.stringify([directory, identityOf(directory)]);
+      const digest = digests.get(key) ?? digestOfPackages(directory);
+      digests.set(key, digest);
+      return { directory, digest: await digest };
     },
     clock,
     concurrency,

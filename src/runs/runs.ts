@@ -14,6 +14,8 @@ import type { Arguments, CodeRunRequest } from "./plan/plan-run.ts";
 import { planSkillRun } from "./plan/plan-skill-run.ts";
 import type { SkillRunRequest } from "./plan/plan-skill-run.ts";
 import type { RunResult } from "./record/run-result.ts";
+import { replayRun } from "./replay/replay-run.ts";
+import type { Replay, ReplayOptions } from "./replay/replay-run.ts";
 import { createHistory } from "./record/run-recorder.ts";
 import type { RunCaller } from "./run-caller.ts";
 import { createRunQueue } from "./run-queue.ts";
@@ -46,12 +48,14 @@ export interface Runs {
    * RUNTIME_BUSY. Rejects with the reason of `signal`.
    */
   run(spec: RunSpec, caller: RunCaller, signal: AbortSignal): Promise<RunResult>;
+  /** Runs a recorded run of any owner again and compares; see `replayRun`. For people only. */
+  replay(runId: string, caller: RunCaller, signal: AbortSignal): Promise<Replay>;
 }
 
 export interface RunsOptions extends Omit<ExecutionEnvironment, "runNested">, RunQueueOptions {
   readonly trust: Trust;
   readonly configured: ConfiguredGrants;
-  readonly records: Pick<RunStore, "keep">;
+  readonly records: Pick<RunStore, "keep" | "read" | "list">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -92,7 +96,7 @@ class StagedRuns implements Runs {
     const once: AllowedOnce = new Set();
     const { result } = await this.#recorded({ spec, caller, signal, once }, async (run) => {
       // Before the queue: neither a refusal nor a person should have to wait.
-        await authorize(spec, caller, { trust, signal, once });
+      await authorize(spec, caller, { trust, signal, once });
       run.tell({ type: "queued", behind: this.#queue.behind });
       const leave = await this.#queue.enter(caller.owner, signal);
       try {
@@ -102,6 +106,12 @@ class StagedRuns implements Runs {
       }
     });
     return result;
+  }
+
+  async replay(runId: string, caller: RunCaller, signal: AbortSignal): Promise<Replay> {
+    const { records, newRunId } = this.#options;
+    const run: ReplayOptions["run"] = (...given) => this.run(...given);
+    return await replayRun(runId, caller, signal, { records, newRunId, environment: this.#options, run });
   }
 
   /** Tells how the run ended, and keeps its record; the answer does not wait for that. */

@@ -397,7 +397,7 @@ test("missing packages are reported with the command that installs them", async 
     { name: "a.b" },
     {
       findPackages: (_skill: unknown, bytes: Uint8Array) =>
-        Promise.resolve(`/cache/${Buffer.from(bytes).toString().trim()}`),
+        Promise.resolve({ directory: `/cache/${Buffer.from(bytes).toString().trim()}`, digest: "sha256:12" }),
     },
   );
   expect(run.packages).toBe("/cache/left-pad==1.0");

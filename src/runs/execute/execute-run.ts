@@ -71,7 +71,7 @@ export async function executeRun(
   around?: Nesting,
 ): Promise<EndedRun> {
   const { spec, caller, tell, signal } = current;
-  const { sandbox, run } = await prepareRun(spec, caller, environment, signal);
+  const { sandbox, run, packages } = await prepareRun(spec, caller, environment, signal);
   const release = await holdBlobs(caller, spec);
   try {
     const start = environment.clock.now();
@@ -88,7 +88,7 @@ export async function executeRun(
     const below = { ...nesting, depth: depth + 1, hidden: [...hidden, ...Object.values(run.secrets)] };
     const called = callableSkills(current, below, environment);
     const record = recordRun({ spec, caller, mask, callSkill: called.call, budget, tell });
-    tell({ type: "started", isolation: sandbox.tier });
+    tell({ type: "started", isolation: sandbox.tier, ...(packages !== undefined && { packages: packages.digest }) });
     const end = await sandbox.run(run, record.host, signal);
     // The caller has gone: there is nobody to be told.
     if (end.type === "cancelled") signal.throwIfAborted();

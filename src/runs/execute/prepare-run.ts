@@ -24,14 +24,21 @@ export interface RunEnvironment {
   readonly readSecret: (name: string, skill: string) => Promise<string | undefined>;
   /** Why a directory cannot be a run's project; undefined where it can. */
   readonly refuseProject: (directory: string) => string | undefined;
-  /** The directory of the packages that a skill's requirements file asks for; undefined where they are not installed. */
-  readonly findPackages: (skill: Skill, requirements: Uint8Array) => Promise<string | undefined>;
+  /** The packages that a skill's requirements file asks for; undefined where they are not installed. */
+  readonly findPackages: (skill: Skill, requirements: Uint8Array) => Promise<InstalledPackages | undefined>;
+}
+
+export interface InstalledPackages {
+  readonly directory: string;
+  /** `sha256:…` of what is installed. */
+  readonly digest: string;
 }
 
 /** A run with everything that its spec only names. */
 export interface PreparedRun {
   readonly sandbox: Sandbox;
   readonly run: SandboxRun;
+  readonly packages: InstalledPackages | undefined;
 }
 
 /**
@@ -54,7 +61,7 @@ export async function prepareRun(
   const requested = mounts[own] && permissionsOf(mounts[own].skill).isolation;
   if (spec.needs.isolation !== requested) throw skillChanged(spec.skill?.name ?? "");
   const isOutside = requested === "none";
-  const packages = await findPackages(mounts[own]?.skill, skills[own], environment);
+  const packages = await findPackages(mounts[own], caller, environment);
   const run: SandboxRun = {
     runId: spec.runId,
     program: spec.program,
@@ -70,12 +77,12 @@ export async function prepareRun(
     network: spec.needs.network,
     limits: spec.limits,
     ...(project !== undefined && { project }),
-    ...(packages !== undefined && { packages }),
+    ...(packages !== undefined && { packages: packages.directory }),
     ...(isOutside && { isolation: "none" }),
   };
   const sandbox = await (isOutside ? environment.withoutSandbox() : environment.sandbox());
   const refusal = sandbox.refuses(run);
-  if (refusal === undefined) return { sandbox, run };
+  if (refusal === undefined) return { sandbox, run, packages };
   const hint = "acp-skills doctor reports what this machine supports.";
   throw new SkillsError("SANDBOX_UNAVAILABLE", refusal, { facts: { hint } });
 }
@@ -121,17 +128,19 @@ export function toMountedSkill(source: SkillSource, { skill, files }: PlannedMou
   });
 }
 
-async function findPackages(
-  skill: Skill | undefined,
-  mounted: MountedSkill | undefined,
-  environment: RunEnvironment,
-): Promise<string | undefined> {
-  const file = mounted?.files.find(({ path }) => path === requirementsFile);
-  if (skill === undefined || file === undefined) return undefined;
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of file.read()) chunks.push(chunk);
-  const directory = await environment.findPackages(skill, Buffer.concat(chunks));
-  if (directory !== undefined) return directory;
+/** The packages of a skill; undefined if it asks for none. Throws SKILL_NOT_READY where they are not installed. */
+export async function findPackages(
+  mount: PlannedMount | undefined,
+  { sourceOf }: Pick<RunCaller, "sourceOf">,
+  environment: Pick<RunEnvironment, "findPackages">,
+): Promise<InstalledPackages | undefined> {
+  const file = mount?.files.find(({ path }) => path === requirementsFile);
+  if (mount === undefined || file === undefined) return undefined;
+  const { skill } = mount;
+  const requirements = readPlannedFile(sourceOf(skill), skill.directory, file);
+  if (requirements === undefined) throw skillChanged(skill.name, file.path);
+  const packages = await environment.findPackages(skill, requirements);
+  if (packages !== undefined) return packages;
   throw new SkillsError("SKILL_NOT_READY", `The packages of the skill ${skill.name} are not installed.`, {
     facts: { hint: `The user can install them with: acp-skills install ${skill.name}`, retryable: false },
   });

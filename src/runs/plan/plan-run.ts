@@ -89,7 +89,7 @@ export async function toSpec(
     brokered: called,
     blobs: blobs.map(({ id, kind, size, sha256 }) => ({ id, kind, size, sha256 })),
     ...limitsOf({ timeoutMs: request.timeoutMs, leftMs: outer?.leftMs }, skill),
-    needs: skill ? permissionsOf(skill) : nothing,
+    needs: skill ? permissionsOf(skill) : noNeeds,
     owner: caller.owner,
     ...(caller.sessionId !== undefined && { session: caller.sessionId }),
     door: caller.door,
@@ -97,7 +97,8 @@ export async function toSpec(
   };
 }
 
-const nothing = { network: [], secrets: [], project: "none" } as const;
+/** Of code that the model wrote. */
+export const noNeeds: RunSpec["needs"] = { network: [], secrets: [], project: "none" };
 
 /** Skills that other code can import directly, and those that need a sandbox of their own (CONTRACT C-5.5). */
 export function splitByNeeds(

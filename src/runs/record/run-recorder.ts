@@ -19,8 +19,8 @@ export interface History {
   readonly failed: (error: unknown, isCancelled: boolean) => void;
 }
 
-/** Of further events only the last is kept. */
-const maxKeptEvents = 200;
+/** Of further events only the last is kept. Blobs and called skills have lower limits of their own. */
+const maxKeptEvents = 1_000;
 
 export function createHistory(
   spec: RunSpec,
@@ -150,10 +150,10 @@ export function recordRun({ spec, caller, mask, callSkill, budget, tell }: Recor
     told.push(toPlainText(decoders[stream].decode(bytes, { stream: true })));
   }
 
-  async function keep(kind: string, content: AsyncIterable<Uint8Array>): Promise<string> {
+  async function keep(kind: string, content: AsyncIterable<Uint8Array>, path?: string): Promise<string> {
     const { id, size } = await budget.keep(mask.iterable(content), (counted) => store.put(owner, kind, counted));
     blobs.push(id);
-    tell({ type: "blob_kept", blobId: id, kind, sizeBytes: size });
+    tell({ type: "blob_kept", blobId: id, kind, sizeBytes: size, ...(path !== undefined && { path }) });
     return id;
   }
 
@@ -166,13 +166,14 @@ export function recordRun({ spec, caller, mask, callSkill, budget, tell }: Recor
         return await keep(parsed?.base64 === false ? parsed.kind : "application/octet-stream", content);
       },
       callSkill,
-      async output(path, _size, content) {
+      async output(file, _size, content) {
+        const path = mask.plain(file);
         try {
-          files.push({ path: mask.plain(path), blobId: await keep(toMimeType(path), content) });
+          files.push({ path, blobId: await keep(toMimeType(file), content, path) });
         } catch (error) {
           // A refusal by the store must not take the result away from a run that has ended.
           if (!isSkillsError(error)) throw error;
-          refused.push({ path: mask.plain(path), why: error.message });
+          refused.push({ path, why: error.message });
         }
       },
     },
