@@ -100,6 +100,7 @@ class SkillsApp implements App {
     this.toolbox = {
       call: async (...given) => (await this.#opened()).toolbox.call(...given),
       check: async (...given) => (await this.#opened()).toolbox.check(...given),
+      replay: async (...given) => (await this.#opened()).toolbox.replay(...given),
     };
   }
 

@@ -7,6 +7,7 @@ import type { LedgerEntry } from "../ledger/ledger.ts";
 import { denied } from "../runs/authorize/authorize.ts";
 import { subjectOf } from "../runs/authorize/trust-request.ts";
 import { maxMountedBytes } from "../runs/plan/run-limits.ts";
+import type { Replay } from "../runs/replay/replay-run.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
@@ -19,7 +20,8 @@ import { checkInput } from "./input/check-input.ts";
 import { defaultLimits } from "./input/limits.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import { projectFiles } from "./project-files.ts";
-import type { RunContext, Tool, ToolCaller, ToolName, UsedSkill } from "./tool.ts";
+import { endingOf, openCallReporter } from "./report-calls.ts";
+import type { RunContext, Tool, ToolCaller, ToolName } from "./tool.ts";
 import { availableTools } from "./tools.ts";
 import { isDoorOfModels, toVisibleSource, viewSkills, visibleTo } from "./view/skill-view.ts";
 
@@ -52,33 +54,22 @@ export interface Toolbox {
   call(name: string, args: unknown, context: ToolCaller, signal?: AbortSignal): Promise<unknown>;
   /** What a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
   check(name: string, args: unknown, context: ToolCaller): Promise<unknown>;
+  /** Runs a recorded run of any owner again and compares, see `Runs`. For people only. Throws as `call` does. */
+  replay(runId: string, context: ToolCaller, signal?: AbortSignal): Promise<Replay>;
 }
 
 const never = new AbortController().signal;
 
 export function openToolbox(options: ToolboxOptions): Toolbox {
-  const {
-    blobs,
-    source,
-    hasher,
-    log,
-    trust,
-    runs,
-    onUse,
-    limits = defaultLimits,
-    now = Date.now,
-    newErrorId,
-  } = options;
+  const { blobs, source, hasher, log, trust, runs, limits = defaultLimits, now = Date.now } = options;
   const guideFor = openGuides(limits);
-  const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId });
+  const toInternal = (error: unknown): SkillsError => toInternalError(error, { log, newErrorId: options.newErrorId });
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
     const { owner, door, sessionId, label, project, projectIdentity, skills, ask } = caller;
     const visible = visibleTo(door, skills.snapshot, caller.visible);
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
-    const reportSkillCalls = onSkillCalls((skill, ending) => {
-      report(caller, "execute_skill", ending, skill);
-    });
+    const reportSkillCalls = reporter.skillCalls(caller);
     let seen: SkillSource | undefined;
     const sourceOf: RunContext["sourceOf"] = (skill) =>
       skill === guideSkill.skill ? guide().source : (seen ??= toVisibleSource(source, skills.snapshot, visible));
@@ -132,24 +123,20 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   ): Promise<{ readonly tool: Tool; readonly input: unknown; readonly context: RunContext }> {
     const tool = findTool(name, caller.tools);
     const input = checkInput(tool, args);
+    return { tool, input, context: await openContext(caller, signal, onEvent) };
+  }
+
+  async function openContext(
+    caller: ToolCaller,
+    signal: AbortSignal,
+    onEvent: RunListener | undefined,
+  ): Promise<RunContext> {
     signal.throwIfAborted();
     await caller.skills.ready;
     signal.throwIfAborted();
     const context = toRunContext(caller, onEvent);
     await runs?.notice(caller.skills.snapshot, context);
-    return { tool, input, context };
-  }
-
-  function report(caller: ToolCaller, tool: string, ending: Ending, skill: UsedSkill | undefined): void {
-    const { sessionId, door } = caller;
-    const digest = skill?.digest;
-    const used = skill && { skill: skill.name, version: skill.version, ...(digest !== undefined && { digest }) };
-    try {
-      onUse?.({ at: now(), tool, ...used, ...ending, ...(sessionId !== undefined && { sessionId }), door });
-    } catch (error) {
-      // The call does not fail because of the ledger.
-      toInternal(error);
-    }
+    return context;
   }
 
   /** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */
@@ -162,6 +149,8 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     return new SkillsError("SKILL_NOT_READY", "The skill's files cannot be read.", { cause: error });
   }
 
+  const reporter = openCallReporter({ onUse: options.onUse, now, failed: toInternal, toCallError });
+
   return {
     async check(name, args, caller) {
       try {
@@ -171,60 +160,19 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
         throw toCallError(error);
       }
     },
-    async call(name, args, caller, signal = never) {
-      let run: Pick<Ending, "runId"> = {};
-      const onEvent: RunListener = (event) => {
-        // The first event is of the run itself, not of a skill that it calls.
-        if (run.runId === undefined) run = { runId: event.runId };
-        caller.onEvent?.(event);
-      };
-      try {
+    call: async (name, args, caller, signal = never) =>
+      await reporter.reported({ name, caller, signal, named: () => skillNamed(args, caller) }, async (onEvent) => {
         const { tool, input, context } = await prepare(name, args, caller, signal, onEvent);
         const { output, skill } = await tool.run(context, input, signal);
         checkOutput(tool, output);
-        report(caller, name, endingOf(output), skill);
-        return output;
-      } catch (error) {
-        const isUnknown = isSkillsError(error) && error.code === "SKILL_NOT_FOUND";
-        const used = isUnknown ? undefined : skillNamed(args, caller);
-        if (signal.aborted) {
-          report(caller, name, { ...cancelled, ...run }, used);
-          throw signal.reason;
-        }
-        const refusal = toCallError(error);
-        const outcome = refusal.code === "INTERNAL" ? "failed" : "refused";
-        report(caller, name, { outcome, code: refusal.code, ...run }, used);
-        throw refusal;
-      }
-    },
-  };
-}
-
-/** How a call ended. */
-type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId">;
-
-const cancelled: Ending = { outcome: "failed", code: "CANCELLED" };
-
-/** The outcome of a call that returned: a result with `status: "failed"` means that the run failed. */
-function endingOf(output: unknown): Ending {
-  const { status, run_id: runId, error } = output as Partial<Record<string, unknown>>;
-  const run = typeof runId === "string" ? { runId } : {};
-  if (status !== "failed") return { outcome: "completed", ...run };
-  const { code, type } = (error ?? {}) as Partial<Record<string, unknown>>;
-  const why = code ?? type;
-  return { outcome: "failed", ...(typeof why === "string" && { code: why }), ...run };
-}
-
-/** A listener that reports each skill that code inside a run called, once its own run has ended. */
-export function onSkillCalls(report: (skill: UsedSkill, ending: Ending) => void): RunListener {
-  const called = new Map<string, UsedSkill>();
-  return (event) => {
-    if (event.type === "skill_called")
-      called.set(event.calledRunId, { name: event.skill, version: event.version, digest: event.digest });
-    const skill = event.type === "ended" ? called.get(event.runId) : undefined;
-    if (event.type !== "ended" || skill === undefined) return;
-    const { runId, status } = event;
-    report(skill, status === "cancelled" ? { ...cancelled, runId } : { outcome: status, runId });
+        return { output, ending: endingOf(output), skill };
+      }),
+    replay: async (runId, caller, signal = never) =>
+      await reporter.reported({ name: "replay", caller, signal, named: () => undefined }, async (onEvent) => {
+        const context = await openContext(caller, signal, onEvent);
+        const output = await context.runs().replay(runId, context, signal);
+        return { output, ending: endingOf(output.result), skill: output.spec.skill };
+      }),
   };
 }
 

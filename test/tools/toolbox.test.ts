@@ -3,7 +3,6 @@ import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { SkillsError } from "../../src/errors.ts";
 import type { LedgerEntry } from "../../src/ledger/ledger.ts";
 import type { Skill } from "../../src/skills/skill.ts";
-import { onSkillCalls } from "../../src/tools/toolbox.ts";
 import { toolNames } from "../../src/tools/tool.ts";
 import { agentSkill, openTools, protocolSkill, refusal } from "./open-tools.ts";
 
@@ -317,21 +316,4 @@ test("the eight tools have the names and order of the contract", () => {
   expect(toolNames.join(" ")).toBe(
     "list_skills describe_skill read_skill_file execute_skill run_code create_blob read_blob load_skills_protocol_guide",
   );
-});
-
-test("a skill that code called is reported once its own run has ended, with that run's status", () => {
-  const reported: unknown[] = [];
-  const listen = onSkillCalls((...use) => void reported.push(use));
-  const skill = { skill: "a.b", version: "1.2.0", digest: "sha256:12" };
-  listen({ runId: "run_1", type: "skill_called", ...skill, calledRunId: "run_2" });
-  listen({ runId: "run_2", type: "started", isolation: "memory" });
-  expect(reported).toEqual([]);
-  listen({ runId: "run_2", type: "ended", status: "failed" });
-  listen({ runId: "run_1", type: "ended", status: "completed" });
-  expect(reported).toEqual([
-    [
-      { name: "a.b", version: "1.2.0", digest: "sha256:12" },
-      { outcome: "failed", runId: "run_2" },
-    ],
-  ]);
 });
