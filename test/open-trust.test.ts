@@ -12,7 +12,15 @@ const digest = `sha256:${"a".repeat(64)}`;
 const wants = { ...noCapabilities, network: ["https://example.org"] };
 const request: FullTrustRequest = {
   about: "run",
-  subject: { name: "a.b", slug: "a-b", version: "1.2.0", digest, isOwn: true, source: "/skills", directory: "/skills/a.b" },
+  subject: {
+    name: "a.b",
+    slug: "a-b",
+    version: "1.2.0",
+    digest,
+    isOwn: true,
+    source: "/skills",
+    directory: "/skills/a.b",
+  },
   needs: wants,
   wants,
   files: () => Promise.resolve([]),
