@@ -64,7 +64,7 @@ export async function callTools(
   };
   try {
     const session = { catalog, directory: path.resolve(terminal.cwd, options.cwd ?? ".") };
-    const caller = createCaller(session, { door: "cli", onEvent });
+    const caller = createCaller(session, { door: "cli", onEvent, ask: terminal.ask });
     const call = async (tool: string, input: unknown): Promise<unknown> => {
       terminal.progress.show("starting");
       return await app.toolbox.call(tool, input, caller, signal).finally(() => {

@@ -1,6 +1,8 @@
 import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { currentDirectory } from "../arguments/values.ts";
+import type { Ask, Question } from "../../trust/question.ts";
+import { askAtTerminal } from "./ask-at-terminal.ts";
 import { openProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 import { jsonText, safeText } from "./safe-text.ts";
@@ -26,6 +28,8 @@ export interface Terminal {
   tell(sentence: string): void;
   /** Writes text to stderr unchanged; the caller has made it safe. */
   echo(text: string): void;
+  /** Asks the person here. Undefined where stdin or stderr is not a terminal. */
+  readonly ask: Ask | undefined;
   /** The progress line on stderr. It is erased before anything else is printed. */
   readonly progress: Progress;
 }
@@ -92,6 +96,14 @@ export function openTerminal(): Terminal {
         if (reader.signal.aborted) return;
         await new Promise<void>((resolve) => stdout().write(chunk, () => resolve()));
       }
+    },
+    get ask() {
+      if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+      const ask = askAtTerminal(process.stdin, process.stderr);
+      return async (question: Question, signal: AbortSignal) => {
+        progress().erase();
+        return await ask(question, signal);
+      };
     },
     get progress() {
       return progress();

@@ -46,7 +46,7 @@ test("reports grants that have no effect", async () => {
   const { stdout } = await runCli(args, { cwd: project.directory });
   expect(stdout).toMatch(/^grant +known:network$/m);
   expect(stdout).toMatch(/^grant +unknown:secrets {2}\(unknown skill unknown; did you mean known\?\)$/m);
-  expect(stdout).toMatch(/^grant +cloned:network {2}\(cloned came with the project; grants apply only to /m);
+  expect(stdout).toMatch(/^grant +cloned:network {2}\(cloned came with the project; name its digest /m);
 });
 
 test("reports which agents ask before a tool runs code", async () => {

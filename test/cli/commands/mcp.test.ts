@@ -135,7 +135,7 @@ describe("acp-skills mcp", () => {
 
   it("rejects an invalid grant", async () => {
     const { code, stderr } = await runCli(["mcp", "--grant", "key.use:everything"], { cwd: project.directory });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("--grant needs NAME:PERMISSION")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("--grant needs NAME@DIGEST, NAME:PERMISSION")]);
   });
 
   it("prints its usage", async () => {

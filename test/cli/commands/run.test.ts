@@ -127,11 +127,11 @@ describe("acp-skills run", () => {
     });
   });
 
-  test("a missing permission is refused with the option that grants it", async () => {
+  test("a missing permission is refused with the command that approves it", async () => {
     writeSecretAction(project);
     const { code, stdout, stderr } = await run("key.use");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("You can grant it with --grant key.use:secrets");
+    expect(stderr).toContain("You can approve exactly this version with: acp-skills approvals grant key.use@sha256:");
   });
 
   test("a project that contains the data directory is refused", async () => {
@@ -219,7 +219,7 @@ describe("acp-skills run", () => {
     [["--args", "{"], "--args is not JSON"],
     [["--blob", "nothing.csv"], "--blob nothing.csv: no such file, or it cannot be read"],
     [["--blob", "skills"], "--blob skills: no such file, or it cannot be read"],
-    [["--grant", "a.b:all"], "--grant needs NAME:PERMISSION"],
+    [["--grant", "a.b:all"], "--grant needs NAME@DIGEST, NAME:PERMISSION"],
     [["--grant", "a.bb:secrets"], "--grant a.bb:secrets: unknown skill a.bb; did you mean a.b?"],
   ])("%j is a usage error, and nothing runs", async (args, told) => {
     writeAction("def main():\n    pass\n");

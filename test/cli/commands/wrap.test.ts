@@ -207,5 +207,5 @@ test.each([
 test("reports an invalid grant as a usage error and does not start the agent", async () => {
   const { code, stdout, stderr } = await wrap(["--grant", "pdf:all", "--", process.execPath, "-e", "console.log(1)"]);
   expect([code, stdout]).toEqual([2, ""]);
-  expect(stderr).toContain("--grant needs NAME:PERMISSION");
+  expect(stderr).toContain("--grant needs NAME@DIGEST, NAME:PERMISSION");
 });

@@ -1,0 +1,50 @@
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import type { Ask, ChangedFile, Question } from "../../trust/question.ts";
+import { safeText } from "./safe-text.ts";
+
+/** Of more files only the number is shown. */
+const mostFiles = 20;
+
+/** Asks the person at a terminal. Empty input and the end of input refuse for now; anything else that is no choice is asked again. */
+export function askAtTerminal(input: Readable, output: Writable): Ask {
+  return async (question, signal) => {
+    const lines = createInterface({ input, terminal: false, signal });
+    output.write(`${inText(question)}${promptOf(question)}`);
+    try {
+      for await (const line of lines) {
+        if (line.trim() === "") return { answer: "not-now" };
+        const option = question.options[Number(line) - 1];
+        if (option !== undefined) return { answer: option.answer };
+        output.write(promptOf(question));
+      }
+      signal.throwIfAborted();
+      return { missing: "cancelled" };
+    } finally {
+      lines.close();
+    }
+  };
+}
+
+function promptOf({ options }: Question): string {
+  const usual = options.findIndex(({ answer }) => answer === "not-now") + 1;
+  return `choose 1 to ${options.length} [${usual}]: `;
+}
+
+function inText({ title, wants, widened, changed, options }: Question): string {
+  const unseen = wants.filter((words) => !title.includes(words));
+  const lines = [
+    `acp-skills: ${safeText(title)}`,
+    ...unseen.map((words) => `  it ${safeText(words)}`),
+    ...widened.map((words) => `  new: ${safeText(words)}`),
+    ...changed.slice(0, mostFiles).map((file) => `  ${wordOf(file)}: ${safeText(file.path)}`),
+    ...(changed.length > mostFiles ? [`  and ${changed.length - mostFiles} more files`] : []),
+    ...options.map(({ label }, index) => `  ${index + 1}  ${safeText(label)}`),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function wordOf({ before, after }: ChangedFile): string {
+  if (before === undefined && after !== undefined) return "new or changed file";
+  return after === undefined ? "removed or changed file" : "changed file";
+}
