@@ -26,6 +26,8 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly ledger: Ledger;
   /** Who allowed what; loaded with the tools. */
   trust(): Promise<Trust>;
+  /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
+  readonly onTrust: (listener: (trust: Trust) => void) => void;
   /** Reads the files of skills. */
   readonly source: SkillSource;
   readonly hasher: SkillHasher;
@@ -82,6 +84,8 @@ class SkillsApp implements App {
   readonly #now: () => number;
   readonly #approvals: ApprovalStore | undefined;
   #tools: Promise<OpenTools> | undefined;
+  #trust: Trust | undefined;
+  readonly #trustListeners: ((trust: Trust) => void)[] = [];
   #stopSweeping = (): void => undefined;
   #closing: Promise<void> | undefined;
 
@@ -109,6 +113,11 @@ class SkillsApp implements App {
   async trust(): Promise<Trust> {
     return (await this.#opened()).trust;
   }
+
+  onTrust: App["onTrust"] = (listener) => {
+    if (this.#trust === undefined) this.#trustListeners.push(listener);
+    else listener(this.#trust);
+  };
 
   async load(): Promise<void> {
     await this.#opened();
@@ -155,6 +164,8 @@ class SkillsApp implements App {
       },
     });
     if (this.#closing === undefined) this.#sweepAfter(firstSweepAfterMs);
+    this.#trust = trust;
+    for (const listener of this.#trustListeners.splice(0)) listener(trust);
     return { toolbox, environment, trust };
   }
 

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { SessionSkills } from "./skills/skillset.ts";
 import type { ToolCaller } from "./tools/tool.ts";
+import type { Ask } from "./trust/question.ts";
 
 /** Who calls a tool through a door, and what this caller may see and use. {@link createCaller} makes one. */
 export interface Caller extends ToolCaller {
@@ -50,12 +51,18 @@ export function createCaller({ catalog, directory, identity }: CallerSession, fa
   };
 }
 
+/** What is known of a caller before its session id. */
+export interface OpeningFacts extends Omit<CallerFacts, "sessionId" | "owner" | "ask"> {
+  /** How the person is asked in the session; before it has begun, nobody is. */
+  readonly askIn?: ((sessionId: string) => Ask) | undefined;
+}
+
 /** A caller whose session id the agent has yet to choose. Until `begin`, its blobs belong to nobody else. */
 export function createOpeningCaller(
   session: CallerSession,
-  facts: Omit<CallerFacts, "sessionId" | "owner">,
+  { askIn, ...facts }: OpeningFacts,
 ): { readonly caller: Caller; readonly begin: (sessionId: string) => void } {
-  let known: Pick<Caller, "owner" | "sessionId"> = { owner: `opening:${randomUUID()}` };
+  let known: Pick<Caller, "owner" | "sessionId" | "ask"> = { owner: `opening:${randomUUID()}` };
   const caller: Caller = {
     ...createCaller(session, { ...facts, owner: known.owner }),
     get owner() {
@@ -64,11 +71,15 @@ export function createOpeningCaller(
     get sessionId() {
       return known.sessionId;
     },
+    get ask() {
+      return known.ask;
+    },
   };
   return {
     caller,
     begin(sessionId) {
-      known = { sessionId, owner: ownerOf(sessionId, { agent: facts.agent, directory: session.directory }) };
+      const owner = ownerOf(sessionId, { agent: facts.agent, directory: session.directory });
+      known = { sessionId, owner, ask: askIn?.(sessionId) };
     },
   };
 }
@@ -77,7 +88,7 @@ export function createOpeningCaller(
  * The owner of a session's blobs. The same agent that loads the same session again in the same directory gets the same owner; session
  * ids of other agents may be equal, so that an id alone does not identify an owner.
  */
-function ownerOf(
+export function ownerOf(
   sessionId: string | undefined,
   { agent = "", directory = "" }: { readonly agent: string | undefined; readonly directory: string | undefined },
 ): string {

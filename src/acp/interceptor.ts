@@ -4,6 +4,7 @@ import type { Settings } from "../options.ts";
 import { servedTools } from "../tools/tool.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";
+import { OwnRequests } from "./ask/own-requests.ts";
 import { kept, reportFault, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 import { encodeMessage } from "./bytes/encode-message.ts";
 import { agentInterest, editorInterest, type Interest } from "./bytes/interest.ts";
@@ -46,6 +47,7 @@ export class Interceptor {
   readonly #once;
   readonly #service: ServiceConnection;
   readonly #requests: EditorRequests;
+  readonly #ownRequests: OwnRequests;
   readonly #sessions: Sessions;
   readonly #pending = new PendingRequests<Pending>(pendingLimit, (request) => {
     this.#release(request);
@@ -65,16 +67,31 @@ export class Interceptor {
     this.#requests = new EditorRequests((line) => {
       send(line, () => undefined);
     });
+    this.#ownRequests = new OwnRequests({
+      send: (line) => {
+        if (this.#isOpen) send(line, () => undefined);
+      },
+      replied: (id, reply) => {
+        this.#service.editorReplied(id, reply);
+      },
+    });
     this.#service = service.connect({
       send: (line, written) => {
         if (this.#isOpen) send(line, written);
         else written();
+      },
+      request: (id, line) => {
+        this.#ownRequests.request(id, line);
+      },
+      withdraw: (id) => {
+        this.#ownRequests.withdraw(id);
       },
       answered: (id) => {
         this.#requests.answered(id);
       },
       ended: () => {
         this.#requests.serviceEnded();
+        this.#ownRequests.withdrawAll();
       },
       index: (key, index) => {
         this.#sessions.setIndex(key, index);
@@ -93,6 +110,7 @@ export class Interceptor {
   /** A promise only if the service is asked; the messages behind it must wait. */
   fromEditor(message: unknown): Verdict | Promise<Verdict> {
     return this.#guard(() => {
+      if (this.#ownRequests.take(message)) return kept;
       const read = readMessage(message);
       if (read.kind !== "request" && read.kind !== "notification") return untouched;
       const { method, params } = read;
@@ -129,7 +147,8 @@ export class Interceptor {
 
   editorInterest(): Interest {
     if (!this.#isOpen) return [];
-    return this.#agreed === undefined ? "everything" : editorInterest({ servesTools: this.#servesTools });
+    if (this.#agreed === undefined) return "everything";
+    return editorInterest({ servesTools: this.#servesTools, hasRequested: !this.#ownRequests.isEmpty });
   }
 
   agentInterest(): Interest {
@@ -139,9 +158,10 @@ export class Interceptor {
     return agentInterest({ servesTools: this.#servesTools, awaits });
   }
 
-  /** The editor has left: nothing waits for the agent's response to `initialize` any longer. */
+  /** The editor has left: nothing waits for the agent's response to `initialize`, or for answers, any longer. */
   editorLeft(): void {
     this.#answered.resolve();
+    this.#ownRequests.editorLeft();
   }
 
   /** Releases every session; nothing is sent afterwards. */

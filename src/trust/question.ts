@@ -46,6 +46,8 @@ export interface Question {
   /** Empty for the first version. */
   readonly changed: readonly ChangedFile[];
   readonly skill?: Pick<Subject, "name" | "version" | "digest"> | undefined;
+  /** Of the skill: the paths of its files are relative to it. */
+  readonly directory?: string | undefined;
 }
 
 /** The first characters of a digest, enough to compare by eye. */
@@ -78,7 +80,7 @@ const longestTitle = 3_000;
 /** The question whether a skill may do what it wants. */
 export function askAboutSkill(asked: Asked): Question {
   const { about, subject, wants, calledBy, before, changed = [], lookAlike, reach, use } = asked;
-  const { name, version, digest, isOwn } = subject;
+  const { name, version, digest, isOwn, directory } = subject;
   const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
   const verb = about === "tool" ? `Use ${use ?? "a tool"} for` : "Run";
   const since = before && `, changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
@@ -96,6 +98,7 @@ export function askAboutSkill(asked: Asked): Question {
     widened: inWords(news, Infinity).map(toLongLine),
     changed,
     skill: { name, version, digest },
+    directory,
   };
 }
 
@@ -142,7 +145,7 @@ function toLongLine(text: string): string {
 }
 
 /** Control and bidirectional characters could make a title look like another one. */
-function toLine(text: string, longest = longestTitle): string {
+export function toLine(text: string, longest = longestTitle): string {
   const line = text.replace(/\s+/gu, " ").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, "\u{FFFD}");
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }

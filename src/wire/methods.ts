@@ -27,6 +27,9 @@ export const toolCallUpdate = "tool_call_update";
 export const userMessageChunk = "user_message_chunk";
 export const sessionInfoUpdate = "session_info_update";
 
+/** Ids of our own requests to the editor begin so (A-4). */
+export const ownRequestPrefix = "acp-skills:";
+
 /** Our key in every `_meta`, and the prefix of our extension methods. */
 export const metaKey = "acp-skills";
 /** `_acp-skills/<tool>` is the editor's call of one of our tools. */

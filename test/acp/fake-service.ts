@@ -20,6 +20,7 @@ export function fakeService(methods: Partial<ServiceConnection> = {}): SkillServ
     callReported: nothing,
     indexSent: nothing,
     callTool: nothing,
+    editorReplied: nothing,
     cancelCall: nothing,
     cancelTurn: nothing,
     release: nothing,

@@ -7,9 +7,18 @@ export type Interest = "everything" | readonly string[];
 const sessions: Interest = ["session/", "session\\/", `"${methods.initialize}"`];
 const sessionsAndCalls: Interest = [...sessions, `"${methods.toolMethodPrefix.slice(0, -1)}`, "cancel_request"];
 
-/** The editor's messages that may concern us after `initialize`: more if tools are served. */
-export function editorInterest({ servesTools }: { readonly servesTools: boolean }): Interest {
-  return servesTools ? sessionsAndCalls : sessions;
+const sessionsCallsAndReplies: Interest = [...sessionsAndCalls, `"${methods.ownRequestPrefix}`];
+
+/** The editor's messages that may concern us after `initialize`: more if tools are served, and once we have requested something. */
+export function editorInterest({
+  servesTools,
+  hasRequested,
+}: {
+  readonly servesTools: boolean;
+  readonly hasRequested: boolean;
+}): Interest {
+  if (!servesTools) return sessions;
+  return hasRequested ? sessionsCallsAndReplies : sessionsAndCalls;
 }
 
 /**

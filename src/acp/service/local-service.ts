@@ -10,8 +10,10 @@ import type { Notification } from "../announce/emission.ts";
 import { reportFault } from "../bytes/amend.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
 import { type Instructions, readInstructions } from "../prompt/read-instructions.ts";
+import { EditorQuestions } from "../ask/editor-questions.ts";
 import { type AgentTools, openAgentTools } from "../tools/agent-tools.ts";
 import { EditorCalls, type Response } from "../tools/editor-calls.ts";
+import { openSessionTrust } from "./session-trust.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
 import type { ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "./skill-service.ts";
 
@@ -30,6 +32,7 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
   const { now = Date.now, readInstructions: read = readInstructions } = options;
   const ownTools = settings.tools === "none" ? undefined : openAgentTools(app, { isTaught: settings.teach });
   const tools = "tools" in options ? options.tools : ownTools;
+  const trust = openSessionTrust(app);
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
@@ -47,6 +50,7 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
           return skills;
         },
         tools,
+        trust,
         readInstructions: read,
         recordInvocation({ name: skill, version }, sessionId) {
           app.ledger.record({
@@ -98,9 +102,11 @@ function noSkills(problem: string): SessionSkills {
 
 /** Serves the skills and tools of one ACP connection. */
 function openConnection(
-  options: Omit<ServedSessionContext, "send" | "logProblems" | "shown" | "failed"> & { readonly outlet: ServiceOutlet },
+  options: Omit<ServedSessionContext, "send" | "logProblems" | "shown" | "failed" | "questions"> & {
+    readonly outlet: ServiceOutlet;
+  },
 ): ServiceConnection {
-  const { openSkills, tools, outlet, logOnce } = options;
+  const { openSkills, tools, outlet, logOnce, settings } = options;
   const { log } = outlet;
   const sessions = new Map<SessionKey, ServedSession>();
   let isOpen = true;
@@ -112,7 +118,9 @@ function openConnection(
   function failed(error: unknown): void {
     reportFault({ tellOnce: logOnce }, error);
   }
-  const context = { ...options, send, failed, logProblems: createProblemLog(log), shown: new ShownSkills() };
+  const questions = new EditorQuestions({ outlet, clock: settings.clock });
+  const [logProblems, shown] = [createProblemLog(log), new ShownSkills()];
+  const context = { ...options, send, failed, questions, logProblems, shown };
   const calls =
     tools &&
     new EditorCalls({
@@ -121,6 +129,7 @@ function openConnection(
       send,
       answered: outlet.answered,
       sessions: () => [...sessions.values()].flatMap(({ session }) => session ?? []),
+      askIn: (session) => questions.askIn(session),
       openSkills: () => openSkills({ cwd: undefined, additionalDirectories: [] }),
     });
 
@@ -173,6 +182,9 @@ function openConnection(
     callTool(request) {
       calls?.call(request);
     },
+    editorReplied(id, reply) {
+      questions.replied(id, reply);
+    },
     cancelCall(id) {
       calls?.cancel(id);
     },
@@ -182,6 +194,7 @@ function openConnection(
     release,
     close() {
       isOpen = false;
+      questions.close();
       calls?.close();
       for (const key of sessions.keys()) release(key);
       return Promise.resolve();

@@ -80,6 +80,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
         if (reach(true)?.isAlive === true) tell("callTool")(request);
         else outlet.ended();
       },
+      editorReplied: tell("editorReplied"),
       cancelCall: tell("cancelCall"),
       cancelTurn: tell("cancelTurn"),
       release: tell("release"),
@@ -159,6 +160,12 @@ class ServiceThread {
         else outlet.send(message.bytes, written);
         break;
       }
+      case "request":
+        outlet?.request(message.id, message.bytes);
+        break;
+      case "withdraw":
+        outlet?.withdraw(message.id);
+        break;
       case "answered":
         outlet?.answered(message.id);
         break;

@@ -29,6 +29,13 @@ export function servePort(port: MessagePort, settings: Settings): void {
         const bytes = new Uint8Array(line);
         post({ kind: "line", connection, line: number, bytes }, [bytes.buffer]);
       },
+      request(id, line) {
+        const bytes = new Uint8Array(line);
+        post({ kind: "request", connection, id, bytes }, [bytes.buffer]);
+      },
+      withdraw(id) {
+        post({ kind: "withdraw", connection, id });
+      },
       answered(id) {
         post({ kind: "answered", connection, id });
       },

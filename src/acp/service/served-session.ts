@@ -1,9 +1,13 @@
 import type { App } from "../../app.ts";
+import { ownerOf } from "../../caller.ts";
 import type { ToldOnce } from "../../base/log.ts";
 import { withinTime } from "../../base/clock.ts";
 import type { Settings } from "../../options.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
+import type { Ask } from "../../trust/question.ts";
+import type { Trust } from "../../trust/trust.ts";
+import type { EditorQuestions } from "../ask/editor-questions.ts";
 import { isInvocable, type ShownSkills } from "../announce/command-list.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
@@ -32,6 +36,9 @@ export interface ServedSessionContext extends Pick<SessionContext, "send" | "log
   readonly openSkills: (directories: Directories) => SessionSkills;
   /** Undefined if no tools are served. */
   readonly tools: AgentTools | undefined;
+  /** Is told what the person does. */
+  readonly trust: Pick<Trust, "consent" | "newTurn" | "endSession">;
+  readonly questions: Pick<EditorQuestions, "askIn" | "endSession">;
   readonly readInstructions: (skill: Skill) => Promise<Instructions>;
   /** Called when the user invoked a skill by `/name`. */
   readonly recordInvocation: (skill: Skill, sessionId: string) => void;
@@ -100,7 +107,9 @@ export class ServedSession {
       const { settings, send } = this.#context;
       const [skills, calls, clock] = [this.#skills, this.calls, settings.clock];
       const called = this.active.called.bind(this.active);
-      const session = { tools, skills, calls, toolsListed, called, clock, send };
+      const { protocol } = request.negotiation;
+      const askIn = (sessionId: string): Ask => this.#context.questions.askIn({ id: sessionId, protocol });
+      const session = { tools, skills, calls, toolsListed, called, askIn, clock, send };
       const opened = await equipSession({ ...request, transport }, session);
       if (!this.#isOpen) {
         opened.close();
@@ -133,7 +142,7 @@ export class ServedSession {
 
   /** Reads the skill that the user invoked by name, unless the agent runs it itself. */
   async invoke(name: string, sigil: "/" | "$"): Promise<InvokedSkill | NativeSkill | undefined> {
-    const { readInstructions, recordInvocation, startedAt, settings, outlet } = this.#context;
+    const { readInstructions, recordInvocation, startedAt, settings, outlet, trust } = this.#context;
     const session = this.#session;
     const { catalog } = this.#skills;
     await withinTime(catalog.ready, settings.clock, readingTime);
@@ -147,6 +156,7 @@ export class ServedSession {
       const instructions = await readInstructions(offered.skill);
       recordInvocation(offered.skill, session.id);
       this.active.invoked(offered.skill);
+      trust.consent(this.#ownerOf(session), directory);
       // The agent runs a skill that it shows, unless it may have read it before an edit.
       const isCurrent = how === "as-skill" && instructions.changedAt <= startedAt;
       const command = isCurrent ? session.commandOf(offered) : undefined;
@@ -168,6 +178,7 @@ export class ServedSession {
   /** The person wrote a prompt. */
   turnBegan(): void {
     this.active.turnBegan();
+    if (this.#session !== undefined) this.#context.trust.newTurn(this.#ownerOf(this.#session));
   }
 
   /** Cancels the calls of our tools that the model has running. */
@@ -179,8 +190,18 @@ export class ServedSession {
     this.#isOpen = false;
     this.#stopListening();
     this.#tools?.close();
-    if (this.#session === undefined) this.#skills.close();
-    else this.#session.close();
+    if (this.#session === undefined) {
+      this.#skills.close();
+      return;
+    }
+    this.#context.questions.endSession(this.#session.id);
+    this.#context.trust.endSession(this.#ownerOf(this.#session));
+    this.#session.close();
+  }
+
+  /** As a caller of our tools. */
+  #ownerOf({ id, agent, directory }: Session): string {
+    return ownerOf(id, { agent, directory });
   }
 
   #indexSkills({ negotiation, name, transport }: EquipRequest): void {

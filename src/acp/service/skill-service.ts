@@ -1,6 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Subject } from "../../trust/grant.ts";
 import type { Question, Reply } from "../../trust/question.ts";
+import type { EditorReply } from "../ask/editor-reply.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import type { Forms, Negotiation } from "../session/negotiation.ts";
@@ -25,6 +26,10 @@ export interface ServiceOutlet {
    * service waits for it before it sends more of the same.
    */
   readonly send: (line: Uint8Array, written: () => void) => void;
+  /** Sends a request of ours to the editor; its response arrives at `editorReplied`. */
+  readonly request: (id: string, line: Uint8Array) => void;
+  /** Cancels such a request, unless the editor has responded. */
+  readonly withdraw: (id: string) => void;
   /** One of the editor's own requests was answered. */
   readonly answered: (id: string | number) => void;
   /** The service has stopped because of an internal error: open requests will not be answered. */
@@ -156,6 +161,8 @@ export interface ServiceConnection {
   indexSent(key: SessionKey, ticket: number): void;
   /** Runs a call of the editor and sends the response. */
   callTool(request: ToolRequest): void;
+  /** The editor responded to a request of ours. */
+  editorReplied(id: string, reply: EditorReply): void;
   /** Cancels a call of the editor. */
   cancelCall(id: string | number): void;
   /** The user cancelled the turn: running calls of our tools end. */
@@ -184,6 +191,8 @@ export type ToService =
 /** From the service's thread, besides answers. */
 export type FromService = { readonly connection: number } & (
   | { readonly kind: "line"; readonly line: number; readonly bytes: Uint8Array }
+  | { readonly kind: "request"; readonly id: string; readonly bytes: Uint8Array }
+  | { readonly kind: "withdraw"; readonly id: string }
   | { readonly kind: "answered"; readonly id: string | number }
   | { readonly kind: "index"; readonly key: SessionKey; readonly index: SkillIndex | undefined }
 );

@@ -130,6 +130,11 @@ export class Session {
     return this.#request.negotiation.agent;
   }
 
+  /** The editor's version of ACP. */
+  get protocol(): 1 | 2 {
+    return this.#request.negotiation.protocol;
+  }
+
   /** The agent sent its list of commands. Returns how that message is to be amended. */
   agentListed(commands: readonly unknown[]): ListAmendments | undefined {
     const { shown } = this.#context;

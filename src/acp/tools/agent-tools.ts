@@ -6,6 +6,7 @@ import { SkillsError } from "../../errors.ts";
 import type { FollowedCall, McpCaller, McpDoor } from "../../mcp/mcp-door.ts";
 import type { SessionServers } from "../../mcp/session-servers.ts";
 import type { RunListener } from "../../runs/run-event.ts";
+import type { Ask } from "../../trust/question.ts";
 import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";
 
 /** Our MCP server for a session that is being opened. */
@@ -26,6 +27,8 @@ export interface EditorCaller {
   readonly agent?: string;
   readonly skills: CallerSession;
   readonly onEvent?: RunListener;
+  /** Asks the person at the editor. */
+  readonly ask?: Ask | undefined;
 }
 
 export interface OpenedSession {
@@ -40,6 +43,8 @@ export interface OpenedSession {
   readonly toolsListed: () => void;
   /** Called when the model has called a tool, successfully. */
   readonly called: (tool: string, input: unknown) => void;
+  /** How the person at the editor is asked. */
+  readonly askIn: (sessionId: string) => Ask;
 }
 
 /** The tools of one connection, for its editor and for the agent's model. */
@@ -112,9 +117,9 @@ export function openAgentTools(
     async call(name, args, { skills, ...facts }, signal) {
       return await app.toolbox.call(name, args, createCaller(skills, { door: "acp", ...facts }), signal);
     },
-    async openServer(skills, { sessionId, agent, transport, follow, toolsListed, called }) {
+    async openServer(skills, { sessionId, agent, transport, follow, toolsListed, called, askIn }) {
       let turn = new AbortController();
-      const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent });
+      const { caller, begin } = createOpeningCaller(skills, { door: "mcp", agent, askIn });
       if (sessionId !== undefined) begin(sessionId);
       const client: McpCaller = Object.assign(caller, {
         turn: () => turn.signal,

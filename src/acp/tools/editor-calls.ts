@@ -10,6 +10,7 @@ import { toWireError } from "../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import { type Notification, sendWhenRead } from "../announce/emission.ts";
 import { isRecord } from "../bytes/raw-message.ts";
+import type { Ask } from "../../trust/question.ts";
 import type { ToolRequest } from "../service/skill-service.ts";
 import type { Session } from "../session/session.ts";
 import type { AgentTools, EditorCaller } from "./agent-tools.ts";
@@ -30,7 +31,9 @@ interface EditorCallsOptions {
   /** Called for every response that is sent. */
   readonly answered: (id: string | number) => void;
   /** The open sessions, the latest last. */
-  readonly sessions: () => readonly Pick<Session, "id" | "catalog" | "directory" | "agent">[];
+  readonly sessions: () => readonly Pick<Session, "id" | "catalog" | "directory" | "agent" | "protocol">[];
+  /** How the person is asked in a session. */
+  readonly askIn: (session: Pick<Session, "id" | "protocol">) => Ask;
   /** Opens the skills outside any session: those of explicit directories and of the home directory. */
   readonly openSkills: () => SessionSkills;
 }
@@ -123,7 +126,10 @@ export class EditorCalls {
     const sessions = this.#options.sessions();
     const id = sessionId ?? (sessions.length === 1 ? sessions[0]?.id : undefined);
     const session = sessions.findLast((open) => open.id === id);
-    if (session !== undefined) return { sessionId: session.id, agent: session.agent, skills: session };
+    if (session !== undefined) {
+      const ask = this.#options.askIn(session);
+      return { sessionId: session.id, agent: session.agent, skills: session, ask };
+    }
     if (id !== undefined || sessions.length > 1)
       throw unknownSession(
         tool,

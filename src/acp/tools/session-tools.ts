@@ -29,6 +29,8 @@ interface EquipOptions {
   readonly toolsListed: () => void;
   /** Called when the model has called a tool, successfully. */
   readonly called: OpenedSession["called"];
+  /** How the person at the editor is asked. */
+  readonly askIn: OpenedSession["askIn"];
   readonly clock: Clock;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
@@ -40,7 +42,7 @@ const openingTime = 5_000;
 /** Opens our MCP server for a session (A-11). Rejects if it cannot be opened in time. */
 export async function equipSession(
   { sessionId, negotiation, transport, name }: EquipRequest & { readonly transport: Transport },
-  { tools, skills, calls, toolsListed, called, clock, send }: EquipOptions,
+  { tools, skills, calls, toolsListed, called, askIn, clock, send }: EquipOptions,
 ): Promise<SessionTools> {
   const { protocol, agent } = negotiation;
   let id = sessionId;
@@ -59,7 +61,7 @@ export async function equipSession(
       early = "";
     });
   };
-  const session = { sessionId, agent, transport, follow, toolsListed, called };
+  const session = { sessionId, agent, transport, follow, toolsListed, called, askIn };
   const server = await openInTime(tools.openServer(skills, session), clock);
   return {
     entry: toServerEntry(name, server.address, { protocol, bridge: tools.bridge }),

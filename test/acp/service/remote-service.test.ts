@@ -170,6 +170,8 @@ test("transfers the buffer of a long line back only after the line was written",
   const ignore = (): void => undefined;
   service.connect({
     send: (_line, written) => waiting.push(written),
+    request: ignore,
+    withdraw: ignore,
     answered: ignore,
     ended: ignore,
     index: ignore,
@@ -199,6 +201,8 @@ function keepLines(): Lines {
       sent.push(JSON.parse(Buffer.from(line).toString()));
       written();
     },
+    request: () => undefined,
+    withdraw: () => undefined,
     answered: () => undefined,
     ended: () => endings.push("ended"),
     index: () => undefined,

@@ -52,6 +52,7 @@ const agent = "an-agent";
 const transport = "http";
 const follow = () => () => undefined;
 const [toolsListed, called] = [(): void => undefined, (): void => undefined];
+const askIn = () => () => Promise.resolve({ missing: "nobody" } as const);
 
 test("loads the MCP servers once, when a session first needs one", async () => {
   const { module, events } = fakeServers();
@@ -60,7 +61,8 @@ test("loads the MCP servers once, when a session first needs one", async () => {
   expect(loads).toBe(0);
   await tools.call("a", {}, { sessionId: "s", agent, skills }, AbortSignal.any([]));
   expect(loads).toBe(0);
-  const open = () => tools.openServer(skills, { sessionId: undefined, agent, transport, follow, toolsListed, called });
+  const open = () =>
+    tools.openServer(skills, { sessionId: undefined, agent, transport, follow, toolsListed, called, askIn });
   await Promise.all([open(), open()]);
   expect([loads, events]).toEqual([1, ["opened"]]);
 });
@@ -70,10 +72,10 @@ test("retries loading the servers for the next session", async () => {
   const attempts = [() => Promise.reject(new Error("no memory")), () => Promise.resolve(module)];
   const tools = openAgentTools(app, { load: () => attempts.shift()?.() ?? Promise.reject(new Error("more")) });
   await expect(
-    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called }),
+    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called, askIn }),
   ).rejects.toThrow("no memory");
   await expect(
-    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called }),
+    tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called, askIn }),
   ).resolves.toBeDefined();
 });
 
@@ -87,6 +89,7 @@ test("gives editor and model of a session the same owner, and the model a tempor
     follow,
     toolsListed,
     called,
+    askIn,
   });
   const [caller] = callers;
   expect(caller?.sessionId).toBeUndefined();
@@ -113,13 +116,13 @@ test("gives sessions of other agents, directories and ids different owners", asy
 test("closes the servers and rejects later calls of openServer", async () => {
   const { module, events } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
-  await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called });
+  await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called, askIn });
   await tools.close();
   expect(events).toEqual(["opened", "closed"]);
   const unused = openAgentTools(app, { load: () => Promise.resolve(module) });
   await unused.close();
   await expect(
-    unused.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called }),
+    unused.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called, askIn }),
   ).rejects.toThrow("closed");
   expect(events).toEqual(["opened", "closed"]);
 });
@@ -138,6 +141,7 @@ test("shares blobs between an editor and its agent's model with the real tools",
     follow,
     toolsListed,
     called,
+    askIn,
   });
   server.begin("s");
   const { url, headers: secrets } = server.address as LoopbackAddress;
@@ -166,7 +170,15 @@ test("shares blobs between an editor and its agent's model with the real tools",
 test("aborts the calls of a cancelled turn only", async () => {
   const { module, callers } = fakeServers();
   const tools = openAgentTools(app, { load: () => Promise.resolve(module) });
-  const server = await tools.openServer(skills, { sessionId: "s", agent, transport, follow, toolsListed, called });
+  const server = await tools.openServer(skills, {
+    sessionId: "s",
+    agent,
+    transport,
+    follow,
+    toolsListed,
+    called,
+    askIn,
+  });
   const [caller] = callers;
   const first = caller?.turn?.();
   server.cancel();

@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../base/clock.ts";
+import { createDeferred } from "../../base/deferred.ts";
+import type { Answer, Ask, Question, Reply } from "../../trust/question.ts";
+import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
+import { encodeMessage } from "../bytes/encode-message.ts";
+import type { JsonRecord } from "../bytes/raw-message.ts";
+import type { ServiceOutlet } from "../service/skill-service.ts";
+import { type EditorReply, toReply } from "./editor-reply.ts";
+import { toPermissionRequest } from "./permission-request.ts";
+
+interface EditorQuestionsOptions {
+  readonly outlet: Pick<ServiceOutlet, "send" | "request" | "withdraw">;
+  readonly clock: Clock;
+}
+
+/** How long a person has to answer. */
+const answerTime = 5 * 60_000;
+/** How many questions may be open, in one connection and in one session. */
+const maxOpen = 32;
+const maxOpenInSession = 8;
+
+/** A session in which the editor can be asked. */
+interface AskedSession {
+  readonly id: string;
+  /** The editor's version of ACP. */
+  readonly protocol: 1 | 2;
+}
+
+interface OpenQuestion {
+  readonly sessionId: string;
+  readonly answers: ReadonlyMap<string, Answer>;
+  readonly settle: (reply: Reply) => void;
+}
+
+/** Questions to the person at the editor of one connection, as permission requests (A-14). */
+export class EditorQuestions {
+  readonly #options: EditorQuestionsOptions;
+  /** By the ids of the requests. */
+  readonly #open = new Map<string, OpenQuestion>();
+  #isOpen = true;
+
+  constructor(options: EditorQuestionsOptions) {
+    this.#options = options;
+  }
+
+  askIn(session: AskedSession): Ask {
+    return (question, signal) => this.#ask(question, session, signal);
+  }
+
+  /** The editor's response to a request. Unknown ids are ignored. */
+  replied(id: string, reply: EditorReply): void {
+    const question = this.#open.get(id);
+    question?.settle(toReply(reply, question.answers));
+  }
+
+  /** The session ended. */
+  endSession(sessionId: string): void {
+    for (const question of this.#open.values())
+      if (question.sessionId === sessionId) question.settle({ missing: "cancelled" });
+  }
+
+  /** Nothing is asked afterwards. */
+  close(): void {
+    this.#isOpen = false;
+    for (const { settle } of this.#open.values()) settle({ missing: "cancelled" });
+  }
+
+  async #ask(question: Question, session: AskedSession, signal: AbortSignal): Promise<Reply> {
+    signal.throwIfAborted();
+    if (!this.#isOpen) return { missing: "nobody" };
+    const refusal = this.#tooMany(session);
+    if (refusal !== undefined) return { missing: "failed", detail: refusal };
+    const { outlet, clock } = this.#options;
+    const id = `${ownRequestPrefix}${randomUUID()}`;
+    const toolCallId = `${ownRequestPrefix}question-${randomUUID()}`;
+    const { protocol, id: sessionId } = session;
+    const { params, fields, answers } = toPermissionRequest(question, { sessionId, toolCallId, protocol });
+    const { promise: settled, resolve: settle } = createDeferred<Reply>();
+    const stopTimer = clock.after(answerTime, () => {
+      settle({ missing: "timeout" });
+    });
+    const abort = (): void => {
+      settle({ missing: "cancelled" });
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    this.#open.set(id, { sessionId, answers, settle });
+    try {
+      // First the call, as agents report theirs: editors drop an update of a call that they do not know.
+      this.#report(session, { sessionUpdate: protocol === 2 ? toolCallUpdate : toolCall, ...fields });
+      outlet.request(id, encodeMessage({ jsonrpc: "2.0", id, method: requestPermission, params }));
+      const reply = await settled;
+      // Does nothing if the editor has responded.
+      outlet.withdraw(id);
+      const isAllowed = reply.answer === "once" || reply.answer === "trust";
+      // Otherwise editors would show the call as running forever.
+      this.#report(session, {
+        sessionUpdate: toolCallUpdate,
+        toolCallId,
+        status: isAllowed ? "completed" : "failed",
+      });
+      signal.throwIfAborted();
+      return reply;
+    } finally {
+      stopTimer();
+      signal.removeEventListener("abort", abort);
+      this.#open.delete(id);
+    }
+  }
+
+  #tooMany({ id }: AskedSession): string | undefined {
+    const inSession = [...this.#open.values()].filter((question) => question.sessionId === id).length;
+    if (inSession >= maxOpenInSession) return `${maxOpenInSession} other questions are open in this session`;
+    return this.#open.size >= maxOpen ? `${maxOpen} other questions are open in this editor` : undefined;
+  }
+
+  #report({ id }: AskedSession, update: JsonRecord): void {
+    const message = { jsonrpc: "2.0", method: sessionUpdate, params: { sessionId: id, update } };
+    this.#options.outlet.send(encodeMessage(message), () => undefined);
+  }
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from "node:crypto";
+import path from "node:path";
+import { toLine } from "../../trust/question.ts";
+import type { Answer, ChangedFile, Question } from "../../trust/question.ts";
+import type { JsonRecord } from "../bytes/raw-message.ts";
+import { toGitPatch } from "./git-patch.ts";
+
+/** A question as the params of `session/request_permission`, and what each of its options means. */
+interface PermissionRequest {
+  readonly params: JsonRecord;
+  /** Of the tool call that shows the question. */
+  readonly fields: JsonRecord;
+  readonly answers: ReadonlyMap<string, Answer>;
+}
+
+interface AskedWhere {
+  readonly sessionId: string;
+  /** Of the call that shows the question; of our own, unique in the session. */
+  readonly toolCallId: string;
+  /** The editor's version of ACP. */
+  readonly protocol: 1 | 2;
+}
+
+/** Everything essential stands in the title, because some editors show nothing else (A-14). */
+export function toPermissionRequest(
+  question: Question,
+  { sessionId, toolCallId, protocol }: AskedWhere,
+): PermissionRequest {
+  const { title, about, skill } = question;
+  const { options, answers } = toOptions(question);
+  const content = toContent(question, protocol);
+  const toolCall = {
+    toolCallId,
+    title,
+    kind: about === "read" ? "read" : "execute",
+    status: "pending",
+    ...(content.length > 0 && { content }),
+    rawInput: skill ?? {},
+  };
+  const asked = protocol === 2 ? { title, subject: { type: "tool_call", toolCall } } : { toolCall };
+  return { params: { sessionId, ...asked, options }, fields: toolCall, answers };
+}
+
+/** The options of a request, and their meaning. Nobody can guess the ids, so that a reply belongs to this question. */
+export function toOptions({ options }: Pick<Question, "options">): {
+  readonly options: readonly JsonRecord[];
+  readonly answers: ReadonlyMap<string, Answer>;
+} {
+  const answers = new Map<string, Answer>();
+  return {
+    options: options.map(({ answer, label, kind }) => {
+      const optionId = `${answer}:${randomUUID()}`;
+      answers.set(optionId, answer);
+      return { optionId, name: label, kind };
+    }),
+    answers,
+  };
+}
+
+const maxDiffs = 20;
+const maxDiffBytes = 64 * 1024;
+const maxNamed = 100;
+
+/** What changed since the version that was approved: in words, widened permissions first, then one diff a text file. */
+export function toContent(
+  { wants, widened, changed, directory = "/" }: Question,
+  protocol: 1 | 2,
+): readonly JsonRecord[] {
+  const shown = changed.filter(isShown).slice(0, maxDiffs);
+  const others = changed.filter((file) => !shown.includes(file as ShownFile));
+  const named = others.slice(0, maxNamed).map((file) => toLine(file.path));
+  const more = others.length > maxNamed ? [`and ${others.length - maxNamed} more`] : [];
+  const lines = [
+    ...(widened.length === 0 ? [] : [`New since the version that was approved: ${widened.join(", ")}.`]),
+    ...(wants.length === 0 ? [] : [`All that it wants: ${wants.join(", ")}.`]),
+    ...(changed.length === 0 ? [] : [`Changed files: ${changed.length}.`]),
+    ...(others.length === 0 ? [] : [`Not shown here: ${[...named, ...more].join(", ")}`]),
+  ];
+  const text = lines.length === 0 ? [] : [{ type: "content", content: { type: "text", text: lines.join("\n") } }];
+  return [...text, ...shown.map((file) => toDiff(file, toLine(path.join(directory, file.path)), protocol))];
+}
+
+type ShownFile = ChangedFile & { readonly after: string };
+
+/** Without its new text, a file was removed, is binary or large: it is only named. */
+function isShown(file: ChangedFile): file is ShownFile {
+  const { before = "", after } = file;
+  return after !== undefined && Buffer.byteLength(before) <= maxDiffBytes && Buffer.byteLength(after) <= maxDiffBytes;
+}
+
+function toDiff({ path: name, before, after }: ShownFile, absolute: string, protocol: 1 | 2): JsonRecord {
+  if (protocol === 1)
+    return { type: "diff", path: absolute, ...(before !== undefined && { oldText: before }), newText: after };
+  return {
+    type: "diff",
+    changes: [{ operation: before === undefined ? "add" : "modify", path: absolute, fileType: "text" }],
+    patch: { format: "git_patch", text: toGitPatch(name, before, after) },
+  };
+}

@@ -1,0 +1,28 @@
+import type { App } from "../../app.ts";
+import type { Trust } from "../../trust/trust.ts";
+
+type Signals = Pick<Trust, "consent" | "newTurn" | "endSession">;
+
+/** Tells trust what people do in sessions. Trust is not loaded for that: until it is, consents are kept. */
+export function openSessionTrust({ onTrust }: Pick<App, "onTrust">): Signals {
+  let trust: Trust | undefined;
+  const consents = new Map<string, Set<string>>();
+  onTrust((loaded) => {
+    trust = loaded;
+    for (const [owner, directories] of consents) for (const directory of directories) loaded.consent(owner, directory);
+    consents.clear();
+  });
+  return {
+    consent(owner, directory) {
+      if (trust === undefined) consents.set(owner, (consents.get(owner) ?? new Set()).add(directory));
+      else trust.consent(owner, directory);
+    },
+    newTurn(owner) {
+      trust?.newTurn(owner);
+    },
+    endSession(owner) {
+      consents.delete(owner);
+      trust?.endSession(owner);
+    },
+  };
+}
