@@ -299,7 +299,6 @@ describe("skills that came with a project", () => {
     version: "1.0.0",
     isOwn: false,
     source: "/work/shop/.agents/skills",
-    directory: "/skills/a",
     directory: "/work/shop/.agents/skills/notes",
   };
 
