@@ -26,6 +26,10 @@ export const commands = {
   call: { summary: "Call one of the tools that agents call", load: () => import("./commands/call.ts") },
   tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/tools.ts") },
   blobs: { summary: "List, read and delete stored blobs", load: () => import("./commands/blobs.ts") },
+  policy: {
+    summary: "Validate policies, and explain what they decide about a skill",
+    load: () => import("./commands/policy/policy.ts"),
+  },
   ledger: { summary: "Show which skills were used, when and by whom", load: () => import("./commands/ledger.ts") },
   licenses: { summary: "List the licenses of skills", load: () => import("./commands/licenses.ts") },
   "mcp-bridge": { load: () => import("./commands/mcp-bridge.ts") },

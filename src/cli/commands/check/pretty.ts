@@ -44,7 +44,11 @@ function* rulesTable({ problems }: CheckReport, { paint }: ReportContext): Itera
   }
 }
 
-function prettyProblem(problem: Problem, { cwd, paint, columns, sourceLine }: ReportContext): string {
+/** One problem with its position, code frame and fix. */
+export function prettyProblem(
+  problem: Problem,
+  { cwd, paint, columns, sourceLine }: Pick<ReportContext, "cwd" | "paint" | "columns" | "sourceLine">,
+): string {
   const { code, severity, file, line, column, endLine, endColumn, message, fix } = problem;
   const where = `${safeText(shownPath(file, cwd))}:${line}:${column}`;
   const frame = codeFrame(
