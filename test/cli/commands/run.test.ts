@@ -134,6 +134,20 @@ describe("acp-skills run", () => {
     expect(stderr).toContain("You can approve exactly this version with: acp-skills approvals grant key.use@sha256:");
   });
 
+  test.skipIf(process.platform === "win32")(
+    "a skill leaves the sandbox only with a grant, and the result says so",
+    async () => {
+      const code = "import os\ndef main():\n    return os.environ['HOME']\n";
+      writeAction(code, '[permissions]\nisolation = "none"\n');
+      const refused = await run("a.b");
+      expect(refused.code).not.toBe(0);
+      expect(refused.stderr).toContain("without a sandbox");
+      const { code: exitCode, stdout } = await run("a.b", "--grant", "a.b", "--json");
+      expect(exitCode).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({ status: "completed", limits_applied: { isolation: "none" } });
+    },
+  );
+
   test("a project that contains the data directory is refused", async () => {
     writeAction("def main():\n    pass\n", '[permissions]\nproject = "read"\n');
     const granted = ["run", "a.b", "--grant", "a.b:project-read", ...only];

@@ -1,13 +1,16 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { identityOf } from "../../../src/base/paths/directory-identity.ts";
 import type { Json, RunEnd, Sandbox, SandboxRun } from "../../../src/sandbox/sandbox.ts";
 import { environmentOf, openUnconfinedSandbox } from "../../../src/sandbox/unconfined/unconfined-sandbox.ts";
-import { pidExists } from "../../../src/base/processes/live-process.ts";
+import { identifyProcess, pidExists } from "../../../src/base/processes/live-process.ts";
 import { recordingHost } from "../../contract/sandbox/recording-host.ts";
 import { blobOf, codeRun, python, scriptRun, skillOf, skillRun } from "../../contract/sandbox/runs.ts";
 import { samples } from "../../contract/sandbox/samples.ts";
@@ -164,6 +167,26 @@ describe.runIf(onPosix)("code without a sandbox", { timeout: 30_000 }, () => {
       expect(pidExists(pid)).toBe(false);
     },
   );
+
+  test("ends with all its processes when acp-skills is killed", async () => {
+    const code = python`
+      import os, subprocess, sys, time
+
+      def main():
+          sleep = "import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(1000)"
+          subprocess.Popen([sys.executable, "-c", sleep])
+          time.sleep(1000)
+    `;
+    const host = spawn(process.execPath, [fileURLToPath(new URL("running-process.js", import.meta.url)), code], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, TMPDIR: directory },
+    });
+    const [printed] = (await once(host.stdout, "data")) as [Buffer];
+    const pid = Number(printed.toString());
+    expect(pidExists(pid)).toBe(true);
+    host.kill("SIGKILL");
+    await expect.poll(() => identifyProcess(pid).started, { timeout: 10_000 }).toBe("");
+  });
 
   test("ends although a process that it started lives on and holds its output open", async () => {
     const code = python`
