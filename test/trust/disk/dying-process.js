@@ -57,12 +57,10 @@ const project = { project: "/project" };
 /** @param {unknown} event */
 const say = (event) => writeNow(1, `${JSON.stringify(event)}\n`);
 
-for (const number of [1, 2]) {
-  const grant = grantOf(number);
-  await store.change(project, (before) => ({ ...before, grants: [...before.grants, grant] }));
-  say({ granted: number });
-  if (number === 2) await store.keepCopy(grant.digest, [{ path: "SKILL.md", sha256: "0".repeat(64) }]);
-}
+await store.change(project, (before) => ({ ...before, grants: [...before.grants, grantOf(1), grantOf(2)] }));
+say({ granted: 1 });
+say({ granted: 2 });
+await store.keepCopy(grantOf(2).digest, [{ path: "SKILL.md", sha256: "0".repeat(64) }]);
 say({ revoking: 2 });
 await store.change(project, (before) => ({
   ...before,
