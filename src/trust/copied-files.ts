@@ -17,9 +17,10 @@ export function toCopy(files: readonly CopiedFile[]): readonly CopiedFile[] | un
   if (files.length > maxFiles) return undefined;
   let bytesLeft = maxTextBytesTogether;
   return files.map(({ path, sha256, text }) => {
-    // Longer in bytes than in characters, so that huge texts are not encoded.
-    const bytes = text === undefined || text.length > maxTextBytes ? undefined : Buffer.from(text);
-    const isKept = bytes !== undefined && bytes.length <= Math.min(maxTextBytes, bytesLeft) && isOf(bytes, sha256);
+    const limit = Math.min(maxTextBytes, bytesLeft);
+    // There are at least as many bytes as characters, so that long texts need not be encoded.
+    const bytes = text === undefined || text.length > limit ? undefined : Buffer.from(text);
+    const isKept = bytes !== undefined && bytes.length <= limit && isOf(bytes, sha256);
     if (isKept) bytesLeft -= bytes.length;
     return { path, sha256, ...(isKept && { text }) };
   });

@@ -117,6 +117,18 @@ describe("TurnLock", () => {
     expect(runs).toBe(2);
   });
 
+  test("loses no change that was confirmed while turns are taken away all the time", async () => {
+    writeFileSync(target(), "0");
+    const increment = async (turn: Turn): Promise<void> => {
+      const before = Number(readFileSync(target(), "utf8"));
+      await turn.write(target(), String(before + 1));
+    };
+    // For them five seconds pass while another one waits for the disk.
+    const results = await Promise.allSettled(Array.from({ length: 40 }, () => newLock().exclusive(increment)));
+    const confirmed = results.filter(({ status }) => status === "fulfilled").length;
+    expect(readFileSync(target(), "utf8")).toBe(String(confirmed));
+  });
+
   test("lets a turn that was taken away remove nothing", async () => {
     let isFirst = true;
     writeFileSync(target(), "old");
