@@ -3,7 +3,7 @@ import { SkillsError } from "../errors.ts";
 import { blockSchema, grantSchema } from "./grant.ts";
 
 /** A person's answers of one scope, as they are stored. */
-export const approvalsSchema = z.strictObject({
+const approvalsSchema = z.strictObject({
   format: z.literal("acp-skills approvals 1"),
   /** The project that they are for, see `projectOf`. Absent: everywhere. */
   project: z.string().min(1).exactOptional(),
