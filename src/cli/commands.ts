@@ -12,6 +12,7 @@ export const commands = {
   list: { summary: "List the skills that a session would have", load: () => import("./commands/list.ts") },
   show: { summary: "Show everything about one skill", load: () => import("./commands/show.ts") },
   check: { summary: "Validate skills and report problems", load: () => import("./commands/check/check.ts") },
+  env: { summary: "Compare what skills require with this machine", load: () => import("./commands/env/env.ts") },
   run: { summary: "Run a skill's code in a sandbox", load: () => import("./commands/run.ts") },
   runs: { summary: "List recent runs, and show one with its result", load: () => import("./commands/runs.ts") },
   install: {

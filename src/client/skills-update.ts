@@ -113,8 +113,15 @@ function isMeta(meta: ReturnType<typeof fieldsOf>): boolean {
     ours !== undefined &&
     [ours["name"], ours["version"], ours["namespace"], ours["source"]].every((text) => typeof text === "string") &&
     (ours["kind"] === "instruction" || ours["kind"] === "action") &&
-    (ours["digest"] === undefined || typeof ours["digest"] === "string")
+    (ours["digest"] === undefined || typeof ours["digest"] === "string") &&
+    (ours["environment"] === undefined || isEnvironment(fieldsOf(ours["environment"])))
   );
+}
+
+function isEnvironment(environment: ReturnType<typeof fieldsOf>): boolean {
+  const { status, missing } = environment ?? {};
+  const isStatus = status === "met" || status === "missing" || status === "unknown";
+  return isStatus && (missing === undefined || isStrings(missing));
 }
 
 /** Counts code points. */

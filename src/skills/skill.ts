@@ -1,3 +1,4 @@
+import type { Requirement } from "./environment/requirement.ts";
 import type { Manifest } from "./manifest/manifest.ts";
 import type { Problem } from "./rules/problem.ts";
 import type { RuleCode } from "./rules/rules.ts";
@@ -17,6 +18,8 @@ export interface Skill {
   readonly license?: string;
   /** At most 500 code points. */
   readonly compatibility?: string;
+  /** What its frontmatter declares to need, besides `compatibility`. */
+  readonly requires?: readonly Requirement[];
   readonly allowedTools?: readonly string[];
   /** `disable-model-invocation: true`: hidden from models, not from people (C-1.1). */
   readonly disableModelInvocation?: true;

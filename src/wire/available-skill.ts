@@ -9,6 +9,17 @@ const skillMetaSchema = z.looseObject({
   namespace: z.string(),
   digest: z.string().optional().describe("sha256 over the skill's files; present where it has been computed."),
   source: z.string().describe("The root directory the skill was found under."),
+  environment: z
+    .looseObject({
+      status: z
+        .enum(["met", "missing", "unknown"])
+        .describe("unknown: something is required that cannot be determined, such as network access."),
+      missing: z.array(z.string()).optional().describe("What is missing, in words: git, Python >=3.10."),
+    })
+    .optional()
+    .describe(
+      "Whether this machine has what the skill's frontmatter requires; absent if it requires nothing, and until it is known.",
+    ),
 });
 
 /** One skill as sent to editors: the RFD's AvailableSkill, with C-1.3's stricter name. */

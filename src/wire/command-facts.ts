@@ -1,15 +1,28 @@
+import type { Summary } from "../skills/environment/match.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
 import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";
 
-/** Converts an offered skill to its wire form, with its digest if known. Equal skills give equal JSON. */
-export function toAvailableSkill({ skill, sources }: OfferedSkill, digest?: string): AvailableSkill {
+/** What is known of a skill besides the skill. */
+interface KnownFacts {
+  readonly digest?: string | undefined;
+  readonly environment?: Summary | undefined;
+}
+
+/** More are not named: an editor shows a warning, not a list. */
+const maxMissing = 8;
+
+/** Converts an offered skill to its wire form. Equal skills give equal JSON. */
+export function toAvailableSkill(
+  { skill, sources }: OfferedSkill,
+  { digest, environment }: KnownFacts = {},
+): AvailableSkill {
   const { license, compatibility, allowedTools } = skill;
   const available: AvailableSkill = { name: skill.slug, description: skill.description };
   if (license !== undefined) available.license = license;
   if (compatibility !== undefined) available.compatibility = compatibility;
   if (allowedTools !== undefined) available.allowedTools = [...allowedTools];
-  const ours: NonNullable<NonNullable<AvailableSkill["_meta"]>[typeof metaKey]> = {
+  const ours: NonNullable<SkillFacts> = {
     name: skill.name,
     version: skill.version,
     kind: skill.kind,
@@ -17,18 +30,27 @@ export function toAvailableSkill({ skill, sources }: OfferedSkill, digest?: stri
     source: sources[0] ?? skill.directory,
   };
   if (digest !== undefined) ours.digest = digest;
+  if (environment !== undefined) {
+    const { status, missing } = environment;
+    ours.environment = missing.length === 0 ? { status } : { status, missing: missing.slice(0, maxMissing) };
+  }
   available._meta = { ...skill.metadata, [metaKey]: ours };
   return available;
 }
 
-const projected = new WeakMap<OfferedSkill, AvailableSkill>();
+interface Projected {
+  readonly skill: AvailableSkill;
+  readonly environment: Summary | undefined;
+}
+
+const projected = new WeakMap<OfferedSkill, Projected>();
 
 /** The wire form of an offered skill, cached: a catalog keeps the objects of unchanged skills. */
-export function projectSkill(offered: OfferedSkill): AvailableSkill {
+export function projectSkill(offered: OfferedSkill, environment?: Summary): AvailableSkill {
   const known = projected.get(offered);
-  if (known !== undefined) return known;
-  const skill = toAvailableSkill(offered);
-  projected.set(offered, skill);
+  if (known !== undefined && known.environment === environment) return known.skill;
+  const skill = toAvailableSkill(offered, { environment });
+  projected.set(offered, { skill, environment });
   return skill;
 }
 
@@ -57,8 +79,11 @@ interface CommandFacts {
   readonly license?: string;
   readonly compatibility?: string;
   readonly allowedTools?: readonly string[];
+  readonly environment?: NonNullable<SkillFacts>["environment"];
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
+
+type SkillFacts = NonNullable<AvailableSkill["_meta"]>[typeof metaKey];
 
 const usualVersion = "0.0.0";
 
@@ -68,7 +93,7 @@ export function toCommandFacts(
 ): CommandFacts {
   const { name: slug, description, license, compatibility, allowedTools, _meta } = skill;
   const { [metaKey]: ours, ...metadata } = _meta ?? {};
-  const { name = slug, version = usualVersion, kind = "instruction", namespace, source = "" } = ours ?? {};
+  const { name = slug, version = usualVersion, kind = "instruction", namespace, source = "", environment } = ours ?? {};
   return {
     ...(command.name !== slug && { slug }),
     ...(command.description !== description && { description }),
@@ -80,6 +105,7 @@ export function toCommandFacts(
     ...(license !== undefined && { license }),
     ...(compatibility !== undefined && { compatibility }),
     ...(allowedTools !== undefined && { allowedTools }),
+    ...(environment !== undefined && { environment }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
@@ -91,7 +117,7 @@ export function fromCommandFacts(
 ): unknown {
   const slug = facts.slug ?? command.name;
   const name = facts.name ?? slug;
-  const { license, compatibility, allowedTools, metadata, kind = "instruction", source } = facts;
+  const { license, compatibility, allowedTools, environment, metadata, kind = "instruction", source } = facts;
   return {
     name: slug,
     description: facts.description ?? command.description,
@@ -106,6 +132,7 @@ export function fromCommandFacts(
         kind,
         namespace: facts.namespace ?? firstSegment(String(name)),
         source,
+        ...(environment !== undefined && { environment }),
       },
     },
   };

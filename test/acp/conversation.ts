@@ -4,6 +4,7 @@ import { openLocalService } from "../../src/acp/service/local-service.ts";
 import { Interceptor } from "../../src/acp/interceptor.ts";
 import type { Instructions } from "../../src/acp/prompt/read-instructions.ts";
 import { type EmitForm, readOptions, type SkillsOptions, type ToolForm } from "../../src/options.ts";
+import type { SkillEnvironments } from "../../src/skills/environment/skill-environments.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { type ManualClock, manualClock } from "../manual-clock.ts";
 import { memorySkillset, type MemorySkillset, offer } from "./memory-skillset.ts";
@@ -45,6 +46,7 @@ export function converse(
     readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
     /** If not given, no tools are served. */
     readonly tools?: AgentTools;
+    readonly environments?: SkillEnvironments;
   } & Pick<SkillsOptions, "teach" | "approve"> & { readonly toolForm?: ToolForm } = {},
 ): Conversation {
   const skillset = options.skillset ?? memorySkillset([offer("pdf"), offer("csv")]);
@@ -66,6 +68,7 @@ export function converse(
   const service = openLocalService(settings, {
     skillset,
     tools: options.tools,
+    ...(options.environments && { environments: options.environments }),
     readInstructions:
       options.readInstructions ??
       (() => Promise.resolve({ body: "Do it well.", truncated: false, files: [], moreFiles: false, changedAt: 0 })),

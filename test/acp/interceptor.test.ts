@@ -6,7 +6,10 @@ import { readOptions } from "../../src/options.ts";
 import type { Skill } from "../../src/skills/skill.ts";
 import { clients, converse, converseInSession, listCommands, type Message, prompt } from "./conversation.ts";
 import { fakeService } from "./fake-service.ts";
+import { SkillEnvironments } from "../../src/skills/environment/skill-environments.ts";
+import { memoryMachine } from "../skills/environment/memory-machine.ts";
 import { manualClock } from "../manual-clock.ts";
+import { silentLog } from "../../src/base/log.ts";
 import { fakeTools } from "./fake-tools.ts";
 import { memorySkillset, offer } from "./memory-skillset.ts";
 
@@ -24,6 +27,52 @@ test("adds the advertisement to the initialize response and keeps the other fiel
       _meta: { other: 1, "acp-skills": { version: "9.9.9", tools: [], update: ["available_commands_update"] } },
     },
   });
+});
+
+/** Environments on a machine that has only git, and a wait until they are known. */
+function environmentsWithGit() {
+  const machine = memoryMachine({ programs: { git: "2.39.5" } });
+  const environments = new SkillEnvironments({ clock: manualClock(), log: silentLog, openMachine: () => machine });
+  const known = async (skill: Skill): Promise<void> => {
+    while (environments.of(skill) === undefined) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { environments, known };
+}
+
+test("tells with each skill whether this machine has what it requires", async () => {
+  const skills = ["Requires git", "Requires git and uv", "Requires a token", undefined].map((compatibility, index) =>
+    offer(`s${index}`, compatibility === undefined ? {} : { compatibility }),
+  );
+  const { environments, known } = environmentsWithGit();
+  const { settle, take } = await converseInSession(clients.optedIn, { skillset: memorySkillset(skills), environments });
+  for (const { skill } of skills.slice(0, 3)) await known(skill);
+  await settle();
+  const updates = take();
+  const expected = [{ status: "met" }, { status: "missing", missing: ["uv"] }, { status: "unknown" }, undefined];
+  const told = (items: unknown): unknown[] =>
+    (items as { _meta: Record<string, Record<string, unknown>> }[]).map(
+      ({ _meta }) => _meta["acp-skills"]?.["environment"],
+    );
+  expect(told(updates[0]?.["availableSkills"])).toEqual(expected);
+  expect(told(updates[1]?.["availableCommands"])).toEqual(expected);
+});
+
+test("does not wait for what the machine has, and sends an update only if something is missing", async () => {
+  const { environments, known } = environmentsWithGit();
+  const [met, missing] = [offer("a", { compatibility: "Requires git" }), offer("b", { compatibility: "Requires uv" })];
+  const skillset = memorySkillset([met]);
+  const { settle, take } = await converseInSession({}, { skillset, environments });
+  await settle();
+  expect(take().map(commandNames)).toEqual([["a"]]);
+  await known(met.skill);
+  expect(take()).toEqual([]);
+  skillset.set([met, missing]);
+  expect(JSON.stringify(take())).not.toContain('uv"]');
+  await known(missing.skill);
+  const updates = take();
+  expect(updates.map(commandNames)).toEqual([["a", "b"]]);
+  expect(JSON.stringify(updates)).toContain('"environment":{"status":"missing","missing":["uv"]}');
 });
 
 test("sends nothing until 50 ms after the session's response", async () => {

@@ -45,23 +45,36 @@ test("restores any skill from its command", () => {
     name: fc.constantFrom("pdf", "a.pdf"),
     namespace: fc.constantFrom("pdf", "a", "other"),
     metadata: fc.dictionary(texts, fc.string()),
+    environment: fc.option(
+      fc.record(
+        { status: fc.constantFrom("met", "missing", "unknown"), missing: fc.array(texts) },
+        { requiredKeys: ["status"] },
+      ),
+      { nil: undefined },
+    ),
     shownAs: fc.constantFrom("a-pdf", "pdf", "$pdf", "skill:pdf"),
     shownText: fc.option(texts, { nil: undefined }),
   });
   fc.assert(
-    fc.property(arbitrary, ({ version, kind, name, namespace, metadata, shownAs, shownText, ...fields }) => {
-      const { license, compatibility, allowedTools, description } = fields;
-      const available: AvailableSkill = {
-        name: name.replace(".", "-"),
-        description,
-        ...(license !== undefined && { license }),
-        ...(compatibility !== undefined && { compatibility }),
-        ...(allowedTools !== undefined && { allowedTools }),
-        _meta: { ...metadata, "acp-skills": { name, version, kind, namespace, source: "/skills" } },
-      };
-      const told = { name: shownAs, description: shownText ?? description };
-      expect(fromCommandFacts(told, toCommandFacts(available, told))).toEqual(available);
-    }),
+    fc.property(
+      arbitrary,
+      ({ version, kind, name, namespace, metadata, environment, shownAs, shownText, ...fields }) => {
+        const { license, compatibility, allowedTools, description } = fields;
+        const available: AvailableSkill = {
+          name: name.replace(".", "-"),
+          description,
+          ...(license !== undefined && { license }),
+          ...(compatibility !== undefined && { compatibility }),
+          ...(allowedTools !== undefined && { allowedTools }),
+          _meta: {
+            ...metadata,
+            "acp-skills": { name, version, kind, namespace, source: "/skills", ...(environment && { environment }) },
+          },
+        };
+        const told = { name: shownAs, description: shownText ?? description };
+        expect(fromCommandFacts(told, toCommandFacts(available, told))).toEqual(available);
+      },
+    ),
   );
 });
 
@@ -97,7 +110,15 @@ test("never throws for a JSON value", () => {
   );
 });
 
-const ours = { name: "a.b", version: "1.0.0", kind: "action", namespace: "a", source: "/s", digest: "x" };
+const ours = {
+  name: "a.b",
+  version: "1.0.0",
+  kind: "action",
+  namespace: "a",
+  source: "/s",
+  digest: "x",
+  environment: { status: "missing", missing: ["git"] },
+};
 const whole = {
   name: "a-b",
   description: "Does it.",
@@ -109,6 +130,7 @@ const whole = {
 };
 
 const odd = fc.oneof(
+  fc.constantFrom<unknown>({ status: "met" }, { status: "maybe" }, { status: "met", missing: [1] }),
   fc.constantFrom(undefined, null, 1, true, "", " ", "a", "a--b", "A", "a-", {}, [], ["x"], [1], "x".repeat(65)),
   fc.constantFrom("é".repeat(500), "😀".repeat(500), "😀".repeat(501), "😀".repeat(1024), "x".repeat(1025)),
 );

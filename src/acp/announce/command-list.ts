@@ -1,3 +1,4 @@
+import type { Summary } from "../../skills/environment/match.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import { withoutControls } from "../../skills/text/control-characters.ts";
 import { projectSkill, toCommandFacts } from "../../wire/command-facts.ts";
@@ -19,11 +20,15 @@ export interface MergedCommands {
   readonly added: readonly JsonRecord[];
 }
 
+/** What is known of a skill's environment. */
+export type EnvironmentOf = (skill: Skill) => Summary | undefined;
+
 /** The skills that the agent shows itself. */
 interface HowShown {
   /** Whether a command is a skill that was edited since the agent read it. */
   readonly isOutdated: ShownSkills["isOutdated"];
   readonly how: (offered: OfferedSkill) => Shown;
+  readonly environmentOf: EnvironmentOf;
 }
 
 /** Merges skills into the agent's own commands, which keep their order and take precedence. */
@@ -31,16 +36,17 @@ export function mergeCommands(
   commands: readonly unknown[],
   skills: readonly OfferedSkill[],
   dialect: CommandDialect,
-  { isOutdated, how }: HowShown,
+  { isOutdated, how, environmentOf }: HowShown,
 ): MergedCommands {
   const annotated = new Map<number, JsonRecord>();
   const added: JsonRecord[] = [];
   const places = new Map(commands.map((command, index) => [isRecord(command) ? command["name"] : undefined, index]));
   for (const offered of skills) {
+    const environment = environmentOf(offered.skill);
     const isShown = shownNames(offered.skill).some((name) => places.has(name));
     const place = isShown ? placeInAgentList(commands, offered) : -1;
     if (place === -1) {
-      added.push(toCommand(offered, dialect));
+      added.push(toCommand(offered, dialect, environment));
       continue;
     }
     const kind = how(offered);
@@ -50,7 +56,7 @@ export function mergeCommands(
     const { description } = offered.skill;
     const fields = kind === "as-copy" || isOutdated(command, offered.skill) ? { description } : {};
     const shown = isRecord(command) ? { ...command, ...fields } : fields;
-    annotated.set(place, { ...fields, _meta: toMeta(offered, dialect, shown) });
+    annotated.set(place, { ...fields, _meta: toMeta(offered, dialect, environment, shown) });
   }
   return { annotated, added };
 }
@@ -65,24 +71,35 @@ export function toCommandList(commands: readonly unknown[], { annotated, added }
   return [...own, ...added];
 }
 
-const commandsMade = new WeakMap<OfferedSkill, Map<string, JsonRecord>>();
+interface MadeCommand {
+  readonly command: JsonRecord;
+  readonly environment: Summary | undefined;
+}
+
+const commandsMade = new WeakMap<OfferedSkill, Map<string, MadeCommand>>();
 
 /** The command of a skill, cached per skill and dialect so that it is encoded once. */
-export function toCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
-  const made = commandsMade.get(offered) ?? new Map<string, JsonRecord>();
+export function toCommand(offered: OfferedSkill, dialect: CommandDialect, environment?: Summary): JsonRecord {
+  const made = commandsMade.get(offered) ?? new Map<string, MadeCommand>();
   commandsMade.set(offered, made);
   const key = `${dialect.protocol} ${dialect.jetbrains}`;
-  const command = made.get(key) ?? makeCommand(offered, dialect);
-  made.set(key, command);
+  const known = made.get(key);
+  if (known !== undefined && known.environment === environment) return known.command;
+  const command = makeCommand(offered, dialect, environment);
+  made.set(key, { command, environment });
   return command;
 }
 
-function makeCommand(offered: OfferedSkill, dialect: CommandDialect): JsonRecord {
+function makeCommand(offered: OfferedSkill, dialect: CommandDialect, environment: Summary | undefined): JsonRecord {
   const { skill } = offered;
   const hint = toHint(offered);
   const isV2 = dialect.protocol === 2;
   const command = { ...(isV2 && { type: "command" }), name: skill.slug, description: skill.description };
-  return { ...command, input: isV2 ? { type: "text", hint } : { hint }, _meta: toMeta(offered, dialect, command) };
+  return {
+    ...command,
+    input: isV2 ? { type: "text", hint } : { hint },
+    _meta: toMeta(offered, dialect, environment, command),
+  };
 }
 
 /** The skills that are offered as commands: all but those with `user-invocable: false` (C-1.1). */
@@ -108,8 +125,14 @@ function oneLine(text: string): string {
 }
 
 /** The fields that are added to a command's `_meta`. */
-function toMeta(offered: OfferedSkill, { jetbrains }: CommandDialect, command: JsonRecord): JsonRecord {
-  const facts = toCommandFacts(projectSkill(offered), { name: command["name"], description: command["description"] });
+function toMeta(
+  offered: OfferedSkill,
+  { jetbrains }: CommandDialect,
+  environment: Summary | undefined,
+  command: JsonRecord,
+): JsonRecord {
+  const skill = projectSkill(offered, environment);
+  const facts = toCommandFacts(skill, { name: command["name"], description: command["description"] });
   const ours = { [metaKey]: facts };
   if (!jetbrains) return ours;
   const existing = metaOf(command);

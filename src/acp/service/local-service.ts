@@ -2,6 +2,9 @@ import { openApp } from "../../app.ts";
 import { openToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
 import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
+import { hostMachine } from "../../skills/environment/host-machine.ts";
+import type { Machine } from "../../skills/environment/machine.ts";
+import { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
 import { createProblemLog } from "../../skills/rules/log-problems.ts";
 import type { Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills, Skillset } from "../../skills/skillset.ts";
@@ -22,6 +25,7 @@ interface LocalServiceOptions {
   /** Undefined if no tools are served. */
   readonly tools?: AgentTools | undefined;
   readonly readInstructions?: (skill: Skill) => Promise<Instructions>;
+  readonly environments?: SkillEnvironments;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -33,9 +37,15 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
   const ownTools = settings.tools === "none" ? undefined : openAgentTools(app, { isTaught: settings.teach });
   const tools = "tools" in options ? options.tools : ownTools;
   const trust = openSessionTrust(app);
+  /** Directories of sessions: what they contain is not run. */
+  const projects = new Set<string>();
+  const openMachine = (signal: AbortSignal): Machine => hostMachine({ projects: () => [...projects], signal });
+  const { clock, log } = settings;
+  const { environments = new SkillEnvironments({ clock, log, openMachine }) } = options;
   let closing: Promise<void> | undefined;
 
   async function close(): Promise<void> {
+    environments.close();
     await tools?.close();
     await app.close();
   }
@@ -44,7 +54,10 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
     connect(outlet) {
       const { tellOnce: logOnce } = openToldOnce(outlet.log);
       return openConnection({
+        environments,
         openSkills(directories) {
+          const { cwd, additionalDirectories } = directories;
+          for (const directory of [cwd, ...additionalDirectories]) if (directory !== undefined) projects.add(directory);
           const skills = openOrNone(() => app.openSession(directories));
           logIdleGrants(settings.grants, skills.catalog, logOnce);
           return skills;

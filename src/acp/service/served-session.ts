@@ -32,7 +32,7 @@ import type {
 const readingTime = 2_000;
 
 /** What the sessions of one connection share. */
-export interface ServedSessionContext extends Pick<SessionContext, "send" | "logProblems"> {
+export interface ServedSessionContext extends Pick<SessionContext, "send" | "logProblems" | "environments"> {
   readonly openSkills: (directories: Directories) => SessionSkills;
   /** Undefined if no tools are served. */
   readonly tools: AgentTools | undefined;

@@ -1,5 +1,6 @@
 import type { ToldOnce } from "../../base/log.ts";
 import type { Settings } from "../../options.ts";
+import type { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
@@ -39,6 +40,7 @@ const listingTime = 1_500;
 export interface SessionContext {
   readonly settings: Pick<Settings, "home" | "clock">;
   readonly shown: ShownSkills;
+  readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "onMissing">;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
   readonly logOnce: ToldOnce["tellOnce"];
@@ -95,12 +97,18 @@ export class Session {
         this.#update();
       });
     });
-    this.#stopListening = skills.catalog.onChange(() => {
+    const update = (): void => {
       this.#update();
-    });
+    };
+    const [stopChanges, stopMissing] = [skills.catalog.onChange(update), context.environments.onMissing(update)];
+    this.#stopListening = () => {
+      stopChanges();
+      stopMissing();
+    };
     skills.catalog.ready.then(
-      () => {
+      ({ skills: found }) => {
         this.#isReady = true;
+        context.environments.prepare(found);
         this.#update();
       },
       (error: unknown) => {
@@ -194,14 +202,16 @@ export class Session {
   }
 
   #toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
-    return offered.map((skill) => toCommand(skill, this.#request.negotiation));
+    const { environments } = this.#context;
+    return offered.map((one) => toCommand(one, this.#request.negotiation, environments.of(one.skill)));
   }
 
   #merge(offered: readonly OfferedSkill[]): MergedCommands {
-    const { shown } = this.#context;
+    const { shown, environments } = this.#context;
     return mergeCommands(this.#agentCommands, offered, this.#request.negotiation, {
       isOutdated: (command, skill) => shown.isOutdated(command, skill),
       how: (skill) => this.how(skill),
+      environmentOf: (skill) => environments.of(skill),
     });
   }
 
@@ -212,11 +222,12 @@ export class Session {
       this.#isBehind = true;
       return;
     }
-    const { shown, logProblems, failed } = this.#context;
+    const { shown, environments, logProblems, failed } = this.#context;
     try {
       const { skills, problems } = this.catalog.snapshot;
       shown.learn(this.#agentCommands, skills);
-      if (this.#request.forms.skills !== undefined) this.#sendSkills(skills.map(projectSkill));
+      if (this.#request.forms.skills !== undefined)
+        this.#sendSkills(skills.map((offered) => projectSkill(offered, environments.of(offered.skill))));
       this.#sendCommands(toInvocable(skills));
       this.#sendProblems(problems);
       logProblems(problems);

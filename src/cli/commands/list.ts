@@ -52,7 +52,7 @@ function* jsonLines<Item>(items: readonly Item[], toJson: (item: Item) => string
  * order.
  */
 export function toListedSkill(offered: OfferedSkill, digest?: string): object {
-  const listed = toAvailableSkill(offered, digest);
+  const listed = toAvailableSkill(offered, { digest });
   return Object.assign(listed, {
     path: offered.skill.file,
     ...(digest !== undefined && { digest }),

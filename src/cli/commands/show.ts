@@ -1,6 +1,10 @@
+import path from "node:path";
 import { runInSlices } from "../../base/slices.ts";
 import { callsOf } from "../../runs/plan/dependencies.ts";
 import type { CalledSkill } from "../../runs/plan/dependencies.ts";
+import { hostMachine } from "../../skills/environment/host-machine.ts";
+import { summarise } from "../../skills/environment/match.ts";
+import type { Match } from "../../skills/environment/match.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import { findLicense } from "../../skills/licenses/find-license.ts";
 import type { SkillLicense } from "../../skills/licenses/find-license.ts";
@@ -21,6 +25,7 @@ import { licenseEvidence } from "../report/license-evidence.ts";
 import { safeLines } from "../report/safe-text.ts";
 import { shownPath } from "../report/shown-path.ts";
 import type { Terminal } from "../report/terminal.ts";
+import { matchSkill, sayEnvironment } from "./env/match-skill.ts";
 import { toListedSkill } from "./list.ts";
 
 /** A longer body is truncated. */
@@ -44,8 +49,13 @@ export const command = defineCommand({
       return 1;
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+    const machine = hostMachine({
+      projects: () => [path.resolve(terminal.cwd, options.cwd ?? ".")],
+      home: terminal.home,
+    });
     const facts: Facts = {
       offered,
+      environment: await matchSkill(offered.skill, source, { machine }),
       hashed: await openSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
       license: await runInSlices(findLicense(source, offered.skill)),
@@ -58,6 +68,8 @@ export const command = defineCommand({
 
 interface Facts {
   readonly offered: OfferedSkill;
+  /** What it requires of this machine, without what only `env` looks for. */
+  readonly environment: readonly Match[];
   /** As in `describe_skill`. */
   readonly hashed: HashedSkill;
   /** Skills with permissions that its code can call. */
@@ -66,7 +78,7 @@ interface Facts {
 }
 
 /** Everything about one skill, keys in a fixed order. */
-function toShownSkill({ offered, hashed: { files, digest }, calls }: Facts): object {
+function toShownSkill({ offered, environment, hashed: { files, digest }, calls }: Facts): object {
   const { skill, sources, versions, problems } = offered;
   return {
     ...toListedSkill(offered, digest),
@@ -76,6 +88,7 @@ function toShownSkill({ offered, hashed: { files, digest }, calls }: Facts): obj
     versions: versions.map(({ version, file }) => ({ version, path: file })),
     files: files.slice(0, maxListedFiles),
     permissions: permissionsOf(skill),
+    environment: summarise(environment) ?? null,
     ...(skill.manifest !== undefined && { manifest: skill.manifest }),
     ...(calls.length > 0 && { calls }),
     problems,
@@ -89,7 +102,10 @@ function readBody({ file }: Skill): string {
 }
 
 /** Human-readable text for one skill: its fields, inputs, permissions and files, its problems, and its instructions. */
-function* describe({ offered, hashed, calls, license }: Facts, { cwd, paint }: Terminal): Iterable<string> {
+function* describe(
+  { offered, environment, hashed, calls, license }: Facts,
+  { cwd, paint }: Terminal,
+): Iterable<string> {
   const { skill, sources, versions, problems } = offered;
   const files = hashed.files.slice(0, maxListedFiles);
   const field = labelled(paint, 15);
@@ -102,6 +118,7 @@ function* describe({ offered, hashed, calls, license }: Facts, { cwd, paint }: T
   yield field("license", skill.license);
   yield field("license files", licenseEvidence(license));
   yield field("compatibility", skill.compatibility);
+  yield field("environment", sayEnvironment(environment));
   yield field("allowed tools", skill.allowedTools?.join(", "));
   yield field("tags", skill.tags.join(", "));
   for (const [key, value] of Object.entries(skill.metadata)) yield field("metadata", `${key}: ${value}`);

@@ -1,3 +1,4 @@
+import { readDeclared } from "../environment/read-declared.ts";
 import { maxCompatibilityLength, maxDescriptionLength } from "../rules/check-frontmatter.ts";
 import type { ValueFault } from "../rules/check-frontmatter.ts";
 import { countCodePoints, cutCodePoints, inDigits, tooLong } from "../text/code-points.ts";
@@ -47,7 +48,13 @@ export function readDescription(values: Values, report: Report): string | undefi
 /** The optional fields of a skill; absent if missing or invalid in the frontmatter. */
 export type OptionalFields = Pick<
   Skill,
-  "license" | "compatibility" | "allowedTools" | "disableModelInvocation" | "userInvocable" | "argumentHint"
+  | "license"
+  | "compatibility"
+  | "requires"
+  | "allowedTools"
+  | "disableModelInvocation"
+  | "userInvocable"
+  | "argumentHint"
 >;
 
 /** The normalised optional fields. Invalid values are removed and reported. */
@@ -57,6 +64,8 @@ export function readOptional(values: Values, report: Report): OptionalFields {
   if (license !== undefined) fields.license = license;
   const compatibility = readText("compatibility", values, maxCompatibilityLength, report);
   if (compatibility !== undefined) fields.compatibility = compatibility;
+  const requires = readDeclared(values);
+  if (requires !== undefined) fields.requires = requires;
   const tools = values["allowed-tools"];
   const allowedTools = tools === undefined ? undefined : readAllowedTools(tools);
   if (allowedTools !== undefined) fields.allowedTools = Object.freeze(fitTools(allowedTools, report));
@@ -201,9 +210,10 @@ export function readMetadata(value: unknown, report: Report): Readonly<Record<st
     const message = `metadata has ${inDigits(entries.length)} entries; the limit is ${maxEntries}, and the rest are ignored`;
     report({ code: "metadata-too-long", key, message, fix: "Move what is only for people below the frontmatter." });
   }
-  for (const [child, entry] of entries.slice(0, maxEntries)) {
+  for (const [child, entry] of entries.slice(0, maxEntries) as [string, unknown][]) {
     if (typeof entry !== "string") {
-      const message = `metadata.${child} is not a string; it is ignored`;
+      const isRead = readDeclared({ metadata: { [child]: entry } }) !== undefined;
+      const message = `metadata.${child} is not a string; ${isRead ? "only what it requires is read" : "it is ignored"}`;
       report({ code: "metadata-nested-value", key, child, message, fix: `Write metadata.${child} as one string.` });
     } else if (child.length > maxKeyLength || entry.length > maxValueLength) {
       const what =

@@ -4,13 +4,17 @@ import { offer } from "../memory-skillset.ts";
 
 const v1 = { protocol: 1, jetbrains: false } as const;
 const pdf = offer("pdf");
+const environmentOf = (): undefined => undefined;
 const own = (name: string): { name: string; description: string } => ({ name, description: "the agent's" });
 const merge = (
   commands: unknown[],
   skills = [pdf],
   dialect: { protocol: 1 | 2; jetbrains: boolean } = v1,
 ): readonly unknown[] =>
-  toCommandList(commands, mergeCommands(commands, skills, dialect, { isOutdated: () => false, how: () => "as-skill" }));
+  toCommandList(
+    commands,
+    mergeCommands(commands, skills, dialect, { isOutdated: () => false, how: () => "as-skill", environmentOf }),
+  );
 
 test("lists each skill as one command after the agent's own commands", () => {
   expect(merge([own("init")])).toEqual([
@@ -65,7 +69,7 @@ test("keeps the metadata for JetBrains that the agent set itself", () => {
 test("lists a skill that was edited after the agent read it with its current description", () => {
   const merged = toCommandList(
     [own("pdf")],
-    mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how: () => "as-skill" }),
+    mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how: () => "as-skill", environmentOf }),
   );
   expect(merged).toMatchObject([{ name: "pdf", description: "What pdf does." }]);
 });
@@ -96,14 +100,14 @@ test.each([
 
 test("keeps an unrelated command that has a skill's name and does not list the skill", () => {
   const how = () => "as-other" as const;
-  expect(toCommandList([own("pdf")], mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how }))).toEqual([
-    own("pdf"),
-  ]);
+  expect(
+    toCommandList([own("pdf")], mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how, environmentOf })),
+  ).toEqual([own("pdf")]);
 });
 
 test("shows our description of a skill of which the agent lists another copy", () => {
   const how = () => "as-copy" as const;
-  const merged = mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => false, how });
+  const merged = mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => false, how, environmentOf });
   expect(toCommandList([own("pdf")], merged)).toMatchObject([
     { description: "What pdf does.", _meta: { "acp-skills": {} } },
   ]);

@@ -1,0 +1,227 @@
+import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { isWithin } from "../../base/paths/is-within.ts";
+import { runProgram } from "../../base/processes/spawn-process.ts";
+import { followPath } from "../files/follow-path.ts";
+import { isCommandName, versionArguments } from "./known-programs.ts";
+import type { FoundCommand, Machine } from "./machine.ts";
+import type { System } from "./requirement.ts";
+import { findVersion } from "./version-range.ts";
+
+export interface HostMachineOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly platform?: NodeJS.Platform;
+  /** Directories of projects, besides the current one: nothing in their repositories is run. Asked at each question. */
+  readonly projects?: () => readonly string[];
+  readonly home?: string;
+  /** Ends programs that are running. */
+  readonly signal?: AbortSignal;
+}
+
+const systems: Partial<Record<NodeJS.Platform, System>> = { linux: "linux", darwin: "macos", win32: "windows" };
+const patienceMs = 5_000;
+const longestOutput = 64 * 1024;
+
+/**
+ * This machine. A program is run only for its version, only if it is a known one, and only from a directory that neither another user nor a
+ * project can write to; without a shell, in `/`, with a small environment.
+ */
+export function hostMachine({
+  env = process.env,
+  platform = process.platform,
+  projects: given = () => [],
+  home = homedir(),
+  signal,
+}: HostMachineOptions = {}): Machine {
+  const directories = pathOf(env, platform);
+  const projects = (): readonly string[] =>
+    [...whereWeAre(), ...given()].flatMap((place) => projectsAround(place, home));
+  const found = new Map<string, FoundCommand | undefined>();
+  const versions = new Map<string, ReturnType<Machine["version"]>>();
+
+  function find(command: string): FoundCommand | undefined {
+    if (!isCommandName(command)) return undefined;
+    if (found.has(command)) return found.get(command);
+    const file = findIn(directories, command, env, platform);
+    const result = file === undefined ? undefined : toFound(file, platform);
+    found.set(command, result);
+    return result;
+  }
+
+  async function ask(command: string): ReturnType<Machine["version"]> {
+    const args = versionArguments(command);
+    const file = find(command)?.path;
+    if (args === undefined || file === undefined) return { reason: "acp-skills does not run this program" };
+    const fault =
+      platform === "win32" && !/\.(?:exe|com)$/i.test(file) ? "it is a script" : placeFault(file, projects());
+    if (fault !== undefined) return { reason: `it is not run, because ${fault}` };
+    try {
+      const output = await runProgram(file, args, {
+        cwd: path.parse(file).root,
+        env: quietEnvironment(env, directories, projects()),
+        timeout: patienceMs,
+        killSignal: "SIGKILL",
+        maxBuffer: longestOutput,
+        windowsHide: true,
+        ...(signal && { signal }),
+      });
+      const version = findVersion(output);
+      return version === undefined ? { reason: "it does not print one" } : { version };
+    } catch {
+      return { reason: "it does not run, or takes too long" };
+    }
+  }
+
+  return {
+    system: systems[platform],
+    find,
+    async version(command) {
+      const asked = versions.get(command) ?? ask(command);
+      versions.set(command, asked);
+      return await asked;
+    },
+    hasVariable: (name) => (env[name] ?? "") !== "",
+  };
+}
+
+function whereWeAre(): readonly string[] {
+  try {
+    return [process.cwd()];
+  } catch {
+    return []; // The current directory was deleted.
+  }
+}
+
+/** A directory and the repository around it; nothing if it contains the home directory, which is no project. */
+export function projectsAround(directory: string, home: string): readonly string[] {
+  const real = realOf(directory);
+  const around = upwards(real).filter((above) => !isWithin(realOf(home), above));
+  const repository = around.find((above) => existsSync(path.join(above, ".git")));
+  return around.slice(0, 1).concat(repository === undefined ? [] : [repository]);
+}
+
+/** The absolute directories of PATH. */
+function pathOf(env: HostMachineOptions["env"], platform: NodeJS.Platform): readonly string[] {
+  const value = Object.entries(env ?? {}).find(
+    ([name]) => name === "PATH" || (platform === "win32" && /^path$/i.test(name)),
+  );
+  const directories = (value?.[1] ?? "").split(path.delimiter).filter((directory) => path.isAbsolute(directory));
+  return [...new Set(directories)];
+}
+
+function findIn(
+  directories: readonly string[],
+  command: string,
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+): string | undefined {
+  const endings = platform === "win32" ? (env["PATHEXT"] ?? ".COM;.EXE;.BAT;.CMD").split(";") : [""];
+  for (const directory of directories) {
+    const file = endings.map((ending) => path.join(directory, command + ending)).find(isExecutable);
+    if (file !== undefined) return file;
+  }
+  return undefined;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false; // Absent or not accessible.
+  }
+}
+
+const appleTools = [
+  "/Library/Developer/CommandLineTools/usr/bin",
+  "/Applications/Xcode.app/Contents/Developer/usr/bin",
+];
+/** Programs in /usr/bin of macOS that open an installer unless Apple's tools are there. */
+const appleStubs = /^\/usr\/bin\/(?:git|python3|pip3|make|gcc|clang|java)$/;
+
+function toFound(file: string, platform: NodeJS.Platform): FoundCommand {
+  return {
+    path: file,
+    ...(isPlaceholder(file, platform) && { isPlaceholder: true as const }),
+    ...(isShim(file) && { isShim: true as const }),
+  };
+}
+
+/** Of pyenv, rbenv, asdf, mise, volta and rustup. */
+function isShim(file: string): boolean {
+  const real = realOf(file);
+  const isNamed = /^(?:volta-shim|rustup|mise|asdf)(?:\.exe)?$/.test(path.basename(real));
+  return isNamed || [file, real].some((place) => place.split(path.sep).includes("shims"));
+}
+
+/** macOS and Windows have files that are named like a program and offer to install it. */
+function isPlaceholder(file: string, platform: NodeJS.Platform): boolean {
+  if (platform === "win32") return /\\WindowsApps\\/i.test(file);
+  if (platform !== "darwin" || !appleStubs.test(file)) return false;
+  return !appleTools.some((directory) => existsSync(path.join(directory, path.basename(file))));
+}
+
+/** Why what is at a path must not be run: somebody else could have put it there. */
+export function placeFault(file: string, projects: readonly string[]): string | undefined {
+  const { steps, real } = followPath(file);
+  if (real === undefined) return "it is gone";
+  // Each link on the way, and where it ends.
+  const places = [...steps.map(({ directory, name }) => path.join(directory, name)), real];
+  if (places.some((place) => place.split(path.sep).includes("node_modules"))) return "it belongs to a project";
+  const around = projects.map(realOf);
+  if (places.some((place) => around.some((project) => isWithin(place, project)))) return "it is inside a project";
+  const writable = process.platform === "win32" ? undefined : places.flatMap(upwards).find(isWritableByOthers);
+  return writable === undefined ? undefined : `another user can write to ${writable}`;
+}
+
+function realOf(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory; // It was removed.
+  }
+}
+
+/** A path and every directory above it. */
+function upwards(place: string): readonly string[] {
+  const above = path.dirname(place);
+  return above === place ? [place] : [place, ...upwards(above)];
+}
+
+function isWritableByOthers(place: string): boolean {
+  const user = process.getuid?.();
+  try {
+    const { uid, gid, mode } = statSync(place);
+    if (uid !== 0 && uid !== user) return true;
+    const isSticky = (mode & 0o1000) !== 0;
+    // The user's own group, root's, and macOS's `admin`, whose members may become root.
+    const isOwnGroup =
+      gid === 0 || (gid === user && gid === process.getgid?.()) || (process.platform === "darwin" && gid === 80);
+    return !isSticky && ((mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !isOwnGroup));
+  } catch {
+    return true; // Not accessible.
+  }
+}
+
+/** Keeps programs from looking for updates, reporting use, or installing what is missing. */
+const quiet: Readonly<Record<string, string>> = {
+  LC_ALL: "C",
+  GH_NO_UPDATE_NOTIFIER: "1",
+  GOTOOLCHAIN: "local",
+  RUSTUP_AUTO_INSTALL: "0",
+  DENO_NO_UPDATE_CHECK: "1",
+  DO_NOT_TRACK: "1",
+};
+
+function quietEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  directories: readonly string[],
+  projects: readonly string[],
+): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(
+    ([name]) => name === "HOME" || name === "USERPROFILE" || name === "SystemRoot",
+  );
+  const trusted = directories.filter((directory) => placeFault(directory, projects) === undefined);
+  return { ...Object.fromEntries(kept), ...quiet, PATH: trusted.join(path.delimiter) };
+}

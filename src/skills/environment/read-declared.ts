@@ -1,0 +1,149 @@
+import { cutCodePoints } from "../text/code-points.ts";
+import { withoutControls } from "../text/control-characters.ts";
+import { isCommandName } from "./known-programs.ts";
+import { readSystem } from "./read-item.ts";
+import { maxRequirements } from "./requirement.ts";
+import { readText } from "./read-text.ts";
+import type { Demand, ProgramDemand, Requirement, System } from "./requirement.ts";
+import { readRange } from "./version-range.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+/** Collects a demand, or quotes the text where it is not understood. */
+type Add = (field: string, text: unknown, demand: Demand | undefined) => void;
+
+const file = "SKILL.md";
+const longestQuote = 200;
+
+/**
+ * What frontmatter declares besides `compatibility`, in the keys that people use: `requires` with `bins`, `anyBins`, `env` and others, at
+ * the top, in `metadata`, or in `metadata.<product>`; `os` and `platforms`; `prerequisites`; `required_environment_variables`;
+ * `dependencies`, which is quoted, because it names no package manager. Undefined if there is nothing; never throws.
+ */
+export function readDeclared(values: Values): readonly Requirement[] | undefined {
+  const metadata = tableOf(values["metadata"]);
+  const products = metadata && Object.keys(metadata).filter((key) => tableOf(metadata[key]) !== undefined);
+  const isDeclared = topKeys.some((key) => values[key] !== undefined);
+  if (
+    !isDeclared &&
+    (metadata === undefined || (products?.length === 0 && metadataKeys.every((key) => metadata[key] === undefined)))
+  )
+    return undefined;
+  const found: Requirement[] = [];
+  const add: Add = (field, text, demand) => {
+    const where = { file, field, text: cutCodePoints(withoutControls(wordsOf(text)).trim(), longestQuote) };
+    if (demand !== undefined) found.push({ ...demand, certainty: "declared", where });
+    else if (where.text !== "") found.push({ kind: "text", certainty: "unclear", where });
+  };
+  const readTable = (prefix: string, table: Values): void => {
+    found.push(...readWords(`${prefix}requires`, table["requires"]));
+    readKeys(prefix, table, add);
+  };
+  readTable("", values);
+  if (metadata !== undefined) {
+    readTable("metadata.", metadata);
+    for (const key of products ?? []) {
+      const isRead = key === "requires" || key === "prerequisites";
+      if (!isRead) readTable(`metadata.${key}.`, tableOf(metadata[key]) ?? {});
+    }
+  }
+  return found.length === 0 ? undefined : Object.freeze(found.slice(0, maxRequirements));
+}
+
+const metadataKeys = ["requires", "os", "platforms", "prerequisites", "required_environment_variables"];
+const topKeys = [...metadataKeys, "dependencies"];
+
+function readKeys(prefix: string, table: Values, add: Add): void {
+  const { requires, os, platforms, prerequisites, required_environment_variables: variables } = table;
+  readRequires(`${prefix}requires`, requires, add);
+  readSystems(`${prefix}os`, os, add);
+  readSystems(`${prefix}platforms`, platforms, add);
+  const before = tableOf(prerequisites);
+  if (before !== undefined) {
+    readPrograms(`${prefix}prerequisites.commands`, before["commands"], add);
+    readVariables(`${prefix}prerequisites.env_vars`, before["env_vars"], add);
+  } else add(`${prefix}prerequisites`, prerequisites, undefined);
+  readVariables(`${prefix}required_environment_variables`, variables, add);
+  if (prefix === "") add("dependencies", table["dependencies"], undefined);
+}
+
+/** `requires` as words for people, such as `git, Python 3.10+`: only names that we know are understood. */
+function readWords(field: string, value: unknown): readonly Requirement[] {
+  const texts = Array.isArray(value) ? listOf(value) : [value];
+  const words = texts.filter((text): text is string => typeof text === "string").map(withoutControls);
+  return words.flatMap((text) => readText(text, { file, field, isExplicit: true }));
+}
+
+/** `requires` as a table of lists. */
+function readRequires(field: string, value: unknown, add: Add): void {
+  const table = tableOf(value);
+  if (table === undefined) return;
+  for (const [key, inner] of Object.entries(table).slice(0, maxRequirements)) {
+    const at = `${field}.${key}`;
+    if (key === "bins" || key === "programs" || key === "commands") readPrograms(at, inner, add);
+    else if (key === "anyBins") readAnyProgram(at, inner, add);
+    else if (key === "env") readVariables(at, inner, add);
+    else if (key === "os" || key === "platforms") readSystems(at, inner, add);
+    else add(at, inner, undefined);
+  }
+}
+
+function readPrograms(field: string, value: unknown, add: Add): void {
+  for (const text of listOf(value)) {
+    const program = readProgram(text);
+    add(field, text, program && { kind: "program", anyOf: [program] });
+  }
+}
+
+function readAnyProgram(field: string, value: unknown, add: Add): void {
+  const texts = listOf(value);
+  const programs = texts.map(readProgram);
+  if (texts.length === 0) return;
+  const isRead = programs.every((program) => program !== undefined);
+  add(field, texts, isRead ? { kind: "program", anyOf: programs } : undefined);
+}
+
+function readVariables(field: string, value: unknown, add: Add): void {
+  for (const item of listOf(value)) {
+    const name = typeof item === "string" ? item : tableOf(item)?.["name"];
+    const isName = typeof name === "string" && /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name);
+    add(field, name, isName ? { kind: "variable", variable: name } : undefined);
+  }
+}
+
+function readSystems(field: string, value: unknown, add: Add): void {
+  const texts = listOf(value);
+  const systems = texts.map((text) => (typeof text === "string" ? readSystem(text) : undefined));
+  const known = systems.filter((system): system is System => system !== undefined);
+  if (texts.length === 0 || new Set(known).size === 3) return;
+  add(field, texts, known.length === texts.length ? { kind: "system", anyOf: [...new Set(known)] } : undefined);
+}
+
+/** `git`, `python3>=3.10`, `node ^18`. */
+function readProgram(value: unknown): ProgramDemand | undefined {
+  if (typeof value !== "string" || value.length > 128) return undefined;
+  const [, command = "", rest = ""] = /^([A-Za-z0-9][A-Za-z0-9._+-]*)\s*(.*)$/s.exec(value.trim()) ?? [];
+  const range = rest === "" ? undefined : readRange(rest);
+  if (!isCommandName(command) || (rest !== "" && range === undefined)) return undefined;
+  return { name: command, commands: [command], ...(range !== undefined && { range }) };
+}
+
+/** The items of a list, or the words of a string. */
+function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return (value as unknown[]).slice(0, maxRequirements);
+  if (typeof value !== "string" || value.length > 2048) return value === undefined || value === "" ? [] : [value];
+  return value
+    .split(/[\s,]+/)
+    .filter((word) => word !== "")
+    .slice(0, maxRequirements);
+}
+
+function tableOf(value: unknown): Values | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : undefined;
+}
+
+/** A value as a person would write it in one line. */
+function wordsOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.slice(0, maxRequirements).map(wordsOf).join(", ");
+  return value === undefined || value === null ? "" : JSON.stringify(value).slice(0, longestQuote * 2);
+}

@@ -1,0 +1,99 @@
+/** A system that skills name. */
+export type System = "linux" | "macos" | "windows";
+
+/** One program. */
+export interface ProgramDemand {
+  /** As shown: `Python`, or the command itself. */
+  readonly name: string;
+  /** Any of these on PATH is the program; the first is the usual one. */
+  readonly commands: readonly string[];
+  /** Such as `>=3.10`, as `satisfies` reads it. */
+  readonly range?: string;
+}
+
+/** What a skill asks of a machine. */
+export type Demand =
+  /** One of them suffices. */
+  | { readonly kind: "program"; readonly anyOf: readonly ProgramDemand[] }
+  | { readonly kind: "system"; readonly anyOf: readonly System[] }
+  /** No hosts: any. */
+  | { readonly kind: "network"; readonly hosts: readonly string[] }
+  /** One of these agents. */
+  | { readonly kind: "agent"; readonly anyOf: readonly string[] }
+  /** An environment variable. */
+  | { readonly kind: "variable"; readonly variable: string }
+  /** A secret that its code declares. */
+  | { readonly kind: "secret"; readonly secret: string }
+  /** Python packages that `acp-skills install` installs. */
+  | { readonly kind: "packages"; readonly packages: readonly string[] }
+  /** Another skill: `a.b@^1`. */
+  | { readonly kind: "skill"; readonly skill: string }
+  /** A sandbox, because it has code that runs there. */
+  | { readonly kind: "sandbox" }
+  /** Text that is not understood; it is only quoted. */
+  | { readonly kind: "text" };
+
+export type DemandKind = Demand["kind"];
+
+/**
+ * How certain it is that the skill needs this: `declared` in a key for it; `stated` in a sentence that is understood completely; `derived`
+ * from its files; `likely`: probably meant, therefore never reported as missing; `unclear`: not understood.
+ */
+export type Certainty = "declared" | "stated" | "derived" | "likely" | "unclear";
+
+/** Where a requirement is written. */
+export interface Place {
+  /** Relative to the skill's directory. */
+  readonly file: string;
+  /** The key, such as `metadata.requires.bins`; empty for a file that has none. */
+  readonly field: string;
+  /** The text there, shortened; without control characters. */
+  readonly text: string;
+}
+
+/** Something that a skill needs in order to work. Plain data. */
+export type Requirement = Demand & {
+  readonly certainty: Certainty;
+  /** It works without, but does less. */
+  readonly optional?: true;
+  readonly where: Place;
+};
+
+/** More requirements of one skill are not read. */
+export const maxRequirements = 32;
+
+/** What is required, in words: `Python >=3.10`, `docker or podman`, `network access to api.example.com`. */
+export function describeDemand(demand: Requirement): string {
+  switch (demand.kind) {
+    case "program":
+      return anyOf(demand.anyOf.map(describeProgram));
+    case "system":
+      return anyOf(demand.anyOf.map((system) => systemNames[system]));
+    case "network":
+      return demand.hosts.length === 0 ? "network access" : `network access to ${demand.hosts.join(", ")}`;
+    case "agent":
+      return anyOf(demand.anyOf);
+    case "variable":
+      return `environment variable ${demand.variable}`;
+    case "secret":
+      return `secret ${demand.secret}`;
+    case "packages":
+      return `Python packages ${demand.packages.join(", ")}`;
+    case "skill":
+      return `skill ${demand.skill}`;
+    case "sandbox":
+      return "a sandbox";
+    case "text":
+      return `"${demand.where.text}"`;
+  }
+}
+
+export function describeProgram({ name, range }: ProgramDemand): string {
+  return range === undefined ? name : `${name} ${range}`;
+}
+
+export const systemNames: Readonly<Record<System, string>> = { linux: "Linux", macos: "macOS", windows: "Windows" };
+
+function anyOf(names: readonly string[]): string {
+  return names.join(" or ");
+}

@@ -1,0 +1,119 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/log.ts";
+import type { OfferedSkill, Skill } from "../skill.ts";
+import type { Machine } from "./machine.ts";
+import { matchRequirement, summarise } from "./match.ts";
+import type { Match, Summary } from "./match.ts";
+import { statedRequirements, statesRequirements } from "./requirements-of.ts";
+
+export interface SkillEnvironmentsOptions {
+  /** Called when skills first require something, and again to look whether what was missing is there now. */
+  readonly openMachine: (signal: AbortSignal) => Machine;
+  readonly clock: Pick<Clock, "now">;
+  readonly log: Log;
+}
+
+/** What was missing is looked for again, at the earliest, after this time, when skills are prepared. */
+const missingFor = 60_000;
+/** Nothing is told of skills with further, different requirements. */
+const maxEntries = 5_000;
+/** Milliseconds of work before other work gets a turn. */
+const slice = 3;
+
+/** Skills that ask for the same. */
+interface Entry {
+  readonly skill: Skill;
+  /** Undefined if nothing is asked for, and as long as it is not known. */
+  summary: Summary | undefined;
+}
+
+/**
+ * What the frontmatter of skills asks of this machine, found out in the background: nobody waits for it. One for a process, so that each
+ * program is looked up once.
+ */
+export class SkillEnvironments {
+  readonly #options: SkillEnvironmentsOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #closing = new AbortController();
+  #machine: Machine | undefined;
+  #bySkill = new WeakMap<Skill, Entry>();
+  #byText = new Map<string, Entry>();
+  #waiting: Entry[] = [];
+  #isWorking = false;
+  #missingSince: number | undefined;
+
+  constructor(options: SkillEnvironmentsOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined if the skill asks for nothing, and as long as it is not known. The same object while nothing changes. */
+  of(skill: Skill): Summary | undefined {
+    if (!statesRequirements(skill)) return undefined;
+    return (this.#bySkill.get(skill) ?? this.#add(skill))?.summary;
+  }
+
+  /** Starts finding out, before anybody asks. */
+  prepare(skills: readonly OfferedSkill[]): void {
+    if (this.#missingSince !== undefined && this.#options.clock.now() - this.#missingSince >= missingFor) {
+      this.#machine = undefined;
+      this.#bySkill = new WeakMap();
+      this.#byText = new Map();
+      this.#missingSince = undefined;
+    }
+    for (const { skill } of skills) this.of(skill);
+  }
+
+  /** Calls back when something turned out to be missing. Must not throw. Returns a function that ends this. */
+  onMissing(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Ends what is under way. Idempotent. */
+  close(): void {
+    this.#closing.abort();
+    this.#listeners.clear();
+  }
+
+  #add(skill: Skill): Entry | undefined {
+    const text = JSON.stringify([skill.compatibility, skill.requires]);
+    let entry = this.#byText.get(text);
+    if (entry === undefined) {
+      if (this.#byText.size >= maxEntries) return undefined;
+      entry = { skill, summary: undefined };
+      this.#byText.set(text, entry);
+      this.#waiting.push(entry);
+    }
+    this.#bySkill.set(skill, entry);
+    if (!this.#isWorking && this.#waiting.length > 0) {
+      this.#isWorking = true;
+      this.#work().catch((error: unknown) => {
+        this.#options.log("warning", `What skills require of this machine is not known: ${String(error)}`);
+      });
+    }
+    return entry;
+  }
+
+  async #work(): Promise<void> {
+    let isMissing = false;
+    let pauseAt = 0;
+    for (let entry = this.#waiting.shift(); entry !== undefined; entry = this.#waiting.shift()) {
+      const matches: Match[] = [];
+      for (const requirement of statedRequirements(entry.skill)) {
+        if (this.#options.clock.now() >= pauseAt) {
+          await new Promise((resolve) => setImmediate(resolve));
+          pauseAt = this.#options.clock.now() + slice;
+        }
+        if (this.#closing.signal.aborted) return;
+        const machine = (this.#machine ??= this.#options.openMachine(this.#closing.signal));
+        matches.push(await matchRequirement(requirement, { machine }));
+      }
+      entry.summary = summarise(matches);
+      isMissing ||= entry.summary?.status === "missing";
+    }
+    this.#isWorking = false;
+    if (!isMissing) return;
+    this.#missingSince ??= this.#options.clock.now();
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { SkillEnvironments } from "../../../src/skills/environment/skill-environments.ts";
+import type { OfferedSkill, Skill } from "../../../src/skills/skill.ts";
+import { offer } from "../../acp/memory-skillset.ts";
+import { manualClock } from "../../manual-clock.ts";
+import { memoryMachine } from "./memory-machine.ts";
+import type { MemoryMachineOptions } from "./memory-machine.ts";
+
+function open(machine: MemoryMachineOptions = {}) {
+  const clock = manualClock();
+  const logged: string[] = [];
+  const machines: ReturnType<typeof memoryMachine>[] = [];
+  let told = 0;
+  const environments = new SkillEnvironments({
+    clock,
+    log: (_level, message) => logged.push(message),
+    openMachine() {
+      machines.push(memoryMachine(machine));
+      return machines.at(-1)!;
+    },
+  });
+  environments.onMissing(() => told++);
+  return { environments, clock, machines, logged, told: () => told };
+}
+
+const asking = (compatibility: string, name = "a"): OfferedSkill => offer(name, { compatibility });
+const known = async (environments: SkillEnvironments, skill: Skill) => {
+  for (let turn = 0; turn < 20 && environments.of(skill) === undefined; turn++)
+    await new Promise((resolve) => setImmediate(resolve));
+  return environments.of(skill);
+};
+
+test("a skill that asks for nothing costs nothing: no machine is opened", async () => {
+  const { environments, machines, told } = open();
+  environments.prepare([offer("a"), offer("b")]);
+  expect(await known(environments, offer("a").skill)).toBeUndefined();
+  expect({ machines, told: told() }).toEqual({ machines: [], told: 0 });
+});
+
+test("looks nothing up while it is asked, and says nothing until it knows", async () => {
+  const { environments, machines } = open({ programs: { git: "2.0.0" } });
+  const { skill } = asking("Requires git");
+  expect(environments.of(skill)).toBeUndefined();
+  expect(machines).toEqual([]);
+  expect(await known(environments, skill)).toEqual({ status: "met", missing: [] });
+});
+
+test("tells its listeners once, and only if something is missing", async () => {
+  const { environments, told } = open({ programs: { git: "2.0.0" } });
+  const skills = [asking("Requires git", "a"), asking("Requires network access", "b")];
+  environments.prepare(skills);
+  for (const { skill } of skills) await known(environments, skill);
+  expect(told()).toBe(0);
+  const more = [asking("Requires docker", "c"), asking("Requires podman", "d")];
+  environments.prepare(more);
+  for (const { skill } of more) await known(environments, skill);
+  expect(told()).toBe(1);
+  expect(environments.of(more[0]!.skill)).toEqual({ status: "missing", missing: ["Docker"] });
+});
+
+test("looks for what many skills ask for once, and knows an edited skill at once", async () => {
+  const { environments, machines } = open({ programs: { git: "2.0.0" } });
+  const skills = Array.from({ length: 1000 }, (_, index) => asking("Requires git", `s${index}`));
+  environments.prepare(skills);
+  const first = await known(environments, skills[0]!.skill);
+  expect(machines[0]?.looked).toEqual(["git"]);
+  const edited = offer("s0", { compatibility: "Requires git", description: "Other." });
+  expect(environments.of(edited.skill)).toBe(first);
+});
+
+test("reads what frontmatter declares besides compatibility", async () => {
+  const { environments } = open();
+  const where = { file: "SKILL.md", field: "metadata.requires.bins", text: "uv" };
+  const requires = [
+    { kind: "program", anyOf: [{ name: "uv", commands: ["uv"] }], certainty: "declared", where },
+  ] as const;
+  expect(await known(environments, offer("a", { requires }).skill)).toEqual({ status: "missing", missing: ["uv"] });
+});
+
+test("looks again for what was missing when skills are prepared a minute later", async () => {
+  const programs: Record<string, string> = {};
+  const { environments, clock } = open({ programs });
+  const skills = [asking("Requires git")];
+  environments.prepare(skills);
+  expect((await known(environments, skills[0]!.skill))?.status).toBe("missing");
+  programs["git"] = "2.0.0";
+  clock.pass(59_999);
+  environments.prepare(skills);
+  expect(environments.of(skills[0]!.skill)?.status).toBe("missing");
+  clock.pass(1);
+  environments.prepare(skills);
+  expect((await known(environments, skills[0]!.skill))?.status).toBe("met");
+});
+
+test("gives other work a turn before it starts, and stops when it is closed", async () => {
+  const { environments, machines, told } = open();
+  const skills = Array.from({ length: 100 }, (_, index) => asking(`Requires the p${index} CLI`, `s${index}`));
+  environments.prepare(skills);
+  environments.close();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect({ machines, told: told() }).toEqual({ machines: [], told: 0 });
+});
+
+test("logs a failure, and nobody else notices it", async () => {
+  const logged: string[] = [];
+  const environments = new SkillEnvironments({
+    clock: manualClock(),
+    log: (_level, message) => logged.push(message),
+    openMachine() {
+      throw new Error("no machine");
+    },
+  });
+  expect(await known(environments, asking("Requires git").skill)).toBeUndefined();
+  expect(logged).toEqual(["What skills require of this machine is not known: Error: no machine"]);
+});
+
+test("is silent about the skills beyond its limit", async () => {
+  const { environments } = open();
+  const skills = Array.from({ length: 5001 }, (_, index) => asking(`Requires a thing number ${index}`, `s${index}`));
+  environments.prepare(skills);
+  expect((await known(environments, skills[4999]!.skill))?.status).toBe("unknown");
+  expect(environments.of(skills[5000]!.skill)).toBeUndefined();
+});
