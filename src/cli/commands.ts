@@ -26,6 +26,10 @@ export const commands = {
   mcp: { summary: "Serve skills and tools to an MCP client over stdio", load: () => import("./commands/mcp.ts") },
   call: { summary: "Call one of the tools that agents call", load: () => import("./commands/call.ts") },
   tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/tools.ts") },
+  approvals: {
+    summary: "List, grant and revoke what skills may do",
+    load: () => import("./commands/approvals/approvals.ts"),
+  },
   blobs: { summary: "List, read and delete stored blobs", load: () => import("./commands/blobs.ts") },
   policy: {
     summary: "Validate policies, and explain what they decide about a skill",

@@ -13,11 +13,11 @@ export function blocked({ name, isOwn }: Pick<Subject, "name" | "isOwn">): Refus
   };
 }
 
-export function onlyPolicy({ name }: Pick<Subject, "name">): Refusal {
+export function onlyPolicy(what: string): Refusal {
   return {
     allowed: false,
-    why: `The policy of this organisation does not let users approve the skill ${name}.`,
-    hint: `acp-skills policy explain ${name} shows which rule decides.`,
+    why: `The policy of this organisation does not let users approve ${what}.`,
+    hint: "acp-skills policy explain NAME shows which rule decides.",
   };
 }
 

@@ -7,7 +7,7 @@ import type { Capabilities } from "./capabilities.ts";
 import { changesOf } from "./changes.ts";
 import type { ConfiguredGrants } from "./configured-grants.ts";
 import { allows, blocks } from "./grant.ts";
-import type { Grant, Subject } from "./grant.ts";
+import type { Grant, Reach, Subject } from "./grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import { askAboutProject, askAboutSkill } from "./question.ts";
 import type { Question, Reply } from "./question.ts";
@@ -31,6 +31,14 @@ export interface TrustOptions {
   readonly log: Log;
 }
 
+/** Terms that a person sets for a grant. */
+export interface GrantTerms {
+  /** Default: everywhere for a person's own skill that wants no access to the project, else this project. */
+  readonly reach?: Reach | undefined;
+  /** ISO 8601, UTC. Default: until it is revoked. */
+  readonly expires?: string | undefined;
+}
+
 /** How a skill stands: whether it can be used now. */
 export type Standing = "ready" | "needs-approval" | "blocked" | "denied";
 
@@ -42,11 +50,13 @@ export interface Trust {
   /** The same without asking and without a record; undefined where a person would be asked. */
   decide(request: TrustRequest, asker: Asker): Promise<Authorization | undefined>;
   /** Keeps a person's answer to a question that was asked elsewhere, as `authorize` does. */
-  answered(request: FullTrustRequest, asker: Asker, reply: Reply): Promise<Authorization>;
+  answered(request: FullTrustRequest, asker: Asker, reply: Reply, terms?: GrantTerms): Promise<Authorization>;
   /** The question that `authorize` would ask; undefined where none may be asked. */
   questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined>;
   /** Whether a model may read a skill that came with a project. `directory`: of the skill. */
   mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization>;
+  /** A person lets models read the skills that came with the project of a directory. */
+  trustProject(directory: string, asker: Asker): Promise<Authorization>;
   /** A person invoked this skill: the models of the session may read it. `directory`: of the skill. */
   consent(owner: string, directory: string): void;
   /** A person wrote a new prompt: what they refused before may be asked again. */
@@ -118,7 +128,7 @@ class PersonalTrust implements Trust {
     const wish = { subject, wants: needs, calledBy };
     const now = this.#options.now();
     const isAllowed = (grant: Grant): boolean => allows(grant, wish, now);
-    if (policy.approvals === "none") return onlyPolicy(subject);
+    if (policy.approvals === "none") return onlyPolicy(`the skill ${subject.name}`);
     const session = this.#sessions.get(asker.owner);
     if (session?.grants.some(isAllowed) === true) return { allowed: true, by: "session" };
     // An organisation that allows approvals for one call only does not accept older ones either.
@@ -146,7 +156,12 @@ class PersonalTrust implements Trust {
     return askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), before, changed, reach });
   }
 
-  async answered(request: FullTrustRequest, asker: Asker, reply: Reply): Promise<Authorization> {
+  async answered(
+    request: FullTrustRequest,
+    asker: Asker,
+    reply: Reply,
+    { reach: wanted, expires }: GrantTerms = {},
+  ): Promise<Authorization> {
     const { subject, wants, calledBy } = request;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
@@ -158,7 +173,7 @@ class PersonalTrust implements Trust {
     if (decided?.allowed === false) return decided;
     const files = await request.files();
     const policy = this.policyFor(asker.directory);
-    const reach = reachOf(request, asker, policy);
+    const reach = wanted === undefined ? reachOf(request, asker, policy) : least(wanted, policy.approvals);
     if (answer === "once" || reach === "once") return { allowed: true, by: "once" };
     const grant: Grant = {
       id: `grant_${randomBytes(8).toString("hex")}`,
@@ -168,6 +183,7 @@ class PersonalTrust implements Trust {
       capabilities: toStored(wants),
       ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
       ...this.#signature(asker),
+      ...(expires !== undefined && { expires }),
     };
     if (reach !== "session") {
       const isStored = await this.#change(this.#scope(reach, asker, policy), (approvals) => ({
@@ -204,7 +220,7 @@ class PersonalTrust implements Trust {
       if (configured.trusts(project)) return { allowed: true, by: "--grant" };
       if (session?.projects.has(project) === true || session?.readable.has(project) === true)
         return { allowed: true, by: "session" };
-      if (policy.approvals === "none") return onlyPolicy(skill);
+      if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
       if (approvals.trusted !== undefined && reachIndex(policy.approvals) >= reachIndex("project"))
         return { allowed: true, by: "project" };
       return session?.refused.has(key) === true ? unreadable(skill, "The user answered: not now.") : undefined;
@@ -238,6 +254,14 @@ class PersonalTrust implements Trust {
         ),
       keep,
     });
+  }
+
+  async trustProject(directory: string, asker: Asker): Promise<Authorization> {
+    const policy = this.policyFor(directory);
+    if (reachIndex(policy.approvals) < reachIndex("project")) return onlyPolicy(`the skills of ${directory}`);
+    const scope = { project: this.#options.projectOf(directory, policy.worktrees) };
+    await this.#options.store.change(scope, (approvals) => ({ ...approvals, trusted: this.#signature(asker) }));
+    return { allowed: true, by: "project" };
   }
 
   consent(owner: string, directory: string): void {

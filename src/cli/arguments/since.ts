@@ -9,6 +9,13 @@ const unitMs: Readonly<Record<string, number>> = {
 };
 const dateForm = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
+/** The same after `now`. Throws INVALID_OPTIONS also for a time that is past. */
+export function parseUntil(option: string, text: string, now: number): number {
+  const then = /^\d+[smhdw]$/.test(text) ? 2 * now - parseSince(option, text, now) : parseSince(option, text, now);
+  if (then > now) return then;
+  throw usageError(`${option} ${text} is past`);
+}
+
 /**
  * The time, in milliseconds since 1970, that a duration such as `2h` before `now` or a date such as `2026-11-22` stands for; a date
  * without an offset is in UTC, as times are printed. Throws INVALID_OPTIONS for anything else, such as 30 February.

@@ -1,0 +1,62 @@
+import { localOwner } from "../../../caller.ts";
+import { trustRequest, needsOf } from "../../../runs/authorize/trust-request.ts";
+import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
+import { openSkillHasher } from "../../../skills/hash/hash-skill.ts";
+import type { Skill, Snapshot } from "../../../skills/skill.ts";
+import { viewSkills } from "../../../tools/view/skill-view.ts";
+import type { CopiedFile } from "../../../trust/approvals.ts";
+import type { CallingSkill, FullTrustRequest } from "../../../trust/authorization.ts";
+import { openListing } from "../../open-listing.ts";
+import type { Approving } from "./approvals.ts";
+
+/** A version of a skill on this machine, with its bytes as they are now. */
+export interface InstalledVersion {
+  readonly skill: Skill;
+  readonly digest: string;
+  readonly isOwn: boolean;
+  /** Throws SKILL_NOT_READY if the skill changes meanwhile. */
+  readonly files: () => Promise<readonly CopiedFile[]>;
+  readonly request: (calledBy?: CallingSkill) => FullTrustRequest;
+}
+
+export interface Installed {
+  /** Newest first; without those that cannot be read. */
+  readonly versions: readonly InstalledVersion[];
+  readonly snapshot: Snapshot;
+}
+
+/** A skill among those that a session in `--cwd` would have. Throws SKILL_NOT_FOUND. */
+export async function installedSkill(
+  name: string,
+  { options, terminal }: Pick<Approving, "options" | "terminal">,
+): Promise<Installed> {
+  const { catalog } = await openListing(options, terminal);
+  const { snapshot } = catalog;
+  const skills = viewSkills(snapshot, undefined);
+  const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
+  const hasher = openSkillHasher();
+  const { signal } = new AbortController();
+  const hashFiles = (skill: Skill) => hasher.hash(source, skill.directory, signal);
+  const caller = { owner: localOwner, skills, sourceOf: () => source, hashFiles };
+  const versions: InstalledVersion[] = [];
+  for (const skill of skills.find(name).versions) {
+    const { digest } = await hashFiles(skill);
+    if (digest === undefined) continue;
+    const request = (calledBy?: CallingSkill): FullTrustRequest =>
+      trustRequest({ skill, digest }, caller, { about: "run", needs: needsOf(skill), calledBy, signal });
+    versions.push({ skill, digest, isOwn: skills.isOwn(skill), request, files: () => request().files() });
+  }
+  return { versions, snapshot };
+}
+
+/** The same; undefined if it is not installed. */
+export async function findInstalled(
+  name: string,
+  given: Pick<Approving, "options" | "terminal">,
+): Promise<Installed | undefined> {
+  try {
+    return await installedSkill(name, given);
+  } catch {
+    return undefined; // It was approved, and is gone.
+  }
+}
