@@ -4,6 +4,7 @@ import type { Settings } from "../options.ts";
 import { servedTools } from "../tools/tool.ts";
 import * as methods from "../wire/methods.ts";
 import type { Notification } from "./announce/emission.ts";
+import { AgentRequests } from "./ask/agent-requests.ts";
 import { OwnRequests } from "./ask/own-requests.ts";
 import { kept, reportFault, toVerdict, untouched, type Verdict } from "./bytes/amend.ts";
 import { encodeMessage } from "./bytes/encode-message.ts";
@@ -49,6 +50,7 @@ export class Interceptor {
   readonly #requests: EditorRequests;
   readonly #ownRequests: OwnRequests;
   readonly #sessions: Sessions;
+  readonly #agentRequests: AgentRequests;
   readonly #pending = new PendingRequests<Pending>(pendingLimit, (request) => {
     this.#release(request);
   });
@@ -98,6 +100,8 @@ export class Interceptor {
       },
       log,
     });
+    const { reply } = options;
+    this.#agentRequests = new AgentRequests({ service: this.#service, settings, reply, notify: this.#notify });
     this.#sessions = new Sessions({
       service: this.#service,
       settings,
@@ -112,6 +116,7 @@ export class Interceptor {
     return this.#guard(() => {
       if (this.#ownRequests.take(message)) return kept;
       const read = readMessage(message);
+      if (read.kind === "response") return (isRecord(message) && this.#agentRequests.answered(message)) || untouched;
       if (read.kind !== "request" && read.kind !== "notification") return untouched;
       const { method, params } = read;
       if (this.#servesTools && method.startsWith(methods.toolMethodPrefix)) return this.#toolCalled(read, message);
@@ -148,7 +153,8 @@ export class Interceptor {
   editorInterest(): Interest {
     if (!this.#isOpen) return [];
     if (this.#agreed === undefined) return "everything";
-    return editorInterest({ servesTools: this.#servesTools, hasRequested: !this.#ownRequests.isEmpty });
+    const [hasRequested, awaits] = [!this.#ownRequests.isEmpty, !this.#agentRequests.isEmpty];
+    return editorInterest({ servesTools: this.#servesTools, hasRequested, awaits });
   }
 
   agentInterest(): Interest {
@@ -267,10 +273,15 @@ export class Interceptor {
     return amendments instanceof Promise ? amendments.then(toVerdict) : toVerdict(amendments);
   }
 
-  #permissionAsked(id: string | number, params: JsonRecord): Verdict {
+  #permissionAsked(id: string | number, params: JsonRecord): Verdict | Promise<Verdict> {
     if (this.#agreed === undefined) return untouched;
     const { reply, settings } = this.#options;
-    return lookAtPermission(id, params, { sessions: this.#sessions, settings, reply, notify: this.#notify });
+    const [sessions, notify] = [this.#sessions, this.#notify];
+    const verdict = lookAtPermission(id, params, { sessions, settings, reply, notify });
+    if (verdict !== undefined) return verdict;
+    const session = sessions.find(params);
+    if (session === undefined) return untouched;
+    return this.#agentRequests.look(id, params, session, this.#agreed.negotiation.protocol);
   }
 
   #agentAnswered(request: Pending, message: unknown, result: unknown): Verdict {

@@ -6,9 +6,11 @@
 //   die CODE           ends with this exit code    kill SIGNAL    ends itself by this signal
 //   silent             never answers this prompt      tool NAME JSON   calls a tool of the MCP server "skills" and says the result
 //   permit NAME        asks for permission to call the tool NAME of that server, and says the response
+//   use JSON           asks for permission for a tool call of its own with these fields, and says the response
 //
 // Sentences are separated by "; ". Command-line arguments change its behaviour:
 //   http (supports MCP servers over HTTP)
+//   named=NAME (the name that it gives itself)
 //   embedded (supports embedded resources)  v2 (ACP v2)  commands=A,B (listed with each new session)  early (…before its response)
 //   banner (garbage first)  stubborn (ignores the end of stdin and SIGTERM)  mute (answers nothing)  refuse (no session is made)
 import { spawn } from "node:child_process";
@@ -26,7 +28,9 @@ const listed =
     .find((word) => word.startsWith("commands="))
     ?.slice("commands=".length)
     .split(",") ?? [];
+const named = process.argv.find((word) => word.startsWith("named="))?.slice("named=".length);
 const isV2 = manner.has("v2");
+let lastPermission = 0;
 let sessions = 0;
 /** The MCP servers of each session. @type {Map<string, McpServer[]>} */
 const servers = new Map();
@@ -100,17 +104,18 @@ async function callTool(sessionId, name, input) {
 
 /**
  * @param {string} sessionId
- * @param {string} name
+ * @param {{ title: string, toolCallId?: string }} fields
  * @returns {Promise<unknown>}
  */
-function askPermission(sessionId, name) {
-  const id = `permission-${waiting.size}`;
-  const toolCall = { toolCallId: "call", name: `mcp__skills__${name}`, title: name, kind: "other", rawInput: {} };
+function askPermission(sessionId, fields) {
+  const id = `permission-${++lastPermission}`;
+  const toolCall = { toolCallId: id, ...fields };
   const options = [
     { optionId: "always", kind: "allow_always", name: "Always" },
     { optionId: "once", kind: "allow_once", name: "Once" },
+    { optionId: "no", kind: "reject_once", name: "No" },
   ];
-  const subject = isV2 ? { title: name, subject: { type: "tool_call", toolCall } } : { toolCall };
+  const subject = isV2 ? { title: fields.title, subject: { type: "tool_call", toolCall } } : { toolCall };
   send({ jsonrpc: "2.0", id, method: "session/request_permission", params: { sessionId, ...subject, options } });
   return new Promise((resolve) => waiting.set(id, resolve));
 }
@@ -156,8 +161,23 @@ async function obey(sessionId, sentence, prompt) {
       return true;
     }
     case "permit":
-      say(sessionId, JSON.stringify(await askPermission(sessionId, argument)));
+      say(
+        sessionId,
+        JSON.stringify(
+          await askPermission(sessionId, {
+            toolCallId: "call",
+            ...{ name: `mcp__skills__${argument}`, title: argument, kind: "other", rawInput: {} },
+          }),
+        ),
+      );
       return true;
+    case "use": {
+      /** @type {unknown} */
+      const given = JSON.parse(argument);
+      const fields = /** @type {{ title: string }} */ (given);
+      say(sessionId, JSON.stringify(await askPermission(sessionId, fields)));
+      return true;
+    }
     default:
       say(sessionId, JSON.stringify(prompt));
       return true;
@@ -181,6 +201,7 @@ async function serve(method, params, answer) {
       const embeddedContext = manner.has("embedded");
       const v1 = {
         protocolVersion: 1,
+        ...(named !== undefined && { agentInfo: { name: named, version: "1" } }),
         agentCapabilities: {
           loadSession: true,
           promptCapabilities: { embeddedContext },
@@ -190,7 +211,7 @@ async function serve(method, params, answer) {
       const prompt = embeddedContext ? { embeddedContext: {} } : {};
       const v2 = {
         protocolVersion: 2,
-        info: { name: "scripted", version: "1" },
+        info: { name: named ?? "scripted", version: "1" },
         capabilities: { session: { prompt, mcp: manner.has("http") ? { http: {} } : { stdio: {} } } },
       };
       answer(isV2 ? v2 : v1);

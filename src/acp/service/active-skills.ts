@@ -12,7 +12,7 @@ import type * as Permissions from "./tool-permissions.ts";
 import type { OpenUse } from "./tool-permissions.ts";
 
 interface ActiveSkillsOptions {
-  readonly app: Pick<App, "source" | "hasher" | "ledger" | "trust">;
+  readonly app: Pick<App, "source" | "hasher" | "ledger" | "trust" | "log">;
   readonly skills: SessionSkills;
   readonly directories: Directories;
   /** Milliseconds since 1970. */
@@ -93,11 +93,13 @@ export class ActiveSkills {
     let grant: string | undefined;
     try {
       grant = await keepAnswer(open, await app.trust(), reply);
-      return grant !== undefined;
-    } finally {
-      const answer = reply.answer ?? reply.missing;
-      await this.#record(open, { event: "answer", outcome: grant === undefined ? "denied" : "allowed", answer, grant });
+    } catch (error) {
+      // The skill changed while its question was open.
+      app.log("warning", `Nothing was allowed: ${error instanceof Error ? error.message : String(error)}`);
     }
+    const answer = reply.answer ?? reply.missing;
+    await this.#record(open, { event: "answer", outcome: grant === undefined ? "denied" : "allowed", answer, grant });
+    return grant !== undefined;
   }
 
   async #decide(use: AgentToolUse): Promise<UseDecision | undefined> {

@@ -49,7 +49,7 @@ export interface ServedSessionContext extends Pick<SessionContext, "send" | "log
   readonly logOnce: ToldOnce["tellOnce"];
   readonly shown: ShownSkills;
   readonly failed: (error: unknown) => void;
-  readonly app: Pick<App, "source" | "hasher" | "ledger" | "trust">;
+  readonly app: Pick<App, "source" | "hasher" | "ledger" | "trust" | "log">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }

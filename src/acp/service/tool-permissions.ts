@@ -95,7 +95,7 @@ export async function decideUse(
   return { decision: { kind: "ask", ticket, question }, request: first.request, asker, tool: use.tool };
 }
 
-/** Keeps a person's answer. Whether the tool may be used. */
+/** Keeps a person's answer; by what the tool may be used, undefined if it may not. Throws SKILL_NOT_READY for a skill that changed. */
 export async function keepAnswer({ request, asker }: OpenUse, trust: Trust, reply: Reply): Promise<OpenUse["by"]> {
   const kept = await trust.answered(request, asker, reply);
   return kept.allowed ? kept.by : undefined;

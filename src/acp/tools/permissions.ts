@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Settings } from "../../options.ts";
 import { servedTools } from "../../tools/tool.ts";
 import type { Notification } from "../announce/emission.ts";
-import { kept, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";
+import { kept, toVerdict, type Verdict } from "../bytes/amend.ts";
 import { isExactId, isRecord, type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";
 import type { Sessions } from "../session/sessions.ts";
@@ -35,21 +35,24 @@ export interface PermissionGranted {
   readonly result: unknown;
 }
 
-/** Answers a permission request of the agent if we may, otherwise amends it so that it describes the call. */
+/**
+ * Answers a permission request of the agent for one of our tools if we may (A-13), otherwise amends it so that it describes the call.
+ * Undefined if it is about something else.
+ */
 export function lookAtPermission(
   id: string | number,
   params: JsonRecord,
   { sessions, settings, reply, notify }: PermissionContext,
-): Verdict {
+): Verdict | undefined {
   const session = sessions.find(params);
   const toolCall = toolCallIn(params);
-  if (session?.calls === undefined || toolCall === undefined) return untouched;
+  if (session?.calls === undefined || toolCall === undefined) return undefined;
   const { calls } = session;
   const { server, facts } = calls;
   const known = calls.find(toolCall["toolCallId"]);
   const approval = settings.approve && isExactId(id) ? approve(params, { server, facts, known }) : undefined;
   const call = calls.record(toolCall);
-  if (call === undefined) return untouched;
+  if (call === undefined) return undefined;
   sessions.reportCall(session, toolCall, call);
   if (approval === undefined) {
     const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
@@ -99,7 +102,7 @@ export function approve(params: JsonRecord, { server, facts, known }: ApprovalCo
 }
 
 /** v1 asks about a tool call; v2 about a subject, which may be one. */
-function toolCallIn(params: JsonRecord): JsonRecord | undefined {
+export function toolCallIn(params: JsonRecord): JsonRecord | undefined {
   const subject = recordAt(params, "subject");
   if (subject === undefined) return recordAt(params, "toolCall");
   return subject["type"] === "tool_call" ? recordAt(subject, "toolCall") : undefined;
