@@ -4,6 +4,7 @@ import type { App } from "../app.ts";
 import { createCaller } from "../caller.ts";
 import type { Caller } from "../caller.ts";
 import { readOptions } from "../options.ts";
+import type { Replay } from "../runs/replay/replay-run.ts";
 import type { RunEvent } from "../runs/run-event.ts";
 import type { Catalog } from "../skills/catalog.ts";
 import { refuseUnknownGrants, toRunningOptions } from "./arguments/running-options.ts";
@@ -26,6 +27,8 @@ export interface Tools {
   readonly signal: AbortSignal;
   /** Calls a tool. When it settles, all printed output has been written. */
   readonly call: (tool: string, input: unknown) => Promise<unknown>;
+  /** Runs a recorded run again; otherwise as `call`. */
+  readonly replay: (runId: string) => Promise<Replay>;
 }
 
 interface Calling {
@@ -65,14 +68,21 @@ export async function callTools(
   try {
     const session = { catalog, directory: path.resolve(terminal.cwd, options.cwd ?? ".") };
     const caller = createCaller(session, { door: "cli", onEvent, ask: terminal.ask });
-    const call = async (tool: string, input: unknown): Promise<unknown> => {
+    const shown = async <Output>(work: () => Promise<Output>): Promise<Output> => {
       terminal.progress.show("starting");
-      return await app.toolbox.call(tool, input, caller, signal).finally(() => {
+      return await work().finally(() => {
         printed.end();
         terminal.progress.done();
       });
     };
-    return await perform({ app, caller, catalog, signal, call });
+    return await perform({
+      app,
+      caller,
+      catalog,
+      signal,
+      call: (tool, input) => shown(() => app.toolbox.call(tool, input, caller, signal)),
+      replay: (runId) => shown(() => app.toolbox.replay(runId, caller, signal)),
+    });
   } catch (error) {
     if (!signal.aborted) {
       tellRefusal(reword(error, catalog), { json }, { terminal, log });

@@ -15,6 +15,10 @@ export const commands = {
   env: { summary: "Compare what skills require with this machine", load: () => import("./commands/env/env.ts") },
   run: { summary: "Run a skill's code in a sandbox", load: () => import("./commands/run.ts") },
   runs: { summary: "List recent runs, and show one with its result", load: () => import("./commands/runs.ts") },
+  replay: {
+    summary: "Run a recorded run again, and compare the output",
+    load: () => import("./commands/replay.ts"),
+  },
   install: {
     summary: "Install the Python packages that a skill requires",
     load: () => import("./commands/install.ts"),

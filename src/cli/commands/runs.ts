@@ -69,6 +69,7 @@ function* describe(run: KeptRun, { paint }: Pick<Terminal, "paint">): Iterable<s
   yield line("what", whatRan(spec));
   yield line("digest", skill?.digest);
   yield line("called by", spec.parent);
+  yield line("replay of", spec.replays);
   yield line("arguments", jsonText(program.type === "script" ? program.argv : program.args));
   yield line("skills", spec.mounts.map(({ name, version }) => `${name} ${version}`).join(", "));
   yield line("brokered", spec.brokered.map(({ name, version }) => `${name} ${version}`).join(", "));

@@ -38,7 +38,7 @@ export async function planReplay(
   const reasons = [...skills.missing, ...blobs.missing, ...unrecorded(recorded, skills)];
   const seeing: RunCaller = { ...skills.seenBy(caller), blobs: blobs.store };
   if (reasons.length === 0) reasons.push(...(await changedPackages(recorded, skills, { ...given, caller: seeing })));
-  if (reasons.length > 0) throw notReplayable(spec.runId, reasons, hint);
+  if (reasons.length > 0) throw notReplayable(spec.runId, reasons, skills.missing.length > 0 ? hint : undefined);
   const here = (version: SkillVersion): SkillVersion => {
     const { slug } = skills.find(version) ?? version;
     return { ...version, slug };
@@ -68,7 +68,7 @@ export async function planReplay(
 }
 
 const hint =
-  "Replay it in the project where it ran (--cwd DIR), or name the directory of the skill with --skills. What was changed or removed has to be restored first.";
+  "Replay it in the project where it ran (--cwd DIR), name the directory of the skill with --skills, or restore its files.";
 
 /** What a run used that no digest names. */
 function unrecorded({ run, nested }: RecordedRun, skills: RecordedSkills): readonly string[] {

@@ -1,0 +1,66 @@
+import type { Difference } from "../../runs/replay/json-differences.ts";
+import type { Replay } from "../../runs/replay/replay-run.ts";
+import { running } from "../arguments/running-options.ts";
+import { cwd, json, notes, roots } from "../arguments/shared-options.ts";
+import { callTools } from "../call-tools.ts";
+import { defineCommand } from "../command.ts";
+import { toOwnPaths } from "../report/outcome.ts";
+import { safeText } from "../report/safe-text.ts";
+
+export const command = defineCommand({
+  usage: "replay RUN_ID [options]",
+  positionals: { name: "RUN_ID", minimum: 1, maximum: 1 },
+  options: { ...running, ...roots, cwd, json },
+  examples: ["replay run_0123456789abcdef", "replay run_0123456789abcdef --cwd ~/project --json"],
+  notes: [
+    "Runs a run of the last 24 hours again, on exactly the same files of the skills, blobs, packages and arguments, and says whether its status, output and files are the same. What it prints, its summary and messages may differ.",
+    "Refused if any of these bytes are gone or changed, and for runs that work on a project or run without a sandbox, because what those read is not recorded. Secrets and the network may differ from then; that is told.",
+    "acp-skills runs list shows the runs. The new run is one of them, and needs the same approvals as any other.",
+    notes.sandbox,
+    notes.secrets,
+    "Exits with 0 if the output is the same, with 1 if it is different or the replay is refused, with 130 if it is interrupted.",
+    notes.roots,
+    notes.data,
+  ],
+  async run({ options, positionals: [runId = ""] }, terminal) {
+    const asJson = options.json === true;
+    const calling: Parameters<typeof callTools>[2] = {
+      json: asJson,
+      rewrite: (text, catalog) => toOwnPaths(text, { catalog, cwd: terminal.cwd }),
+    };
+    return await callTools(options, terminal, calling, async (tools) => {
+      const replay = await tools.replay(runId);
+      if (asJson) await terminal.printJson(toShown(replay));
+      else await terminal.print(describe(replay));
+      return replay.same ? 0 : 1;
+    });
+  },
+});
+
+/** Keys in a fixed order. */
+function toShown({ same, replays, differences, asides, notes, result }: Replay): object {
+  const shown = ({ where, before, after }: Difference): object => {
+    return { where, before: before ?? null, after: after ?? null };
+  };
+  return {
+    same,
+    replays,
+    run_id: result.run_id,
+    differences: differences.map(shown),
+    asides: asides.map(shown),
+    notes,
+    result,
+  };
+}
+
+function* describe({ same, replays, differences, asides, notes, result }: Replay): Iterable<string> {
+  const runs = `${result.run_id} ${same ? "gave the same output as" : "gave another output than"} ${replays}`;
+  yield `${same ? "✓ same" : "✗ different"}: ${safeText(runs)}\n`;
+  for (const difference of differences) yield `  ${inLine(difference)}\n`;
+  for (const aside of asides) yield `  does not count: ${inLine(aside)}\n`;
+  for (const note of notes) yield `note: ${safeText(note)}\n`;
+}
+
+function inLine({ where, before = "nothing", after = "nothing" }: Difference): string {
+  return safeText(`${where}: ${before} → ${after}`);
+}
