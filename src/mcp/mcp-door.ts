@@ -5,7 +5,7 @@ import type { Toolbox } from "../tools/toolbox.ts";
 
 /** The part of the app that this door serves. */
 export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "clock" | "version"> {
-  readonly toolbox: Pick<Toolbox, "call">;
+  readonly toolbox: Pick<Toolbox, "call" | "mayRead">;
 }
 
 /** What identifies a call among those that the editor shows. */

@@ -45,8 +45,11 @@ const pageSize = 50;
  * skills that violate the Agent Skills rules or exceed its limits are available through the tools only. Of several versions it serves the
  * newest.
  */
-export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">, caller: McpCaller): PagedSource {
-  const { hasher, log } = door;
+export function openSkillSource(
+  door: Pick<McpDoor, "source" | "hasher" | "log" | "toolbox">,
+  caller: McpCaller,
+): PagedSource {
+  const { hasher, log, toolbox } = door;
   const leftOut = new WeakSet<Skill>();
 
   async function look(): Promise<Seen> {
@@ -91,6 +94,13 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
     return { uri, frontmatter, resources };
   }
 
+  /** Names and descriptions are free; files of skills that came with a project may have to be allowed by a person. */
+  async function untilAllowed(skill: Skill, signal: AbortSignal): Promise<void> {
+    const turn = caller.turn?.();
+    // Copied for each call: the session id may be known only after the server was opened.
+    await toolbox.mayRead(skill, { ...caller }, turn === undefined ? signal : AbortSignal.any([signal, turn]));
+  }
+
   /** Undefined for a file that read_skill_file would refuse or that cannot be read. */
   function readIfServed(source: SkillSource, { skill, path }: FoundFile): Uint8Array | undefined {
     try {
@@ -129,8 +139,10 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
       answer(log, signal, async () => {
         const { view, source } = await look();
         const found = findSkill(view, uri);
-        const bytes = found === undefined ? undefined : readIfServed(source, found);
-        return bytes === undefined || found === undefined ? undefined : toReadResult(bytes, found.path);
+        if (found === undefined) return undefined;
+        await untilAllowed(found.skill, signal);
+        const bytes = readIfServed(source, found);
+        return bytes && toReadResult(bytes, found.path);
       }),
     readDirectory: (uri, _page, { mcpReq: { signal } }) =>
       answer(log, signal, async () => {
@@ -138,6 +150,7 @@ export function openSkillSource(door: Pick<McpDoor, "source" | "hasher" | "log">
         // With or without a trailing slash.
         const found = findSkill(view, uri.replace(/\/$/, ""));
         if (found === undefined) return undefined;
+        await untilAllowed(found.skill, signal);
         const { files } = await hasher.hash(source, found.skill.directory, signal, { maxBytes: SKILL_LIMITS.bytes });
         const resources = listDirectory(files, { slug: found.skill.slug, path: found.path });
         return resources && { resources };

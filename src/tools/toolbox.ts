@@ -54,6 +54,8 @@ export interface Toolbox {
   call(name: string, args: unknown, context: ToolCaller, signal?: AbortSignal): Promise<unknown>;
   /** What a call of a tool that executes would do, without doing it. Throws as `call` would before the run starts. */
   check(name: string, args: unknown, context: ToolCaller): Promise<unknown>;
+  /** Throws PERMISSION_DENIED if the caller is a model and may not read this skill's instructions, for doors that show files otherwise. */
+  mayRead(skill: Skill, context: ToolCaller, signal: AbortSignal): Promise<void>;
   /** Runs a recorded run of any owner again and compares, see `Runs`. For people only. Throws as `call` does. */
   replay(runId: string, context: ToolCaller, signal?: AbortSignal): Promise<Replay>;
 }
@@ -152,6 +154,14 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   const reporter = openCallReporter({ onUse: options.onUse, now, failed: toInternal, toCallError });
 
   return {
+    async mayRead(skill, caller, signal) {
+      try {
+        await toRunContext(caller, undefined).mayRead(skill, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw toCallError(error);
+      }
+    },
     async check(name, args, caller) {
       try {
         const { tool, input, context } = await prepare(name, args, caller, never);

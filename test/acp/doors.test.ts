@@ -4,6 +4,7 @@ import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { describeDoors, doorSkills } from "../doors.ts";
 import type { OpenDoor } from "../doors.ts";
+import { choose } from "./permission-answers.ts";
 import { openStdioClient } from "../mcp/stdio-client.ts";
 import { useTemporaryProject } from "../cli/temporary-project.ts";
 
@@ -26,7 +27,7 @@ async function open(directory: string): Promise<OpenDoor> {
       log: silentLog,
     },
   });
-  const client = openStdioClient(input, output);
+  const client = openStdioClient(input, output, (message) => choose(message, "reject_once"));
   let id = 0;
   const ask = (method: string, params: object) =>
     client.ask({ jsonrpc: "2.0", id: ++id, method, params } as { readonly id: number });

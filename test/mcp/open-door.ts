@@ -15,6 +15,7 @@ import { openSkillHasher } from "../../src/skills/hash/hash-skill.ts";
 import type { Runs } from "../../src/runs/runs.ts";
 import type { SkillSource } from "../../src/skills/files/skill-files.ts";
 import { openToolbox } from "../../src/tools/toolbox.ts";
+import type { Trust } from "../../src/trust/trust.ts";
 import type { Toolbox } from "../../src/tools/toolbox.ts";
 
 export const skills = {
@@ -47,12 +48,17 @@ export async function openDoor(
     runs,
     clock = systemClock,
     project,
+    origin = "explicit",
+    trust = openTrust().trust,
   }: {
     wrap?: (toolbox: Toolbox) => Pick<Toolbox, "call">;
     source?: SkillSource;
     runs?: Runs;
     clock?: Clock;
     project?: string;
+    /** Where the skills come from. */
+    origin?: "explicit" | "project";
+    trust?: Trust;
   } = {},
 ): Promise<OpenDoor> {
   const files = memorySkillFiles(given);
@@ -60,12 +66,11 @@ export async function openDoor(
   const source = other ?? { files, bytes: memorySkillBytes(files) };
   const logged: string[] = [];
   const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
-  const catalog = openCatalog({ roots: [{ path: "/skills", origin: "explicit" }], files, clock: systemClock, log });
+  const catalog = openCatalog({ roots: [{ path: "/skills", origin }], files, clock: systemClock, log });
   await catalog.ready;
   const hasher = openSkillHasher();
-  const toolbox = wrap(
-    openToolbox({ blobs: memoryBlobs(), source, hasher, log, trust: openTrust().trust, ...(runs && { runs }) }),
-  );
+  const opened = openToolbox({ blobs: memoryBlobs(), source, hasher, log, trust, ...(runs && { runs }) });
+  const toolbox = { ...opened, ...wrap(opened) };
   const door: McpDoor = { toolbox, source, hasher, log, clock, version: "0.0.0-test" };
   const caller: McpCaller = {
     door: "mcp",

@@ -19,6 +19,7 @@ async function open() {
 /** Responds a turn of the event loop later, like a sandbox. */
 function withDelay(door: McpDoor): McpDoor {
   const toolbox: McpDoor["toolbox"] = {
+    ...door.toolbox,
     async call(...call) {
       for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
       return await door.toolbox.call(...call);
@@ -127,7 +128,7 @@ describe("MCP over stdio", () => {
 
   it("does not wait for a cancelled request", async () => {
     const { door, caller } = await openDoor();
-    const toolbox = { call: () => new Promise<never>(() => undefined) };
+    const toolbox = { ...door.toolbox, call: () => new Promise<never>(() => undefined) };
     const [input, output] = [new PassThrough(), new PassThrough()];
     const ended = serveMcp({ ...door, toolbox }, caller, { input, output });
     const client = openStdioClient(input, output);
@@ -163,6 +164,7 @@ describe("MCP over stdio", () => {
     let given: AbortSignal | undefined;
     const called = new Promise<void>((resolve) => {
       const toolbox: McpDoor["toolbox"] = {
+        ...door.toolbox,
         call: (_name, _args, _context, signal) => {
           given = signal;
           resolve();

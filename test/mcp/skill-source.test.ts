@@ -10,6 +10,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
+import type { Answer, Ask, Question } from "../../src/trust/question.ts";
+import { openTrust } from "../trust/open-trust.ts";
 import { openDoor, skills } from "./open-door.ts";
 import type { OpenDoor } from "./open-door.ts";
 import { speaksSkills } from "./raw-request.ts";
@@ -255,7 +257,8 @@ describe("the Skills extension", () => {
       directory,
       file: join(directory, "SKILL.md"),
     };
-    const snapshot = { skills: [{ skill, sources: [root], problems: [], versions: [skill] }], problems: [] };
+    const offer = { skill, sources: [root], problems: [], versions: [skill], isOwn: true as const };
+    const snapshot = { skills: [offer], problems: [] };
     const { host, client } = await openHost(skills, { source, caller: { skills: { snapshot } } });
     const { skill: entry } = await host.get("skill://alpha/SKILL.md");
     expect(entry.resources).toMatchObject([{ uri: "skill://alpha/SKILL.md" }]);
@@ -295,6 +298,60 @@ describe("the Skills extension", () => {
   it("announces no notifications to a client that cannot receive them", async () => {
     const { client } = await openHost(skills, { mode: "legacy" });
     expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: false });
+  });
+});
+
+describe("skills that came with a project", () => {
+  const questions: Question[] = [];
+  const answers =
+    (answer: Answer): Ask =>
+    (question) => {
+      questions.push(question);
+      return Promise.resolve({ answer });
+    };
+  afterEach(() => {
+    questions.length = 0;
+  });
+
+  it("are listed without a question, and not read where there is nobody to ask", async () => {
+    const { host, client } = await openHost(skills, { origin: "project", project: "/" });
+    const { skills: listed } = await host.list();
+    expect(listed.map(({ frontmatter }) => frontmatter.description)).toContain("Does alpha.");
+    const refused = {
+      code: -32001,
+      data: { code: "PERMISSION_DENIED", hint: expect.stringContaining("/alpha") as string },
+    };
+    await expect(client.readResource({ uri: "skill://alpha/SKILL.md" })).rejects.toMatchObject(refused);
+    await expect(host.readDirectory("skill://alpha")).rejects.toMatchObject(refused);
+  });
+
+  it("are read after one question for all of them", async () => {
+    const ask = answers("trust");
+    const { host } = await openHost(skills, { origin: "project", project: "/", caller: { ask } });
+    for (const skill of (await host.list()).skills) expect(await host.read(skill)).toBeDefined();
+    expect((await host.readDirectory("skill://alpha")).resources).not.toEqual([]);
+    expect(questions.map(({ about }) => about)).toEqual(["read"]);
+  });
+
+  it("are not read after a refusal, and the person is not asked again in this turn", async () => {
+    const { trust } = openTrust();
+    const ask = answers("not-now");
+    const { client, caller } = await openHost(skills, { origin: "project", project: "/", caller: { ask }, trust });
+    for (const path of ["SKILL.md", "SKILL.md"])
+      await expect(client.readResource({ uri: `skill://alpha/${path}` })).rejects.toThrow("not now");
+    expect(questions).toHaveLength(1);
+    trust.newTurn(caller.owner);
+    await expect(client.readResource({ uri: "skill://alpha/SKILL.md" })).rejects.toThrow("not now");
+    expect(questions).toHaveLength(2);
+  });
+
+  it("are read without a question after the person invoked them", async () => {
+    const { trust } = openTrust();
+    const { host, caller, catalog } = await openHost(skills, { origin: "project", project: "/", trust });
+    trust.consent(caller.owner, catalog.find("alpha")!.skill.directory);
+    const [alpha, beta] = (await host.list()).skills;
+    expect(await host.read(alpha!)).toBeDefined();
+    await expect(host.read(beta!)).rejects.toMatchObject({ data: { code: "PERMISSION_DENIED" } });
   });
 });
 

@@ -4,6 +4,7 @@ import { readLines } from "./read-lines.ts";
 export interface StdioMessage {
   readonly id?: unknown;
   readonly method?: string;
+  readonly params?: unknown;
   readonly result?: Record<string, unknown>;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: object };
 }
@@ -20,7 +21,12 @@ export interface StdioClient {
   wait(isIt: (message: StdioMessage) => boolean): Promise<StdioMessage>;
 }
 
-export function openStdioClient(toServer: Writable, fromServer: Readable): StdioClient {
+/** `respond` answers requests of the server. */
+export function openStdioClient(
+  toServer: Writable,
+  fromServer: Readable,
+  respond: (message: StdioMessage) => object | undefined = () => undefined,
+): StdioClient {
   const received: StdioMessage[] = [];
   const waiting = new Set<() => void>();
   const wait: StdioClient["wait"] = (isIt) =>
@@ -39,7 +45,10 @@ export function openStdioClient(toServer: Writable, fromServer: Readable): Stdio
   };
   const listen = async (): Promise<void> => {
     for await (const line of readLines(fromServer as AsyncIterable<Uint8Array>)) {
-      received.push(JSON.parse(line) as StdioMessage);
+      const message = JSON.parse(line) as StdioMessage;
+      received.push(message);
+      const response = respond(message);
+      if (response !== undefined) send(response);
       for (const look of [...waiting]) look();
     }
   };

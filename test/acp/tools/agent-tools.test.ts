@@ -17,7 +17,10 @@ const { catalog } = memorySkillset([offer("pdf")]).openSession({});
 
 /** An app whose tools return their caller. */
 const app: ToolsApp = {
-  toolbox: { call: (_name, _args, { owner, door, sessionId }) => Promise.resolve({ owner, door, sessionId }) },
+  toolbox: {
+    call: (_name, _args, { owner, door, sessionId }) => Promise.resolve({ owner, door, sessionId }),
+    mayRead: () => Promise.resolve(),
+  },
   source: { files: diskSkillFiles(), bytes: diskSkillBytes() },
   hasher: openSkillHasher(),
   log: silentLog,
