@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { approvalsSchema } from "../../../trust/approvals.ts";
+import { parseApprovals } from "../../../trust/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../../../trust/approvals.ts";
 import { usageError } from "../../command.ts";
 import type { Approving } from "./approvals.ts";
@@ -9,7 +9,24 @@ import type { Approving } from "./approvals.ts";
 const exported = z.strictObject({
   format: z.literal("acp-skills exported approvals 1"),
   exported: z.iso.datetime(),
-  scopes: z.array(approvalsSchema).max(10_000),
+  scopes: z
+    .array(
+      z.unknown().transform((scope, context) => {
+        try {
+          return parseApprovals(scope);
+        } catch (error) {
+          const [issue] = error instanceof z.ZodError ? error.issues : [];
+          context.issues.push({
+            code: "custom",
+            message: issue?.message ?? String(error),
+            path: issue?.path ?? [],
+            input: scope,
+          });
+          return z.NEVER;
+        }
+      }),
+    )
+    .max(10_000),
 });
 
 export async function exportApprovals({ store, terminal }: Approving): Promise<number> {
