@@ -87,7 +87,11 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       mayRead: async (skill, signal) => {
         if (!isDoorOfModels(door) || skill === guideSkill.skill || view.isOwn(skill)) return;
         const { directory } = skill;
-        const authorization = await trust.mayRead({ ...subjectOf(skill, { skills: view }), directory }, asker, signal);
+        const authorization = await trust.mayRead(
+          { ...subjectOf(skill, { skills: view, sourceOf }), directory },
+          asker,
+          signal,
+        );
         if (!authorization.allowed) throw denied(authorization);
       },
       blobs,

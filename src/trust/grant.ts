@@ -25,7 +25,11 @@ export interface Subject {
   /** For a skill that was fetched: from where, and which commit. */
   readonly origin?: { readonly source: string; readonly commit: string } | undefined;
   /** An SPDX expression, or undefined if it has none. */
-  readonly license?: string | undefined;
+  /**
+   * SPDX expression, `unknown` or `unspecified`; a function, because it reads the skill's license files: called only where a policy has
+   * rules about licenses. Without it: `unspecified`.
+   */
+  readonly license?: (() => string) | undefined;
 }
 
 const text = z.string().min(1);

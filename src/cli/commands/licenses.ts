@@ -3,7 +3,7 @@ import path from "node:path";
 import { runInSlices } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
-import { findLicense } from "../../skills/licenses/find-license.ts";
+import { findLicense, toPolicyWord } from "../../skills/licenses/find-license.ts";
 import type { SkillLicense } from "../../skills/licenses/find-license.ts";
 import { isSkillFileName } from "../../skills/scan/read-directory.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
@@ -66,10 +66,10 @@ function toDirectory(given: string, cwd: string): string {
   return isFile ? path.dirname(target) : target;
 }
 
-function policyOf(cwd: string, { home, tell }: Terminal): Policy {
+function policyOf(cwd: string, terminal: Terminal): Policy {
   const given = process.env["ACP_SKILLS_POLICY"] || undefined;
-  const log = (_level: string, message: string): void => tell(message);
-  return openPolicies({ given: given && path.resolve(given), home, log }).policyFor(cwd);
+  const log = (_level: string, message: string): void => terminal.tell(message);
+  return openPolicies({ given: given && path.resolve(given), home: terminal.home, log }).policyFor(cwd);
 }
 
 function* readRows(
@@ -82,18 +82,10 @@ function* readRows(
   for (const offered of skills) {
     progress.show(`reading the license of ${offered.skill.slug}`);
     const found = yield* findLicense(source, offered.skill);
-    const licenses = [
-      found.license ?? toWord(found),
-      ...(found.contradiction === undefined ? [] : [found.contradiction]),
-    ];
-    rows.push({ offered, found, denied: licenses.map(denies).find((refusal) => refusal !== undefined) });
+    rows.push({ offered, found, denied: denies(toPolicyWord(found)) });
     yield;
   }
   return rows;
-}
-
-function toWord({ status }: SkillLicense): "unspecified" | "unknown" {
-  return status === "unspecified" ? "unspecified" : "unknown";
 }
 
 /** `{skills}`, one skill per line. */

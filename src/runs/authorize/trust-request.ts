@@ -2,6 +2,7 @@ import { runInSlices } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
 import type { SkillSource } from "../../skills/files/skill-files.ts";
 import type { HashedFile } from "../../skills/hash/hash-skill.ts";
+import { licenseForPolicy } from "../../skills/licenses/find-license.ts";
 import { permissionsOf } from "../../skills/manifest/permissions.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { CopiedFile } from "../../trust/approvals.ts";
@@ -26,11 +27,15 @@ export function wantsOf(skill: Skill): Capabilities {
 /** A skill as trust knows it, without its bytes. */
 export function subjectOf(
   skill: Skill,
-  { skills }: { readonly skills: Pick<RunCaller["skills"], "isOwn" | "rootOf"> },
+  {
+    skills,
+    sourceOf,
+  }: { readonly skills: Pick<RunCaller["skills"], "isOwn" | "rootOf"> } & Pick<RunCaller, "sourceOf">,
 ): Omit<Subject, "digest"> {
-  const { name, slug, version, license, directory } = skill;
+  const { name, slug, version, directory } = skill;
   const [isOwn, source] = [skills.isOwn(skill), skills.rootOf(skill)];
-  return { name, slug, version, isOwn, source, directory, ...(license !== undefined && { license }) };
+  const license = (): string => licenseForPolicy(sourceOf(skill), skill);
+  return { name, slug, version, isOwn, source, directory, license };
 }
 
 export function askerOf({

@@ -63,6 +63,20 @@ export function* findLicense(source: SkillSource, skill: Skill): Steps<SkillLice
   return { status: stated.saysNothing && files.length === 0 ? "unspecified" : "unknown", ...facts };
 }
 
+/** The license of a skill for a policy, read at once: an SPDX expression (in a conflict both, joined by AND), `unknown` or `unspecified`. */
+export function licenseForPolicy(source: SkillSource, skill: Skill): string {
+  const steps = findLicense(source, skill);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return toPolicyWord(step.value);
+  }
+}
+
+export function toPolicyWord({ status, license, contradiction }: SkillLicense): string {
+  if (license === undefined) return status === "unspecified" ? "unspecified" : "unknown";
+  return contradiction === undefined ? license : `(${license}) AND (${contradiction})`;
+}
+
 /** The license files of the skill's own directory, and the files that its `license` field names. */
 function licensePaths({ files }: SkillSource, { directory }: Skill, references: readonly string[]): readonly string[] {
   const named = references.map((reference) => reference.replace(/^(?:\.\/)+/, ""));

@@ -58,7 +58,7 @@ export function* denialsOf(
       denies: (entry) => deniesSource(entry, subject, home),
     }),
   );
-  yield* some(licenseDenial(layer, subject.license));
+  if (policy.licenses !== undefined) yield* some(licenseDenial(layer, subject.license?.()));
   if (wants.isolation !== undefined && policy.isolation === "sandbox")
     yield { layer, verdict: "denies running without a sandbox", rule: 'isolation is "sandbox"', path: ["isolation"] };
   if (policy.project === "none" ? wants.project !== "none" : policy.project === "read" && wants.project === "write") {

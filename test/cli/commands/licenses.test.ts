@@ -117,3 +117,15 @@ test("show tells what the license file says", async () => {
   const { stdout } = await runCli(["show", "pdf"], { cwd: project.directory });
   expect(stdout).toMatch(/^license +See LICENSE\nlicense files +"See LICENSE" is stated; LICENSE is MIT$/m);
 });
+
+test("a skill does not run if a policy denies the license of its files", async () => {
+  writeSkill("tool", "MIT", "SPDX-License-Identifier: GPL-3.0-only\n");
+  project.write(".agents/skills/tool/scripts/main.sh", "echo done\n");
+  const policy = project.write("policy.json", JSON.stringify({ licenses: { deny: ["GPL-3.0"] } }));
+  const { code, stderr } = await runCli(["run", "tool", "--script", "scripts/main.sh"], {
+    cwd: project.directory,
+    env: { ACP_SKILLS_POLICY: policy },
+  });
+  expect(stderr).toContain("denies the license GPL-3.0-only");
+  expect(code).toBe(1);
+});

@@ -25,7 +25,7 @@ export function subjectOf(facts: Partial<Subject> = {}): Subject {
     isOwn: true,
     source: "/home/ada/.agents/skills",
     directory: `/home/ada/.agents/skills/${name}`,
-    license: "MIT",
+    license: () => "MIT",
     ...facts,
   };
 }
@@ -56,7 +56,7 @@ export const anySubject: fc.Arbitrary<Subject> = fc
     name: fc.constantFrom("acme.deploy", "acme.log", "pdf", "acme-deploy"),
     isOwn: fc.boolean(),
     source: fc.constantFrom("/home/ada/.agents/skills", "/opt/skills"),
-    license: fc.constantFrom("MIT", "GPL-3.0-only", undefined),
+    license: fc.constantFrom("MIT", "GPL-3.0-only", "unspecified").map((id) => () => id),
   })
   .map(subjectOf);
 

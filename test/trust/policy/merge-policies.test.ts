@@ -309,3 +309,13 @@ describe("attempts to loosen", () => {
     expect(messages(layerOf("configuration", { reads: "allow", grants: [] }))).toEqual([]);
   });
 });
+
+test("the license files of a skill are read only where a policy has rules about licenses", () => {
+  const license = (): string => {
+    throw new Error("The license files were read.");
+  };
+  const policy = merged(organisation({ skills: { deny: ["evil.*"] } }), project({ hosts: { deny: ["a.x.org"] } }));
+  expect(policy.denies(subjectOf({ license }), noCapabilities)).toBeUndefined();
+  const judging = merged(organisation({ licenses: { deny: ["GPL-3.0"] } }));
+  expect(() => judging.denies(subjectOf({ license }), noCapabilities)).toThrow("were read");
+});
