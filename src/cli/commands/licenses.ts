@@ -8,7 +8,8 @@ import type { SkillLicense } from "../../skills/licenses/find-license.ts";
 import { isSkillFileName } from "../../skills/scan/read-directory.ts";
 import type { OfferedSkill } from "../../skills/skill.ts";
 import { openPolicies } from "../../trust/policy/open-policies.ts";
-import type { Policy, PolicyRefusal } from "../../trust/policy/policy.ts";
+import type { Policies } from "../../trust/policy/open-policies.ts";
+import type { PolicyRefusal } from "../../trust/policy/policy.ts";
 import { directoryFault } from "../arguments/values.ts";
 import { listing, notes } from "../arguments/shared-options.ts";
 import { defineCommand, usageError } from "../command.ts";
@@ -29,7 +30,7 @@ export const command = defineCommand({
     notes.roots,
     "declared: stated in the frontmatter; detected: found in a license file beside SKILL.md; conflict: the file says something else;",
     "  unknown: not recognized; unspecified: neither stated nor found. A license of the repository is not taken for the skill's.",
-    "Exits with 1 if a policy denies a license, or a directory cannot be read.",
+    "Exits with 1 if a policy denies a license or cannot be used, or a directory cannot be read.",
   ],
   async run({ positionals: paths, options }, terminal) {
     if (options.csv === true && options.json === true) throw usageError("--csv and --json exclude each other");
@@ -40,7 +41,9 @@ export const command = defineCommand({
     const roots = { ...options, skills: [...readable, ...(options.skills ?? [])], "no-default-roots": true };
     const { catalog, complete } = await openListing(paths.length === 0 ? options : roots, terminal);
     const cwd = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const policy = policyOf(cwd, terminal);
+    const policies = policiesOf(terminal);
+    const policy = policies.policyFor(cwd);
+    const isPolicyUsed = policies.layersFor(cwd).every((layer) => layer.policy !== undefined);
     const { skills } = catalog.snapshot;
     const rows = await runInSlices(readRows(skills, (license) => policy.deniesLicense(license), terminal));
     terminal.progress.done();
@@ -48,7 +51,8 @@ export const command = defineCommand({
     else if (options.csv === true) await terminal.print(csv(csvHeading, rows.map(toCsvCells)));
     else if (rows.length > 0) await terminal.print(table(heading(rows), rows.map(toCells(rows)), terminal));
     terminal.tell(summarize(rows));
-    return complete && faults.length === 0 && rows.every(({ denied }) => denied === undefined) ? 0 : 1;
+    const isAllowed = isPolicyUsed && rows.every(({ denied }) => denied === undefined);
+    return complete && faults.length === 0 && isAllowed ? 0 : 1;
   },
 });
 
@@ -66,10 +70,10 @@ function toDirectory(given: string, cwd: string): string {
   return isFile ? path.dirname(target) : target;
 }
 
-function policyOf(cwd: string, terminal: Terminal): Policy {
+function policiesOf(terminal: Terminal): Policies {
   const given = process.env["ACP_SKILLS_POLICY"] || undefined;
   const log = (_level: string, message: string): void => terminal.tell(message);
-  return openPolicies({ given: given && path.resolve(given), home: terminal.home, log }).policyFor(cwd);
+  return openPolicies({ given: given && path.resolve(given), home: terminal.home, log });
 }
 
 function* readRows(

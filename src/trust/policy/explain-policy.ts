@@ -28,7 +28,8 @@ interface Explained {
 /** What the policies decide about a skill. Approvals of people are not looked at. */
 export function explainPolicies(layers: readonly PolicyLayer[], explained: Explained): readonly Decision[] {
   const { subject, hasCode } = explained;
-  const { name, source, origin, license = "unspecified" } = subject;
+  const { name, source, origin } = subject;
+  const license = subject.license?.() ?? "unspecified";
   return [
     decideRule(layers, explained, { about: `the name ${name}`, list: "skills" }),
     decideRule(layers, explained, { about: `the source ${origin?.source ?? source}`, list: "sources" }),

@@ -89,6 +89,14 @@ test("a license that a policy denies is named, and exits with 1", async () => {
   expect(shown).toMatch(/^b +GPL-3\.0-only +declared +denied +.*denies the license GPL-3\.0-only/m);
 });
 
+test("a policy that cannot be used exits with 1", async () => {
+  writeSkill("a", "MIT");
+  const policy = project.write("policy.json", JSON.stringify({ licences: { deny: ["GPL-3.0"] } }));
+  const { code, stderr } = await licenses([], { ACP_SKILLS_POLICY: policy });
+  expect(stderr).toContain(policy);
+  expect(code).toBe(1);
+});
+
 test("a PATH is a SKILL.md, a skill, or a directory of skills; one that is missing is reported", async () => {
   const file = writeSkill("a", "MIT");
   writeSkill("b", "ISC");

@@ -111,7 +111,7 @@ describe("acp-skills policy explain", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       name: "pdf",
       own: false,
-      license: null,
+      license: "unspecified",
       files: [{ origin: "configuration", used: true }],
       decisions: [
         { about: "the name pdf", verdict: "allowed" },

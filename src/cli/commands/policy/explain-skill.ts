@@ -32,7 +32,8 @@ export async function explainSkill(
   const { skill } = offered;
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const { files, digest = "" } = await openSkillHasher().hash(source, skill.directory, new AbortController().signal);
-  const subject: Subject = { ...subjectOf(skill, { skills: viewSkills(catalog.snapshot, undefined) }), digest };
+  const skills = viewSkills(catalog.snapshot, undefined);
+  const subject: Subject = { ...subjectOf(skill, { skills, sourceOf: () => source }), digest };
   const layers = policiesIn(path.resolve(terminal.cwd, options.cwd ?? "."), terminal);
   const hasCode = skill.kind === "action" || files.some((file) => file.path.startsWith("scripts/"));
   const decisions = explainPolicies(layers, { subject, wants: wantsOf(skill), hasCode, home: terminal.home });
@@ -50,7 +51,7 @@ function toShown(subject: Subject, layers: readonly PolicyLayer[], decisions: re
     digest,
     source,
     own: isOwn,
-    license: license ?? null,
+    license: license?.() ?? "unspecified",
     files: layers.map(({ origin, file, policy }) => ({ origin, file, used: policy !== undefined })),
     decisions: decisions.map(({ about, verdict, why, place }) => ({ about, verdict, why, ...place })),
   };
