@@ -13,11 +13,11 @@ export const commands = {
   show: { summary: "Show everything about one skill", load: () => import("./commands/show.ts") },
   check: { summary: "Validate skills and report problems", load: () => import("./commands/check/check.ts") },
   env: { summary: "Compare what skills require with this machine", load: () => import("./commands/env/env.ts") },
-  run: { summary: "Run a skill's code in a sandbox", load: () => import("./commands/run.ts") },
-  runs: { summary: "List recent runs, and show one with its result", load: () => import("./commands/runs.ts") },
+  run: { summary: "Run a skill's code in a sandbox", load: () => import("./commands/runs/run.ts") },
+  runs: { summary: "List recent runs, and show one with its result", load: () => import("./commands/runs/runs.ts") },
   replay: {
     summary: "Run a recorded run again, and compare the output",
-    load: () => import("./commands/replay.ts"),
+    load: () => import("./commands/runs/replay.ts"),
   },
   install: {
     summary: "Install the Python packages that a skill requires",

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { diskRunStore } from "../../../src/runs/store/disk-run-store.ts";
-import type { KeptRun } from "../../../src/runs/store/run-store.ts";
-import { keptRunOf } from "../../contract/run-store.ts";
-import { runCli } from "../run-cli.ts";
-import type { CliRun } from "../run-cli.ts";
-import { useTemporaryProject } from "../temporary-project.ts";
+import { diskRunStore } from "../../../../src/runs/store/disk-run-store.ts";
+import type { KeptRun } from "../../../../src/runs/store/run-store.ts";
+import { keptRunOf } from "../../../contract/run-store.ts";
+import { runCli } from "../../run-cli.ts";
+import type { CliRun } from "../../run-cli.ts";
+import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
 

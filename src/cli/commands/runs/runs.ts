@@ -1,14 +1,14 @@
-import { runRecordsIn } from "../../runs/run-environment.ts";
-import type { RunSpec } from "../../runs/run-spec.ts";
-import { diskRunStore } from "../../runs/store/disk-run-store.ts";
-import type { KeptRun } from "../../runs/store/run-store.ts";
-import { json, notes } from "../arguments/shared-options.ts";
-import { defineCommand, usageError } from "../command.ts";
-import { collect, dataDirectory } from "../data-directory.ts";
-import { openProcessLog } from "../open-log.ts";
-import { labelled, table } from "../report/columns.ts";
-import { jsonText, safeLines, safeText } from "../report/safe-text.ts";
-import type { Terminal } from "../report/terminal.ts";
+import { runRecordsIn } from "../../../runs/run-environment.ts";
+import type { RunSpec } from "../../../runs/run-spec.ts";
+import { diskRunStore } from "../../../runs/store/disk-run-store.ts";
+import type { KeptRun } from "../../../runs/store/run-store.ts";
+import { json, notes } from "../../arguments/shared-options.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { collect, dataDirectory } from "../../data-directory.ts";
+import { openProcessLog } from "../../open-log.ts";
+import { labelled, table } from "../../report/columns.ts";
+import { jsonText, safeLines, safeText } from "../../report/safe-text.ts";
+import type { Terminal } from "../../report/terminal.ts";
 
 export const command = defineCommand({
   usage: "runs list|show [ID] [options]",

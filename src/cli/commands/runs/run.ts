@@ -1,16 +1,16 @@
 import { accessSync, constants, createReadStream, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { localOwner } from "../../caller.ts";
-import { maxTimeoutMs } from "../../runs/plan/run-limits.ts";
-import type { RunResult } from "../../runs/record/run-result.ts";
-import { toMimeType } from "../../skills/files/mime-type.ts";
-import { running } from "../arguments/running-options.ts";
-import { cwd, json, notes, roots } from "../arguments/shared-options.ts";
-import { readInput } from "../arguments/values.ts";
-import { callTools } from "../call-tools.ts";
-import type { Tools } from "../call-tools.ts";
-import { defineCommand, usageError } from "../command.ts";
-import { describeRun, inWordsOfRun, toOwnPaths } from "../report/outcome.ts";
+import { localOwner } from "../../../caller.ts";
+import { maxTimeoutMs } from "../../../runs/plan/run-limits.ts";
+import type { RunResult } from "../../../runs/record/run-result.ts";
+import { toMimeType } from "../../../skills/files/mime-type.ts";
+import { running } from "../../arguments/running-options.ts";
+import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
+import { readInput } from "../../arguments/values.ts";
+import { callTools } from "../../call-tools.ts";
+import type { Tools } from "../../call-tools.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { describeRun, inWordsOfRun, toOwnPaths } from "../../report/outcome.ts";
 
 export const command = defineCommand({
   usage: "run NAME [options] [-- ARG…]",

@@ -1,11 +1,11 @@
-import type { Difference } from "../../runs/replay/json-differences.ts";
-import type { Replay } from "../../runs/replay/replay-run.ts";
-import { running } from "../arguments/running-options.ts";
-import { cwd, json, notes, roots } from "../arguments/shared-options.ts";
-import { callTools } from "../call-tools.ts";
-import { defineCommand } from "../command.ts";
-import { toOwnPaths } from "../report/outcome.ts";
-import { safeText } from "../report/safe-text.ts";
+import type { Difference } from "../../../runs/replay/json-differences.ts";
+import type { Replay } from "../../../runs/replay/replay-run.ts";
+import { running } from "../../arguments/running-options.ts";
+import { cwd, json, notes, roots } from "../../arguments/shared-options.ts";
+import { callTools } from "../../call-tools.ts";
+import { defineCommand } from "../../command.ts";
+import { toOwnPaths } from "../../report/outcome.ts";
+import { safeText } from "../../report/safe-text.ts";
 
 export const command = defineCommand({
   usage: "replay RUN_ID [options]",
