@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** How often a word occurs in a license text: without and with its optional parts, such as the appendix of Apache-2.0. */
-export interface WordRange {
+interface WordRange {
   readonly least: number;
   readonly most: number;
 }
