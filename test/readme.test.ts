@@ -20,6 +20,7 @@ const reference = {
   house: read("src/README.md"),
   editor: read("src/acp/README.md"),
   sandbox: read("src/sandbox/README.md"),
+  trust: read("src/trust/README.md"),
   tools: read("src/tools/README.md"),
   api: read("examples/README.md"),
 };
@@ -110,7 +111,7 @@ test("lists every error code under its number", () => {
 test("documents every sandbox tier and permission", () => {
   const tiers = rowsUnder(reference.sandbox, "## Tiers").map(([tier = ""]) => tier.replaceAll("`", ""));
   expect(tiers).toEqual(running.isolation.choices.filter((form) => form !== "auto"));
-  for (const name of permissionNames) expect(readme).toMatch(new RegExp(`[:\`]${name}\``));
+  for (const name of permissionNames) expect(reference.trust).toMatch(new RegExp(`[:,]${name}[,\`]`));
 });
 
 test("shows the example's manifest without optional fields", () => {
