@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { describeDemand } from "../../src/skills/environment/requirement.ts";
+import { statedRequirements } from "../../src/skills/environment/requirements-of.ts";
 import { parseSkill } from "../../src/skills/manifest/parse-skill.ts";
 import { readManifest } from "../../src/skills/manifest/read-manifest.ts";
 import { rules } from "../../src/skills/rules/rules.ts";
@@ -88,6 +90,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "manifest-syntax": [["manifest-syntax skill.toml:6:1"], false],
   "manifest-tags-too-many": [["manifest-tags-too-many skill.toml:5:8"], true],
   "metadata-nested-value": [["metadata-nested-value SKILL.md:6:3"], true],
+  "metadata-nested-value-requires": [["metadata-nested-value SKILL.md:5:3"], true],
   "metadata-too-long": [["metadata-too-long SKILL.md:5:3"], true],
   "metadata-permission-invalid": [
     [
@@ -115,6 +118,7 @@ const expected: Record<string, [findings: string[], offered: boolean]> = {
   "valid-manifest-action": [[], true],
   "valid-manifest-instruction": [[], true],
   "valid-minimal": [[], true],
+  "valid-requirements": [[], true],
   "valid-tool-list": [[], true],
   "yaml-alias-bomb": [["yaml-alias-bomb SKILL.md:16:9"], true],
   "yaml-comment-in-value": [["yaml-comment-in-value SKILL.md:3:38"], true],
@@ -146,6 +150,13 @@ test.each(Object.entries(expected))("%s", (folder, [findings, offered]) => {
   expect(result.skill !== undefined).toBe(offered);
   const named = result.findings.some(({ code }) => folder === code || folder.startsWith(`${code}-`));
   expect(named).toBe(!folder.startsWith("valid-"));
+});
+
+test.each([
+  ["valid-requirements", ["Git", "Python >=3.10", "jq", "Docker or Podman"]],
+  ["metadata-nested-value-requires", ["uv"]],
+])("%s requires %j", (folder, names) => {
+  expect(statedRequirements(read(folder).skill!).map(describeDemand)).toEqual(names);
 });
 
 test("every rule has a fixture, except scanner rules", () => {

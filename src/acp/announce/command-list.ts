@@ -21,7 +21,7 @@ export interface MergedCommands {
 }
 
 /** What is known of a skill's environment. */
-export type EnvironmentOf = (skill: Skill) => Summary | undefined;
+type EnvironmentOf = (skill: Skill) => Summary | undefined;
 
 /** The skills that the agent shows itself. */
 interface HowShown {

@@ -13,7 +13,10 @@ interface KnownProgram {
 
 const usual = ["--version"];
 
-/** The programs whose names are understood in text. Only those with `version` are ever run. */
+/**
+ * The programs whose names are understood in text: those that have one meaning and are on PATH once they are installed. Only those with
+ * `version` are ever run.
+ */
 const knownPrograms: readonly KnownProgram[] = [
   { name: "Python", written: ["python", "python3", "cpython"], commands: ["python3", "python", "py"], version: usual },
   { name: "Node.js", written: ["node", "nodejs", "node.js"], commands: ["node"], version: usual },
@@ -35,7 +38,6 @@ const knownPrograms: readonly KnownProgram[] = [
   { name: "CMake", commands: ["cmake"], version: usual },
   { name: "FFmpeg", commands: ["ffmpeg"], version: ["-version"] },
   { name: "Pandoc", commands: ["pandoc"], version: usual },
-  { name: "Make", written: ["gnu make"], commands: ["make", "gmake"] },
   { name: "npm", commands: ["npm"] },
   { name: "npx", commands: ["npx"] },
   { name: "pnpm", commands: ["pnpm"] },
@@ -55,12 +57,10 @@ const knownPrograms: readonly KnownProgram[] = [
   { name: "Google Cloud CLI", written: ["gcloud", "gcloud cli"], commands: ["gcloud"] },
   { name: "GitLab CLI", written: ["glab"], commands: ["glab"] },
   { name: ".NET SDK", written: ["dotnet", "dotnet sdk"], commands: ["dotnet"] },
-  { name: "MATLAB", commands: ["matlab"] },
   { name: "Octave", written: ["gnu octave"], commands: ["octave", "octave-cli"] },
-  { name: "LibreOffice", written: ["soffice"], commands: ["soffice", "libreoffice"] },
   { name: "Poppler", written: ["poppler-utils", "pdftotext"], commands: ["pdftotext"] },
   { name: "Tesseract", written: ["tesseract-ocr", "tesseract ocr"], commands: ["tesseract"] },
-  { name: "LaTeX", written: ["pdflatex"], commands: ["pdflatex"] },
+  { name: "LaTeX", written: ["pdflatex"], commands: ["pdflatex", "xelatex", "lualatex", "latex", "tectonic"] },
   { name: "Graphviz", commands: ["dot"] },
   { name: "SQLite", written: ["sqlite3"], commands: ["sqlite3"] },
   { name: "tmux", commands: ["tmux"] },

@@ -16,18 +16,44 @@ export type Field = Pick<Place, "file" | "field"> & {
 
 /**
  * What a text, such as `compatibility`, asks for. A sentence counts only as far as it is understood: items of a list that are not, and
- * whole sentences with a condition, a negation or anything unexpected, are quoted as `unclear`. Pure; never throws; linear in the text.
+ * whole sentences with a condition, a negation or anything unexpected, are quoted as `unclear`. Pure; never throws; the text is bounded.
  */
 export function readText(text: string, { file, field, isExplicit = false }: Field): readonly Requirement[] {
   const requirements: Requirement[] = [];
+  let before = 0;
+  let isListed = isExplicit;
   for (const sentence of sentencesOf(text.slice(0, longestText))) {
-    for (const found of readSentence(sentence, isExplicit) ?? [unclear(sentence)]) {
-      const quote = "quote" in found ? found.quote : sentence;
-      requirements.push(toRequirement(found, { file, field, text: cutCodePoints(quote, longestQuote) }));
-      if (requirements.length === maxRequirements) return requirements;
+    if (heading.test(sentence)) {
+      isListed = true;
+      continue;
     }
+    const found = readClauses(sentence, isListed);
+    // `Only for releases` is about the sentence before.
+    if (found === undefined && remark.test(sentence))
+      for (const [index, one] of requirements.entries()) if (index >= before) requirements[index] = toLikely(one);
+    before = requirements.length;
+    for (const one of found ?? [unclear(sentence)]) {
+      const quote = "quote" in one ? one.quote : sentence;
+      requirements.push(toRequirement(one, { file, field, text: cutCodePoints(quote, longestQuote) }));
+    }
+    if (requirements.length >= maxRequirements) break;
   }
-  return requirements;
+  return requirements.slice(0, maxRequirements);
+}
+
+/** Clauses joined by semicolons may depend on each other: all are understood, or none. */
+function readClauses(sentence: string, isExplicit: boolean): readonly Found[] | undefined {
+  const clauses = sentence.split(/ ?; ?/).filter((clause) => clause !== "");
+  const found = clauses.map((clause) => readSentence(clause, isExplicit));
+  return found.every((one) => one !== undefined) ? found.flat() : undefined;
+}
+
+const heading = /^(?:requires|requirements?|prerequisites?|dependencies|needs):$/i;
+const remark =
+  /^(?:only|unless|except|not|optional|if|when|or|alternatively|otherwise|but|though|however|instead|without|needed|required|this|that|these|it|they|both|for)\b/i;
+
+function toLikely(requirement: Requirement): Requirement {
+  return requirement.certainty === "stated" ? { ...requirement, certainty: "likely" } : requirement;
 }
 
 type Found =
@@ -43,11 +69,16 @@ function unclear(quote: string): Found {
   return { quote };
 }
 
-/** Split at line ends, semicolons, and full stops before a blank; `Node.js` and `3.10` stay whole. */
+/** Split at line ends, and full stops before a blank; `Node.js`, `3.10` and `e.g. git` stay whole. */
 function sentencesOf(text: string): string[] {
   return text
-    .split(/[\r\n;]+|[.!](?=\s)/)
-    .map((sentence) => sentence.replace(/\s+/g, " ").replace(/[.!]$/, "").trim())
+    .split(/[\r\n]+|(?<!\b(?:e\.g|i\.e|etc|vs|approx|incl|ca))[.!](?=\s)/i)
+    .map((sentence) =>
+      sentence
+        .replace(/\s+/g, " ")
+        .replace(/[.!; ]+$/, "")
+        .replace(/^ ?(?:[-*•] )?/, ""),
+    )
     .filter((sentence) => sentence !== "");
 }
 

@@ -33,8 +33,6 @@ export type Demand =
   /** Text that is not understood; it is only quoted. */
   | { readonly kind: "text" };
 
-export type DemandKind = Demand["kind"];
-
 /**
  * How certain it is that the skill needs this: `declared` in a key for it; `stated` in a sentence that is understood completely; `derived`
  * from its files; `likely`: probably meant, therefore never reported as missing; `unclear`: not understood.

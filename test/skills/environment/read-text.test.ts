@@ -98,6 +98,25 @@ test("quotes the item of a list that it does not understand, and keeps the other
   expect(read("example>=6.0.0, Python 3.10+")).toEqual(['unclear: "example>=6.0.0"', "stated: Python >=3.10"]);
 });
 
+test.each([
+  ["Requires git. Only for releases.", ["likely: Git", 'unclear: "Only for releases"']],
+  ["Python 3.10+. Not needed if you use Docker.", ["likely: Python >=3.10", 'unclear: "Not needed if you use Docker"']],
+  ["Requires git. The project is a repository.", ["stated: Git", 'unclear: "The project is a repository"']],
+  ["For development; Python 3.10+", ['unclear: "For development; Python 3.10+"']],
+  ["Requires git; needs network access", ["stated: Git", "stated: network access"]],
+  ["Requires e.g. git 2.40+", ['unclear: "Requires e.g. git 2.40+"']],
+])("does not take a sentence out of its context: %j", (text, expected) => {
+  expect(read(text)).toEqual(expected);
+});
+
+test("reads a list of lines below a heading", () => {
+  expect(read("Requirements:\n- git\n- Python 3.10+\n* a token\n")).toEqual([
+    "stated: Git",
+    "stated: Python >=3.10",
+    'unclear: "a token"',
+  ]);
+});
+
 test("takes a name alone as a requirement only in a field for requirements", () => {
   expect(read("git, jq")).toEqual(["likely: Git", "likely: jq"]);
   expect(read("git, jq", true)).toEqual(["stated: Git", "stated: jq"]);
