@@ -27,9 +27,9 @@ export const commands = {
     summary: "Check what works here, and how to fix what does not",
     load: () => import("./commands/doctor.ts"),
   },
-  mcp: { summary: "Serve skills and tools to an MCP client over stdio", load: () => import("./commands/mcp.ts") },
+  mcp: { summary: "Serve skills and tools to an MCP client over stdio", load: () => import("./commands/serve/mcp.ts") },
   call: { summary: "Call one of the tools that agents call", load: () => import("./commands/call.ts") },
-  tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/tools.ts") },
+  tools: { summary: "Print the tool definitions for a model API", load: () => import("./commands/serve/tools.ts") },
   approvals: {
     summary: "List, grant and revoke what skills may do",
     load: () => import("./commands/approvals/approvals.ts"),
@@ -41,7 +41,7 @@ export const commands = {
   },
   ledger: { summary: "Show which skills were used, when and by whom", load: () => import("./commands/ledger.ts") },
   licenses: { summary: "List the licenses of skills", load: () => import("./commands/licenses.ts") },
-  "mcp-bridge": { load: () => import("./commands/mcp-bridge.ts") },
+  "mcp-bridge": { load: () => import("./commands/serve/mcp-bridge.ts") },
 } satisfies Readonly<Record<string, Entry>>;
 
 export type CommandName = keyof typeof commands;

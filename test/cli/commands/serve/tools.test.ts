@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { toolDefinitions } from "../../../src/tools/tools.ts";
-import { runCli } from "../run-cli.ts";
-import { useTemporaryProject } from "../temporary-project.ts";
+import { toolDefinitions } from "../../../../src/tools/tools.ts";
+import { runCli } from "../../run-cli.ts";
+import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
 

@@ -1,7 +1,7 @@
-import { systemClock } from "../../base/clock.ts";
-import { runBridge } from "../../mcp/socket/bridge.ts";
-import { defineCommand, usageError } from "../command.ts";
-import { openProcessLog } from "../open-log.ts";
+import { systemClock } from "../../../base/clock.ts";
+import { runBridge } from "../../../mcp/socket/bridge.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { openProcessLog } from "../../open-log.ts";
 
 /** Started by wrapped agents that support MCP servers over stdio only; not by users. */
 export const command = defineCommand({

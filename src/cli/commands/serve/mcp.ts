@@ -1,16 +1,16 @@
-import { openApp } from "../../app.ts";
-import { whenParentGone } from "../../base/processes/live-process.ts";
-import { createCaller } from "../../caller.ts";
-import { serveMcp } from "../../mcp/serve-mcp.ts";
-import { readOptions } from "../../options.ts";
-import { logIdleGrants } from "../../runs/authorize/idle-grants.ts";
-import { logProblemsOf } from "../../skills/rules/log-problems.ts";
-import { running, toRunningOptions } from "../arguments/running-options.ts";
-import { cwd, notes, roots } from "../arguments/shared-options.ts";
-import { directoryFault, toAbsolute } from "../arguments/values.ts";
-import { defineCommand, usageError } from "../command.ts";
-import { openProcessLog } from "../open-log.ts";
-import { onInterruption } from "../report/terminal.ts";
+import { openApp } from "../../../app.ts";
+import { whenParentGone } from "../../../base/processes/live-process.ts";
+import { createCaller } from "../../../caller.ts";
+import { serveMcp } from "../../../mcp/serve-mcp.ts";
+import { readOptions } from "../../../options.ts";
+import { logIdleGrants } from "../../../runs/authorize/idle-grants.ts";
+import { logProblemsOf } from "../../../skills/rules/log-problems.ts";
+import { running, toRunningOptions } from "../../arguments/running-options.ts";
+import { cwd, notes, roots } from "../../arguments/shared-options.ts";
+import { directoryFault, toAbsolute } from "../../arguments/values.ts";
+import { defineCommand, usageError } from "../../command.ts";
+import { openProcessLog } from "../../open-log.ts";
+import { onInterruption } from "../../report/terminal.ts";
 
 /** Shares its blobs with `acp-skills call`: they belong to the user of this machine. */
 export const command = defineCommand({

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { openDoor } from "../../mcp/open-door.ts";
-import { legacyCall } from "../../mcp/raw-request.ts";
-import { initialize, openStdioClient } from "../../mcp/stdio-client.ts";
-import { binary, runCli, startCli } from "../run-cli.ts";
-import { useTemporaryProject } from "../temporary-project.ts";
+import { openDoor } from "../../../mcp/open-door.ts";
+import { legacyCall } from "../../../mcp/raw-request.ts";
+import { initialize, openStdioClient } from "../../../mcp/stdio-client.ts";
+import { binary, runCli, startCli } from "../../run-cli.ts";
+import { useTemporaryProject } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
 

@@ -1,5 +1,5 @@
-import { toolDefinitions } from "../../tools/tools.ts";
-import { defineCommand } from "../command.ts";
+import { toolDefinitions } from "../../../tools/tools.ts";
+import { defineCommand } from "../../command.ts";
 
 export const command = defineCommand({
   usage: "tools [options]",

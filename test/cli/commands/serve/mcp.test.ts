@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { legacyCall } from "../../mcp/raw-request.ts";
-import { initialize, openStdioClient } from "../../mcp/stdio-client.ts";
-import { runCli, startCli } from "../run-cli.ts";
-import { skillText, useTemporaryProject, writeSecretAction } from "../temporary-project.ts";
+import { legacyCall } from "../../../mcp/raw-request.ts";
+import { initialize, openStdioClient } from "../../../mcp/stdio-client.ts";
+import { runCli, startCli } from "../../run-cli.ts";
+import { skillText, useTemporaryProject, writeSecretAction } from "../../temporary-project.ts";
 
 const project = useTemporaryProject();
 
