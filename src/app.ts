@@ -16,6 +16,8 @@ import { openSkillset } from "./skills/skillset.ts";
 import type { Skillset } from "./skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
 import type { ApprovalStore } from "./trust/approvals.ts";
+import { openPolicies } from "./trust/policy/open-policies.ts";
+import type { Policies } from "./trust/policy/open-policies.ts";
 import type { Trust } from "./trust/trust.ts";
 
 /** All rooms, joined: the same for every door. It knows no door. */
@@ -24,6 +26,8 @@ export interface App extends Pick<Skillset, "openSession"> {
   readonly toolbox: Toolbox;
   readonly blobs: BlobStore & BlobUpkeep;
   readonly ledger: Ledger;
+  /** What the organisation and the project of a directory decided beforehand. Never throws. */
+  readonly policyFor: Policies["policyFor"];
   /** Who allowed what; loaded with the tools. */
   trust(): Promise<Trust>;
   /** Calls back when trust has been loaded, if it ever is; at once if it has been. Must not throw. */
@@ -79,6 +83,7 @@ class SkillsApp implements App {
   readonly clock: Clock;
   readonly version: string;
   readonly toolbox: Toolbox;
+  readonly policyFor: Policies["policyFor"];
   readonly #settings: Settings;
   readonly #skillset: Skillset;
   readonly #now: () => number;
@@ -90,8 +95,9 @@ class SkillsApp implements App {
   #closing: Promise<void> | undefined;
 
   constructor(settings: Settings, { skillset, source, now = Date.now, diskNow, approvals }: AppParts) {
-    const { log, clock, version, dataDirectory, blobs } = settings;
+    const { log, clock, version, dataDirectory, blobs, home, policy } = settings;
     this.log = log;
+    this.policyFor = openPolicies({ given: policy, home, log }).policyFor;
     this.clock = clock;
     this.version = version;
     this.#settings = settings;
@@ -150,6 +156,7 @@ class SkillsApp implements App {
     const { trust, configured } = openTrust(this.#settings, {
       approvals: this.#approvals,
       ledger: this.ledger,
+      policyFor: this.policyFor,
       now: this.#now,
     });
     const toolbox = openToolbox({

@@ -6,7 +6,7 @@ import type { ApprovalStore } from "./trust/approvals.ts";
 import { createConfiguredGrants } from "./trust/configured-grants.ts";
 import type { ConfiguredGrants } from "./trust/configured-grants.ts";
 import { diskApprovals } from "./trust/disk/disk-approvals.ts";
-import { openPolicies } from "./trust/policy/open-policies.ts";
+import type { Policies } from "./trust/policy/open-policies.ts";
 import { projectOf } from "./trust/project-of.ts";
 import type { TrustEvent } from "./trust/authorization.ts";
 import { createTrust } from "./trust/trust.ts";
@@ -14,17 +14,23 @@ import type { Trust } from "./trust/trust.ts";
 
 /** The trust of the person who runs this process, with its parts on disk. */
 export function openTrust(
-  { grants, dataDirectory, policy, home, log }: Settings,
+  { grants, dataDirectory, home, log }: Settings,
   {
     approvals,
     ledger,
+    policyFor,
     now,
-  }: { readonly approvals: ApprovalStore | undefined; readonly ledger: Ledger; readonly now: () => number },
+  }: {
+    readonly approvals: ApprovalStore | undefined;
+    readonly ledger: Ledger;
+    readonly policyFor: Policies["policyFor"];
+    readonly now: () => number;
+  },
 ): { readonly trust: Trust; readonly configured: ConfiguredGrants } {
   const configured = createConfiguredGrants(grants);
   const trust = createTrust({
     store: approvals ?? diskApprovals(path.join(dataDirectory, "trust"), { log, now }),
-    policyFor: openPolicies({ given: policy, home, log }).policyFor,
+    policyFor,
     projectOf: (directory, worktrees) => projectOf(directory, worktrees, home),
     configured,
     who: userInfo().username,

@@ -4,6 +4,7 @@ import { openTrust } from "../src/open-trust.ts";
 import { readOptions } from "../src/options.ts";
 import type { FullTrustRequest } from "../src/trust/authorization.ts";
 import { noCapabilities } from "../src/trust/capabilities.ts";
+import { noPolicy } from "../src/trust/policy/policy.ts";
 import type { Reply } from "../src/trust/question.ts";
 import { memoryApprovals } from "./trust/memory-approvals.ts";
 
@@ -36,7 +37,12 @@ async function recorded(reply?: Reply): Promise<LedgerEntry[]> {
     },
     close: () => undefined,
   };
-  const { trust } = openTrust(readOptions(), { approvals: memoryApprovals(), ledger, now: () => 7 });
+  const { trust } = openTrust(readOptions(), {
+    approvals: memoryApprovals(),
+    ledger,
+    policyFor: () => noPolicy,
+    now: () => 7,
+  });
   const asker = { owner: "me", door: "mcp", sessionId: "s1", ...(reply && { ask: () => Promise.resolve(reply) }) };
   await trust.authorize(request, asker, signal);
   return entries;

@@ -4,7 +4,7 @@ import type { RunListener } from "../runs/run-event.ts";
 import type { Toolbox } from "../tools/toolbox.ts";
 
 /** The part of the app that this door serves. */
-export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "clock" | "version"> {
+export interface McpDoor extends Pick<App, "source" | "hasher" | "log" | "clock" | "policyFor" | "version"> {
   readonly toolbox: Pick<Toolbox, "call" | "mayRead">;
 }
 

@@ -73,10 +73,10 @@ export function openMcpServers(door: McpDoor, caller: McpCaller): (options: Serv
   }
 
   async function instructions(): Promise<string | undefined> {
-    const { skills, visible, tools, isTaught } = caller;
+    const { skills, visible, tools, isTaught, project } = caller;
     await withinTime(Promise.resolve(skills.ready), clock, readingTime);
     const { snapshot } = skills;
-    const view = viewSkills(snapshot, visibleTo("mcp", snapshot, visible));
+    const view = viewSkills(snapshot, visibleTo("mcp", snapshot, { visible, policy: door.policyFor(project) }));
     return toInstructions(view.after(undefined, undefined), { tools, hasIndex: isTaught !== true });
   }
 

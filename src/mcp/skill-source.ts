@@ -46,7 +46,7 @@ const pageSize = 50;
  * newest.
  */
 export function openSkillSource(
-  door: Pick<McpDoor, "source" | "hasher" | "log" | "toolbox">,
+  door: Pick<McpDoor, "source" | "hasher" | "log" | "policyFor" | "toolbox">,
   caller: McpCaller,
 ): PagedSource {
   const { hasher, log, toolbox } = door;
@@ -56,7 +56,8 @@ export function openSkillSource(
     const { skills } = caller;
     await skills.ready;
     const { snapshot } = skills;
-    const visible = visibleTo("mcp", snapshot, caller.visible);
+    const policy = door.policyFor(caller.project);
+    const visible = visibleTo("mcp", snapshot, { visible: caller.visible, policy });
     return { view: viewSkills(snapshot, visible), source: toVisibleSource(door.source, snapshot, visible) };
   }
 

@@ -13,6 +13,7 @@ import type { Runs } from "../runs/runs.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
 import type { SkillHasher } from "../skills/hash/hash-skill.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { Policy } from "../trust/policy/policy.ts";
 import type { Trust } from "../trust/trust.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
@@ -31,7 +32,7 @@ export interface ToolboxOptions {
   readonly source: SkillSource;
   readonly hasher: SkillHasher;
   readonly log: Log;
-  readonly trust: Pick<Trust, "mayRead">;
+  readonly trust: Pick<Trust, "mayRead" | "policyFor">;
   /** Without it, the tools that execute throw SANDBOX_UNAVAILABLE. */
   readonly runs?: Runs;
   /** Called once for each call, however it ended, and for each skill that code inside a run called. */
@@ -69,7 +70,10 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
     const { owner, door, sessionId, label, project, projectIdentity, skills, ask } = caller;
-    const visible = visibleTo(door, skills.snapshot, caller.visible);
+    const visible = visibleTo(door, skills.snapshot, {
+      visible: caller.visible,
+      policy: trust.policyFor(project),
+    });
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = reporter.skillCalls(caller);
     let seen: SkillSource | undefined;
@@ -175,12 +179,15 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       }
     },
     call: async (name, args, caller, signal = never) =>
-      await reporter.reported({ name, caller, signal, named: () => skillNamed(args, caller) }, async (onEvent) => {
-        const { tool, input, context } = await prepare(name, args, caller, signal, onEvent);
-        const { output, skill } = await tool.run(context, input, signal);
-        checkOutput(tool, output);
-        return { output, ending: endingOf(output), skill };
-      }),
+      await reporter.reported(
+        { name, caller, signal, named: () => skillNamed(args, caller, trust.policyFor(caller.project)) },
+        async (onEvent) => {
+          const { tool, input, context } = await prepare(name, args, caller, signal, onEvent);
+          const { output, skill } = await tool.run(context, input, signal);
+          checkOutput(tool, output);
+          return { output, ending: endingOf(output), skill };
+        },
+      ),
     replay: async (runId, caller, signal = never) =>
       await reporter.reported({ name: "replay", caller, signal, named: () => undefined }, async (onEvent) => {
         const context = await openContext(caller, signal, onEvent);
@@ -191,11 +198,15 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
 }
 
 /** The skill that a refused call names, if the caller sees it. */
-function skillNamed(args: unknown, { door, skills: { snapshot }, visible }: ToolCaller): Skill | undefined {
+function skillNamed(
+  args: unknown,
+  { door, skills: { snapshot }, visible }: ToolCaller,
+  policy: Policy,
+): Skill | undefined {
   const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
   if (typeof name !== "string") return undefined;
   try {
-    return viewSkills(snapshot, visibleTo(door, snapshot, visible)).find(name).skill;
+    return viewSkills(snapshot, visibleTo(door, snapshot, { visible, policy })).find(name).skill;
   } catch {
     return undefined; // Unknown.
   }

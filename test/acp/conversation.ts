@@ -47,7 +47,7 @@ export function converse(
     /** If not given, no tools are served. */
     readonly tools?: AgentTools;
     readonly environments?: SkillEnvironments;
-  } & Pick<SkillsOptions, "teach" | "approve"> & { readonly toolForm?: ToolForm } = {},
+  } & Pick<SkillsOptions, "teach" | "approve" | "policy"> & { readonly toolForm?: ToolForm } = {},
 ): Conversation {
   const skillset = options.skillset ?? memorySkillset([offer("pdf"), offer("csv")]);
   const clock = manualClock();
@@ -60,6 +60,7 @@ export function converse(
       emit: options.emit ?? "auto",
       tools: options.tools === undefined ? "none" : (options.toolForm ?? "auto"),
       teach: options.teach ?? true,
+      ...(options.policy !== undefined && { policy: options.policy }),
       approve: options.approve ?? true,
       log: (level: string, text: string) => logged.push(`${level}: ${text}`),
     },

@@ -71,7 +71,15 @@ export async function openDoor(
   const hasher = openSkillHasher();
   const opened = openToolbox({ blobs: memoryBlobs(), source, hasher, log, trust, ...(runs && { runs }) });
   const toolbox = { ...opened, ...wrap(opened) };
-  const door: McpDoor = { toolbox, source, hasher, log, clock, version: "0.0.0-test" };
+  const door: McpDoor = {
+    toolbox,
+    source,
+    hasher,
+    log,
+    clock,
+    policyFor: (at) => trust.policyFor(at),
+    version: "0.0.0-test",
+  };
   const caller: McpCaller = {
     door: "mcp",
     owner: "me",

@@ -9,6 +9,9 @@ import type { Skill } from "../../src/skills/skill.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { openCatalog } from "../../src/skills/catalog.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../src/skills/files/disk-skill-files.ts";
+import { mergePolicies } from "../../src/trust/policy/merge-policies.ts";
+import { noPolicy } from "../../src/trust/policy/policy.ts";
+import { layerOf } from "../trust/policy/layers.ts";
 import { memorySkillBytes, memorySkillFiles } from "../skills/files/memory-skill-files.ts";
 import type { Answer, Ask, Question } from "../../src/trust/question.ts";
 import { openTrust } from "../trust/open-trust.ts";
@@ -106,12 +109,19 @@ describe("the Skills extension", () => {
     expect(contents[0]).not.toHaveProperty("text");
   });
 
-  it("serves no skill that is hidden from models, nor its files, in any request", async () => {
-    const text = "---\nname: release\ndescription: Releases.\ndisable-model-invocation: true\n---\n";
-    const { host, client } = await openHost({ ...skills, "/skills/release/SKILL.md": text });
+  it.each([
+    ["hidden from models", "disable-model-invocation: true\n", noPolicy],
+    ["denied by the policy", "", mergePolicies([layerOf("organisation", { skills: { deny: ["release"] } })], "/")],
+  ])("serves no skill that is %s, nor its files, in any request", async (_what, extra, policy) => {
+    const text = `---\nname: release\ndescription: Releases.\n${extra}---\n`;
+    const { host, client } = await openHost(
+      { ...skills, "/skills/release/SKILL.md": text },
+      { trust: openTrust({ policy }).trust },
+    );
     expect(await uris(host)).not.toContain("skill://release/SKILL.md");
     const { resources } = await client.listResources();
     expect(resources.map(({ name }) => name)).toEqual(["alpha", "beta"]);
+    expect(client.getInstructions()).not.toContain("release");
     for (const act of [
       () => host.get("skill://release/SKILL.md"),
       () => client.readResource({ uri: "skill://release/SKILL.md" }),

@@ -13,6 +13,7 @@ import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import { IndexHistory, toIndexed } from "../prompt/skill-index.ts";
 import { type AgentFacts, readsItself } from "../session/agents.ts";
+import { deniedSkills } from "../../tools/view/denied-skills.ts";
 import { Session, type SessionContext } from "../session/session.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
 import { ClaimedCalls, equipSession, type SessionTools } from "../tools/session-tools.ts";
@@ -49,7 +50,7 @@ export interface ServedSessionContext extends Pick<SessionContext, "send" | "log
   readonly logOnce: ToldOnce["tellOnce"];
   readonly shown: ShownSkills;
   readonly failed: (error: unknown) => void;
-  readonly app: Pick<App, "source" | "hasher" | "ledger" | "trust" | "log">;
+  readonly app: Pick<App, "source" | "hasher" | "ledger" | "policyFor" | "trust" | "log">;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
@@ -152,6 +153,11 @@ export class ServedSession {
     // The name is another command of the agent; the skill can still be invoked with a dollar sign.
     if (how === "as-other" && sigil === "/") return undefined;
     const { slug, directory, file } = offered.skill;
+    const refusal = session.denied.get(offered.skill);
+    if (refusal !== undefined) {
+      outlet.log("warning", `${refusal.why} The prompt was forwarded unchanged.`);
+      return undefined;
+    }
     try {
       const instructions = await readInstructions(offered.skill);
       recordInvocation(offered.skill, session.id);
@@ -241,8 +247,9 @@ export class ServedSession {
     if (facts === undefined) return undefined;
     const { home } = this.#context.settings;
     const { catalog, directory } = this.#skills;
+    const denied = deniedSkills(this.#context.app.policyFor(directory), catalog.snapshot);
     const unknown = catalog.snapshot.skills.filter((offered) => {
-      if (offered.skill.disableModelInvocation === true) return false;
+      if (offered.skill.disableModelInvocation === true || denied.has(offered.skill)) return false;
       if (readsItself(facts, offered.sources, home) !== true) return true;
       return facts.listsSkills && this.#session !== undefined && this.#session.how(offered) !== "as-skill";
     });

@@ -1,9 +1,12 @@
 import type { ToldOnce } from "../../base/log.ts";
+import type { App } from "../../app.ts";
 import type { Settings } from "../../options.ts";
 import type { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
 import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
+import { deniedSkills } from "../../tools/view/denied-skills.ts";
+import type { DeniedSkills } from "../../tools/view/denied-skills.ts";
 import type { AvailableSkill } from "../../wire/available-skill.ts";
 import {
   mergeCommands,
@@ -39,6 +42,7 @@ const listingTime = 1_500;
 /** What the sessions of one connection share. */
 export interface SessionContext {
   readonly settings: Pick<Settings, "home" | "clock">;
+  readonly app: Pick<App, "policyFor">;
   readonly shown: ShownSkills;
   readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "onMissing">;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
@@ -153,7 +157,7 @@ export class Session {
     if (!this.#isReady) return undefined;
     const { skills } = this.catalog.snapshot;
     shown.learn(commands, skills);
-    const offered = toInvocable(skills);
+    const offered = this.#toInvocable(skills);
     if (!forms.commands || offered.length === 0) return undefined;
     this.#sentCommands = this.#toCommands(offered);
     if (!this.#isKnown) this.#maybeMissed = true;
@@ -215,6 +219,20 @@ export class Session {
     });
   }
 
+  /** The skills that the policy denies, with the reasons. */
+  get denied(): DeniedSkills {
+    return deniedSkills(this.#context.app.policyFor(this.directory), this.catalog.snapshot);
+  }
+
+  /** Without skills that the policy denies: what their command inserts is for the model. */
+  #toInvocable(offered: readonly OfferedSkill[]): readonly OfferedSkill[] {
+    const { denied } = this;
+    for (const [{ name }, { why }] of denied)
+      this.#context.logOnce("warning", `The skill ${name} is not available: ${why}`);
+    const invocable = toInvocable(offered);
+    return denied.size === 0 ? invocable : invocable.filter(({ skill }) => !denied.has(skill));
+  }
+
   /** Sends the editor the changes that it has not received. */
   #update(): void {
     if (!this.#isOpen || !this.#isReady || !this.#isSettled) return;
@@ -228,7 +246,7 @@ export class Session {
       shown.learn(this.#agentCommands, skills);
       if (this.#request.forms.skills !== undefined)
         this.#sendSkills(skills.map((offered) => projectSkill(offered, environments.of(offered.skill))));
-      this.#sendCommands(toInvocable(skills));
+      this.#sendCommands(this.#toInvocable(skills));
       this.#sendProblems(problems);
       logProblems(problems);
       this.#sendNotice();

@@ -7,7 +7,9 @@ import { isPrerelease } from "../../skills/manifest/skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import { byCodePoint } from "../../skills/text/code-point-order.ts";
 import { guideSkill } from "../guide/guide.ts";
+import type { Policy } from "../../trust/policy/policy.ts";
 import type { Door } from "../tool.ts";
+import { deniedSkills } from "./denied-skills.ts";
 
 /** A skill with the versions that the caller sees. */
 interface SeenSkill {
@@ -184,10 +186,19 @@ export function isDoorOfModels(door: Door): boolean {
 
 const hasHidden = new WeakMap<Snapshot, boolean>();
 
-/** Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1). Undefined: all. */
-export function visibleTo(door: Door, snapshot: Snapshot, visible: IsVisible | undefined): IsVisible | undefined {
-  if (!isDoorOfModels(door) || !hidesAny(snapshot)) return visible;
-  return (skill) => isForModels(skill) && visible?.(skill) !== false;
+/**
+ * Which versions a caller sees: models see none with `disable-model-invocation: true` (C-1.1), and none that the policy denies.
+ * Undefined: all.
+ */
+export function visibleTo(
+  door: Door,
+  snapshot: Snapshot,
+  { visible, policy }: { readonly visible: IsVisible | undefined; readonly policy: Policy },
+): IsVisible | undefined {
+  if (!isDoorOfModels(door)) return visible;
+  const denied = deniedSkills(policy, snapshot);
+  if (denied.size === 0 && !hidesAny(snapshot)) return visible;
+  return (skill) => isForModels(skill) && !denied.has(skill) && visible?.(skill) !== false;
 }
 
 function isForModels({ disableModelInvocation }: Skill): boolean {

@@ -31,33 +31,36 @@ export interface Denial {
 
 export type PolicySubject = Omit<Subject, "digest">;
 
+type NamedSkill = Pick<PolicySubject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">;
+
+/** Whether a layer denies a skill by its name or its source. */
+export function* skillDenialsOf(layer: PolicyLayer, subject: NamedSkill, home: string): Generator<Denial, void> {
+  const { policy, origin } = layer;
+  const what = `the skill ${subject.name}`;
+  if (policy === undefined) {
+    if (origin === "project" && !subject.isOwn) yield { ...unusable(layer), verdict: `denies ${what}` };
+    return;
+  }
+  yield* judged(layer, { list: "skills", what, ...namesOf(subject) });
+  yield* judged(layer, {
+    list: "sources",
+    what: `${what}, which comes from ${subject.origin?.source ?? subject.source}`,
+    allows: (entry) => allowsSource(entry, subject, home),
+    denies: (entry) => deniesSource(entry, subject, home),
+  });
+}
+
 /** Everything that a layer denies of what a skill wants: first the skill itself. */
 export function* denialsOf(
   layer: PolicyLayer,
   { subject, wants, home }: { readonly subject: PolicySubject; readonly wants: Capabilities; readonly home: string },
 ): Generator<Denial, void> {
-  const { policy, origin } = layer;
+  const { policy } = layer;
+  yield* skillDenialsOf(layer, subject, home);
   if (policy === undefined) {
-    const broken = { layer, rule: "the file cannot be used", path: [] };
-    if (origin === "project" && !subject.isOwn) yield { ...broken, verdict: `denies the skill ${subject.name}` };
-    if (!isNothing(wants)) yield { ...broken, verdict: "denies anything beyond the sandbox" };
+    if (!isNothing(wants)) yield { ...unusable(layer), verdict: "denies anything beyond the sandbox" };
     return;
   }
-  const judge = (list: ListName, what: string, tests: Tests): Denial | undefined => {
-    const found = ruleAgainst(policy, list, tests);
-    return found && { layer, verdict: `denies ${what}`, ...found };
-  };
-  const isListed = (list: ListName, ...names: readonly string[]): Tests => ({
-    allows: (entry) => names.some((name) => matching[list].contains(entry, name, home)),
-    denies: (entry) => names.some((name) => matching[list].overlaps(entry, name)),
-  });
-  yield* some(judge("skills", `the skill ${subject.name}`, namesOf(subject)));
-  yield* some(
-    judge("sources", `the skill ${subject.name}, which comes from ${subject.origin?.source ?? subject.source}`, {
-      allows: (entry) => allowsSource(entry, subject, home),
-      denies: (entry) => deniesSource(entry, subject, home),
-    }),
-  );
   if (policy.licenses !== undefined) yield* some(licenseDenial(layer, subject.license?.()));
   if (wants.isolation !== undefined && policy.isolation === "sandbox")
     yield { layer, verdict: "denies running without a sandbox", rule: 'isolation is "sandbox"', path: ["isolation"] };
@@ -65,9 +68,20 @@ export function* denialsOf(
     const verdict = `denies ${wants.project} access to the project`;
     yield { layer, verdict, rule: `project is "${policy.project}"`, path: ["project"] };
   }
-  for (const host of wants.network) yield* some(judge("hosts", `the host ${host}`, isListed("hosts", host)));
-  for (const name of wants.secrets) yield* some(judge("secrets", `the secret ${name}`, isListed("secrets", name)));
-  for (const tool of wants.tools) yield* some(judge("tools", `the tool ${tool}`, isListed("tools", tool)));
+  const isListed = (list: ListName, name: string): Tests => ({
+    allows: (entry) => matching[list].contains(entry, name, home),
+    denies: (entry) => matching[list].overlaps(entry, name),
+  });
+  for (const host of wants.network)
+    yield* judged(layer, { list: "hosts", what: `the host ${host}`, ...isListed("hosts", host) });
+  for (const name of wants.secrets)
+    yield* judged(layer, { list: "secrets", what: `the secret ${name}`, ...isListed("secrets", name) });
+  for (const tool of wants.tools)
+    yield* judged(layer, { list: "tools", what: `the tool ${tool}`, ...isListed("tools", tool) });
+}
+
+function unusable(layer: PolicyLayer): Omit<Denial, "verdict"> {
+  return { layer, rule: "the file cannot be used", path: [] };
 }
 
 /** Takes an SPDX expression; undefined for a skill without a license. */
@@ -87,7 +101,7 @@ interface Tests {
 }
 
 /** A slug that tells skills of one name apart may be denied, but not allowed: anyone can name a directory. */
-function namesOf({ name, slug }: PolicySubject): Tests {
+function namesOf({ name, slug }: NamedSkill): Tests {
   const names = [name, name.replaceAll(".", "-")];
   return {
     allows: (entry) => names.some((one) => matching.skills.contains(entry, one, "")),
@@ -95,17 +109,17 @@ function namesOf({ name, slug }: PolicySubject): Tests {
   };
 }
 
-/** The rule of a list that denies something: an entry of "deny", or that "allow" does not name it. */
-function ruleAgainst(
-  policy: PolicyFile,
-  list: ListName,
-  { allows, denies }: Tests,
-): Pick<Denial, "rule" | "path"> | undefined {
-  const { allow, deny = [] } = policy[list] ?? {};
+/** The denial by a list, if there is one: by an entry of "deny", or because "allow" does not name it. */
+function* judged(
+  layer: PolicyLayer,
+  { list, what, allows, denies }: Tests & { readonly list: ListName; readonly what: string },
+): Generator<Denial, void> {
+  const verdict = `denies ${what}`;
+  const { allow, deny = [] } = layer.policy?.[list] ?? {};
   const place = deny.findIndex(denies);
-  if (place >= 0) return { rule: `${list}.deny has "${deny[place] ?? ""}"`, path: [list, "deny", place] };
-  if (allow === undefined || allow.some(allows)) return undefined;
-  return { rule: `not in ${list}.allow`, path: [list, "allow"] };
+  if (place >= 0)
+    yield { layer, verdict, rule: `${list}.deny has "${deny[place] ?? ""}"`, path: [list, "deny", place] };
+  else if (allow?.some(allows) === false) yield { layer, verdict, rule: `not in ${list}.allow`, path: [list, "allow"] };
 }
 
 function some<Value>(value: Value | undefined): readonly Value[] {

@@ -1,5 +1,5 @@
 import type { Capabilities } from "../capabilities.ts";
-import { denialsOf, licenseDenial } from "./layer.ts";
+import { denialsOf, licenseDenial, skillDenialsOf } from "./layer.ts";
 import type { Denial, PolicyLayer } from "./layer.ts";
 import { defaultSettings, settings } from "./policy-file.ts";
 import type { PolicyGrant, SettingName, Settings } from "./policy-file.ts";
@@ -27,6 +27,19 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
         for (const denial of denialsOf(layer, { subject, wants, home })) return toRefusal(denial);
       return undefined;
     },
+    hides: layers.some(hidesAny)
+      ? (skill, license) => {
+          for (const layer of layers) {
+            const [denial = license === undefined ? undefined : licenseDenial(layer, license)] = skillDenialsOf(
+              layer,
+              skill,
+              home,
+            );
+            if (denial !== undefined) return toRefusal(denial);
+          }
+          return undefined;
+        }
+      : undefined,
     deniesLicense(license) {
       const denials = layers.flatMap((layer) => licenseDenial(layer, license) ?? []);
       return denials[0] && toRefusal(denials[0]);
@@ -38,6 +51,11 @@ export function mergePolicies(layers: readonly PolicyLayer[], home: string): Pol
       );
     },
   };
+}
+
+function hidesAny({ policy, origin }: PolicyLayer): boolean {
+  if (policy === undefined) return origin === "project";
+  return policy.skills !== undefined || policy.sources !== undefined || policy.licenses !== undefined;
 }
 
 /** What each setting is, and which file decides it; without a file it is the default. */

@@ -22,6 +22,16 @@ export interface Policy {
    * models do not see such a skill.
    */
   denies(subject: Omit<Subject, "digest">, wants: Capabilities): PolicyRefusal | undefined;
+  /**
+   * Why models do not see a skill: it is denied as such, by its name, source, or the license that it states (an SPDX expression, or
+   * `unknown`). Absent if no skill can be.
+   */
+  readonly hides:
+    | ((
+        skill: Pick<Subject, "name" | "slug" | "isOwn" | "source" | "directory" | "origin">,
+        license: string | undefined,
+      ) => PolicyRefusal | undefined)
+    | undefined;
   /** Whether skills with a license are denied: an SPDX expression, `unknown`, or `unspecified`. */
   deniesLicense(license: string): PolicyRefusal | undefined;
   /** The grant that the policy gives for this version, and the file with it; undefined if it gives none. */
@@ -44,6 +54,7 @@ export const noPolicy: Policy = Object.freeze({
   worktrees: "shared",
   code: undefined,
   denies: () => undefined,
+  hides: undefined,
   deniesLicense: () => undefined,
   grants: () => undefined,
 });

@@ -11,6 +11,7 @@ import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.
 import type { McpCaller } from "../../../src/mcp/mcp-door.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../src/skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import { noPolicy } from "../../../src/trust/policy/policy.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 
 const { catalog } = memorySkillset([offer("pdf")]).openSession({});
@@ -26,6 +27,7 @@ const app: ToolsApp = {
   log: silentLog,
   clock: systemClock,
   version: "0.0.0-test",
+  policyFor: () => noPolicy,
   load: () => Promise.resolve(),
 };
 
