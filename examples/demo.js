@@ -117,6 +117,16 @@ try {
   await editor.until(() => names().includes("rows-clean"));
   const ran = await runSkill();
   note("a skill runs in a sandbox and streams its output", ran.passed, ran.detail);
+
+  const networked = join(sandbox, "networked");
+  await cp(join(here, "actions", "status.fetch"), networked, { recursive: true });
+  await rename(networked, join(skillsFolder, "status.fetch"));
+  await editor.until(() => names().includes("status-fetch"));
+  const refused = await editor.call("execute_skill", { name: "status.fetch" }).then(
+    () => false,
+    () => editor.asked().includes("may connect to http://127.0.0.1:8787"),
+  );
+  note("a skill that wants the network asks first", refused, "answered: not now");
 } finally {
   const exitCode = await editor.close();
   note("closing stdin ends both processes", exitCode === 0, `exit ${exitCode ?? "by signal"}`);

@@ -24,6 +24,8 @@ export async function openEditor({ command: [file = "", ...args], cwd, env, prin
   /** @type {Set<() => void>} */
   const watchers = new Set();
   let said = "";
+  /** The title of the last question to the person. */
+  let asked = "";
 
   const stream = observeSkills(
     ndJsonStream(Writable.toWeb(child.stdin), /** @type {ReadableStream<Uint8Array>} */ (Readable.toWeb(child.stdout))),
@@ -41,6 +43,12 @@ export async function openEditor({ command: [file = "", ...args], cwd, env, prin
       if (update.sessionUpdate === "agent_message_chunk" && update.content.type === "text") said += update.content.text;
       for (const check of watchers) check();
     })
+    .onRequest(methods.client.session.requestPermission, ({ params: { toolCall, options } }) => {
+      asked = toolCall.title ?? "";
+      print(`  < ${asked}? ${options.map(({ name }) => name).join(" · ")}`);
+      const no = options.find(({ kind }) => kind === "reject_once");
+      return { outcome: no ? { outcome: "selected", optionId: no.optionId } : { outcome: "cancelled" } };
+    })
     .onNotification("_acp-skills/progress", readProgress, ({ params }) => {
       print(`  < ${params.message.trimEnd()}`);
     })
@@ -56,6 +64,8 @@ export async function openEditor({ command: [file = "", ...args], cwd, env, prin
   return {
     advertisement: readAdvertisement(initialized),
     skills: () => skills,
+    /** This editor's person always answers: not now. */
+    asked: () => asked,
     commands: () => commands,
     /**
      * Waits until `condition` holds; false when it does not within ten seconds.
