@@ -3,6 +3,8 @@ import type {
   AvailableCommand,
   ClientContext,
   InitializeResponse,
+  PermissionOptionKind,
+  RequestPermissionRequest,
   SessionUpdate,
   StopReason,
   ToolCallUpdate,
@@ -16,8 +18,12 @@ import type { WrappedProcess } from "./wrapped-process.ts";
 export interface Editor extends Pick<WrappedProcess, "id" | "received" | "until" | "exited" | "close"> {
   readonly agent: ClientContext;
   readonly initialized: InitializeResponse;
-  /** The calls of tools for which the agent requested permission; the editor allows each once. */
+  /** The calls of tools for which permission was requested; the editor allows each once, unless it was told otherwise. */
   readonly permissions: readonly ToolCallUpdate[];
+  /** The same requests, whole. */
+  readonly requests: readonly RequestPermissionRequest[];
+  /** Chooses how the editor answers the requests that follow. */
+  answerWith(kind: PermissionOptionKind): void;
   /** The updates that the SDK delivered for this session, in order. */
   updates(sessionId: string): readonly SessionUpdate[];
   /** The latest list of commands of this session. */
@@ -36,6 +42,8 @@ export async function openEditor(
   const wrapped = await startWrapped(agent, playground, options);
   const updates = new Map<string, SessionUpdate[]>();
   const permissions: ToolCallUpdate[] = [];
+  const requests: RequestPermissionRequest[] = [];
+  let answer: PermissionOptionKind = "allow_once";
   const connection = client({ name: "test-editor" })
     .onNotification(methods.client.session.update, ({ params: { sessionId, update } }) => {
       updates.set(sessionId, [...(updates.get(sessionId) ?? []), update]);
@@ -43,8 +51,9 @@ export async function openEditor(
     })
     .onRequest(methods.client.session.requestPermission, ({ params }) => {
       permissions.push(params.toolCall);
-      const once = params.options.find(({ kind }) => kind === "allow_once");
-      return { outcome: once ? { outcome: "selected", optionId: once.optionId } : { outcome: "cancelled" } };
+      requests.push(params);
+      const chosen = params.options.find(({ kind }) => kind === answer);
+      return { outcome: chosen ? { outcome: "selected", optionId: chosen.optionId } : { outcome: "cancelled" } };
     })
     .connect(wrapped.stream);
   const initialized = await connection.agent
@@ -61,6 +70,10 @@ export async function openEditor(
     agent: connection.agent,
     initialized,
     permissions,
+    requests,
+    answerWith(kind) {
+      answer = kind;
+    },
     updates: (sessionId) => updates.get(sessionId) ?? [],
     commands: (sessionId) =>
       updates.get(sessionId)?.findLast((update) => update.sessionUpdate === "available_commands_update")

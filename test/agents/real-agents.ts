@@ -10,6 +10,8 @@ export interface RealAgent {
   readonly ownCommand: string;
   /** The folder of a project whose skills it lists as commands itself. */
   readonly ownSkills: string;
+  /** Its tool for shell commands, as its model calls it. */
+  readonly shell?: string;
   /** How a turn ends when the editor cancels its request by `$/cancel_request`, which not every agent supports. */
   readonly endOfGivenUp: "cancelled" | "end_turn";
   /** It requests permission before it reports a call's input, so that requests that depend on the input go to the user. */
@@ -37,6 +39,7 @@ export const claude: RealAgent = {
   name: "Claude",
   ownCommand: "init",
   ownSkills: ".claude/skills",
+  shell: "Bash",
   endOfGivenUp: "cancelled",
   command: async () => [
     await modernNode(),
@@ -47,6 +50,8 @@ export const claude: RealAgent = {
     ANTHROPIC_API_KEY: "mock",
     CLAUDE_CONFIG_DIR: join(home, "claude"),
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    // Asked with the same tools after a turn, which would take the calls that are planned for the next one.
+    CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: "false",
     IS_SANDBOX: "1",
   }),
 };
@@ -55,6 +60,7 @@ export const opencode: RealAgent = {
   name: "opencode",
   ownCommand: "init",
   ownSkills: ".agents/skills",
+  shell: "bash",
   endOfGivenUp: "end_turn",
   asksBeforeInput: true,
   command: async () => [join(await install("opencode"), "opencode-ai/bin/opencode.exe"), "acp"],
@@ -66,7 +72,7 @@ export const opencode: RealAgent = {
       model: "mock/mock",
       small_model: "mock/mock",
       share: "disabled",
-      permission: { "skills_*": "ask" },
+      permission: { "skills_*": "ask", bash: "ask" },
       enabled_providers: ["mock"],
       provider: {
         mock: {

@@ -1,0 +1,4 @@
+import { describeApprovingAgent } from "./approving-agent.ts";
+import { opencode } from "./real-agents.ts";
+
+describeApprovingAgent(opencode);
