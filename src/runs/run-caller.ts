@@ -10,8 +10,8 @@ import type { RunListener } from "./run-event.ts";
 export interface CallerSkills {
   /** By canonical name or slug. Throws SKILL_NOT_FOUND or VERSION_NOT_FOUND. */
   find(nameOrSlug: string, version?: string): { readonly skill: Skill; readonly versions: readonly Skill[] };
-  /** Every version of every skill with this canonical name. */
-  named(name: string): readonly Skill[];
+  /** Every version of every skill. */
+  all(): Iterable<Skill>;
   /** Whether a skill is from the user's own roots: grants apply to no others. */
   isOwn(skill: Skill): boolean;
   /** The directory of skills under which it was found. */

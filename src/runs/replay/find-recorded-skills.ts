@@ -16,7 +16,10 @@ export interface RecordedSkills {
   seenBy(caller: RunCaller): RunCaller;
 }
 
-/** Looks for skills by name and version, and by digest wherever they lie: the slug may be another one. */
+/**
+ * Looks for skills by name and version, and by digest wherever they lie. One whose name is qualified now, or no longer is, because others
+ * with that name came or went, is used under its recorded name: the code of a run refers to it.
+ */
 export async function findRecordedSkills(
   { run, nested }: RecordedRun,
   caller: RunCaller,
@@ -24,25 +27,38 @@ export async function findRecordedSkills(
 ): Promise<RecordedSkills> {
   const found = new Map<string, Skill>();
   const digests = new Map<Skill, string>();
+  const originals = new Map<Skill, Skill>();
   const missing: string[] = [];
   for (const version of [run, ...nested].flatMap(({ spec }) => [...spec.mounts, ...spec.brokered])) {
     const key = keyOf(version);
     if (found.has(key)) continue;
-    const skill = await findSkill(version, caller, signal);
-    if (skill === undefined) {
-      const why = whyMissing(version, caller.skills.named(version.name));
+    const candidates = [...caller.skills.all()].filter((skill) => isAlike(skill, version));
+    const original = await findSkill(version, candidates, caller, signal);
+    if (original === undefined) {
+      const why = whyMissing(version, candidates);
       if (!missing.includes(why)) missing.push(why);
       continue;
     }
+    const { name, slug } = version;
+    const isRenamed = original.name !== name || original.slug !== slug;
+    const skill = isRenamed ? Object.freeze({ ...original, name, slug }) : original;
     found.set(key, skill);
     digests.set(skill, version.digest);
+    originals.set(skill, original);
   }
+  const originalOf = (skill: Skill): Skill => originals.get(skill) ?? skill;
   return {
     missing,
     find: (version) => found.get(keyOf(version)),
     seenBy: (whole) => ({
       ...whole,
-      skills: { ...whole.skills, find: findAmong([...digests.keys()]) },
+      skills: {
+        ...whole.skills,
+        find: findAmong([...digests.keys()]),
+        all: () => digests.keys(),
+        isOwn: (skill) => whole.skills.isOwn(originalOf(skill)),
+        rootOf: (skill) => whole.skills.rootOf(originalOf(skill)),
+      },
       async hashFiles(skill, abort) {
         const hashed = await whole.hashFiles(skill, abort);
         if (hashed.digest !== digests.get(skill)) throw skillChanged(skill.name);
@@ -56,12 +72,18 @@ function keyOf({ name, version, digest }: SkillVersion): string {
   return JSON.stringify([name, version, digest]);
 }
 
+/** Whether a skill may be the recorded one: it has the same name, or one of the two names is qualified. */
+function isAlike({ name, slug }: Skill, recorded: SkillVersion): boolean {
+  return name === recorded.name || slug.endsWith(`-${recorded.slug}`) || recorded.slug.endsWith(`-${slug}`);
+}
+
 async function findSkill(
-  { name, version, digest }: SkillVersion,
-  { skills, hashFiles }: RunCaller,
+  { version, digest }: SkillVersion,
+  candidates: readonly Skill[],
+  { hashFiles }: RunCaller,
   signal: AbortSignal,
 ): Promise<Skill | undefined> {
-  for (const skill of skills.named(name)) {
+  for (const skill of candidates) {
     if (skill.version !== version) continue;
     try {
       if ((await hashFiles(skill, signal)).digest === digest) return skill;
@@ -73,11 +95,11 @@ async function findSkill(
   return undefined;
 }
 
-function whyMissing({ name, version, digest }: SkillVersion, present: readonly Skill[]): string {
+function whyMissing({ name, version, digest }: SkillVersion, candidates: readonly Skill[]): string {
   const what = `the skill ${name} ${version} (${digest.slice(0, "sha256:".length + 12)}…)`;
-  const versions = [...new Set(present.map((skill) => skill.version))];
-  if (versions.includes(version)) return `${what} is no longer installed: its files changed since`;
-  const others = versions.length === 0 ? "" : `; there is ${versions.slice(0, 5).join(", ")}`;
+  const present = candidates.filter((skill) => skill.name === name).map((skill) => skill.version);
+  if (present.includes(version)) return `${what} is no longer installed: its files changed since`;
+  const others = present.length === 0 ? "" : `; there is ${present.slice(0, 5).join(", ")}`;
   return `${what} is not installed here${others}`;
 }
 

@@ -5,7 +5,7 @@ import { findPackages } from "../execute/prepare-run.ts";
 import type { RunEnvironment } from "../execute/prepare-run.ts";
 import { findMount, noNeeds } from "../plan/plan-run.ts";
 import type { RunCaller } from "../run-caller.ts";
-import type { RunSpec, SkillVersion } from "../run-spec.ts";
+import type { RunSpec } from "../run-spec.ts";
 import type { KeptRun } from "../store/run-store.ts";
 import { findRecordedSkills } from "./find-recorded-skills.ts";
 import type { RecordedSkills } from "./find-recorded-skills.ts";
@@ -39,21 +39,17 @@ export async function planReplay(
   const seeing: RunCaller = { ...skills.seenBy(caller), blobs: blobs.store };
   if (reasons.length === 0) reasons.push(...(await changedPackages(recorded, skills, { ...given, caller: seeing })));
   if (reasons.length > 0) throw notReplayable(spec.runId, reasons, skills.missing.length > 0 ? hint : undefined);
-  const here = (version: SkillVersion): SkillVersion => {
-    const { slug } = skills.find(version) ?? version;
-    return { ...version, slug };
-  };
   const own = spec.skill && skills.find(spec.skill);
-  const { program, limits, clamped } = spec;
+  const { program, skill, mounts, brokered, limits, clamped } = spec;
   return {
     caller: seeing,
     spec: {
       runId,
       replays: spec.runId,
       program,
-      ...(spec.skill !== undefined && { skill: here(spec.skill) }),
-      mounts: spec.mounts.map(here),
-      brokered: spec.brokered.map(here),
+      ...(skill !== undefined && { skill }),
+      mounts,
+      brokered,
       blobs: spec.blobs,
       limits,
       clamped,
@@ -135,7 +131,7 @@ async function changedPackages(
     const before = events.find(({ type }) => type === "started")?.["packages"];
     // A nested run that was refused has used none.
     if (skill === undefined || spec.skill === undefined || before === undefined) continue;
-    const mount = await findMount({ ...spec.skill, slug: skill.slug }, caller, signal);
+    const mount = await findMount(spec.skill, caller, signal);
     const now = await findPackages(mount, caller, environment).catch((error: unknown) => {
       if (isSkillsError(error) && error.code === "SKILL_NOT_READY") return undefined;
       throw error;

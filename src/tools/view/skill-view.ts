@@ -26,8 +26,8 @@ export interface SkillView {
    * visible names.
    */
   find(nameOrSlug: string, version?: string): SeenSkill;
-  /** Every version of every skill with this canonical name. */
-  named(name: string): readonly Skill[];
+  /** Every version of every skill, in order of names. */
+  all(): Iterable<Skill>;
   /** Whether this is a version of a skill in the user's own roots. */
   isOwn(skill: Skill): boolean;
   /** The directory of skills under which it was found; its own directory if it is not among these skills. */
@@ -71,7 +71,9 @@ export function viewSkills(snapshot: Snapshot, visible: IsVisible | undefined): 
       if (skill === undefined) throw versionNotFound(found, version);
       return { skill, versions: found.versions };
     },
-    named: (name) => index.offers.flatMap((offer) => (offer.skill.name === name ? (see(offer)?.versions ?? []) : [])),
+    *all() {
+      for (const offer of index.offers) yield* see(offer)?.versions ?? [];
+    },
     isOwn: (skill) => offerOf(skill)?.isOwn === true,
     rootOf: (skill) => offerOf(skill)?.sources[0] ?? skill.directory,
     lookAlike({ name }) {
