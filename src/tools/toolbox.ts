@@ -89,7 +89,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
       ask,
       skills: view,
       mayRead: async (skill, signal) => {
-        if (!isDoorOfModels(door) || skill === guideSkill.skill || view.isOwn(skill)) return;
+        if (!isDoorOfModels(door) || skill === guideSkill.skill) return;
         const { directory } = skill;
         const authorization = await trust.mayRead(
           { ...subjectOf(skill, { skills: view, sourceOf }), directory },

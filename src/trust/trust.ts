@@ -201,7 +201,6 @@ class PersonalTrust implements Trust {
   }
 
   async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    if (skill.isOwn) return { allowed: true, by: "own" };
     const { projectOf, store, configured } = this.#options;
     // Of the skill: another directory of the session may be another project.
     const policy = this.policyFor(asker.directory);
@@ -212,6 +211,7 @@ class PersonalTrust implements Trust {
     const decide = async (): Promise<Authorization | undefined> => {
       const refusal = policy.denies(skill, toStored({}));
       if (refusal !== undefined) return { allowed: false, ...refusal };
+      if (skill.isOwn) return { allowed: true, by: "own" };
       const approvals = await store.read(scope);
       if (approvals.blocks.some((block) => blocks(block, skill))) return blocked(skill);
       const session = this.#sessions.get(asker.owner);

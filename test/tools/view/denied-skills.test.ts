@@ -76,4 +76,16 @@ describe("a denied skill", () => {
     const { call } = await open();
     expect(JSON.stringify(await call("list_skills", {}, { door: "cli" }))).toContain("evil");
   });
+
+  test("that states no license is listed, and judged by its files when a model reads it", async () => {
+    const licensed = policyOf({ licenses: { deny: ["unspecified"] } });
+    const { call } = await openTools(agentSkill("silent"), { trust: openTrust({ policy: licensed }).trust });
+    const asModel = { door: "mcp" } as const;
+    expect(JSON.stringify(await call("list_skills", {}, asModel))).toContain("silent");
+    expect(await refusal(call("read_skill_file", { name: "silent", path: "SKILL.md" }, asModel))).toMatchObject({
+      code: "PERMISSION_DENIED",
+      message:
+        "The policy of your organisation (/organisation/acp-skills.policy.json) denies skills without a license: see licenses.deny.",
+    });
+  });
 });

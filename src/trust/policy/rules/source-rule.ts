@@ -1,4 +1,5 @@
 import path from "node:path";
+import { LimitedMap } from "../../../base/limited-map.ts";
 import { isWithin } from "../../../base/paths/is-within.ts";
 
 /** Where a skill came from. */
@@ -49,8 +50,16 @@ function isUnderUrl(text: string, start: string): boolean {
   return origin === above.origin && isBelow;
 }
 
+const paths = new LimitedMap<string, string>(2_000);
+
+/** Kept, because the same entries are compared with thousands of skills. */
 function toPath(entry: string, home: string): string {
-  return fold(path.resolve(entry.startsWith("~") ? path.join(home, entry.slice(1)) : entry));
+  const key = `${home}\n${entry}`;
+  const known = paths.get(key);
+  if (known !== undefined) return known;
+  const place = fold(path.resolve(entry.startsWith("~") ? path.join(home, entry.slice(1)) : entry));
+  paths.set(key, place);
+  return place;
 }
 
 /** File systems of Windows do not distinguish case. */
