@@ -14,6 +14,8 @@ import type { Question, Reply } from "./question.ts";
 import { isWithin, least, reachIndex, reachOf } from "./reach.ts";
 import { blocked, onlyPolicy, refusalOf, refusedBefore, unreadable, whyRefused } from "./refusals.ts";
 import { SessionTrusts } from "./session-trust.ts";
+import { standingsOf } from "./standings.ts";
+import type { Standing, StandingSkill } from "./standings.ts";
 
 export interface TrustOptions {
   readonly store: ApprovalStore;
@@ -39,9 +41,6 @@ export interface GrantTerms {
   readonly expires?: string | undefined;
 }
 
-/** How a skill stands: whether it can be used now. */
-export type Standing = "ready" | "needs-approval" | "blocked" | "denied";
-
 /** Who allowed which exact version of which skill to do what. Nothing else looks at grants (CONTRACT C-1.6, C-5.2). */
 export interface Trust {
   policyFor(directory: string | undefined): Policy;
@@ -63,19 +62,16 @@ export interface Trust {
   newTurn(owner: string): void;
   /** Forgets what was approved for a session. */
   endSession(owner: string): void;
-  standing(skill: StandingSkill, asker: Pick<Asker, "owner" | "directory">): Promise<Standing>;
+  /** How each skill stands, in the same order; nobody is asked. */
+  standings(skills: readonly StandingSkill[], asker: Pick<Asker, "owner" | "directory">): Promise<readonly Standing[]>;
+  /** Calls back when a person's answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
+  onChange(listener: () => void): () => void;
 }
 
 type Versionless = Omit<Subject, "digest">;
 
 /** `directory`: of the skill. */
 type ReadSkill = Versionless & { readonly directory: string };
-
-/** Without a digest, only names count: it is not known to be approved. */
-export interface StandingSkill {
-  readonly subject: Versionless & { readonly digest?: string | undefined };
-  readonly needs: Capabilities;
-}
 
 const maxSessionGrants = 1_000;
 
@@ -88,6 +84,7 @@ class PersonalTrust implements Trust {
   readonly #sessions = new SessionTrusts();
   /** Questions that are open, by what they ask. */
   readonly #open = new Map<string, Promise<unknown>>();
+  readonly #listeners = new Set<() => void>();
 
   constructor(options: TrustOptions) {
     this.#options = options;
@@ -197,6 +194,7 @@ class PersonalTrust implements Trust {
     }
     const { grants } = this.#sessions.of(asker.owner);
     if (grants.length < maxSessionGrants) grants.push(grant);
+    this.#tellChange();
     return { allowed: true, by: "session" };
   }
 
@@ -278,17 +276,22 @@ class PersonalTrust implements Trust {
     this.#sessions.delete(owner);
   }
 
-  async standing({ subject, needs }: StandingSkill, asker: Pick<Asker, "owner" | "directory">): Promise<Standing> {
+  async standings(
+    skills: readonly StandingSkill[],
+    asker: Pick<Asker, "owner" | "directory">,
+  ): Promise<readonly Standing[]> {
     const policy = this.policyFor(asker.directory);
-    if (policy.denies(subject, needs) !== undefined) return "denied";
     const stored = await this.#stored(asker, policy);
-    if (stored.some((approvals) => approvals.blocks.some((block) => blocks(block, subject)))) return "blocked";
-    if (isNothing(needs) && policy.runs === "sandbox") return "ready";
-    const { digest } = subject;
-    if (digest === undefined) return "needs-approval";
-    const request: TrustRequest = { about: "run", subject: { ...subject, digest }, needs, wants: needs };
-    const decided = await this.decide(request, { ...asker, door: "cli" });
-    return decided?.allowed === true ? "ready" : "needs-approval";
+    return await standingsOf(skills, {
+      policy,
+      approvals: stored,
+      decide: (request) => this.decide(request, { ...asker, door: "cli" }),
+    });
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Decides, and asks where nobody has decided; the same question is open only once. */
@@ -365,11 +368,16 @@ class PersonalTrust implements Trust {
     const { store, log } = this.#options;
     try {
       await store.change(scope, change);
+      this.#tellChange();
       return true;
     } catch (error) {
       log("warning", `An answer was not stored, and counts for this session only: ${String(error)}`);
       return false;
     }
+  }
+
+  #tellChange(): void {
+    for (const listener of [...this.#listeners]) listener();
   }
 
   /** Remembers a refusal: "not now" until the next prompt, a block for good. */

@@ -19,6 +19,7 @@ import { maxListedFiles } from "../../tools/input/limits.ts";
 import { viewSkills } from "../../tools/view/skill-view.ts";
 import { listing, notes } from "../arguments/shared-options.ts";
 import { defineCommand } from "../command.ts";
+import { findStates } from "../find-states.ts";
 import { openListing } from "../open-listing.ts";
 import { labelled, padToWidth } from "../report/columns.ts";
 import { licenseEvidence } from "../report/license-evidence.ts";
@@ -49,16 +50,15 @@ export const command = defineCommand({
       return 1;
     }
     const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
-    const machine = hostMachine({
-      projects: () => [path.resolve(terminal.cwd, options.cwd ?? ".")],
-      home: terminal.home,
-    });
+    const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
+    const machine = hostMachine({ projects: () => [directory], home: terminal.home });
     const facts: Facts = {
       offered,
       environment: await matchSkill(offered.skill, source, { machine }),
       hashed: await openSkillHasher().hash(source, offered.skill.directory, new AbortController().signal),
       calls: callsOf(offered.skill, viewSkills(catalog.snapshot, undefined)),
       license: await runInSlices(findLicense(source, offered.skill)),
+      state: (await findStates([offered], directory, terminal)).get(offered.skill),
     };
     if (options.json === true) await terminal.printJson(toShownSkill(facts));
     else await terminal.print(describe(facts, terminal));
@@ -75,13 +75,15 @@ interface Facts {
   /** Skills with permissions that its code can call. */
   readonly calls: readonly CalledSkill[];
   readonly license: SkillLicense;
+  /** Undefined if it can be used. */
+  readonly state: string | undefined;
 }
 
 /** Everything about one skill, keys in a fixed order. */
-function toShownSkill({ offered, environment, hashed: { files, digest }, calls }: Facts): object {
+function toShownSkill({ offered, environment, hashed: { files, digest }, calls, state }: Facts): object {
   const { skill, sources, versions, problems } = offered;
   return {
-    ...toListedSkill(offered, digest),
+    ...toListedSkill(offered, { ...(digest !== undefined && { digest }), state }),
     dialect: skill.dialect,
     tags: skill.tags,
     sources,
@@ -103,7 +105,7 @@ function readBody({ file }: Skill): string {
 
 /** Human-readable text for one skill: its fields, inputs, permissions and files, its problems, and its instructions. */
 function* describe(
-  { offered, environment, hashed, calls, license }: Facts,
+  { offered, environment, hashed, calls, license, state }: Facts,
   { cwd, paint }: Terminal,
 ): Iterable<string> {
   const { skill, sources, versions, problems } = offered;
@@ -113,6 +115,7 @@ function* describe(
   if (skill.slug !== skill.name) yield field("slug", skill.slug);
   yield field("version", skill.version);
   yield field("kind", skill.kind);
+  yield field("state", state);
   yield field("namespace", skill.namespace);
   yield field("description", skill.description);
   yield field("license", skill.license);

@@ -1,4 +1,5 @@
-import parse from "spdx-expression-parse";
+import { createRequire } from "node:module";
+import type parse from "spdx-expression-parse";
 import type { Info, LicenseInfo } from "spdx-expression-parse";
 
 /**
@@ -78,11 +79,15 @@ function toKey(id: string): string {
 function familyOf(id: string): string {
   return id.replace(/(?:-only|-or-later|\+)$/, "");
 }
+/** Loaded for the first policy with rules about licenses: policies are read where every millisecond of starting counts. */
+let parser: typeof parse | undefined;
+
 function parseExpression(text: string): Info | undefined {
   // The parser skips other characters in places, and is recursive.
   if (text.length > 2000 || !/^[A-Za-z0-9.+:() -]+$/.test(text)) return undefined;
+  parser ??= createRequire(import.meta.url)("spdx-expression-parse") as typeof parse;
   try {
-    return parse(text);
+    return parser(text);
   } catch {
     return undefined; // Not an expression.
   }

@@ -215,3 +215,24 @@ test("the check command that list suggests reports the same problems that list c
   expect(count("warning")).toBeGreaterThan(3);
   expect(stderr).toContain(`${count("warning")} warnings`);
 });
+
+test("a skill that cannot be used now says so, in the table, as JSON and in show", async () => {
+  const wanting = (name: string): string =>
+    skillText(name).replace("---\n\n", "metadata:\n  acp-skills-secrets: API_KEY\n---\n\n");
+  project.write(".agents/skills/plain/SKILL.md", skillText("plain"));
+  expect((await list()).stdout).toMatch(/^NAME +VERSION +KIND +SOURCE +DESCRIPTION$/m);
+  project.write(".agents/skills/keyed/SKILL.md", wanting("keyed"));
+  project.write(".agents/skills/evil/SKILL.md", wanting("evil"));
+  project.write("acp-skills.policy.json", JSON.stringify({ skills: { deny: ["evil"] } }));
+  const { stdout } = await list();
+  expect(stdout).toMatch(/^NAME +VERSION +KIND +STATE +SOURCE +DESCRIPTION$/m);
+  expect(stdout).toMatch(/^keyed +0\.0\.0 +instruction +needs-approval +/m);
+  expect(stdout).toMatch(/^evil +0\.0\.0 +instruction +denied +/m);
+  expect((await list("--json")).listed().skills.map(({ name, state }) => [name, state])).toEqual([
+    ["evil", "denied"],
+    ["keyed", "needs-approval"],
+    ["plain", undefined],
+  ]);
+  const shown = await runCli(["show", "evil"], { cwd: project.directory });
+  expect(shown.stdout).toMatch(/^state +denied$/m);
+});

@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { Standings } from "../runs/authorize/find-standings.ts";
+import { needsGrant, permissionsOf } from "../skills/manifest/permissions.ts";
+import type { OfferedSkill } from "../skills/skill.ts";
+import { dataDirectory } from "./data-directory.ts";
+import type { Terminal } from "./report/terminal.ts";
+
+const none: Standings = new Map();
+
+/** The skills that cannot be used in a directory now. Where nothing could forbid one, what decides about that is not loaded. */
+export async function findStates(
+  skills: readonly OfferedSkill[],
+  directory: string,
+  terminal: Pick<Terminal, "home">,
+): Promise<Standings> {
+  const isWanting = skills.some(({ skill }) => needsGrant(permissionsOf(skill)));
+  const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
+  if (!isWanting && !hasApprovals && !(await hasPolicies(directory, terminal))) return none;
+  const [{ openApp }, { localOwner }, { readOptions }, { openProcessLog }, { findStandings }] = await Promise.all([
+    import("../app.ts"),
+    import("../caller.ts"),
+    import("../options.ts"),
+    import("./open-log.ts"),
+    import("../runs/authorize/find-standings.ts"),
+  ]);
+  const app = openApp(readOptions({ log: openProcessLog() }, { home: terminal.home }));
+  try {
+    const { source, hasher } = app;
+    const asker = { owner: localOwner, directory };
+    const { signal } = new AbortController();
+    return await findStandings(skills, { trust: await app.trust(), source, hasher, asker, signal });
+  } finally {
+    await app.close();
+  }
+}
+
+async function hasPolicies(directory: string, terminal: Pick<Terminal, "home">): Promise<boolean> {
+  const { policiesIn } = await import("./commands/policy/check-policies.ts");
+  return policiesIn(directory, terminal).length > 0;
+}

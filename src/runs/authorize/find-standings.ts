@@ -1,0 +1,45 @@
+import type { SkillSource } from "../../skills/files/skill-files.ts";
+import type { SkillHasher } from "../../skills/hash/hash-skill.ts";
+import type { OfferedSkill, Skill } from "../../skills/skill.ts";
+import type { Asker } from "../../trust/authorization.ts";
+import type { Standing } from "../../trust/standings.ts";
+import type { Trust } from "../../trust/trust.ts";
+import { needsOf, subjectOf } from "./trust-request.ts";
+
+/** The skills that cannot be used now, and why. */
+export type Standings = ReadonlyMap<Skill, Exclude<Standing, "ready">>;
+
+/** Finds out how skills stand, without asking anybody. Rejects with the reason of `signal`. */
+export async function findStandings(
+  offered: readonly OfferedSkill[],
+  {
+    trust,
+    source,
+    hasher,
+    asker,
+    signal,
+  }: {
+    readonly trust: Pick<Trust, "standings">;
+    readonly source: SkillSource;
+    readonly hasher: Pick<SkillHasher, "hash">;
+    readonly asker: Pick<Asker, "owner" | "directory">;
+    readonly signal: AbortSignal;
+  },
+): Promise<Standings> {
+  const asked = offered.map(({ skill, isOwn, sources }) => {
+    const skills = { isOwn: () => isOwn === true, rootOf: () => sources[0] ?? skill.directory };
+    return {
+      subject: subjectOf(skill, { skills, sourceOf: () => source }),
+      needs: needsOf(skill),
+      hasCode: skill.kind === "action",
+      digest: async () => (await hasher.hash(source, skill.directory, signal)).digest,
+    };
+  });
+  const found = await trust.standings(asked, asker);
+  const standings = new Map<Skill, Exclude<Standing, "ready">>();
+  for (const [index, { skill }] of offered.entries()) {
+    const standing = found[index];
+    if (standing !== undefined && standing !== "ready") standings.set(skill, standing);
+  }
+  return standings;
+}
