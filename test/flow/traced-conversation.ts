@@ -1,8 +1,10 @@
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
+import type { AnswerOption } from "../../src/trust/question.ts";
+import { choose } from "../acp/permission-answers.ts";
 import { wrapCommand } from "../../src/acp/process/wrap-command.ts";
 
 const script = fileURLToPath(new URL("../agent/scripted-agent.js", import.meta.url));
@@ -19,10 +21,11 @@ export interface TracedConversation {
   readonly close: () => Promise<void>;
 }
 
-/** `skills`: the SKILL.md of more skills, by name. */
+/** `skills`: the SKILL.md of more skills, by name. `files`: of the project. `choice`: what the user chooses when asked. */
 export function openTracedConversation(
   manner: readonly string[] = [],
   skills: Readonly<Record<string, string>> = {},
+  { files = {}, choice }: { files?: Readonly<Record<string, string>>; choice?: AnswerOption["kind"] } = {},
 ): TracedConversation {
   const project = realpathSync(mkdtempSync(join(tmpdir(), "acp-skills-flow-")));
   mkdirSync(join(project, ".agents", "skills"), { recursive: true });
@@ -30,6 +33,10 @@ export function openTracedConversation(
   for (const [name, text] of Object.entries(skills)) {
     mkdirSync(join(project, ".agents", "skills", name));
     writeFileSync(join(project, ".agents", "skills", name, "SKILL.md"), text);
+  }
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(project, name)), { recursive: true });
+    writeFileSync(join(project, name), text);
   }
   const input = new PassThrough();
   const output = new PassThrough();
@@ -41,6 +48,11 @@ export function openTracedConversation(
     rest = lines.pop() ?? "";
     for (const line of lines) {
       trace.push(`< ${summarise(line, project)}`);
+      const response = choice && choose(JSON.parse(line) as object, choice);
+      if (response !== undefined) {
+        trace.push(`> ${summarise(JSON.stringify(response), project)}`);
+        input.write(`${JSON.stringify(response)}\n`);
+      }
       for (const one of waiting) {
         if (!one.holds(line)) continue;
         waiting.delete(one);
@@ -86,7 +98,14 @@ export function openTracedConversation(
 
 /** A message with normalised paths and marks, and with long lists reduced to names. */
 function summarise(line: string, project: string): string {
-  const plain = line.replaceAll(project, "/project").replace(/(index=[\\"]+)[0-9a-f]+/g, "$1mark");
+  const plain = line
+    .replaceAll(project, "/project")
+    .replace(/(index=[\\"]+)[0-9a-f]+/g, "$1mark")
+    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "uuid")
+    .replace(/sha256:[0-9a-f]{64}/g, "sha256:digest")
+    .replace(/run_[0-9a-z]{10,}/g, "run_id")
+    .replace(/(isolation[\\]*":[\\]*")[a-z-]+/g, "$1tier")
+    .replace(/(duration_ms[\\]*":)[0-9.]+/g, "$10");
   const message = JSON.parse(plain, (key: string, value: unknown) => {
     if (key === "jsonrpc" || key === "description" || key === "input") return undefined;
     if (key === "availableSkills") return (value as { name: string }[]).map(({ name }) => name).join(" ");

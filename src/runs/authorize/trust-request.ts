@@ -1,3 +1,4 @@
+import { isSkillsError } from "../../errors.ts";
 import { runInSlices } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
 import type { SkillSource } from "../../skills/files/skill-files.ts";
@@ -63,7 +64,10 @@ export function trustRequest(
     wants: wantsOf(skill),
     lookAlike: () => caller.skills.lookAlike(skill),
     async files() {
-      const hashed = await caller.hashFiles(skill, signal);
+      const hashed = await caller.hashFiles(skill, signal).catch((error: unknown) => {
+        // It changes, or was deleted, while its question is open.
+        throw isSkillsError(error) && error.code === "SKILL_NOT_READY" ? skillChanged(skill.name) : error;
+      });
       if (hashed.digest !== digest) throw skillChanged(skill.name);
       const copies: CopiedFile[] = [];
       await runInSlices(copyTexts(skill, hashed.files, caller.sourceOf(skill), copies), {
