@@ -39,10 +39,11 @@ export async function openAskingEditor(
     return typeof choice === "function" ? choice(message) : choose(message, choice);
   };
   const { input, output, ended } = inProcess ? wrapHere(directory) : wrapThere(directory);
-  const { ask, send, received, wait } = openStdioClient(input, output, respond);
+  const client = openStdioClient(input, output, respond);
+  const { received } = client;
   let lastId = 0;
   const request = (method: string, params: object): Promise<StdioMessage> =>
-    ask({ jsonrpc: "2.0", id: ++lastId, method, params } as { readonly id: number });
+    client.ask({ jsonrpc: "2.0", id: ++lastId, method, params } as { readonly id: number });
   await request("initialize", { protocolVersion: 1, clientCapabilities: {} });
   await request("session/new", { cwd: directory, mcpServers: [] });
   const questions = (): readonly StdioMessage[] =>
@@ -64,10 +65,12 @@ export async function openAskingEditor(
       };
       return result.structuredContent;
     },
-    send,
+    send: (message) => {
+      client.send(message);
+    },
     async asked() {
       const known = new Set(questions());
-      return await wait((message) => message.method === "session/request_permission" && !known.has(message));
+      return await client.wait((message) => message.method === "session/request_permission" && !known.has(message));
     },
     titles: () => questions().map(({ params }) => (params as { toolCall: { title: string } }).toolCall.title),
     received,
