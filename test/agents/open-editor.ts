@@ -23,7 +23,7 @@ export interface Editor extends Pick<WrappedProcess, "id" | "received" | "until"
   /** The same requests, whole. */
   readonly requests: readonly RequestPermissionRequest[];
   /** Chooses how the editor answers the requests that follow. */
-  answerWith(kind: PermissionOptionKind): void;
+  answerWith(kind: PermissionOptionKind, which?: (request: RequestPermissionRequest) => boolean): void;
   /** The updates that the SDK delivered for this session, in order. */
   updates(sessionId: string): readonly SessionUpdate[];
   /** The latest list of commands of this session. */
@@ -43,7 +43,7 @@ export async function openEditor(
   const updates = new Map<string, SessionUpdate[]>();
   const permissions: ToolCallUpdate[] = [];
   const requests: RequestPermissionRequest[] = [];
-  let answer: PermissionOptionKind = "allow_once";
+  let answer: (request: RequestPermissionRequest) => PermissionOptionKind = () => "allow_once";
   const connection = client({ name: "test-editor" })
     .onNotification(methods.client.session.update, ({ params: { sessionId, update } }) => {
       updates.set(sessionId, [...(updates.get(sessionId) ?? []), update]);
@@ -52,7 +52,7 @@ export async function openEditor(
     .onRequest(methods.client.session.requestPermission, ({ params }) => {
       permissions.push(params.toolCall);
       requests.push(params);
-      const chosen = params.options.find(({ kind }) => kind === answer);
+      const chosen = params.options.find(({ kind }) => kind === answer(params));
       return { outcome: chosen ? { outcome: "selected", optionId: chosen.optionId } : { outcome: "cancelled" } };
     })
     .connect(wrapped.stream);
@@ -71,8 +71,8 @@ export async function openEditor(
     initialized,
     permissions,
     requests,
-    answerWith(kind) {
-      answer = kind;
+    answerWith(kind, which = () => true) {
+      answer = (request) => (which(request) ? kind : "allow_once");
     },
     updates: (sessionId) => updates.get(sessionId) ?? [],
     commands: (sessionId) =>

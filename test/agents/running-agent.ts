@@ -48,15 +48,24 @@ export function describeRunningAgent(agent: RealAgent): void {
       expect(whileItRan.some((content) => content.includes("listening"))).toBe(true);
     });
 
-    test("gets an error for a skill without permission, and runs it with --grant", async () => {
+    test("gets an error for a skill that the person refuses, and runs it when they allow it, or with --grant", async () => {
       const statusCall = [{ tool: "execute_skill", input: { name: "status.fetch" } }];
+      const isOurs = (title: unknown): boolean => String(title).startsWith("Run status.fetch 1.0.0");
       const refused = await open();
+      refused.editor.answerWith("reject_once", ({ toolCall }) => isOurs(toolCall.title));
       refused.model.plan(statusCall);
       await refused.editor.prompt(refused.sessionId, "Fetch it.");
+      expect(refused.editor.permissions.filter(({ title }) => isOurs(title))).toHaveLength(1);
       expect(refused.model.results[0]).toContain("PERMISSION_DENIED");
-      expect(refused.model.results[0]).toContain("--grant status.fetch:network");
+      expect(refused.model.results[0]).toContain("acp-skills approvals grant status.fetch@sha256:");
       expect(callsIn(refused.editor.updates(refused.sessionId))[0]?.at(-1)?.status).toBe("failed");
       expect(fetches(refused.model)).toBe(0);
+
+      refused.editor.answerWith("allow_always", ({ toolCall }) => isOurs(toolCall.title));
+      refused.model.plan([...statusCall, ...statusCall]);
+      await refused.editor.prompt(refused.sessionId, "Fetch it twice.");
+      expect(refused.editor.permissions.filter(({ title }) => isOurs(title))).toHaveLength(2);
+      expect(fetches(refused.model)).toBe(2);
 
       const granted = await open(["--grant", "status.fetch:network"]);
       granted.model.plan(statusCall);
