@@ -8,7 +8,7 @@ import type { ToolCaller, UsedSkill } from "./tool.ts";
 export type Ending = Pick<LedgerEntry, "outcome" | "code" | "runId">;
 
 /** A call that was made. */
-export interface MadeCall {
+interface MadeCall {
   readonly name: string;
   readonly caller: ToolCaller;
   readonly signal: AbortSignal;
