@@ -33,12 +33,21 @@ export function openTrust(
     policyFor,
     projectOf: (directory, worktrees) => projectOf(directory, worktrees, home),
     configured,
-    who: userInfo().username,
+    who: userName(),
     now,
     record: (event) => ledger.record(toLedgerEntry(event, now())),
     log,
   });
   return { trust, configured };
+}
+
+/** A container may have no entry for the user that it runs as. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? "unknown"}`;
+  }
 }
 
 /** The tools that most often lead to each kind of question; of `tool`, one of the agent's. */

@@ -9,11 +9,12 @@ export interface SessionTrust {
   /** Directories of skills that a person invoked. */
   readonly consents: Set<string>;
   /** Questions that were refused, and projects that may be read, until the next prompt. */
-  readonly refused: Set<string>;
+  readonly refused: LimitedMap<string, true>;
   readonly readable: Set<string>;
 }
 
 const maxSessions = 1_000;
+const maxRefused = 1_000;
 
 /** What was decided in the sessions of this process, by their owners. Of too many the oldest is forgotten, and asked again. */
 export class SessionTrusts extends LimitedMap<string, SessionTrust> {
@@ -28,7 +29,7 @@ export class SessionTrusts extends LimitedMap<string, SessionTrust> {
       grants: [],
       projects: new Set(),
       consents: new Set(),
-      refused: new Set(),
+      refused: new LimitedMap(maxRefused),
       readable: new Set(),
     };
     this.set(owner, session);

@@ -112,7 +112,7 @@ class PersonalTrust implements Trust {
     const refusal = policy.denies(subject, needs);
     if (refusal !== undefined) return { allowed: false, ...refusal };
     const stored = await this.#stored(asker, policy);
-    if (stored.some((approvals) => approvals.blocks.some((block) => blocks(block, subject)))) return blocked(subject);
+    if (await this.#isBlocked(subject, stored, policy)) return blocked(subject);
     if (about === "run" && isNothing(needs) && policy.runs === "sandbox") return { allowed: true, by: "sandbox" };
     // What the configuration and the policy grant is not for skills of a project that call this one.
     if (calledBy === undefined || calledBy.isOwn) {
@@ -347,6 +347,16 @@ class PersonalTrust implements Trust {
     }
   }
 
+  /** A block of a skill of a project is in that project's scope, which is another one for further directories of a session. */
+  async #isBlocked(subject: Versionless, stored: readonly Approvals[], policy: Policy): Promise<boolean> {
+    const { store, projectOf } = this.#options;
+    const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
+    if (stored.some(isIn)) return true;
+    if (subject.isOwn) return false;
+    const project = projectOf(directoryOf(subject.source), policy.worktrees);
+    return !stored.some((approvals) => approvals.project === project) && isIn(await store.read({ project }));
+  }
+
   async #stored(asker: Pick<Asker, "directory">, policy: Policy): Promise<readonly Approvals[]> {
     const { store, projectOf } = this.#options;
     const project = asker.directory === undefined ? undefined : projectOf(asker.directory, policy.worktrees);
@@ -385,7 +395,7 @@ class PersonalTrust implements Trust {
     if (reply.answer === undefined && (reply.missing === "nobody" || reply.missing === "cancelled")) return;
     const { refused } = this.#sessions.of(asker.owner);
     if (reply.answer !== "block") {
-      refused.add(key);
+      refused.set(key, true);
       return;
     }
     const { name, isOwn } = subject;
@@ -395,7 +405,7 @@ class PersonalTrust implements Trust {
       ...approvals,
       blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
     }));
-    if (!isStored) refused.add(key);
+    if (!isStored) refused.set(key, true);
   }
 }
 

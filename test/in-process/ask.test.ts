@@ -34,25 +34,29 @@ async function open(ask?: OpenSkillsOptions["ask"]): Promise<Skills> {
 const file = { name: "notes", path: "SKILL.md" };
 
 test("a model does not read the skills of a project where nobody can be asked", async () => {
-  const { call } = await open();
-  expect(await refusal(call("read_skill_file", file))).toMatchObject({
+  const opened = await open();
+  expect(await refusal(opened.call("read_skill_file", file))).toMatchObject({
     code: "PERMISSION_DENIED",
     message: expect.stringContaining("There is nobody to ask here.") as string,
   });
-  expect(await refusal(call("describe_skill", { name: "notes", detail: "full" }))).toMatchObject({
+  expect(await refusal(opened.call("describe_skill", { name: "notes", detail: "full" }))).toMatchObject({
     code: "PERMISSION_DENIED",
   });
-  expect(await call("describe_skill", { name: "notes" })).toMatchObject({ skill: { manifest: { name: "notes" } } });
+  expect(await opened.call("describe_skill", { name: "notes" })).toMatchObject({
+    skill: { manifest: { name: "notes" } },
+  });
 });
 
 test("the embedder's person is asked once, and the answer is kept", async () => {
   const asked: Question[] = [];
-  const { call } = await open((question) => {
+  const opened = await open((question) => {
     asked.push(question);
     return Promise.resolve("trust");
   });
-  expect(await call("read_skill_file", file)).toMatchObject({ content: expect.stringContaining("# Notes") as string });
-  await call("read_skill_file", file);
+  expect(await opened.call("read_skill_file", file)).toMatchObject({
+    content: expect.stringContaining("# Notes") as string,
+  });
+  await opened.call("read_skill_file", file);
   expect(asked.map(({ title }) => title)).toEqual([
     `Let the model read the instructions of notes and the other skills that came with this project (${directory}/project)`,
   ]);
@@ -65,18 +69,18 @@ test.each<[string, NonNullable<OpenSkillsOptions["ask"]>]>([
   ["was not offered", () => Promise.resolve("yes" as "trust")],
   ["is an exception", () => Promise.reject(new Error("the window was closed"))],
 ])("an answer that %s allows nothing", async (_, ask) => {
-  const { call } = await open(ask);
-  expect(await refusal(call("read_skill_file", file))).toMatchObject({ code: "PERMISSION_DENIED" });
+  const opened = await open(ask);
+  expect(await refusal(opened.call("read_skill_file", file))).toMatchObject({ code: "PERMISSION_DENIED" });
 });
 
 test("a question is withdrawn when its call is cancelled", async () => {
   const controller = new AbortController();
   let withdrawn: AbortSignal | undefined;
-  const { call } = await open((_question, signal) => {
+  const opened = await open((_question, signal) => {
     withdrawn = signal;
     controller.abort(new Error("no longer wanted"));
     return new Promise(() => undefined);
   });
-  await expect(call("read_skill_file", file, { signal: controller.signal })).rejects.toThrow("no longer wanted");
+  await expect(opened.call("read_skill_file", file, { signal: controller.signal })).rejects.toThrow("no longer wanted");
   await expect.poll(() => withdrawn?.aborted).toBe(true);
 });

@@ -369,3 +369,13 @@ test("every question, answer and refusal is recorded", async () => {
     ["refused", undefined, digest("a")],
   ]);
 });
+
+test("a block of a skill of another directory of the session counts for its runs, too", async () => {
+  const { trust } = openTrust();
+  const skill = { ...subject, isOwn: false, source: "/work/other/.agents/skills" };
+  await trust.mayRead(skill, personWith("block"), signal);
+  expect(await trust.authorize(requestOf({ subject: skill, needs: noCapabilities }), nobody, signal)).toMatchObject({
+    allowed: false,
+    why: "The user blocked the skill deploy, which came with this project.",
+  });
+});

@@ -1,7 +1,7 @@
 import { SkillsError } from "../../errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest } from "../../trust/authorization.ts";
-import { isNothing } from "../../trust/capabilities.ts";
+import { isNothing, noCapabilities } from "../../trust/capabilities.ts";
 import type { Trust } from "../../trust/trust.ts";
 import { presentDependenciesOf } from "../plan/dependencies.ts";
 import type { RunCaller } from "../run-caller.ts";
@@ -29,10 +29,9 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
   const { code: refusal } = trust.policyFor(asker.directory);
   if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
   let by = "sandbox";
-  for await (const request of requestsOf(spec, caller, options)) {
+  for await (const { request, isCall } of requestsOf(spec, caller, options)) {
     const key = keyOf(request);
     if (once.has(key)) continue;
-    const isCall = request.subject.slug !== spec.skill?.slug;
     if (isCall && (asker.ask === undefined || (await trust.decide(request, asker)) !== undefined)) continue;
     const authorization = await trust.authorize(request, asker, signal);
     if (!authorization.allowed && !isCall) throw denied(authorization);
@@ -53,8 +52,10 @@ export async function expectAuthorization(
 ): Promise<ExpectedAuthorization> {
   const { trust } = options;
   const asker = askerOf(caller);
-  for await (const request of requestsOf(spec, caller, options)) {
-    if (request.subject.slug !== spec.skill?.slug) break;
+  const { code: refusal } = trust.policyFor(asker.directory);
+  if (refusal !== undefined) return { allowed: false, ...refusal };
+  for await (const { request, isCall } of requestsOf(spec, caller, options)) {
+    if (isCall) break;
     const decided = await trust.decide(request, asker);
     if (decided !== undefined) return decided;
     const question = await trust.questionFor(request, asker);
@@ -75,7 +76,7 @@ async function* requestsOf(
   spec: RunSpec,
   caller: RunCaller,
   { signal, calledBy }: AuthorizeOptions,
-): AsyncGenerator<FullTrustRequest, void> {
+): AsyncGenerator<{ readonly request: FullTrustRequest; readonly isCall: boolean }, void> {
   const digests = new Map<Skill, Promise<string>>();
   const find = ({ slug, version }: { readonly slug: string; readonly version: string }): Skill =>
     caller.skills.find(slug, version).skill;
@@ -87,12 +88,10 @@ async function* requestsOf(
   const own = spec.skill && find(spec.skill);
   if (own !== undefined && spec.skill !== undefined) {
     digests.set(own, Promise.resolve(spec.skill.digest));
-    yield trustRequest({ skill: own, digest: spec.skill.digest }, caller, {
-      about: "run",
-      needs: needsOf(own),
-      calledBy,
-      signal,
-    });
+    // What the run gets is what its spec says.
+    const needs = { ...noCapabilities, ...spec.needs };
+    const version = { skill: own, digest: spec.skill.digest };
+    yield { request: trustRequest(version, caller, { about: "run", needs, calledBy, signal }), isCall: false };
   }
   const calls: SkillCall[] = spec.brokered.map((brokered) => ({ by: own, skill: find(brokered) }));
   const seen = new Set<Skill>();
@@ -105,7 +104,8 @@ async function* requestsOf(
     if (isNothing(needs)) continue;
     const calling = by && { name: by.name, digest: await digestOf(by), isOwn: caller.skills.isOwn(by) };
     const digest = await digestOf(skill);
-    yield trustRequest({ skill, digest }, caller, { about: "run", needs, calledBy: calling, signal });
+    const about = { about: "run", needs, calledBy: calling, signal } as const;
+    yield { request: trustRequest({ skill, digest }, caller, about), isCall: true };
   }
 }
 

@@ -4,6 +4,7 @@ import type { Root } from "../../../src/skills/scan/roots.ts";
 import type { Answer, Ask, Question } from "../../../src/trust/question.ts";
 import type { ToolCaller } from "../../../src/tools/tool.ts";
 import { refusal } from "../../tools/open-tools.ts";
+import { openMemoryRun } from "../open-memory-run.ts";
 import { actionSkill, openRunner } from "../open-runner.ts";
 
 const deploy = (host: string, secret: string, project = "read") =>
@@ -100,7 +101,7 @@ async function openCalls() {
     async ({ run, callSkill }) => {
       if (run.brokered.length === 0) return { type: "returned", value: "deployed" };
       const outcome = await callSkill("deploy", {}).catch((error: unknown) => String(error));
-      calls.push(String(outcome));
+      calls.push(typeof outcome === "string" ? outcome : JSON.stringify(outcome));
       return returned;
     },
   );
@@ -187,3 +188,14 @@ test.each([
     expect(runs, JSON.stringify(outcome)).toHaveLength(counts ? 1 : 0);
   },
 );
+
+test("a spec that asks for more than the skill of its digest declares is not covered by an approval of that skill", async () => {
+  const { runs, caller } = await openMemoryRun(actionSkill("deploy"), () => returned, {});
+  const { signal } = new AbortController();
+  const spec = await runs.plan({ type: "skill", name: "deploy" }, caller, signal);
+  const forged = { ...spec, needs: { ...spec.needs, network: ["https://evil.example"] } };
+  expect(await refusal(runs.run(forged, caller, signal))).toMatchObject({
+    code: "PERMISSION_DENIED",
+    message: expect.stringContaining("connect to evil.example") as string,
+  });
+});
