@@ -13,7 +13,6 @@ import type { Runs } from "../runs/runs.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
 import type { SkillHasher } from "../skills/hash/hash-skill.ts";
 import type { Skill } from "../skills/skill.ts";
-import type { Policy } from "../trust/policy/policy.ts";
 import type { Trust } from "../trust/trust.ts";
 import { guideSkill, openGuides } from "./guide/guide.ts";
 import type { Guide } from "./guide/guide.ts";
@@ -70,10 +69,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
 
   function toRunContext(caller: ToolCaller, onEvent: RunListener | undefined): RunContext {
     const { owner, door, sessionId, label, project, projectIdentity, skills, ask } = caller;
-    const visible = visibleTo(door, skills.snapshot, {
-      visible: caller.visible,
-      policy: trust.policyFor(project),
-    });
+    const visible = visibleIn(caller, trust);
     const guide = (): Guide => guideFor(availableTools(caller.tools).map(({ name }) => name));
     const reportSkillCalls = reporter.skillCalls(caller);
     let seen: SkillSource | undefined;
@@ -149,16 +145,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     return context;
   }
 
-  /** The error for the caller: refusals of tools and blobs unchanged, everything else without details. */
-  function toCallError(error: unknown): SkillsError {
-    if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal(error);
-    // The system's message, with its path, is for the user's log only.
-    if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
-    if (error.code !== "UNREADABLE") return error;
-    log("warning", error.message);
-    return new SkillsError("SKILL_NOT_READY", "The skill's files cannot be read.", { cause: error });
-  }
-
+  const toCallError = openCallErrors(log, toInternal);
   const reporter = openCallReporter({ onUse: options.onUse, now, failed: toInternal, toCallError });
 
   return {
@@ -180,7 +167,7 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
     },
     call: async (name, args, caller, signal = never) =>
       await reporter.reported(
-        { name, caller, signal, named: () => skillNamed(args, caller, trust.policyFor(caller.project)) },
+        { name, caller, signal, named: () => skillNamed(args, caller, trust) },
         async (onEvent) => {
           const { tool, input, context } = await prepare(name, args, caller, signal, onEvent);
           const { output, skill } = await tool.run(context, input, signal);
@@ -197,16 +184,32 @@ export function openToolbox(options: ToolboxOptions): Toolbox {
   };
 }
 
+/** The errors for the caller: refusals of tools and blobs unchanged, everything else without details. */
+function openCallErrors(log: Log, toInternal: (error: unknown) => SkillsError): (error: unknown) => SkillsError {
+  return (error) => {
+    if (!isSkillsError(error) || error.code === "INTERNAL") return toInternal(error);
+    // The system's message, with its path, is for the user's log only.
+    if (error.facts.limit === "disk") log("warning", `${error.message} ${String(error.cause)}`);
+    if (error.code !== "UNREADABLE") return error;
+    log("warning", error.message);
+    return new SkillsError("SKILL_NOT_READY", "The skill's files cannot be read.", { cause: error });
+  };
+}
+
+/** Which versions of skills the caller sees now. */
+function visibleIn(
+  { door, skills, visible, project }: ToolCaller,
+  trust: ToolboxOptions["trust"],
+): ReturnType<typeof visibleTo> {
+  return visibleTo(door, skills.snapshot, { visible, policy: trust.policyFor(project) });
+}
+
 /** The skill that a refused call names, if the caller sees it. */
-function skillNamed(
-  args: unknown,
-  { door, skills: { snapshot }, visible }: ToolCaller,
-  policy: Policy,
-): Skill | undefined {
+function skillNamed(args: unknown, caller: ToolCaller, trust: ToolboxOptions["trust"]): Skill | undefined {
   const name = typeof args === "object" && args !== null && "name" in args ? args.name : undefined;
   if (typeof name !== "string") return undefined;
   try {
-    return viewSkills(snapshot, visibleTo(door, snapshot, { visible, policy })).find(name).skill;
+    return viewSkills(caller.skills.snapshot, visibleIn(caller, trust)).find(name).skill;
   } catch {
     return undefined; // Unknown.
   }

@@ -101,7 +101,7 @@ interface GivenGrant {
 }
 
 /** Grants of the organisation, and of the configuration unless the organisation limits approvals. */
-export function grantsIn(layers: readonly PolicyLayer[]): readonly GivenGrant[] {
+function grantsIn(layers: readonly PolicyLayer[]): readonly GivenGrant[] {
   const organisation = layers.filter(({ origin }) => origin === "organisation");
   const isFree = settledIn(organisation).approvals.value === "everywhere";
   return layers

@@ -96,7 +96,7 @@ export const lists = {
 
 export type ListName = keyof typeof lists;
 
-export interface RuleList {
+interface RuleList {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
 }
