@@ -18,6 +18,8 @@ export interface FollowedCall {
 
 /** A caller, and what its session is notified of. */
 export interface McpCaller extends Caller {
+  /** Questions are shown by the client, if it declares `elicitation`. Not for a wrapped agent: its editor is asked. */
+  readonly asksClient?: boolean;
   /** The signal of the current turn, aborted when the user cancels the turn. */
   readonly turn?: () => AbortSignal;
   /** The listener for the run of a call that the editor shows. */

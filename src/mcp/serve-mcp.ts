@@ -10,7 +10,8 @@ import {
 import type { JSONRPCMessage, McpServer, Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { McpCaller, McpDoor } from "./mcp-door.ts";
-import { declaresSkills, isObject, openMcpServers, parseJson } from "./mcp-server.ts";
+import { declaresForms, declaresSkills, isObject, parseJson } from "./client-message.ts";
+import { openMcpServers } from "./mcp-server.ts";
 
 export interface StdioStreams {
   readonly input: Readable;
@@ -39,10 +40,11 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
     for (const server of servers) tellOfChange(server, door);
   });
   let hasDeclared = false;
-  const { transport, ended: inputEnded } = openLineTransport(
-    streams,
-    (message) => (hasDeclared ||= declaresSkills(message)),
-  );
+  let answersQuestions = false;
+  const { transport, ended: inputEnded } = openLineTransport(streams, (message) => {
+    hasDeclared ||= declaresSkills(message);
+    answersQuestions ||= declaresForms(message);
+  });
   let stopWaiting = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     input.once("end", () => {
@@ -57,7 +59,12 @@ export async function serveMcp(door: McpDoor, caller: McpCaller, streams: StdioS
   });
   const handle = serveStdio(
     async () => {
-      const server = await makeServer({ tellsChanges: true, declaresSkills: hasDeclared, hasInstructions: true });
+      const server = await makeServer({
+        tellsChanges: true,
+        declaresSkills: hasDeclared,
+        answersQuestions,
+        hasInstructions: true,
+      });
       if (hasDeclared) servers.add(server);
       server.server.onclose = () => void servers.delete(server);
       return server;

@@ -7,7 +7,8 @@ import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server"
 import { nothingHere, refuse, toTokenDigest } from "./admit-request.ts";
 import type { Guarded } from "./admit-request.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
-import { asksForInstructions, declaresSkills, isObject, openMcpServers, parseJson } from "../mcp-server.ts";
+import { asksForInstructions, declaresSkills, isObject, parseJson } from "../client-message.ts";
+import { openMcpServers } from "../mcp-server.ts";
 
 /** One caller's MCP server, for admitted requests. */
 export interface LoopbackSession extends Guarded {
@@ -25,6 +26,8 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
     return makeServer({
       tellsChanges: era === "modern",
       declaresSkills: declaresSkills(message),
+      // Before 2026-07-28 a server without sessions cannot send requests; since then it asks by its results.
+      answersQuestions: false,
       hasInstructions: asksForInstructions(message),
     });
   };

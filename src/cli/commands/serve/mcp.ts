@@ -42,7 +42,7 @@ export const command = defineCommand({
     try {
       const { stdin: input, stdout: output } = process;
       const streams = { input, output, gone: AbortSignal.any([gone.signal, signal]) };
-      await serveMcp(app, createCaller(session, { door: "mcp" }), streams);
+      await serveMcp(app, { ...createCaller(session, { door: "mcp" }), asksClient: true }, streams);
     } finally {
       stopLooking();
       stop();

@@ -1,0 +1,112 @@
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
+import type { Log } from "../base/log.ts";
+import type { RunListener } from "../runs/run-event.ts";
+import type { Ask } from "../trust/question.ts";
+import { toWireError } from "../wire/error-table.ts";
+import type { WireError } from "../wire/error-table.ts";
+import { envelopeDeclaresForms } from "./client-message.ts";
+import { askByRequest, limitQuestions } from "./elicit.ts";
+import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { SuspendedCalls } from "./suspended-calls.ts";
+
+/** The parameters of `tools/call`. */
+interface CalledTool {
+  readonly name: string;
+  readonly arguments?: unknown;
+  readonly _meta?:
+    { readonly progressToken?: string | number | undefined; readonly [key: string]: unknown } | undefined;
+}
+
+type CallTool = (
+  params: CalledTool,
+  request: ServerContext["mcpReq"],
+  client: { readonly answersQuestions: boolean },
+) => Promise<CallToolResult | InputRequiredResult>;
+
+/** Calls the tools for one caller. */
+export function openToolCalls(door: McpDoor, caller: McpCaller): CallTool {
+  const { toolbox, log, clock } = door;
+  const suspended = new SuspendedCalls(clock);
+  const limited = limitQuestions();
+
+  async function perform(
+    { name, arguments: args }: CalledTool,
+    given: { readonly signal: AbortSignal; readonly onEvent: RunListener | undefined; readonly ask: Ask | undefined },
+  ): Promise<CallToolResult> {
+    const { signal, onEvent, ask } = given;
+    const turn = caller.turn?.();
+    try {
+      // Copied for each call: the session id may be known only after the server was opened.
+      const context = { ...caller, ...(onEvent && { onEvent }), ...(ask && { ask: limited(ask) }) };
+      const either = turn === undefined ? signal : AbortSignal.any([signal, turn]);
+      const output = await toolbox.call(name, args, context, either);
+      caller.called?.(name, args);
+      return toResult(output);
+    } catch (error) {
+      // A cancelled request gets no answer.
+      signal.throwIfAborted();
+      if (turn?.aborted === true) return turnCancelled(name);
+      return toErrorResult(toWireError(error, { log }));
+    }
+  }
+
+  return async (called, request, { answersQuestions }) => {
+    const { name, arguments: args, _meta: meta } = called;
+    const { signal, notify, send, envelope, requestState, inputResponses } = request;
+    const listeners = [
+      ...(meta?.progressToken === undefined ? [] : [toProgress(meta.progressToken, notify, log)]),
+      caller.follow?.({ toolCallId: toolCallIdIn(meta), tool: name, input: args }),
+    ].filter((listener) => listener !== undefined);
+    const tellAll: RunListener = (event) => {
+      for (const listener of listeners) listener(event);
+    };
+    const onEvent = listeners.length === 0 ? undefined : tellAll;
+    const { asksClient: isAsked = false } = caller;
+    if (isAsked && envelopeDeclaresForms(envelope)) {
+      const leg = { signal, requestState, inputResponses, onEvent: tellAll };
+      return await suspended.answer(leg, (given) => perform(called, given));
+    }
+    const ask = isAsked && envelope === undefined && answersQuestions ? askByRequest(send, clock) : undefined;
+    return await perform(called, { signal, onEvent, ask });
+  };
+}
+
+/** A tool always returns an object (CONTRACT C-2.1). */
+function toResult(output: unknown): CallToolResult {
+  return { content: [{ type: "text", text: JSON.stringify(output) }], structuredContent: output };
+}
+
+function turnCancelled(name: string): CallToolResult {
+  return { content: [{ type: "text", text: `${name} was cancelled: the user cancelled the turn.` }], isError: true };
+}
+
+/** A refusal is a tool result that the model reads; only an unknown tool is a protocol error. */
+function toErrorResult(error: WireError): CallToolResult {
+  if (error.data.code === "METHOD_NOT_FOUND") {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, error.data);
+  }
+  return { content: [{ type: "text", text: JSON.stringify(error) }], structuredContent: { ...error }, isError: true };
+}
+
+/** The id of a call in the client's editor; Claude's clients send it. */
+function toolCallIdIn(meta: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const id = meta?.["claudecode/toolUseId"];
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Sends the output of a run, and that it waits for others, as progress to a client that asked for it. */
+function toProgress(progressToken: string | number, notify: ServerContext["mcpReq"]["notify"], log: Log): RunListener {
+  let progress = 0;
+  const send = (message: string): void => {
+    progress += 1;
+    const params = { progressToken, progress, message };
+    notify({ method: "notifications/progress", params }).catch((error: unknown) =>
+      log("info", `A progress notification could not be sent: ${String(error)}`),
+    );
+  };
+  return (event) => {
+    if (event.type === "queued" && event.behind > 0) send("Waiting for other runs to end.\n");
+    if (event.type === "printed") send(event.text);
+  };
+}

@@ -1,0 +1,54 @@
+import { SKILLS_EXTENSION_ID } from "@modelcontextprotocol/server/ext/skills";
+
+const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+
+/** Whether the client declares the Skills extension in this message. */
+export function declaresSkills(message: unknown): boolean {
+  return capabilitiesIn(message).some(
+    (capabilities) => typeof at(at(capabilities, "extensions"), SKILLS_EXTENSION_ID) === "object",
+  );
+}
+
+/** Whether the client declares in this message that it shows forms. Before 2025-11-25 and where no mode is named, forms are meant. */
+export function declaresForms(message: unknown): boolean {
+  return capabilitiesIn(message).some(showsForms);
+}
+
+/** The same for the envelope of a request (2026-07-28). */
+export function envelopeDeclaresForms(envelope: unknown): boolean {
+  return showsForms(at(envelope, capabilitiesKey));
+}
+
+function showsForms(capabilities: unknown): boolean {
+  const elicitation = at(capabilities, "elicitation");
+  return isObject(elicitation) && (at(elicitation, "form") !== undefined || at(elicitation, "url") === undefined);
+}
+
+/** `initialize` carries a client's capabilities, and since 2026-07-28 every request does. */
+function capabilitiesIn(message: unknown): readonly unknown[] {
+  const params = at(message, "params");
+  return [at(params, "capabilities"), at(at(params, "_meta"), capabilitiesKey)];
+}
+
+/** Whether the answer to this message carries the server's instructions. */
+export function asksForInstructions(message: unknown): boolean {
+  const method = at(message, "method");
+  return method === "initialize" || method === "server/discover";
+}
+
+function at(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? (value[key] ?? undefined) : undefined;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value of a JSON text; undefined if it is not JSON, which the client is told. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
