@@ -16,7 +16,7 @@ export function blocked({ name, isOwn }: Pick<Subject, "name" | "isOwn">): Refus
 export function onlyPolicy(what: string): Refusal {
   return {
     allowed: false,
-    why: `The policy of this organisation does not let users approve ${what}.`,
+    why: `A policy does not let users approve ${what}.`,
     hint: "acp-skills policy explain NAME shows which rule decides.",
   };
 }

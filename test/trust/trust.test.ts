@@ -79,7 +79,7 @@ describe("where there is nobody to ask", () => {
 
   test.each([
     [{ prompts: false }, "There is nobody to ask here."],
-    [{ approvals: "none" as const }, "The policy of this organisation does not let users approve the skill deploy."],
+    [{ approvals: "none" as const }, "A policy does not let users approve the skill deploy."],
   ])("the policy %j asks nobody", async (policy, why) => {
     const person = personWith("trust");
     const outcome = await openTrust({ policy }).trust.authorize(requestOf(), person, signal);
