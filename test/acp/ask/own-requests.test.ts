@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
 import { OwnRequests } from "../../../src/acp/ask/own-requests.ts";
+import { Interceptor } from "../../../src/acp/interceptor.ts";
+import type { ServiceOutlet } from "../../../src/acp/service/skill-service.ts";
+import { readOptions } from "../../../src/options.ts";
+import { fakeService } from "../fake-service.ts";
 
 const line = Buffer.from('{"a":"request"}\n');
 const answer = (id: string): object => ({ id, result: { outcome: { outcome: "selected", optionId: "x" } } });
@@ -63,4 +67,28 @@ test("answers for an editor that has left", () => {
     ["two", left],
   ]);
   expect(sent).toHaveLength(1);
+});
+
+test("withdraws open questions when the thread that asked has ended", async () => {
+  let outlet: ServiceOutlet | undefined;
+  const service = fakeService();
+  const sent: unknown[] = [];
+  const interceptor = new Interceptor({
+    service: {
+      connect(given) {
+        outlet = given;
+        return service.connect(given);
+      },
+      close: () => service.close(),
+    },
+    settings: readOptions({}),
+    send: (bytes) => void sent.push(JSON.parse(Buffer.from(bytes).toString())),
+    reply: () => undefined,
+  });
+  outlet?.request("acp-skills:1", line);
+  outlet?.ended();
+  expect(sent.slice(1)).toEqual([
+    { jsonrpc: "2.0", method: "$/cancel_request", params: { requestId: "acp-skills:1" } },
+  ]);
+  expect(await interceptor.fromEditor(answer("acp-skills:1"))).toEqual({ forward: false });
 });
