@@ -59,13 +59,18 @@ export function inWords(capabilities: Capabilities, most = fewNames): readonly s
     ...(project === "none" ? [] : [`may ${project === "write" ? "change" : "read"} the project's files`]),
     ...(secrets.length === 0 ? [] : [`may read the secret${secrets.length > 1 ? "s" : ""} ${names(secrets)}`]),
     ...(network.length === 0 ? [] : [`may connect to ${names(network.map(toHost))}`]),
-    ...(tools.length === 0 ? [] : [`may let the agent use ${names(tools)} without asking`]),
+    ...(tools.length === 0 ? [] : [`may let the agent use ${names(tools.map(toTool))} without asking`]),
   ];
 }
 
 /** The same as one phrase: `read the secret API_KEY and connect to api.example.com`. */
 export function inOnePhrase(capabilities: Capabilities): string {
   return listed(inWords(capabilities).map((words) => words.replace(/^may /, "")));
+}
+
+/** Without words, an entry of `allowed-tools` covers everything that the tool can do. */
+function toTool(entry: string): string {
+  return entry === "Bash" ? "Bash (every command)" : entry;
 }
 
 /** HTTPS is the rule, and is not repeated. */

@@ -82,13 +82,15 @@ export function askAboutSkill(asked: Asked): Question {
   const { about, subject, wants, calledBy, before, changed = [], lookAlike, reach, use } = asked;
   const { name, version, digest, isOwn, directory } = subject;
   const news = before === undefined ? noCapabilities : beyond(before.capabilities, wants);
-  const verb = about === "tool" ? `Use ${use ?? "a tool"} for` : "Run";
+  const verb = about === "tool" ? "Use tools of the agent for" : "Run";
   const since = before && `, changed since ${before.version} (${shortDigest(before.digest)}) was approved`;
   const origin = isOwn ? "" : ", from this project";
   const parts = [
     `${verb} ${name} ${version} (${shortDigest(digest)}${origin})${since ?? ""}: ${whatOf(wants, before && news)}`,
     ...(calledBy === undefined ? [] : [`called by ${calledBy.name} (${shortDigest(calledBy.digest)})`]),
     ...(lookAlike === undefined ? [] : [`not the same as ${lookAlike}, which has a similar name`]),
+    // Last, because a model chooses its words: they cannot pass for another skill's name or wishes.
+    ...(use === undefined ? [] : [`now: ${use}`]),
   ];
   return {
     about,

@@ -36,7 +36,9 @@ export function describeApprovingAgent(agent: RealAgent): void {
       await listed(editor, sessionId, "deployer");
       editor.answerWith("allow_always");
       expect(await run("/deployer now", [touch(), touch(), touch()])).toEqual([true, true, true]);
-      expect(titles(editor)).toEqual([expect.stringMatching(/^Use Bash\(touch made-1\.txt\) for deployer 0\.0\.0 \(/)]);
+      expect(titles(editor)).toEqual([
+        expect.stringMatching(/^Use tools of the agent for deployer 0\.0\.0 \(.*; now: Bash\(touch made-1\.txt\)$/),
+      ]);
       expect(editor.requests[0]?.options.map(({ name }) => name)).toEqual([
         ...["Run once", "Trust this exact version", "Not now", "Block this skill"],
       ]);

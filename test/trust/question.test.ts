@@ -43,7 +43,7 @@ test("a long list hides no other kind of capability, and the question has all of
   const question = askAboutSkill({ about: "run", subject, wants, reach: "everywhere" });
   expect(question.title).toContain("and 494 more");
   expect(question.title).toContain("evil.example");
-  expect(question.title).toMatch(/may let the agent use Bash without asking$/);
+  expect(question.title).toMatch(/may let the agent use Bash \(every command\) without asking$/);
   expect(question.wants.join()).toContain("KEY_499_");
 });
 

@@ -91,7 +91,8 @@ export async function decideUse(
   const words = toolUseInWords(use);
   if (first === undefined || words.length > longestShown || unseen.test(words)) return undefined;
   const question = await trust.questionFor(first.request, asker);
-  if (question === undefined) return undefined;
+  // A title can be cut off.
+  if (question?.title.endsWith(words) !== true) return undefined;
   return { decision: { kind: "ask", ticket, question }, request: first.request, asker, tool: use.tool };
 }
 

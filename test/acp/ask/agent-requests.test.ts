@@ -48,7 +48,7 @@ test("asks once about the tools of an active skill, then answers for the user, u
     "Block this skill",
   ]);
   expect(first?.toolCall.title).toMatch(
-    /^Use Bash\(git status\) for deploy 0\.0\.0 \([0-9a-f]{12}\): .*Bash\(git:\*\)/,
+    /^Use tools of the agent for deploy 0\.0\.0 \([0-9a-f]{12}\): .*Bash\(git:\*\).*; now: Bash\(git status\)$/,
   );
   expect(first?.toolCall).toMatchObject({ rawInput: { command: "git status" }, kind: "execute", name: "Bash" });
   // A compound command is the agent's own question.

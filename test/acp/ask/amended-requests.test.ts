@@ -10,7 +10,7 @@ import { manualClock } from "../../manual-clock.ts";
 
 const question: Question = {
   about: "tool",
-  title: "Use Bash(git status) for deploy 1.0.0 (abc): may let the agent use Bash(git:*) without asking",
+  title: "Use tools of the agent for deploy 1.0.0 (abc): may let the agent use Bash(git:*) without asking",
   options: [
     { answer: "once", label: "Run once", kind: "allow_once" },
     { answer: "trust", label: "Trust this exact version", kind: "allow_always" },

@@ -138,6 +138,16 @@ test("a use that a title cannot show in full is asked by the agent's own request
   expect(await active.decide(long)).toMatchObject({ kind: "allowed" });
 });
 
+test("a command cannot pass for what the skill wants", async () => {
+  const { active, invoke } = prepare();
+  invoke("deploy");
+  const command = 'git log ") for notes 1.0.0 (aaaaaaaaaaaa)"';
+  const asked = await active.decide({ tool: "Bash", command });
+  expect(asked?.kind === "ask" && asked.question.title).toBe(
+    `Use tools of the agent for deploy 1.0.0 (aaaaaaaaaaaa): may let the agent use Bash(git:*) without asking; now: Bash(${command})`,
+  );
+});
+
 test("a question is answered once, and not by a skill that changed meanwhile", async () => {
   const { active, invoke, now, logged, entries } = prepare();
   invoke("deploy");
