@@ -68,7 +68,16 @@ test("no other skill runs without a sandbox, whatever is granted and where there
   expect(spec.needs).not.toHaveProperty("isolation");
   expect(await refusal(runs.run(spec, caller, signal))).toMatchObject({ code: "SANDBOX_UNAVAILABLE" });
   const forged: RunSpec = { ...spec, needs: { ...spec.needs, isolation: "none" } };
-  expect(await refusal(runs.run(forged, caller, signal))).toMatchObject({ code: "SKILL_NOT_READY" });
+  expect(await refusal(runs.run(forged, caller, signal))).toMatchObject({ code: "PERMISSION_DENIED" });
+  expect(started).toEqual([]);
+});
+
+test("a spec that needs less than its skill requests does not run", async () => {
+  const { runs, caller, started } = await open({ grants: await granted() });
+  const spec = await runs.plan(request, caller, signal);
+  const { network, secrets, project } = spec.needs;
+  const less: RunSpec = { ...spec, needs: { network, secrets, project } };
+  expect(await refusal(runs.run(less, caller, signal))).toMatchObject({ code: "SKILL_NOT_READY" });
   expect(started).toEqual([]);
 });
 
