@@ -114,9 +114,12 @@ function isMeta(meta: ReturnType<typeof fieldsOf>): boolean {
     [ours["name"], ours["version"], ours["namespace"], ours["source"]].every((text) => typeof text === "string") &&
     (ours["kind"] === "instruction" || ours["kind"] === "action") &&
     (ours["digest"] === undefined || typeof ours["digest"] === "string") &&
-    (ours["environment"] === undefined || isEnvironment(fieldsOf(ours["environment"])))
+    (ours["environment"] === undefined || isEnvironment(fieldsOf(ours["environment"]))) &&
+    (ours["state"] === undefined || states.has(ours["state"]))
   );
 }
+
+const states: ReadonlySet<unknown> = new Set(["needs-approval", "blocked", "denied"]);
 
 function isEnvironment(environment: ReturnType<typeof fieldsOf>): boolean {
   const { status, missing } = environment ?? {};

@@ -20,6 +20,12 @@ const skillMetaSchema = z.looseObject({
     .describe(
       "Whether this machine has what the skill's frontmatter requires; absent if it requires nothing, and until it is known.",
     ),
+  state: z
+    .enum(["needs-approval", "blocked", "denied"])
+    .optional()
+    .describe(
+      "Why it cannot be used now: it waits for a person's approval, was blocked by them, or is denied by a policy; absent if it can, and until it is known.",
+    ),
 });
 
 /** One skill as sent to editors: the RFD's AvailableSkill, with C-1.3's stricter name. */

@@ -3,10 +3,12 @@ import type { OfferedSkill } from "../skills/skill.ts";
 import type { AvailableSkill } from "./available-skill.ts";
 import { metaKey } from "./methods.ts";
 
-/** What is known of a skill besides the skill. */
-interface KnownFacts {
-  readonly digest?: string | undefined;
+/** What is known of a skill on this machine, besides the skill. */
+export interface KnownFacts {
+  /** The same object while nothing changes. */
   readonly environment?: Summary | undefined;
+  /** Why it cannot be used now; absent if it can. */
+  readonly state?: NonNullable<SkillFacts>["state"] | undefined;
 }
 
 /** More are not named: an editor shows a warning, not a list. */
@@ -15,7 +17,7 @@ const maxMissing = 8;
 /** Converts an offered skill to its wire form. Equal skills give equal JSON. */
 export function toAvailableSkill(
   { skill, sources }: OfferedSkill,
-  { digest, environment }: KnownFacts = {},
+  { digest, environment, state }: KnownFacts & { readonly digest?: string | undefined } = {},
 ): AvailableSkill {
   const { license, compatibility, allowedTools } = skill;
   const available: AvailableSkill = { name: skill.slug, description: skill.description };
@@ -34,23 +36,30 @@ export function toAvailableSkill(
     const { status, missing } = environment;
     ours.environment = missing.length === 0 ? { status } : { status, missing: missing.slice(0, maxMissing) };
   }
+  if (state !== undefined) ours.state = state;
   available._meta = { ...skill.metadata, [metaKey]: ours };
   return available;
 }
 
 interface Projected {
   readonly skill: AvailableSkill;
-  readonly environment: Summary | undefined;
+  readonly known: KnownFacts;
 }
+
+export function isSameFacts(a: KnownFacts, b: KnownFacts): boolean {
+  return a.environment === b.environment && a.state === b.state;
+}
+
+export const nothingKnown: KnownFacts = Object.freeze({});
 
 const projected = new WeakMap<OfferedSkill, Projected>();
 
 /** The wire form of an offered skill, cached: a catalog keeps the objects of unchanged skills. */
-export function projectSkill(offered: OfferedSkill, environment?: Summary): AvailableSkill {
-  const known = projected.get(offered);
-  if (known !== undefined && known.environment === environment) return known.skill;
-  const skill = toAvailableSkill(offered, { environment });
-  projected.set(offered, { skill, environment });
+export function projectSkill(offered: OfferedSkill, known = nothingKnown): AvailableSkill {
+  const before = projected.get(offered);
+  if (before !== undefined && isSameFacts(before.known, known)) return before.skill;
+  const skill = toAvailableSkill(offered, known);
+  projected.set(offered, { skill, known });
   return skill;
 }
 
@@ -80,6 +89,7 @@ interface CommandFacts {
   readonly compatibility?: string;
   readonly allowedTools?: readonly string[];
   readonly environment?: NonNullable<SkillFacts>["environment"];
+  readonly state?: NonNullable<SkillFacts>["state"];
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -93,7 +103,8 @@ export function toCommandFacts(
 ): CommandFacts {
   const { name: slug, description, license, compatibility, allowedTools, _meta } = skill;
   const { [metaKey]: ours, ...metadata } = _meta ?? {};
-  const { name = slug, version = usualVersion, kind = "instruction", namespace, source = "", environment } = ours ?? {};
+  const { name = slug, version = usualVersion, kind = "instruction", namespace, source = "" } = ours ?? {};
+  const { environment, state } = ours ?? {};
   return {
     ...(command.name !== slug && { slug }),
     ...(command.description !== description && { description }),
@@ -106,6 +117,7 @@ export function toCommandFacts(
     ...(compatibility !== undefined && { compatibility }),
     ...(allowedTools !== undefined && { allowedTools }),
     ...(environment !== undefined && { environment }),
+    ...(state !== undefined && { state }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
 }
@@ -117,7 +129,7 @@ export function fromCommandFacts(
 ): unknown {
   const slug = facts.slug ?? command.name;
   const name = facts.name ?? slug;
-  const { license, compatibility, allowedTools, environment, metadata, kind = "instruction", source } = facts;
+  const { license, compatibility, allowedTools, metadata, kind = "instruction", source, environment, state } = facts;
   return {
     name: slug,
     description: facts.description ?? command.description,
@@ -133,6 +145,7 @@ export function fromCommandFacts(
         namespace: facts.namespace ?? firstSegment(String(name)),
         source,
         ...(environment !== undefined && { environment }),
+        ...(state !== undefined && { state }),
       },
     },
   };

@@ -52,13 +52,14 @@ test("restores any skill from its command", () => {
       ),
       { nil: undefined },
     ),
+    state: fc.constantFrom(undefined, "needs-approval" as const, "blocked" as const, "denied" as const),
     shownAs: fc.constantFrom("a-pdf", "pdf", "$pdf", "skill:pdf"),
     shownText: fc.option(texts, { nil: undefined }),
   });
   fc.assert(
     fc.property(
       arbitrary,
-      ({ version, kind, name, namespace, metadata, environment, shownAs, shownText, ...fields }) => {
+      ({ version, kind, name, namespace, metadata, environment, state, shownAs, shownText, ...fields }) => {
         const { license, compatibility, allowedTools, description } = fields;
         const available: AvailableSkill = {
           name: name.replace(".", "-"),
@@ -68,7 +69,15 @@ test("restores any skill from its command", () => {
           ...(allowedTools !== undefined && { allowedTools }),
           _meta: {
             ...metadata,
-            "acp-skills": { name, version, kind, namespace, source: "/skills", ...(environment && { environment }) },
+            "acp-skills": {
+              name,
+              version,
+              kind,
+              namespace,
+              source: "/skills",
+              ...(environment && { environment }),
+              ...(state && { state }),
+            },
           },
         };
         const told = { name: shownAs, description: shownText ?? description };
@@ -118,6 +127,7 @@ const ours = {
   source: "/s",
   digest: "x",
   environment: { status: "missing", missing: ["git"] },
+  state: "blocked",
 };
 const whole = {
   name: "a-b",

@@ -1,7 +1,7 @@
-import type { Summary } from "../../skills/environment/match.ts";
 import type { OfferedSkill, Skill } from "../../skills/skill.ts";
 import { withoutControls } from "../../skills/text/control-characters.ts";
-import { projectSkill, toCommandFacts } from "../../wire/command-facts.ts";
+import { isSameFacts, projectSkill, toCommandFacts } from "../../wire/command-facts.ts";
+import type { KnownFacts } from "../../wire/command-facts.ts";
 import { metaKey } from "../../wire/methods.ts";
 import { isRecord, type JsonRecord } from "../bytes/raw-message.ts";
 import type { AgentFacts } from "../session/agents.ts";
@@ -20,15 +20,12 @@ export interface MergedCommands {
   readonly added: readonly JsonRecord[];
 }
 
-/** What is known of a skill's environment. */
-type EnvironmentOf = (skill: Skill) => Summary | undefined;
-
 /** The skills that the agent shows itself. */
 interface HowShown {
   /** Whether a command is a skill that was edited since the agent read it. */
   readonly isOutdated: ShownSkills["isOutdated"];
   readonly how: (offered: OfferedSkill) => Shown;
-  readonly environmentOf: EnvironmentOf;
+  readonly factsOf: (skill: Skill) => KnownFacts;
 }
 
 /** Merges skills into the agent's own commands, which keep their order and take precedence. */
@@ -36,17 +33,17 @@ export function mergeCommands(
   commands: readonly unknown[],
   skills: readonly OfferedSkill[],
   dialect: CommandDialect,
-  { isOutdated, how, environmentOf }: HowShown,
+  { isOutdated, how, factsOf }: HowShown,
 ): MergedCommands {
   const annotated = new Map<number, JsonRecord>();
   const added: JsonRecord[] = [];
   const places = new Map(commands.map((command, index) => [isRecord(command) ? command["name"] : undefined, index]));
   for (const offered of skills) {
-    const environment = environmentOf(offered.skill);
+    const known = factsOf(offered.skill);
     const isShown = shownNames(offered.skill).some((name) => places.has(name));
     const place = isShown ? placeInAgentList(commands, offered) : -1;
     if (place === -1) {
-      added.push(toCommand(offered, dialect, environment));
+      added.push(toCommand(offered, dialect, known));
       continue;
     }
     const kind = how(offered);
@@ -56,7 +53,7 @@ export function mergeCommands(
     const { description } = offered.skill;
     const fields = kind === "as-copy" || isOutdated(command, offered.skill) ? { description } : {};
     const shown = isRecord(command) ? { ...command, ...fields } : fields;
-    annotated.set(place, { ...fields, _meta: toMeta(offered, dialect, environment, shown) });
+    annotated.set(place, { ...fields, _meta: toMeta(offered, dialect, known, shown) });
   }
   return { annotated, added };
 }
@@ -73,24 +70,24 @@ export function toCommandList(commands: readonly unknown[], { annotated, added }
 
 interface MadeCommand {
   readonly command: JsonRecord;
-  readonly environment: Summary | undefined;
+  readonly known: KnownFacts;
 }
 
 const commandsMade = new WeakMap<OfferedSkill, Map<string, MadeCommand>>();
 
 /** The command of a skill, cached per skill and dialect so that it is encoded once. */
-export function toCommand(offered: OfferedSkill, dialect: CommandDialect, environment?: Summary): JsonRecord {
+export function toCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const made = commandsMade.get(offered) ?? new Map<string, MadeCommand>();
   commandsMade.set(offered, made);
   const key = `${dialect.protocol} ${dialect.jetbrains}`;
-  const known = made.get(key);
-  if (known !== undefined && known.environment === environment) return known.command;
-  const command = makeCommand(offered, dialect, environment);
-  made.set(key, { command, environment });
+  const before = made.get(key);
+  if (before !== undefined && isSameFacts(before.known, known)) return before.command;
+  const command = makeCommand(offered, dialect, known);
+  made.set(key, { command, known });
   return command;
 }
 
-function makeCommand(offered: OfferedSkill, dialect: CommandDialect, environment: Summary | undefined): JsonRecord {
+function makeCommand(offered: OfferedSkill, dialect: CommandDialect, known: KnownFacts): JsonRecord {
   const { skill } = offered;
   const hint = toHint(offered);
   const isV2 = dialect.protocol === 2;
@@ -98,7 +95,7 @@ function makeCommand(offered: OfferedSkill, dialect: CommandDialect, environment
   return {
     ...command,
     input: isV2 ? { type: "text", hint } : { hint },
-    _meta: toMeta(offered, dialect, environment, command),
+    _meta: toMeta(offered, dialect, known, command),
   };
 }
 
@@ -128,10 +125,10 @@ function oneLine(text: string): string {
 function toMeta(
   offered: OfferedSkill,
   { jetbrains }: CommandDialect,
-  environment: Summary | undefined,
+  known: KnownFacts,
   command: JsonRecord,
 ): JsonRecord {
-  const skill = projectSkill(offered, environment);
+  const skill = projectSkill(offered, known);
   const facts = toCommandFacts(skill, { name: command["name"], description: command["description"] });
   const ours = { [metaKey]: facts };
   if (!jetbrains) return ours;

@@ -16,6 +16,7 @@ import { type Instructions, readInstructions } from "../prompt/read-instructions
 import { EditorQuestions } from "../ask/editor-questions.ts";
 import { type AgentTools, openAgentTools } from "../tools/agent-tools.ts";
 import { EditorCalls, type Response } from "../tools/editor-calls.ts";
+import { SkillStates } from "../session/skill-states.ts";
 import { openSessionTrust } from "./session-trust.ts";
 import { ServedSession, type ServedSessionContext } from "./served-session.ts";
 import type { ServiceConnection, ServiceOutlet, SessionKey, SkillService } from "./skill-service.ts";
@@ -55,6 +56,15 @@ export function openLocalService(settings: Settings, options: LocalServiceOption
       const { tellOnce: logOnce } = openToldOnce(outlet.log);
       return openConnection({
         environments,
+        openStates: (owner, directory, changed) =>
+          new SkillStates({
+            app,
+            dataDirectory: settings.dataDirectory,
+            owner,
+            directory,
+            changed,
+            failed: (error) => logOnce("warning", `Whether skills are approved is not known: ${String(error)}`),
+          }),
         openSkills(directories) {
           const { cwd, additionalDirectories } = directories;
           for (const directory of [cwd, ...additionalDirectories]) if (directory !== undefined) projects.add(directory);

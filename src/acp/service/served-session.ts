@@ -33,7 +33,10 @@ import type {
 const readingTime = 2_000;
 
 /** What the sessions of one connection share. */
-export interface ServedSessionContext extends Pick<SessionContext, "send" | "logProblems" | "environments"> {
+export interface ServedSessionContext extends Pick<
+  SessionContext,
+  "send" | "logProblems" | "environments" | "openStates"
+> {
   readonly openSkills: (directories: Directories) => SessionSkills;
   /** Undefined if no tools are served. */
   readonly tools: AgentTools | undefined;

@@ -1,9 +1,10 @@
 import type { ToldOnce } from "../../base/log.ts";
 import type { App } from "../../app.ts";
+import { ownerOf } from "../../caller.ts";
 import type { Settings } from "../../options.ts";
 import type { SkillEnvironments } from "../../skills/environment/skill-environments.ts";
 import type { Problem } from "../../skills/rules/problem.ts";
-import type { OfferedSkill, Snapshot } from "../../skills/skill.ts";
+import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
 import { deniedSkills } from "../../tools/view/denied-skills.ts";
 import type { DeniedSkills } from "../../tools/view/denied-skills.ts";
@@ -28,11 +29,13 @@ import {
   skillsDelta,
   skillsMessage,
 } from "../announce/emission.ts";
-import { isSameList, projectSkill } from "../../wire/command-facts.ts";
+import { isSameList, nothingKnown, projectSkill } from "../../wire/command-facts.ts";
+import type { KnownFacts } from "../../wire/command-facts.ts";
 import { encodeItems } from "../bytes/encode-message.ts";
 import { type JsonRecord, recordAt } from "../bytes/raw-message.ts";
 import type { BeginRequest, ListAmendments } from "../service/skill-service.ts";
 import { readsItself } from "./agents.ts";
+import type { SkillStates } from "./skill-states.ts";
 
 /** Editors drop updates about a session right after its response (A-8). */
 const settlingTime = 50;
@@ -45,6 +48,8 @@ export interface SessionContext {
   readonly app: Pick<App, "policyFor">;
   readonly shown: ShownSkills;
   readonly environments: Pick<SkillEnvironments, "of" | "prepare" | "onMissing">;
+  /** Why skills cannot be used in a session; `changed` is called when more is known. */
+  readonly openStates: (owner: string, directory: string | undefined, changed: () => void) => SkillStates;
   /** Sends a message to the editor; `written` is called when it was written, or never will be. */
   readonly send: (message: Notification, written: () => void) => void;
   readonly logOnce: ToldOnce["tellOnce"];
@@ -59,6 +64,7 @@ export class Session {
   readonly #skills: SessionSkills;
   readonly #context: SessionContext;
   readonly #stopListening: () => void;
+  readonly #states: SkillStates;
   #stopTimer: () => void;
   #agentCommands: readonly unknown[];
   #isOpen = true;
@@ -104,16 +110,25 @@ export class Session {
     const update = (): void => {
       this.#update();
     };
-    const [stopChanges, stopMissing] = [skills.catalog.onChange(update), context.environments.onMissing(update)];
+    const { sessionId } = request;
+    const { directory } = skills;
+    this.#states = context.openStates(ownerOf(sessionId, { agent: negotiation.agent, directory }), directory, update);
+    const stopChanges = skills.catalog.onChange(() => {
+      update();
+      this.#states.look(this.catalog.snapshot.skills);
+    });
+    const stopMissing = context.environments.onMissing(update);
     this.#stopListening = () => {
       stopChanges();
       stopMissing();
+      this.#states.close();
     };
     skills.catalog.ready.then(
       ({ skills: found }) => {
         this.#isReady = true;
         context.environments.prepare(found);
         this.#update();
+        this.#states.look(found);
       },
       (error: unknown) => {
         context.logOnce("warning", `Skills cannot be read: ${String(error)}`);
@@ -206,16 +221,26 @@ export class Session {
   }
 
   #toCommands(offered: readonly OfferedSkill[]): readonly JsonRecord[] {
-    const { environments } = this.#context;
-    return offered.map((one) => toCommand(one, this.#request.negotiation, environments.of(one.skill)));
+    const factsOf = this.#facts();
+    return offered.map((one) => toCommand(one, this.#request.negotiation, factsOf(one.skill)));
+  }
+
+  /** What is known of skills now. */
+  #facts(): (skill: Skill) => KnownFacts {
+    const { denied } = this;
+    return (skill) => {
+      const environment = this.#context.environments.of(skill);
+      const state = denied.has(skill) ? "denied" : this.#states.of(skill);
+      return environment === undefined && state === undefined ? nothingKnown : { environment, state };
+    };
   }
 
   #merge(offered: readonly OfferedSkill[]): MergedCommands {
-    const { shown, environments } = this.#context;
+    const { shown } = this.#context;
     return mergeCommands(this.#agentCommands, offered, this.#request.negotiation, {
       isOutdated: (command, skill) => shown.isOutdated(command, skill),
       how: (skill) => this.how(skill),
-      environmentOf: (skill) => environments.of(skill),
+      factsOf: this.#facts(),
     });
   }
 
@@ -240,12 +265,14 @@ export class Session {
       this.#isBehind = true;
       return;
     }
-    const { shown, environments, logProblems, failed } = this.#context;
+    const { shown, logProblems, failed } = this.#context;
     try {
       const { skills, problems } = this.catalog.snapshot;
       shown.learn(this.#agentCommands, skills);
-      if (this.#request.forms.skills !== undefined)
-        this.#sendSkills(skills.map((offered) => projectSkill(offered, environments.of(offered.skill))));
+      if (this.#request.forms.skills !== undefined) {
+        const factsOf = this.#facts();
+        this.#sendSkills(skills.map((offered) => projectSkill(offered, factsOf(offered.skill))));
+      }
       this.#sendCommands(this.#toInvocable(skills));
       this.#sendProblems(problems);
       logProblems(problems);

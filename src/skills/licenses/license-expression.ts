@@ -1,4 +1,5 @@
-import parse from "spdx-expression-parse";
+import { createRequire } from "node:module";
+import type parse from "spdx-expression-parse";
 import type { Info, LicenseInfo } from "spdx-expression-parse";
 
 /** Longer texts are not parsed: the parser is recursive. */
@@ -21,12 +22,16 @@ export function familyOf(id: string): string {
   return id.replace(/(?:-only|-or-later|\+)$/, "");
 }
 
+/** Loaded for the first license that is parsed. */
+let parser: typeof parse | undefined;
+
 function parseExpression(text: string): Info | undefined {
   const plain = text.trim().replace(/\s+/g, " ");
   // The parser skips other characters in places.
   if (plain.length > maxLength || !/^[A-Za-z0-9.+:() -]+$/.test(plain)) return undefined;
+  parser ??= createRequire(import.meta.url)("spdx-expression-parse") as typeof parse;
   try {
-    return parse(plain);
+    return parser(plain);
   } catch {
     return undefined; // Not an expression.
   }

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { mergeCommands, toCommandList } from "../../../src/acp/announce/command-list.ts";
+import { nothingKnown } from "../../../src/wire/command-facts.ts";
+import type { KnownFacts } from "../../../src/wire/command-facts.ts";
 import { offer } from "../memory-skillset.ts";
 
 const v1 = { protocol: 1, jetbrains: false } as const;
 const pdf = offer("pdf");
-const environmentOf = (): undefined => undefined;
+const factsOf = (): KnownFacts => nothingKnown;
 const own = (name: string): { name: string; description: string } => ({ name, description: "the agent's" });
 const merge = (
   commands: unknown[],
@@ -13,7 +15,7 @@ const merge = (
 ): readonly unknown[] =>
   toCommandList(
     commands,
-    mergeCommands(commands, skills, dialect, { isOutdated: () => false, how: () => "as-skill", environmentOf }),
+    mergeCommands(commands, skills, dialect, { isOutdated: () => false, how: () => "as-skill", factsOf }),
   );
 
 test("lists each skill as one command after the agent's own commands", () => {
@@ -69,7 +71,7 @@ test("keeps the metadata for JetBrains that the agent set itself", () => {
 test("lists a skill that was edited after the agent read it with its current description", () => {
   const merged = toCommandList(
     [own("pdf")],
-    mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how: () => "as-skill", environmentOf }),
+    mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how: () => "as-skill", factsOf }),
   );
   expect(merged).toMatchObject([{ name: "pdf", description: "What pdf does." }]);
 });
@@ -101,13 +103,13 @@ test.each([
 test("keeps an unrelated command that has a skill's name and does not list the skill", () => {
   const how = () => "as-other" as const;
   expect(
-    toCommandList([own("pdf")], mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how, environmentOf })),
+    toCommandList([own("pdf")], mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => true, how, factsOf })),
   ).toEqual([own("pdf")]);
 });
 
 test("shows our description of a skill of which the agent lists another copy", () => {
   const how = () => "as-copy" as const;
-  const merged = mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => false, how, environmentOf });
+  const merged = mergeCommands([own("pdf")], [pdf], v1, { isOutdated: () => false, how, factsOf });
   expect(toCommandList([own("pdf")], merged)).toMatchObject([
     { description: "What pdf does.", _meta: { "acp-skills": {} } },
   ]);

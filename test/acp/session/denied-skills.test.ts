@@ -46,10 +46,11 @@ test("invoking it forwards the prompt unchanged", async () => {
   expect(conversation.logged.at(-1)).toMatch(/denies the skill evil.*The prompt was forwarded unchanged\.$/);
 });
 
-test("an editor that shows skills still gets it", async () => {
+test("an editor that shows skills still gets it, marked", async () => {
   const conversation = await converse(clients.optedIn);
   const [skills, commands] = conversation.take().map((update) => JSON.stringify(update));
   expect(skills).toContain('"evil"');
+  expect(skills?.match(/"state":"\w+"/g)).toEqual(['"state":"denied"']);
   expect(commands).not.toContain('"evil"');
 });
 
