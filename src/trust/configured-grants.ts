@@ -50,6 +50,8 @@ export interface ConfiguredGrants {
   concerns(skill: SeenSkill): boolean;
   /** Pins the bytes of a skill that a grant concerns. */
   pin(skill: SeenSkill, digest: string, wants: Capabilities): void;
+  /** All skills of a moment were pinned: what has the name of one of them later is another skill. */
+  settle(): void;
   /** What is granted to exactly this version. `wants`: all that it declares. */
   capabilitiesOf(subject: Subject, wants: Capabilities): Capabilities | undefined;
   /** Whether models may read the skills of a project. */
@@ -61,16 +63,23 @@ export function createConfiguredGrants(texts: readonly string[]): ConfiguredGran
   const grants = texts.flatMap((text) => parseGrant(text) ?? []);
   /** By canonical name and digest. */
   const pinned = new Map<string, Capabilities>();
+  /** Grants by name whose skills were seen, now and before. */
+  const used = new Set<ConfiguredGrant>();
+  const settled = new Set<ConfiguredGrant>();
 
   return {
     isEmpty: grants.length === 0,
-    concerns: (skill) => grants.some((grant) => isFor(grant, skill)),
+    concerns: (skill) => grants.some((grant) => !settled.has(grant) && isFor(grant, skill)),
     pin(skill, digest, wants) {
       const key = JSON.stringify([skill.name, digest]);
-      for (const grant of grants.filter((one) => isFor(one, skill))) {
+      for (const grant of grants.filter((one) => !settled.has(one) && isFor(one, skill))) {
         const kinds = grant.form === "path" ? undefined : grant.kinds;
+        if (grant.form === "name") used.add(grant);
         pinned.set(key, union(pinned.get(key) ?? noCapabilities, ofKinds(wants, kinds)));
       }
+    },
+    settle() {
+      for (const grant of used) settled.add(grant);
     },
     capabilitiesOf({ name, slug, digest }, wants) {
       const byDigest = grants.flatMap((grant) => {

@@ -4,6 +4,7 @@ import type { App } from "../../app.ts";
 import { isWithin } from "../../base/paths/is-within.ts";
 import type { Caller } from "../../caller.ts";
 import { askerOf, trustRequest } from "../../runs/authorize/trust-request.ts";
+import { checkDeclared } from "../../runs/plan/check-declared.ts";
 import { maxMountedBytes } from "../../runs/plan/run-limits.ts";
 import type { Skill } from "../../skills/skill.ts";
 import { viewSkills } from "../../tools/view/skill-view.ts";
@@ -52,9 +53,11 @@ export type PermissionApp = Pick<App, "source" | "hasher" | "ledger">;
 export async function digestOf({ source, hasher }: PermissionApp, skill: Skill): Promise<string | undefined> {
   const never = new AbortController().signal;
   try {
-    return (await hasher.hash(source, skill.directory, never, { maxBytes: maxMountedBytes })).digest;
+    const hashed = await hasher.hash(source, skill.directory, never, { maxBytes: maxMountedBytes });
+    await checkDeclared(skill, hashed, source);
+    return hashed.digest;
   } catch {
-    return undefined; // It is gone: nothing is allowed.
+    return undefined; // It is gone, or changed since it was listed: nothing is allowed.
   }
 }
 

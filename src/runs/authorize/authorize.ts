@@ -3,6 +3,7 @@ import type { Skill } from "../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest } from "../../trust/authorization.ts";
 import { isNothing, noCapabilities } from "../../trust/capabilities.ts";
 import type { Trust } from "../../trust/trust.ts";
+import { checkDeclared } from "../plan/check-declared.ts";
 import { presentDependenciesOf } from "../plan/dependencies.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
@@ -109,9 +110,10 @@ async function* requestsOf(
   }
 }
 
-async function hash(skill: Skill, { hashFiles }: Pick<RunCaller, "hashFiles">, signal: AbortSignal): Promise<string> {
-  const { digest } = await hashFiles(skill, signal);
-  if (digest !== undefined) return digest;
+async function hash(skill: Skill, caller: RunCaller, signal: AbortSignal): Promise<string> {
+  const hashed = await caller.hashFiles(skill, signal);
+  await checkDeclared(skill, hashed, caller.sourceOf(skill));
+  if (hashed.digest !== undefined) return hashed.digest;
   throw new SkillsError("SKILL_NOT_READY", `The skill ${skill.name} is too large to be run.`, {
     facts: { retryable: false },
   });

@@ -28,6 +28,7 @@ export function createGrantPins(
         if (hashed?.digest !== undefined) configured.pin(found, hashed.digest, wantsOf(skill));
       }
     }
+    configured.settle();
   }
 
   return (snapshot, caller) => {

@@ -8,6 +8,7 @@ import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts"
 import type { Skill } from "../../skills/skill.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec, SkillVersion } from "../run-spec.ts";
+import { checkDeclared } from "./check-declared.ts";
 import { requirementsFile } from "./dependencies.ts";
 import {
   defaultRunLimits,
@@ -134,9 +135,11 @@ async function planMounts(caller: RunCaller, skills: readonly Skill[], signal: A
   const mounts: SkillVersion[] = [];
   let room = maxMountedBytes;
   for (const skill of skills) {
-    const { files, digest, tooLarge: isTooLarge } = await caller.hashFiles(skill, signal);
+    const hashed = await caller.hashFiles(skill, signal);
+    const { files, digest, tooLarge: isTooLarge } = hashed;
     room -= files.reduce((sum, { size_bytes }) => sum + size_bytes, 0);
     if (digest === undefined || isTooLarge === true || room < 0) throw tooLarge(skill.name);
+    await checkDeclared(skill, hashed, caller.sourceOf(skill));
     const mount = { name: skill.name, slug: skill.slug, version: skill.version, digest };
     planned.set(mount, { skill, files });
     mounts.push(mount);
@@ -149,9 +152,10 @@ export async function findMount(mount: SkillVersion, caller: RunCaller, signal: 
   const known = planned.get(mount);
   if (known !== undefined) return known;
   const { skill } = caller.skills.find(mount.slug, mount.version);
-  const { files, digest } = await caller.hashFiles(skill, signal);
-  if (digest !== mount.digest) throw skillChanged(mount.name);
-  return { skill, files };
+  const hashed = await caller.hashFiles(skill, signal);
+  if (hashed.digest !== mount.digest) throw skillChanged(mount.name);
+  await checkDeclared(skill, hashed, caller.sourceOf(skill));
+  return { skill, files: hashed.files };
 }
 
 export function skillChanged(name: string, path?: string): SkillsError {

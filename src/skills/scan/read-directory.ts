@@ -55,7 +55,7 @@ export interface DirectoryReading {
 export const skipped: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"]);
 /** `.ignore` comes second, so that it overrides `.gitignore`. */
 const ignoreFiles: readonly string[] = [".gitignore", ".ignore"];
-const manifestName = "skill.toml";
+export const manifestName = "skill.toml";
 const headBytes = 4096;
 const none: readonly never[] = Object.freeze([]);
 
@@ -205,7 +205,7 @@ interface SkillPlace {
 }
 
 /** Reads only as much of a SKILL.md as its frontmatter needs. */
-function readSkill(files: SkillFiles, { directory, expectedName, entry, manifest }: SkillPlace): ParsedSkill {
+export function readSkill(files: SkillFiles, { directory, expectedName, entry, manifest }: SkillPlace): ParsedSkill {
   const file = joinPath(directory, entry.name);
   if (entry.kind !== "file") return { skill: undefined, findings: [notAFile(file, entry.kind)] };
   try {

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { ActiveSkills } from "../../../src/acp/service/active-skills.ts";
 import type { LedgerEntry } from "../../../src/ledger/ledger.ts";
+import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
+import type { SkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import type { OfferedSkill } from "../../../src/skills/skill.ts";
+import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
 import { grantOf } from "../../trust/grant-of.ts";
 import { openTrust } from "../../trust/open-trust.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
@@ -21,13 +24,21 @@ function prepare(options: Parameters<typeof openTrust>[0] = {}) {
   const now: Record<string, string | undefined> = { "/skills/deploy": one, "/skills/notes": one };
   const entries: LedgerEntry[] = [];
   const logged: string[] = [];
-  const hash = (_source: unknown, directory: string): Promise<{ files: []; digest: string | undefined }> =>
-    Promise.resolve({ files: [], digest: now[directory] });
+  const files = memorySkillFiles({
+    "/skills/deploy/SKILL.md": '---\nname: deploy\ndescription: D.\nallowed-tools: ["Bash(git:*)"]\n---\n',
+    "/skills/notes/SKILL.md": '---\nname: notes\ndescription: N.\nallowed-tools: ["Edit", "Bash(git status)"]\n---\n',
+  });
+  const source = { files, bytes: memorySkillBytes(files) };
+  const hasher = openSkillHasher();
+  const hash: SkillHasher["hash"] = async (...given) => {
+    const { files: hashed } = await hasher.hash(...given);
+    return { files: hashed, digest: now[given[1]] };
+  };
   const active = new ActiveSkills({
     app: {
       trust: () => Promise.resolve(trust),
       hasher: { hash },
-      source: {} as never,
+      source,
       ledger: { record: (entry: LedgerEntry) => entries.push(entry) } as never,
       log: (_level, text) => logged.push(text),
     },
