@@ -3,14 +3,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { startCli } from "../../cli/run-cli.ts";
 
-export interface Option {
+interface Option {
   readonly optionId: string;
   readonly kind: string;
   readonly name: string;
 }
 
 /** A permission request as the editor gets it. */
-export interface PermissionRequest {
+interface PermissionRequest {
   readonly toolCall: { readonly title: string; readonly content?: readonly Record<string, unknown>[] };
   readonly subject?: { readonly toolCall: PermissionRequest["toolCall"] };
   readonly title?: string;
