@@ -6,7 +6,7 @@ import type { Subject } from "./grant.ts";
 /** Kinds of capabilities that `--grant` names. */
 export const permissionNames = ["network", "secrets", "project-read", "project-write"] as const;
 
-export type Permission = (typeof permissionNames)[number];
+type Permission = (typeof permissionNames)[number];
 
 /** A grant of the configuration, for machines without a person. */
 export type ConfiguredGrant =
@@ -35,7 +35,7 @@ export function parseGrant(text: string): ConfiguredGrant | undefined {
 }
 
 /** A skill that the process sees, before it is known which bytes it has. */
-export interface SeenSkill {
+interface SeenSkill {
   readonly name: string;
   readonly slug: string;
   readonly isOwn: boolean;

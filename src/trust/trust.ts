@@ -34,7 +34,7 @@ export interface TrustOptions {
 }
 
 /** Terms that a person sets for a grant. */
-export interface GrantTerms {
+interface GrantTerms {
   /** Default: everywhere for a person's own skill that wants no access to the project, else this project. */
   readonly reach?: Reach | undefined;
   /** ISO 8601, UTC. Default: until it is revoked. */
