@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -8,6 +8,7 @@ import { type MockModel, openMockModel } from "./mock-model.ts";
 import { type Editor, openEditor } from "./open-editor.ts";
 import { makePlayground, type Playground } from "./playground.ts";
 import type { RealAgent } from "./real-agents.ts";
+import { writeRunningSkills } from "./running-skills.ts";
 import { wrapper } from "./wrapped-process.ts";
 
 /** The tests of an agent's own tools, which an approved skill lists in `allowed-tools`. */
@@ -67,6 +68,47 @@ export function describeApprovingAgent(agent: RealAgent): void {
       expect(editor.requests).toHaveLength(asked + 1);
     });
 
+    test("skills of a project are read and run after one question each, not again in another process, and with a diff once changed", async () => {
+      const { playground, model, editor, sessionId } = await open(agent);
+      const skills = join(playground.project, ".agents", "skills");
+      await writeRunningSkills(skills, { statusUrl: `${model.url}/v1/models` });
+      await listed(editor, sessionId, "status-fetch");
+      const calls = [
+        { tool: "read_skill_file", input: { name: "status.fetch", path: "SKILL.md" } },
+        { tool: "execute_skill", input: { name: "status.fetch" } },
+      ];
+      const isOurs = (title: unknown): boolean => /^(Run status\.fetch 1|Let the model read)/.test(String(title));
+      const ours = (of: Editor): readonly unknown[] => titles(of).filter(isOurs);
+      editor.answerWith("allow_always", ({ toolCall }) => isOurs(toolCall.title));
+      model.plan([...calls, ...calls]);
+      await editor.prompt(sessionId, "Read and run it twice.");
+      expect(ours(editor)).toEqual([
+        expect.stringContaining("Let the model read the instructions of status.fetch"),
+        expect.stringMatching(/^Run status\.fetch 1\.0\.0 \([0-9a-f]{12}, from this project\): may connect to /),
+      ]);
+      expect(model.results.every((result) => !result.includes("PERMISSION_DENIED"))).toBe(true);
+
+      const again = await openEditor(agent, playground, { modelUrl: model.url });
+      onTestFinished(async () => {
+        await again.close();
+      });
+      const second = await again.openSession();
+      await listed(again, second, "status-fetch");
+      model.plan(calls);
+      await again.prompt(second, "Read and run it.");
+      expect(ours(again)).toEqual([]);
+      expect(model.results.join()).not.toContain("PERMISSION_DENIED");
+      await appendFile(join(skills, "status.fetch", "main.py"), "# More.\n");
+      model.plan(calls.slice(1));
+      again.answerWith("reject_once", ({ toolCall }) => isOurs(toolCall.title));
+      await again.prompt(second, "Run it changed.");
+      expect(ours(again)).toEqual([expect.stringContaining("changed since 1.0.0")]);
+      const asked = again.requests.find(({ toolCall }) => isOurs(toolCall.title));
+      expect(asked?.toolCall.content?.find(({ type }) => type === "diff")).toMatchObject({
+        newText: expect.stringContaining("# More.") as string,
+      });
+    });
+
     test("200 calls over 20 skills ask at most 3 times", async () => {
       const { playground, model, editor, sessionId } = await open(agent);
       const names = Array.from({ length: 20 }, (_, place) => `skill-${place}`);
@@ -117,7 +159,9 @@ async function writeTool({ explicitSkills }: Playground, name: string, tools: st
 }
 
 async function listed(editor: Editor, sessionId: string, name: string): Promise<void> {
-  await editor.until(`the command /${name}`, () => editor.commands(sessionId).some((command) => command.name === name));
+  await editor.until(`the command /${name}`, () =>
+    editor.commands(sessionId).some((command) => command.name.replaceAll(".", "-") === name),
+  );
 }
 
 function titles(editor: Editor): readonly unknown[] {

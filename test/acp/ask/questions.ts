@@ -47,7 +47,7 @@ export const changedQuestion: Question = askAboutSkill({
 
 export const projectQuestion: Question = askAboutProject("/project", { name: "pdf" }, "project");
 
-export interface AskedParams {
+interface AskedParams {
   readonly sessionId: string;
   readonly title?: string;
   readonly toolCall?: Record<string, unknown>;
