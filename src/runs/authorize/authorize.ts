@@ -21,15 +21,14 @@ interface AuthorizeOptions {
 }
 
 /**
- * Lets a run pass, or throws PERMISSION_DENIED; returns by what it is allowed. People are asked about the calls of other skills that its
- * code can make, too, because no time limit runs yet; a call that is refused is an error in that code when it makes it.
+ * Lets a run pass, or throws PERMISSION_DENIED. People are asked about the calls of other skills that its code can make, too, because no
+ * time limit runs yet; a call that is refused is an error in that code when it makes it.
  */
-export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
+export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<void> {
   const { trust, signal, once } = options;
   const asker = askerOf(caller);
   const { code: refusal } = trust.policyFor(asker.directory);
   if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
-  let by = "sandbox";
   for await (const { request, isCall } of requestsOf(spec, caller, options)) {
     const key = keyOf(request);
     if (once.has(key)) continue;
@@ -37,15 +36,13 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
     const authorization = await trust.authorize(request, asker, signal);
     if (!authorization.allowed && !isCall) throw denied(authorization);
     if (authorization.allowed && authorization.by === "once") once.add(key);
-    if (authorization.allowed && !isCall) ({ by } = authorization);
   }
-  return by;
 }
 
 /** What `authorize` would do, without asking. */
 export type ExpectedAuthorization = Authorization | { readonly allowed: "ask"; readonly question: string };
 
-/** Whether a run would pass; calls of other skills are decided when its code makes them. */
+/** Whether a run would pass, and by what the first of its skills is allowed; calls of other skills are decided when its code makes them. */
 export async function expectAuthorization(
   spec: RunSpec,
   caller: RunCaller,
@@ -55,15 +52,20 @@ export async function expectAuthorization(
   const asker = askerOf(caller);
   const { code: refusal } = trust.policyFor(asker.directory);
   if (refusal !== undefined) return { allowed: false, ...refusal };
+  let by: string | undefined;
   for await (const { request, isCall } of requestsOf(spec, caller, options)) {
     if (isCall) break;
     const decided = await trust.decide(request, asker);
+    if (decided?.allowed === true) {
+      by ??= decided.by;
+      continue;
+    }
     if (decided !== undefined) return decided;
     const question = await trust.questionFor(request, asker);
     if (question !== undefined) return { allowed: "ask", question: question.title };
     return await trust.authorize(request, { ...asker, ask: undefined }, options.signal);
   }
-  return { allowed: true, by: "sandbox" };
+  return { allowed: true, by: by ?? "sandbox" };
 }
 
 /** A call of one skill by another one's code, or by code that the model wrote. */
@@ -72,7 +74,7 @@ interface SkillCall {
   readonly skill: Skill;
 }
 
-/** The run itself, then the calls that its code can make, each once. */
+/** The run itself, the skills that it mounts, then the calls that its code can make, each once. */
 async function* requestsOf(
   spec: RunSpec,
   caller: RunCaller,
@@ -87,12 +89,21 @@ async function* requestsOf(
     return known;
   };
   const own = spec.skill && find(spec.skill);
+  for (const mount of spec.mounts) digests.set(find(mount), Promise.resolve(mount.digest));
   if (own !== undefined && spec.skill !== undefined) {
-    digests.set(own, Promise.resolve(spec.skill.digest));
     // What the run gets is what its spec says.
     const needs = { ...noCapabilities, ...spec.needs };
     const version = { skill: own, digest: spec.skill.digest };
     yield { request: trustRequest(version, caller, { about: "run", needs, calledBy, signal }), isCall: false };
+  }
+  const callingOf = async (by: Skill | undefined): Promise<CallingSkill | undefined> =>
+    by && { name: by.name, digest: await digestOf(by), isOwn: caller.skills.isOwn(by) };
+  // Their code becomes part of the run without a call.
+  for (const mount of spec.mounts) {
+    const skill = find(mount);
+    if (skill === own) continue;
+    const about = { about: "run", needs: noCapabilities, calledBy: await callingOf(own), signal } as const;
+    yield { request: trustRequest({ skill, digest: mount.digest }, caller, about), isCall: false };
   }
   const calls: SkillCall[] = spec.brokered.map((brokered) => ({ by: own, skill: find(brokered) }));
   const seen = new Set<Skill>();
@@ -103,9 +114,8 @@ async function* requestsOf(
     }
     const needs = needsOf(skill);
     if (isNothing(needs)) continue;
-    const calling = by && { name: by.name, digest: await digestOf(by), isOwn: caller.skills.isOwn(by) };
     const digest = await digestOf(skill);
-    const about = { about: "run", needs, calledBy: calling, signal } as const;
+    const about = { about: "run", needs, calledBy: await callingOf(by), signal } as const;
     yield { request: trustRequest({ skill, digest }, caller, about), isCall: true };
   }
 }

@@ -160,6 +160,26 @@ test("code of a model that calls a mounted skill needs the approval of that skil
   expect(asked.map(({ title }) => title)).toEqual([expect.not.stringContaining("called by")]);
 });
 
+test("a skill that is blocked cannot be mounted by code either", async () => {
+  const { call } = await openRunner(actionSkill("deploy"), () => returned, { policy: { runs: "ask" } });
+  await refusal(call("execute_skill", { name: "deploy" }, { ask: person("block").ask }));
+  const code = { language: "python", code: "", mount_skills: ["deploy"] };
+  expect(await refusal(call("run_code", code, { ask: person("trust").ask }))).toMatchObject({
+    code: "PERMISSION_DENIED",
+    message: "The user blocked the skill deploy.",
+  });
+});
+
+test("where a policy demands an approval of every run, code that mounts a skill needs that of the skill", async () => {
+  const { call } = await openRunner(actionSkill("deploy"), () => returned, { policy: { runs: "ask" } });
+  const { ask, asked } = person("trust");
+  const code = { language: "python", code: "", mount_skills: ["deploy"] };
+  expect(await refusal(call("run_code", code))).toMatchObject({ code: "PERMISSION_DENIED" });
+  await call("run_code", code, { ask });
+  await call("execute_skill", { name: "deploy" }, { ask });
+  expect(asked).toHaveLength(1);
+});
+
 test("a policy without scripts refuses all code, of skills and of models", async () => {
   const code = { why: "The policy denies running code.", hint: "Ask." };
   const { call } = await openRunner(actionSkill("deploy"), () => returned, { policy: { code } });
