@@ -200,8 +200,8 @@ class PersonalTrust implements Trust {
 
   async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
     const { projectOf, store, configured } = this.#options;
-    // Of the skill: another directory of the session may be another project.
     const policy = this.policyFor(asker.directory);
+    // Of the skill: another directory of the session may be another project.
     const project = projectOf(directoryOf(skill.source), policy.worktrees);
     const key = JSON.stringify(["read", project]);
     const scope = { project };
@@ -209,9 +209,8 @@ class PersonalTrust implements Trust {
     const decide = async (): Promise<Authorization | undefined> => {
       const refusal = policy.denies(skill, toStored({}));
       if (refusal !== undefined) return { allowed: false, ...refusal };
+      if (await this.#isBlocked(skill, await this.#stored(asker, policy), policy)) return blocked(skill);
       if (skill.isOwn) return { allowed: true, by: "own" };
-      const approvals = await store.read(scope);
-      if (approvals.blocks.some((block) => blocks(block, skill))) return blocked(skill);
       const session = this.#sessions.get(asker.owner);
       if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
       if (policy.reads === "allow") return { allowed: true, by: "policy" };
@@ -219,8 +218,8 @@ class PersonalTrust implements Trust {
       if (session?.projects.has(project) === true || session?.readable.has(project) === true)
         return { allowed: true, by: "session" };
       if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
-      if (approvals.trusted !== undefined && reachIndex(policy.approvals) >= reachIndex("project"))
-        return { allowed: true, by: "project" };
+      const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
+      if (isLasting && (await store.read(scope)).trusted !== undefined) return { allowed: true, by: "project" };
       return session?.refused.has(key) === true ? unreadable(skill, "The user answered: not now.") : undefined;
     };
 

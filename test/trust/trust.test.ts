@@ -353,6 +353,18 @@ describe("skills that came with a project", () => {
   });
 });
 
+test.each([
+  ["one of the person's own", subject],
+  ["one of a further directory of the session", { ...subject, isOwn: false, source: "/work/other/.agents/skills" }],
+])("a skill that a person blocked when it was to run is not read by models either: %s", async (_, skill) => {
+  const { trust } = openTrust();
+  await trust.authorize(requestOf({ subject: skill }), personWith("block"), signal);
+  expect(await trust.mayRead(skill, personWith("trust"), signal)).toMatchObject({
+    allowed: false,
+    why: expect.stringContaining("The user blocked the skill deploy") as string,
+  });
+});
+
 test("every question, answer and refusal is recorded", async () => {
   const { trust, events } = openTrust();
   await trust.authorize(requestOf(), personWith("not-now"), signal);
