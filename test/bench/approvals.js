@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { diskApprovals } from "../../dist/trust/disk/disk-approvals.js";
 import { allows } from "../../dist/trust/grant.js";
 import { grantOf } from "../trust/disk/grants.js";
+import { measureApprovedRuns } from "./approved-runs.js";
 import { alternate, summarise, summariseRatio } from "./measure.js";
 
 /** @import { Bench } from "./main.js" */
@@ -71,6 +72,7 @@ export async function measureApprovals({ folder }) {
       ...figure("store", "write"),
       floor: { is: "writing, syncing and renaming the same file", value: summarise(times.write) },
     },
+    ...(await measureApprovedRuns(folder)),
   ];
 }
 

@@ -387,3 +387,24 @@ test("an argument called __proto__ is plain data and pollutes no prototype", asy
   }
   expect({}).not.toHaveProperty("polluted");
 });
+
+test("code cannot mount the files of skills that came with a project before the user trusts it", async () => {
+  const runs: SandboxRun[] = [];
+  const skills = { ...agentSkill("pdf"), ...actionSkill("a.b", '[permissions]\nnetwork = ["https://api.example"]') };
+  const { call } = await openRunner(
+    skills,
+    ({ run }) => {
+      runs.push(run);
+      return { type: "returned", value: null };
+    },
+    { roots: [{ path: "/skills", origin: "project" }] },
+  );
+  expect(await refusal(call("run_code", { ...python, mount_skills: ["pdf"] }))).toMatchObject({
+    code: "PERMISSION_DENIED",
+    message: expect.stringContaining("its instructions cannot be read") as string,
+  });
+  expect(runs).toEqual([]);
+  // A stub shows nothing of the skill behind it.
+  await call("run_code", { ...python, mount_skills: ["a.b"] });
+  expect(runs).toHaveLength(1);
+});

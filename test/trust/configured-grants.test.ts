@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { noCapabilities } from "../../src/trust/capabilities.ts";
 import { createConfiguredGrants, parseGrant } from "../../src/trust/configured-grants.ts";
 
-const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 });
+const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });
 const wants = { ...noCapabilities, network: ["https://api.example"], project: "write" as const };
 const seen = { name: "deploy", slug: "deploy", isOwn: true, directory: "/own/deploy" };
 const versionOf = (digest: string, isOwn = true) => ({

@@ -6,7 +6,7 @@ import { allows } from "../../src/trust/grant.ts";
 import type { Wish } from "../../src/trust/grant.ts";
 import { grantOf } from "./grant-of.ts";
 
-const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 });
+const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });
 const digest = hex.map((digits) => `sha256:${digits}`);
 const words = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 4 });
 const capabilities: fc.Arbitrary<Capabilities> = fc.record(
@@ -27,10 +27,11 @@ const wish: fc.Arbitrary<Wish> = fc.record({
 });
 
 function grantFor({ subject, wants, calledBy }: Wish, expires?: string) {
+  const { isolation, ...rest } = wants;
   return grantOf(1, {
     skill: subject.name,
     digest: subject.digest,
-    capabilities: { ...wants, network: [...wants.network], secrets: [...wants.secrets], tools: [...wants.tools] },
+    capabilities: { ...rest, ...(isolation !== undefined && { isolation }) },
     ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
     ...(expires !== undefined && { expires }),
   });
