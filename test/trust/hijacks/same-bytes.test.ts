@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../secrets/temporary-directory.ts";
 import { openAttackedWorld, ownRoot, projectRoot } from "./attacked-world.ts";
 import { layouts } from "./layouts.ts";
 
-const [{ files } = { files: {} }] = layouts;
+const files = layouts[0]?.files ?? {};
 
 function at(directory: string): Record<string, string> {
   return Object.fromEntries(Object.entries(files).map(([file, text]) => [`${directory}/${file}`, text]));
