@@ -24,7 +24,6 @@ export interface Subject {
   readonly directory: string;
   /** For a skill that was fetched: from where, and which commit. */
   readonly origin?: { readonly source: string; readonly commit: string } | undefined;
-  /** An SPDX expression, or undefined if it has none. */
   /**
    * SPDX expression, `unknown` or `unspecified`; a function, because it reads the skill's license files: called only where a policy has
    * rules about licenses. Without it: `unspecified`.

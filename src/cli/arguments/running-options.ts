@@ -14,7 +14,7 @@ export const running = {
     type: "string",
     multiple: true,
     value: "NAME@DIGEST|PATH",
-    help: "Without a person: allow what exactly this skill requests, or what models read of the project PATH. Repeatable.",
+    help: "Where there is nobody to ask: allow all that exactly this skill requests, or let models read the skills of the project PATH. Repeatable.",
   },
   "secrets-file": {
     type: "string",

@@ -1,10 +1,13 @@
 import path from "node:path";
 import { openApp } from "../../../app.ts";
 import { localOwner } from "../../../caller.ts";
+import type { LedgerEntry } from "../../../ledger/ledger.ts";
 import { readOptions } from "../../../options.ts";
-import type { CallingSkill } from "../../../trust/authorization.ts";
+import type { Asker, CallingSkill } from "../../../trust/authorization.ts";
 import { isNothing } from "../../../trust/capabilities.ts";
+import type { PolicyRefusal } from "../../../trust/policy/policy.ts";
 import { askAboutSkill, shortDigest } from "../../../trust/question.ts";
+import type { Trust } from "../../../trust/trust.ts";
 import { parseUntil } from "../../arguments/since.ts";
 import { usageError } from "../../command.ts";
 import { openProcessLog } from "../../open-log.ts";
@@ -14,64 +17,75 @@ import type { InstalledVersion } from "./find-installed.ts";
 
 /** Allows one version of a skill, or trusts a project, as a person's answer would. */
 export async function grantApproval(given: Approving): Promise<number> {
-  const { options, terminal } = given;
+  const { options, ledger, terminal } = given;
   const app = openApp(readOptions({ log: openProcessLog() }, { home: terminal.home }));
+  let granted: Granted;
   try {
     const trust = await app.trust();
-    const directory = path.resolve(terminal.cwd, options.cwd ?? ".");
-    const asker = { owner: localOwner, directory, door: "cli" };
-    if (options.project === true) {
-      const authorization = await trust.trustProject(directory, asker);
-      terminal.tell(
-        authorization.allowed
-          ? `models may read the skills that came with ${directory}`
-          : `${authorization.why} ${authorization.hint}`,
-      );
-      if (options.json === true) await terminal.printJson({ allowed: authorization.allowed, project: directory });
-      return authorization.allowed ? 0 : 1;
-    }
-    const version = await versionNamed(given.targets[0] ?? "", given);
-    const request = version.request(await callingSkill(options["called-by"], given));
-    const { subject, wants } = request;
-    if (isNothing(wants) && trust.policyFor(directory).runs === "sandbox") {
-      terminal.tell(`${subject.name} ${subject.version} requests nothing beyond its sandbox: it needs no approval`);
-      return 0;
-    }
-    const expires =
-      options.expires === undefined
-        ? undefined
-        : new Date(parseUntil("--expires", options.expires, Date.now())).toISOString();
-    const reach = options.scope;
-    const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach, expires });
-    // Approvals for a session only, as a policy may demand, mean nothing here.
-    const id = authorization.allowed && authorization.by.startsWith("grant_") ? authorization.by : undefined;
-    if (!authorization.allowed || id === undefined) {
-      terminal.tell(
-        authorization.allowed
-          ? `the policy lets you approve ${subject.name} only when it asks; acp-skills policy explain ${subject.name} shows why`
-          : `${authorization.why} ${authorization.hint}`,
-      );
-      return 1;
-    }
-    const { name: skill, digest } = subject;
-    given.ledger.record({
-      at: Date.now(),
-      event: "grant",
-      tool: "approvals",
-      skill,
-      version: subject.version,
-      digest,
-      outcome: "allowed",
-      grant: id,
-      door: "cli",
-    });
-    const { title } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
-    terminal.tell(`granted ${id}: ${title.replace(/^Run /, "")}`);
-    if (options.json === true) await terminal.printJson({ id, skill, version: subject.version, digest });
-    return 0;
+    const asker = { owner: localOwner, directory: path.resolve(terminal.cwd, options.cwd ?? "."), door: "cli" };
+    granted = await (options.project === true ? grantProject(trust, asker) : grantSkill(trust, asker, given));
   } finally {
     await app.close();
   }
+  const { told, entry, shown } = granted;
+  if (entry !== undefined)
+    ledger.record({ at: Date.now(), event: "grant", tool: "approvals", outcome: "allowed", door: "cli", ...entry });
+  terminal.tell(told);
+  if (options.json === true) await terminal.printJson(shown);
+  return shown.allowed ? 0 : 1;
+}
+
+interface Granted {
+  readonly told: string;
+  /** Absent where nothing was granted. */
+  readonly entry?: Pick<LedgerEntry, "skill" | "version" | "digest" | "grant" | "about">;
+  /** What `--json` prints. */
+  readonly shown: { readonly allowed: boolean } & Readonly<Record<string, unknown>>;
+}
+
+type AtTerminal = Asker & { readonly directory: string };
+
+async function grantProject(trust: Trust, asker: AtTerminal): Promise<Granted> {
+  const { directory: project } = asker;
+  const authorization = await trust.trustProject(project, asker);
+  if (!authorization.allowed) return refused({ project }, authorization);
+  const told = `models may read the skills that came with ${project}`;
+  return { told, entry: { about: told }, shown: { allowed: true, project } };
+}
+
+async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Promise<Granted> {
+  const { options, targets } = given;
+  const installed = await versionNamed(targets[0] ?? "", given);
+  const request = installed.request(await callingSkill(options["called-by"], given));
+  const { subject, wants } = request;
+  const { name: skill, version, digest } = subject;
+  const named = { skill, version, digest };
+  if (isNothing(wants) && trust.policyFor(asker.directory).runs === "sandbox") {
+    const told = `${skill} ${version} requests nothing beyond its sandbox: it needs no approval`;
+    return { told, shown: { allowed: true, id: null, ...named } };
+  }
+  const expires =
+    options.expires === undefined
+      ? undefined
+      : new Date(parseUntil("--expires", options.expires, Date.now())).toISOString();
+  const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach: options.scope, expires });
+  if (!authorization.allowed) return refused(named, authorization);
+  const id = authorization.by;
+  // Approvals for a session only, as a policy may demand, mean nothing here.
+  if (!id.startsWith("grant_")) {
+    const why = `The policy lets you approve ${skill} only when it asks.`;
+    return refused(named, { why, hint: `acp-skills policy explain ${skill} shows which rule decides.` });
+  }
+  const { title } = askAboutSkill({ ...request, lookAlike: request.lookAlike?.(), reach: "everywhere" });
+  return {
+    told: `granted ${id}: ${title.replace(/^Run /, "")}`,
+    entry: { ...named, grant: id },
+    shown: { allowed: true, id, ...named },
+  };
+}
+
+function refused(what: Readonly<Record<string, unknown>>, { why, hint }: PolicyRefusal): Granted {
+  return { told: `${why} ${hint}`, shown: { allowed: false, ...what, why, hint } };
 }
 
 /** `NAME` or `NAME@DIGEST`. Throws INVALID_OPTIONS if the installed skill has other bytes. */

@@ -98,9 +98,24 @@ describe("acp-skills approvals", () => {
     });
   });
 
+  test("--json tells also that nothing is to be approved, or that a policy is against it", async () => {
+    expect(JSON.parse((await approvals("grant", "plain", "--json")).stdout)).toMatchObject({
+      allowed: true,
+      id: null,
+      skill: "plain",
+    });
+    project.write("acp-skills.policy.json", '{ "approvals": "session" }');
+    const { code, stdout } = await approvals("grant", "deploy", "--json");
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { allowed: false, skill: "deploy", why: expect.stringContaining("only when it asks") as string },
+    ]);
+  });
+
   test("--project lets models read the skills of the project, until that is revoked", async () => {
     expect(await approvals("grant", "--project")).toMatchObject({ code: 0 });
     expect(await listed()).toMatchObject([{ type: "trusted-project", project: project.directory }]);
+    expect((await cli("ledger")).stdout).toMatch(/grant .*models may read the skills that came with/);
     expect(await approvals("revoke", "--project")).toMatchObject({ code: 0 });
     expect(await approvals("revoke", "--project")).toMatchObject({ code: 1 });
     expect(await listed()).toEqual([]);
