@@ -21,10 +21,6 @@ export function onlyPolicy(what: string): Refusal {
   };
 }
 
-export function refusedBefore(request: TrustRequest): Refusal {
-  return refusalOf(request, { answer: "not-now" });
-}
-
 export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
   const { subject, needs, calledBy } = request;
   if (reply.answer === "block") return blocked(subject);
@@ -46,7 +42,8 @@ export function unreadable({ name }: Pick<Subject, "name">, why: string): Refusa
 }
 
 export function whyRefused(reply: Reply): string {
-  if (reply.answer !== undefined) return "The user answered: not now.";
+  if (reply.answer !== undefined)
+    return reply.answer === "block" ? "The user blocked it." : "The user answered: not now.";
   switch (reply.missing) {
     case "nobody":
       return "There is nobody to ask here.";

@@ -1,5 +1,6 @@
 import { LimitedMap } from "../base/limited-map.ts";
 import type { Grant } from "./grant.ts";
+import type { Reply } from "./question.ts";
 
 /** What was decided in one session. */
 export interface SessionTrust {
@@ -8,8 +9,8 @@ export interface SessionTrust {
   readonly projects: Set<string>;
   /** Directories of skills that a person invoked. */
   readonly consents: Set<string>;
-  /** Questions that were refused, and projects that may be read, until the next prompt. */
-  readonly refused: LimitedMap<string, true>;
+  /** Questions that were refused, with the replies, and projects that may be read, until the next prompt. */
+  readonly refused: LimitedMap<string, Reply>;
   readonly readable: Set<string>;
 }
 

@@ -12,7 +12,7 @@ import type { Policy } from "./policy/policy.ts";
 import { askAboutProject, askAboutSkill } from "./question.ts";
 import type { Question, Reply } from "./question.ts";
 import { isWithin, least, reachIndex, reachOf } from "./reach.ts";
-import { blocked, onlyPolicy, refusalOf, refusedBefore, unreadable, whyRefused } from "./refusals.ts";
+import { blocked, onlyPolicy, refusalOf, unreadable, whyRefused } from "./refusals.ts";
 import { SessionTrusts } from "./session-trust.ts";
 import { standingsOf } from "./standings.ts";
 import type { Standing, StandingSkill } from "./standings.ts";
@@ -133,7 +133,8 @@ class PersonalTrust implements Trust {
       const grant = stored.flatMap(({ grants, project }) => (isWithin(policy, project) ? grants : [])).find(isAllowed);
       if (grant !== undefined) return { allowed: true, by: grant.id };
     }
-    return session?.refused.has(keyOf(request)) === true ? refusedBefore(request) : undefined;
+    const refused = session?.refused.get(keyOf(request));
+    return refused && refusalOf(request, refused);
   }
 
   async questionFor(request: FullTrustRequest, asker: Asker): Promise<Question | undefined> {
@@ -220,7 +221,8 @@ class PersonalTrust implements Trust {
       if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
       const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
       if (isLasting && (await store.read(scope)).trusted !== undefined) return { allowed: true, by: "project" };
-      return session?.refused.has(key) === true ? unreadable(skill, "The user answered: not now.") : undefined;
+      const refused = session?.refused.get(key);
+      return refused && unreadable(skill, whyRefused(refused));
     };
 
     const keep = async (reply: Reply): Promise<Authorization> => {
@@ -394,7 +396,7 @@ class PersonalTrust implements Trust {
     if (reply.answer === undefined && (reply.missing === "nobody" || reply.missing === "cancelled")) return;
     const { refused } = this.#sessions.of(asker.owner);
     if (reply.answer !== "block") {
-      refused.set(key, true);
+      refused.set(key, reply);
       return;
     }
     const { name, isOwn } = subject;
@@ -404,7 +406,7 @@ class PersonalTrust implements Trust {
       ...approvals,
       blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
     }));
-    if (!isStored) refused.set(key, true);
+    if (!isStored) refused.set(key, reply);
   }
 }
 

@@ -187,6 +187,15 @@ describe("an answer", () => {
     expect(await trust.authorize(newer, person, signal)).toMatchObject({ allowed: true });
   });
 
+  test("a question that was not answered in time is not asked again in that turn, and the reason stays the same", async () => {
+    const { trust } = openTrust();
+    const person = personWith({ missing: "timeout" }, "trust");
+    const refused = { allowed: false, why: expect.stringContaining("The user did not answer in time.") as string };
+    expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
+    expect(await trust.authorize(requestOf(), person, signal)).toMatchObject(refused);
+    expect(person.asked).toHaveLength(1);
+  });
+
   test.each(["cancelled", "timeout", "failed"] as const)("%s: allows nothing", async (missing) => {
     const { trust, store } = openTrust();
     const person = personWith({ missing, detail: "no such option" });

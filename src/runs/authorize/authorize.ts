@@ -21,14 +21,15 @@ interface AuthorizeOptions {
 }
 
 /**
- * Lets a run pass, or throws PERMISSION_DENIED. People are asked about the calls of other skills that its code can make, too, because no
- * time limit runs yet; a call that is refused is an error in that code when it makes it.
+ * Lets a run pass, or throws PERMISSION_DENIED; returns by what its skill is allowed. People are asked about the calls of other skills that
+ * its code can make, too, because no time limit runs yet; a call that is refused is an error in that code when it makes it.
  */
-export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<void> {
+export async function authorize(spec: RunSpec, caller: RunCaller, options: AuthorizeOptions): Promise<string> {
   const { trust, signal, once } = options;
   const asker = askerOf(caller);
   const { code: refusal } = trust.policyFor(asker.directory);
   if (refusal !== undefined) throw denied({ allowed: false, ...refusal });
+  let by: string | undefined;
   for await (const { request, isCall } of requestsOf(spec, caller, options)) {
     const key = keyOf(request);
     if (once.has(key)) continue;
@@ -36,7 +37,9 @@ export async function authorize(spec: RunSpec, caller: RunCaller, options: Autho
     const authorization = await trust.authorize(request, asker, signal);
     if (!authorization.allowed && !isCall) throw denied(authorization);
     if (authorization.allowed && authorization.by === "once") once.add(key);
+    if (authorization.allowed && !isCall) by ??= authorization.by;
   }
+  return by ?? "sandbox";
 }
 
 /** What `authorize` would do, without asking. */
