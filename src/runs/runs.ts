@@ -1,9 +1,8 @@
 import { setMaxListeners } from "node:events";
-import type { CallingSkill } from "../trust/authorization.ts";
 import type { ConfiguredGrants } from "../trust/configured-grants.ts";
 import type { Trust } from "../trust/trust.ts";
 import type { Snapshot } from "../skills/skill.ts";
-import { authorize, expectAuthorization } from "./authorize/authorize.ts";
+import { authorize, callersOf, expectAuthorization } from "./authorize/authorize.ts";
 import type { AllowedOnce, ExpectedAuthorization } from "./authorize/authorize.ts";
 import { createGrantPins } from "./authorize/pin-grants.ts";
 import { executeRun } from "./execute/execute-run.ts";
@@ -20,7 +19,7 @@ import { createHistory } from "./record/run-recorder.ts";
 import type { RunCaller } from "./run-caller.ts";
 import { createRunQueue } from "./run-queue.ts";
 import type { RunQueueOptions } from "./run-queue.ts";
-import type { RunSpec, SkillVersion } from "./run-spec.ts";
+import type { RunSpec } from "./run-spec.ts";
 import type { RunStore } from "./store/run-store.ts";
 
 type RunRequest = ({ readonly type: "skill" } & SkillRunRequest) | ({ readonly type: "code" } & CodeRunRequest);
@@ -142,14 +141,10 @@ class StagedRuns implements Runs {
       throw error;
     }
     const { trust } = this.#options;
-    const calledBy = outer.skill && callingSkill(outer.skill, caller);
+    const calledBy = callersOf(outer, caller);
     return await this.#recorded({ spec, caller, signal, once }, async (run) => {
       await authorize(spec, caller, { trust, signal, calledBy, once });
       return await executeRun(run, this.#environment, nesting);
     });
   }
-}
-
-function callingSkill({ name, slug, version, digest }: SkillVersion, { skills }: RunCaller): CallingSkill {
-  return { name, digest, isOwn: skills.isOwn(skills.find(slug, version).skill) };
 }

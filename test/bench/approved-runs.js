@@ -65,8 +65,7 @@ export async function measureApprovedRuns(folder) {
   });
   const spec = await planSkillRun({ runId: "run_0000000000", caller, signal }, { name: "deploy" });
   const check = async () => {
-    const by = await authorize(spec, { ...caller, ask: undefined }, { trust, signal, once: new Set() });
-    if (!by.startsWith("grant_")) throw new Error(`Allowed by ${by}.`);
+    await authorize(spec, { ...caller, ask: undefined }, { trust, signal, once: new Set() });
   };
   await authorize(spec, caller, { trust, signal, once: new Set() });
 

@@ -6,7 +6,7 @@ import type { Trust } from "../../trust/trust.ts";
 import { checkDeclared } from "../plan/check-declared.ts";
 import { presentDependenciesOf } from "../plan/dependencies.ts";
 import type { RunCaller } from "../run-caller.ts";
-import type { RunSpec } from "../run-spec.ts";
+import type { RunSpec, SkillVersion } from "../run-spec.ts";
 import { askerOf, needsOf, trustRequest } from "./trust-request.ts";
 
 /** What was allowed for one run, and the runs of skills that it calls, only. */
@@ -15,8 +15,8 @@ export type AllowedOnce = Set<string>;
 interface AuthorizeOptions {
   readonly trust: Pick<Trust, "authorize" | "decide" | "policyFor" | "questionFor">;
   readonly signal: AbortSignal;
-  /** The skill whose code calls this one. */
-  readonly calledBy?: CallingSkill | undefined;
+  /** Whose code calls this skill, see `callersOf`. Default: people and models. */
+  readonly calledBy?: readonly Caller[];
   readonly once: AllowedOnce;
 }
 
@@ -71,9 +71,26 @@ export async function expectAuthorization(
   return { allowed: true, by: by ?? "sandbox" };
 }
 
-/** A call of one skill by another one's code, or by code that the model wrote. */
+/** A skill; undefined for code that the model wrote. */
+type Caller = CallingSkill | undefined;
+
+/**
+ * Whose code makes the calls of a run: that of its skill or of the model, and of each mounted skill that came with a project, because
+ * that code runs in the same process. A call must be allowed to all of them.
+ */
+export function callersOf({ skill: own, mounts }: RunSpec, { skills }: Pick<RunCaller, "skills">): readonly Caller[] {
+  const toCaller = ({ name, slug, version, digest }: SkillVersion): CallingSkill => ({
+    name,
+    digest,
+    isOwn: skills.isOwn(skills.find(slug, version).skill),
+  });
+  const foreign = mounts.filter(({ slug }) => slug !== own?.slug).map(toCaller);
+  return [own && toCaller(own), ...foreign.filter(({ isOwn }) => !isOwn)];
+}
+
+/** A call of a skill that code can make. */
 interface SkillCall {
-  readonly by: Skill | undefined;
+  readonly by: () => Promise<readonly Caller[]>;
   readonly skill: Skill;
 }
 
@@ -81,7 +98,7 @@ interface SkillCall {
 async function* requestsOf(
   spec: RunSpec,
   caller: RunCaller,
-  { signal, calledBy }: AuthorizeOptions,
+  { signal, calledBy: outer = [undefined] }: AuthorizeOptions,
 ): AsyncGenerator<{ readonly request: FullTrustRequest; readonly isCall: boolean }, void> {
   const digests = new Map<Skill, Promise<string>>();
   const find = ({ slug, version }: { readonly slug: string; readonly version: string }): Skill =>
@@ -97,29 +114,38 @@ async function* requestsOf(
     // What the run gets is what its spec says.
     const needs = { ...noCapabilities, ...spec.needs };
     const version = { skill: own, digest: spec.skill.digest };
-    yield { request: trustRequest(version, caller, { about: "run", needs, calledBy, signal }), isCall: false };
+    for (const calledBy of outer)
+      yield { request: trustRequest(version, caller, { about: "run", needs, calledBy, signal }), isCall: false };
   }
-  const callingOf = async (by: Skill | undefined): Promise<CallingSkill | undefined> =>
-    by && { name: by.name, digest: await digestOf(by), isOwn: caller.skills.isOwn(by) };
+  const callers = callersOf(spec, caller);
   // Their code becomes part of the run without a call.
   for (const mount of spec.mounts) {
     const skill = find(mount);
     if (skill === own) continue;
-    const about = { about: "run", needs: noCapabilities, calledBy: await callingOf(own), signal } as const;
+    const about = { about: "run", needs: noCapabilities, calledBy: callers[0], signal } as const;
     yield { request: trustRequest({ skill, digest: mount.digest }, caller, about), isCall: false };
   }
-  const calls: SkillCall[] = spec.brokered.map((brokered) => ({ by: own, skill: find(brokered) }));
+  const calls: SkillCall[] = spec.brokered.map((brokered) => ({
+    by: () => Promise.resolve(callers),
+    skill: find(brokered),
+  }));
   const seen = new Set<Skill>();
   for (const { by, skill } of calls) {
     if (!seen.has(skill)) {
       seen.add(skill);
-      calls.push(...presentDependenciesOf(skill, caller.skills).map((called) => ({ by: skill, skill: called })));
+      const by = async (): Promise<readonly Caller[]> => [
+        { name: skill.name, digest: await digestOf(skill), isOwn: caller.skills.isOwn(skill) },
+      ];
+      calls.push(...presentDependenciesOf(skill, caller.skills).map((called) => ({ by, skill: called })));
     }
     const needs = needsOf(skill);
     if (isNothing(needs)) continue;
     const digest = await digestOf(skill);
-    const about = { about: "run", needs, calledBy: await callingOf(by), signal } as const;
-    yield { request: trustRequest({ skill, digest }, caller, about), isCall: true };
+    for (const calledBy of await by())
+      yield {
+        request: trustRequest({ skill, digest }, caller, { about: "run", needs, calledBy, signal }),
+        isCall: true,
+      };
   }
 }
 

@@ -219,3 +219,35 @@ test("a spec that asks for more than the skill of its digest declares is not cov
     message: expect.stringContaining("connect to evil.example") as string,
   });
 });
+
+test("code of a project that is mounted beside a skill with capabilities needs the approval of its own calls", async () => {
+  const { call, context } = await openRunner(
+    {
+      ...actionSkill("deploy", '[permissions]\nnetwork = ["https://api.example"]'),
+      ...Object.fromEntries(
+        Object.entries(actionSkill("helper")).map(([path, text]) => [path.replace("/skills", "/project"), text]),
+      ),
+    },
+    async ({ run, callSkill }) => {
+      if (run.brokered.length === 0) return { type: "returned", value: "deployed" };
+      return { type: "returned", value: await callSkill("deploy", {}).catch((error: unknown) => String(error)) };
+    },
+    {
+      roots: [
+        { path: "/skills", origin: "user" },
+        { path: "/project", origin: "project" },
+      ],
+    },
+  );
+  const { ask, asked } = person("trust");
+  await call("execute_skill", { name: "deploy" }, { ask });
+  const code = { language: "python", code: "", mount_skills: ["deploy", "helper"] };
+  expect(await call("run_code", code, { ...context, door: "cli" })).toMatchObject({
+    output: expect.stringContaining("The skill deploy, called by helper, needs approval") as string,
+  });
+  expect(await call("run_code", code, { door: "cli", ask })).toMatchObject({ output: "deployed" });
+  expect(asked.map(({ title }) => title)).toEqual([
+    expect.stringMatching(/may connect to api\.example$/),
+    expect.stringMatching(/; called by helper \([0-9a-f]{12}\)$/),
+  ]);
+});
