@@ -14,6 +14,7 @@ export function fakeService(methods: Partial<ServiceConnection> = {}): SkillServ
     listPassed: nothing,
     invoke: () => undefined,
     turnBegan: nothing,
+    decidesRun: () => undefined,
     decideUse: () => undefined,
     useAllowed: nothing,
     useAnswered: () => false,

@@ -5,7 +5,7 @@
 //   commands A B …     its list of commands        raw TEXT       TEXT as a line, unchanged
 //   die CODE           ends with this exit code    kill SIGNAL    ends itself by this signal
 //   silent             never answers this prompt      tool NAME JSON   calls a tool of the MCP server "skills" and says the result
-//   permit NAME        asks for permission to call the tool NAME of that server, and says the response
+//   permit NAME JSON   asks for permission to call the tool NAME of that server with JSON, and says the response
 //   use JSON           asks for permission for a tool call of its own with these fields, and says the response
 //
 // Sentences are separated by "; ". Command-line arguments change its behaviour:
@@ -160,17 +160,14 @@ async function obey(sessionId, sentence, prompt) {
       say(sessionId, await callTool(sessionId, name, JSON.parse(json.join(" ") || "{}")));
       return true;
     }
-    case "permit":
-      say(
-        sessionId,
-        JSON.stringify(
-          await askPermission(sessionId, {
-            toolCallId: "call",
-            ...{ name: `mcp__skills__${argument}`, title: argument, kind: "other", rawInput: {} },
-          }),
-        ),
-      );
+    case "permit": {
+      const [name = "", ...json] = rest;
+      /** @type {unknown} */
+      const rawInput = JSON.parse(json.join(" ") || "{}");
+      const fields = { toolCallId: "call", name: `mcp__skills__${name}`, title: name, kind: "other", rawInput };
+      say(sessionId, JSON.stringify(await askPermission(sessionId, fields)));
       return true;
+    }
     case "use": {
       /** @type {unknown} */
       const given = JSON.parse(argument);

@@ -28,7 +28,9 @@ test("asks the user before a run that may connect to a host, and runs it in the 
   await skillsArrive;
   await ask("session/prompt", call('tool execute_skill {"name":"web.fetch","args":{}}'));
   const asked = trace.findIndex((line) => line.includes('"tool_call"'));
-  expect(trace.slice(asked).filter((line) => !line.startsWith("! "))).toMatchInlineSnapshot(`
+  // The commands follow the approval some time later: the skill is ready now.
+  const isOther = (line: string): boolean => line.startsWith("! ") || line.includes("available_commands_update");
+  expect(trace.slice(asked).filter((line) => !isOther(line))).toMatchInlineSnapshot(`
     [
       "< {"method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"tool_call","toolCallId":"acp-skills:question-uuid","title":"Run web.fetch 1.0.0 (2878740126a4, from this project): may connect to api.example.com","kind":"execute","status":"pending","content":[{"type":"content","content":{"type":"text","text":"All that it wants: may connect to api.example.com."}}],"rawInput":{"name":"web.fetch","version":"1.0.0","digest":"sha256:digest"}}}}",
       "< {"id":"acp-skills:uuid","method":"session/request_permission","params":{"sessionId":"session-1","toolCall":{"toolCallId":"acp-skills:question-uuid","title":"Run web.fetch 1.0.0 (2878740126a4, from this project): may connect to api.example.com","kind":"execute","status":"pending","content":[{"type":"content","content":{"type":"text","text":"All that it wants: may connect to api.example.com."}}],"rawInput":{"name":"web.fetch","version":"1.0.0","digest":"sha256:digest"}},"options":[{"optionId":"once:uuid","name":"Run once","kind":"allow_once"},{"optionId":"trust:uuid","name":"Trust this exact version in this project","kind":"allow_always"},{"optionId":"not-now:uuid","name":"Not now","kind":"reject_once"},{"optionId":"block:uuid","name":"Block this skill","kind":"reject_always"}]}}",

@@ -191,6 +191,7 @@ function openConnection(
     turnBegan(key) {
       sessions.get(key)?.turnBegan();
     },
+    decidesRun: (key, input) => sessions.get(key)?.decidesRun(input),
     decideUse: (key, use) => sessions.get(key)?.active.decide(use),
     useAllowed(key, ticket) {
       sessions.get(key)?.active.allowed(ticket);

@@ -71,6 +71,7 @@ export function openRemoteService(settings: Settings, openChannel: OpenServiceCh
       listPassed: tell("listPassed"),
       invoke: ask("invoke"),
       turnBegan: tell("turnBegan"),
+      decidesRun: ask("decidesRun"),
       decideUse: ask("decideUse"),
       useAllowed: tell("useAllowed"),
       useAnswered: ask("useAnswered"),

@@ -13,6 +13,7 @@ import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";
 import { IndexHistory, toIndexed } from "../prompt/skill-index.ts";
 import { type AgentFacts, readsItself } from "../session/agents.ts";
+import { needsGrant, permissionsOf } from "../../skills/manifest/permissions.ts";
 import { deniedSkills } from "../../tools/view/denied-skills.ts";
 import { Session, type SessionContext } from "../session/session.ts";
 import type { AgentTools } from "../tools/agent-tools.ts";
@@ -174,6 +175,17 @@ export class ServedSession {
       outlet.log("warning", `Cannot read skill ${slug}: ${String(error)}. The prompt was forwarded unchanged.`);
       return undefined;
     }
+  }
+
+  /** Whether a call of `execute_skill` with this input is decided by trust, so that the agent need not ask, too. */
+  decidesRun({ name, version }: JsonRecord): boolean {
+    const { catalog, directory } = this.#skills;
+    const offered = typeof name === "string" ? catalog.find(name) : undefined;
+    const skill =
+      typeof version === "string" ? offered?.versions.find((other) => other.version === version) : offered?.skill;
+    const policy = this.#context.app.policyFor(directory);
+    if (skill === undefined || !policy.answers) return false;
+    return policy.runs === "ask" || needsGrant(permissionsOf(skill));
   }
 
   /** The index with this ticket was sent to the model. */

@@ -149,6 +149,8 @@ export interface ServiceConnection {
   invoke(key: SessionKey, name: string, sigil: "/" | "$"): MaybePromise<InvokedSkill | NativeSkill | undefined>;
   /** A person sent a prompt: skills that were active are so no longer. Comes before `invoke`. */
   turnBegan(key: SessionKey): void;
+  /** Whether a call of `execute_skill` with this input is decided by trust, which asks the person where nobody has decided. */
+  decidesRun(key: SessionKey, input: JsonRecord): MaybePromise<boolean | undefined>;
   /** Decides about a use of a tool; undefined: the agent's request is not for us. */
   decideUse(key: SessionKey, use: AgentToolUse): MaybePromise<UseDecision | undefined>;
   /** The agent's request with this ticket was answered for the user. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { withinTime } from "../../base/clock.ts";
 import type { Settings } from "../../options.ts";
 import { servedTools } from "../../tools/tool.ts";
 import type { Notification } from "../announce/emission.ts";
@@ -21,7 +22,7 @@ import {
 interface PermissionContext {
   readonly sessions: Pick<Sessions, "find" | "reportCall">;
   /** `approve`: whether requests are answered for the user. */
-  readonly settings: Pick<Settings, "approve" | "log">;
+  readonly settings: Pick<Settings, "approve" | "clock" | "log">;
   /** Sends our response to the agent. */
   readonly reply: (message: PermissionGranted) => void;
   /** Sends a notification to the editor. */
@@ -43,7 +44,7 @@ export function lookAtPermission(
   id: string | number,
   params: JsonRecord,
   { sessions, settings, reply, notify }: PermissionContext,
-): Verdict | undefined {
+): Verdict | Promise<Verdict> | undefined {
   const session = sessions.find(params);
   const toolCall = toolCallIn(params);
   if (session?.calls === undefined || toolCall === undefined) return undefined;
@@ -54,16 +55,28 @@ export function lookAtPermission(
   const call = calls.record(toolCall);
   if (call === undefined) return undefined;
   sessions.reportCall(session, toolCall, call);
-  if (approval === undefined) {
-    const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
-    return toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
-  }
-  const { tool, optionId } = approval;
-  settings.log("info", `Allowed one call of ${tool}: it does not change the project.`);
-  reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
-  if (known === undefined && facts.asksFirst) notify(callAsked(params["sessionId"], toolCall, call));
-  return kept;
+  const allow = ({ tool, optionId }: Approval, why: string): Verdict => {
+    settings.log("info", `Allowed one call of ${tool}: ${why}.`);
+    reply({ jsonrpc: "2.0", id, result: { outcome: { outcome: "selected", optionId } } });
+    if (known === undefined && facts.asksFirst) notify(callAsked(params["sessionId"], toolCall, call));
+    return kept;
+  };
+  if (approval !== undefined) return allow(approval, "it does not change the project");
+  const path = ["params", ...(recordAt(params, "subject") === undefined ? [] : ["subject"]), "toolCall"];
+  const amended = toVerdict([...describeToPerson(toolCall, path, call), ...withoutAlways(params, call)]);
+  const run = settings.approve && isExactId(id) ? approve(params, { server, facts, known }, isSkillRun) : undefined;
+  if (run === undefined) return amended;
+  // Whoever approves the skill should not be asked by the agent, too.
+  const decide = (isOurs: boolean | undefined): Verdict =>
+    isOurs === true ? allow(run, "acp-skills decides about the skill itself") : amended;
+  const deciding = session.service.decidesRun(session.key, call.input ?? known?.input ?? {});
+  return deciding instanceof Promise
+    ? withinTime(deciding, settings.clock, decidingTime).then(decide)
+    : decide(deciding);
 }
+
+/** How long a request waits until we know whether we decide about its skill: after that, the person is asked by the agent. */
+const decidingTime = 1_000;
 
 /** The answer that we give for the user. */
 interface Approval {
@@ -79,11 +92,16 @@ interface ApprovalContext {
 }
 
 /**
- * Whether we may answer a permission request (A-13): only for one call of one of our tools that changes nothing outside our own store.
+ * Whether we may answer a permission request (A-13): only for one call of one of our tools, by default one that changes nothing outside
+ * our own store.
  * Undefined otherwise and in case of doubt: everything else in the request must agree with the tool's name, because a model can choose
  * texts such as the title of a shell command.
  */
-export function approve(params: JsonRecord, { server, facts, known }: ApprovalContext): Approval | undefined {
+export function approve(
+  params: JsonRecord,
+  { server, facts, known }: ApprovalContext,
+  isAllowed: (tool: string, input: JsonRecord | undefined, toolCall: JsonRecord) => boolean = mayAnswer,
+): Approval | undefined {
   const toolCall = toolCallIn(params);
   if (toolCall === undefined) return undefined;
   const isTitled = !namesTool(toolCall);
@@ -94,7 +112,7 @@ export function approve(params: JsonRecord, { server, facts, known }: ApprovalCo
   if (!agrees(toolCall, { tool: call.tool, input }, server, facts)) return undefined;
   // If only a title names the tool, the input must be known.
   if (isTitled && input === undefined && !isRecord(toolCall["rawInput"])) return undefined;
-  if (!mayAnswer(call.tool, input, toolCall)) return undefined;
+  if (!isAllowed(call.tool, input, toolCall)) return undefined;
   const options = Array.isArray(params["options"]) ? (params["options"] as unknown[]) : [];
   const option = options.find((candidate) => isRecord(candidate) && candidate["kind"] === "allow_once");
   const optionId = isRecord(option) ? option["optionId"] : undefined;
@@ -121,6 +139,15 @@ function mayAnswer(tool: string, input: JsonRecord | undefined, { rawInput }: Js
   if (harmless !== undefined) return isInputOf(harmless, input);
   if (input === undefined) return !isGiven(rawInput) || isEmpty(rawInput);
   return isInputOf(facts.parameters, input);
+}
+
+/** A run of a skill: what it may do beyond its sandbox is decided by us, whatever the agent does. */
+function isSkillRun(tool: string, input: JsonRecord | undefined): boolean {
+  return (
+    tool === "execute_skill" &&
+    typeof input?.["name"] === "string" &&
+    isInputOf(servedTools.get(tool)?.parameters, input)
+  );
 }
 
 /** Whether nothing in the request contradicts the call. */

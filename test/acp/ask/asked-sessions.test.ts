@@ -165,3 +165,31 @@ test("counts an answer in one process for the next question of another", async (
   });
   await Promise.all([one.close(), two.close()]);
 });
+
+test("asks about a run once, although the agent asks for permission, too", async () => {
+  const editor = await openAskingEditor(project, { first: "allow_always" });
+  const permit = (name: string): Promise<string> => editor.prompt(`permit execute_skill {"name":"${name}"}`);
+  expect(await permit("web.fetch")).toContain('"optionId":"once"');
+  expect(editor.titles()).toEqual([]);
+  expect(await fetchPage(editor)).toMatchObject({ status: "completed" });
+  expect(editor.titles()).toEqual([expect.stringContaining("Run web.fetch 1.0.0")]);
+  // Approved: neither the agent nor we ask again.
+  expect(await permit("web.fetch")).toContain('"optionId":"once"');
+  expect(await fetchPage(editor)).toMatchObject({ status: "completed" });
+  expect(editor.titles()).toHaveLength(1);
+  await editor.close();
+});
+
+test("leaves the agent's request to run what needs nothing beyond its sandbox to the user", async () => {
+  const editor = await openAskingEditor(project, { first: "reject_once" });
+  for (const call of [
+    '{"name":"pdf","script":"scripts/a.py"}',
+    '{"name":"unknown"}',
+    '{"name":"web.fetch","x":1}',
+    "{}",
+  ])
+    expect(await editor.prompt(`permit execute_skill ${call}`)).toContain('"optionId":"no"');
+  expect(await editor.prompt('permit run_code {"language":"python","code":"1"}')).toContain('"optionId":"no"');
+  expect(editor.titles()).toHaveLength(5);
+  await editor.close();
+});
