@@ -1,14 +1,19 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { Ask, ChangedFile, Question } from "../../trust/question.ts";
+import type { Progress } from "./progress.ts";
 import { safeText } from "./safe-text.ts";
 
 /** Of more files only the number is shown. */
 const mostFiles = 20;
 
-/** Asks the person at a terminal. Empty input and the end of input refuse for now; anything else that is no choice is asked again. */
-export function askAtTerminal(input: Readable, output: Writable): Ask {
+/**
+ * Asks the person at a terminal. Empty input and the end of input refuse for now; anything else that is no choice is asked again. Progress
+ * ends first, so that its line does not overwrite the prompt.
+ */
+export function askAtTerminal(input: Readable, output: Writable, progress: Pick<Progress, "done">): Ask {
   return async (question, signal) => {
+    progress.done();
     const lines = createInterface({ input, terminal: false, signal });
     output.write(`${inText(question)}${promptOf(question)}`);
     try {
@@ -36,7 +41,7 @@ function inText({ title, wants, widened, changed, options }: Question): string {
   const lines = [
     `acp-skills: ${safeText(title)}`,
     ...unseen.map((words) => `  it ${safeText(words)}`),
-    ...widened.map((words) => `  new: ${safeText(words)}`),
+    ...widened.filter((words) => !title.includes(words)).map((words) => `  new: ${safeText(words)}`),
     ...changed.slice(0, mostFiles).map((file) => `  ${wordOf(file)}: ${safeText(file.path)}`),
     ...(changed.length > mostFiles ? [`  and ${changed.length - mostFiles} more files`] : []),
     ...options.map(({ label }, index) => `  ${index + 1}  ${safeText(label)}`),

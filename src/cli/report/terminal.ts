@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { currentDirectory } from "../arguments/values.ts";
-import type { Ask, Question } from "../../trust/question.ts";
+import type { Ask } from "../../trust/question.ts";
 import { askAtTerminal } from "./ask-at-terminal.ts";
 import { openProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
@@ -99,11 +99,7 @@ export function openTerminal(): Terminal {
     },
     get ask() {
       if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-      const ask = askAtTerminal(process.stdin, process.stderr);
-      return async (question: Question, signal: AbortSignal) => {
-        progress().erase();
-        return await ask(question, signal);
-      };
+      return askAtTerminal(process.stdin, process.stderr, progress());
     },
     get progress() {
       return progress();

@@ -1,10 +1,13 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { askAtTerminal } from "../../../src/cli/report/ask-at-terminal.ts";
+import { openProgress } from "../../../src/cli/report/progress.ts";
 import { noCapabilities } from "../../../src/trust/capabilities.ts";
 import { askAboutSkill } from "../../../src/trust/question.ts";
+import type { Asked } from "../../../src/trust/question.ts";
+import { manualClock } from "../../manual-clock.ts";
 
-const question = askAboutSkill({
+const asked: Asked = {
   about: "run",
   subject: {
     name: "deploy",
@@ -17,13 +20,15 @@ const question = askAboutSkill({
   },
   wants: { ...noCapabilities, network: ["https://api.example"] },
   reach: "everywhere",
-});
+};
+const question = askAboutSkill(asked);
+const noProgress = { done: () => undefined };
 const { signal } = new AbortController();
 
 function open(typed: string) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   input.end(typed);
-  return { ask: askAtTerminal(input, output), shown: () => String(output.read() ?? "") };
+  return { ask: askAtTerminal(input, output, noProgress), shown: () => String(output.read() ?? "") };
 }
 
 test("shows the question and its answers, and takes the number of one", async () => {
@@ -53,7 +58,29 @@ test.each([
 
 test("a question that is no longer needed is withdrawn", async () => {
   const controller = new AbortController();
-  const asked = askAtTerminal(new PassThrough(), new PassThrough())(question, controller.signal);
+  const asked = askAtTerminal(new PassThrough(), new PassThrough(), noProgress)(question, controller.signal);
   controller.abort(new Error("no longer wanted"));
   await expect(asked).rejects.toThrow("no longer wanted");
+});
+
+test("says once what a changed skill wants beyond the version that was approved", async () => {
+  const before = { version: "1.1.0", digest: `sha256:${"b".repeat(64)}`, capabilities: noCapabilities };
+  const input = new PassThrough();
+  const output = new PassThrough();
+  input.end("3\n");
+  await askAtTerminal(input, output, noProgress)(askAboutSkill({ ...asked, before }), signal);
+  expect(String(output.read()).match(/api\.example/g)).toHaveLength(1);
+});
+
+test("progress does not overwrite the prompt while a person thinks", async () => {
+  const clock = manualClock();
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const progress = openProgress({ isTTY: true, write: (text) => void output.write(text) }, clock);
+  progress.show("starting");
+  clock.pass(1500);
+  const answered = askAtTerminal(input, output, progress)(question, signal);
+  clock.pass(60_000);
+  expect(String(output.read())).toMatch(/choose 1 to 4 \[3\]: $/);
+  input.end("1\n");
+  expect(await answered).toEqual({ answer: "once" });
 });
