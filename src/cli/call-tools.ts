@@ -7,7 +7,7 @@ import { readOptions } from "../options.ts";
 import type { Replay } from "../runs/replay/replay-run.ts";
 import type { RunEvent } from "../runs/run-event.ts";
 import type { Catalog } from "../skills/catalog.ts";
-import { refuseUnknownGrants, toRunningOptions } from "./arguments/running-options.ts";
+import { refuseIdleGrants, toRunningOptions } from "./arguments/running-options.ts";
 import type { running } from "./arguments/running-options.ts";
 import type { cwd, roots } from "./arguments/shared-options.ts";
 import type { OptionValues } from "./command.ts";
@@ -53,7 +53,7 @@ export async function callTools(
   const runningOptions = toRunningOptions(options);
   const { catalog, complete } = await openListing(options, terminal);
   if (!complete) return 2;
-  refuseUnknownGrants(options.grant, catalog);
+  refuseIdleGrants(options.grant, catalog);
   const log = openProcessLog();
   const app = openApp(readOptions({ log, ...runningOptions }, { home: terminal.home }));
   const { signal, stop } = onInterruption();

@@ -382,7 +382,10 @@ class PersonalTrust implements Trust {
       this.#tellChange();
       return true;
     } catch (error) {
-      log("warning", `An answer was not stored, and counts for this session only: ${String(error)}`);
+      log(
+        "warning",
+        `An answer was not stored, and counts for this session only: ${error instanceof Error ? error.message : String(error)}`,
+      );
       return false;
     }
   }

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { grantText } from "../../options.ts";
 import type { SkillsOptions } from "../../options.ts";
-import { noSuchSkill } from "../../skills/no-such-skill.ts";
-import type { Snapshot } from "../../skills/skill.ts";
+import { idleGrants } from "../../runs/authorize/idle-grants.ts";
+import type { Catalog } from "../../skills/catalog.ts";
 import { parseGrant, permissionNames } from "../../trust/configured-grants.ts";
 import { usageError } from "../command.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
@@ -49,16 +49,10 @@ export function toRunningOptions({
   };
 }
 
-/** Throws INVALID_OPTIONS for a grant to a skill that does not exist: most often its name is misspelt. */
-export function refuseUnknownGrants(
-  grants: readonly string[] = [],
-  catalog: { readonly find: (name: string) => unknown; readonly snapshot: Snapshot },
-): void {
+/** Throws INVALID_OPTIONS for a grant that allows nothing: a name is misspelt, or is that of a skill of the project. */
+export function refuseIdleGrants(grants: readonly string[] = [], catalog: Pick<Catalog, "find" | "snapshot">): void {
   for (const grant of grants) {
-    const parsed = parseGrant(grantText(grant));
-    if (parsed?.form === "path") continue;
-    const skill = parsed?.skill ?? grant;
-    if (catalog.find(skill) === undefined)
-      throw usageError(`--grant ${grant}: ${noSuchSkill(skill, catalog.snapshot)}`);
+    const [idle] = idleGrants([grantText(grant)], catalog);
+    if (idle !== undefined) throw usageError(`--grant ${grant}: ${idle.reason}`);
   }
 }

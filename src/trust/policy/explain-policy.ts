@@ -87,7 +87,11 @@ function decideCode(layers: readonly PolicyLayer[]): Decision {
 function decideRun(layers: readonly PolicyLayer[], explained: Explained): Decision {
   const about = "running in the sandbox";
   const { value, layer } = settledIn(layers).runs;
-  if (value === "ask") return approvalOf(layers, explained, { about });
+  if (value === "ask") {
+    const decision = approvalOf(layers, explained, { about });
+    const isUsual = decision.verdict === "needs approval" && settledIn(layers).prompts.value;
+    return isUsual ? { about, verdict: "needs approval", why: 'runs is "ask"', ...at(layer, ["runs"]) } : decision;
+  }
   return { about, verdict: "allowed", why: 'runs is "sandbox"', ...at(layer, ["runs"]) };
 }
 

@@ -40,6 +40,11 @@ export function readPolicyText(file: string, origin: PolicyLayer["origin"]): Pol
   } catch (error) {
     if (error instanceof TypeError) return { fault: "it is not UTF-8", fix: "Save it as UTF-8." };
     const code = systemCode(error);
+    if (code === "ENOENT")
+      return {
+        fault: "there is no such file",
+        fix: "Create it, or correct the name, for example in $ACP_SKILLS_POLICY.",
+      };
     const isLink = code === "ELOOP";
     const why = isLink ? "it is a symlink" : `it cannot be read (${code || String(error)})`;
     return { fault: why, fix: isLink ? "Replace it by a file." : "Make it readable for you, or remove it." };

@@ -68,7 +68,7 @@ describe("acp-skills policy check", () => {
     expect(await policy("check", "other.json")).toMatchObject({ code: 0, stdout: "other.json: no problems\n" });
     const missing = await policy("check", "missing.json");
     expect(missing.code).toBe(1);
-    expect(missing.stdout).toContain("missing.json:1:1 error policy-unreadable\n  it cannot be read (ENOENT)");
+    expect(missing.stdout).toContain("missing.json:1:1 error policy-unreadable\n  there is no such file");
   });
 
   test("refuses other actions, and an explanation of nothing", async () => {
@@ -101,6 +101,14 @@ describe("acp-skills policy explain", () => {
       ["running in the sandbox", "allowed", 'runs is "sandbox"'],
       ["the secret ACP_SKILLS_ABSENT_KEY", "denied", 'secrets.deny has "*_KEY"', `${file}:2:25`],
     ]);
+  });
+
+  test("names the rule that makes a run in the sandbox need approval", async () => {
+    writeSecretAction(project);
+    project.write("given.json", "{}");
+    project.write(file, '{ "runs": "ask" }');
+    const { stdout } = await policy("explain", "key-use", "--skills", "skills");
+    expect(stdout).toMatch(/^running in the sandbox +needs approval +runs is "ask" +acp-skills\.policy\.json:1:11$/m);
   });
 
   test("prints JSON, also of a skill that is denied", async () => {

@@ -1,7 +1,9 @@
 import { localOwner } from "../../../caller.ts";
+import { SkillsError } from "../../../errors.ts";
 import { trustRequest, needsOf } from "../../../runs/authorize/trust-request.ts";
 import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill-files.ts";
 import { openSkillHasher } from "../../../skills/hash/hash-skill.ts";
+import { noSuchSkill } from "../../../skills/no-such-skill.ts";
 import type { Skill, Snapshot } from "../../../skills/skill.ts";
 import { viewSkills } from "../../../tools/view/skill-view.ts";
 import type { CopiedFile } from "../../../trust/approvals.ts";
@@ -32,6 +34,7 @@ export async function installedSkill(
 ): Promise<Installed> {
   const { catalog } = await openListing(options, terminal);
   const { snapshot } = catalog;
+  if (catalog.find(name) === undefined) throw new SkillsError("SKILL_NOT_FOUND", noSuchSkill(name, snapshot));
   const skills = viewSkills(snapshot, undefined);
   const source = { files: diskSkillFiles(), bytes: diskSkillBytes() };
   const hasher = openSkillHasher();

@@ -71,8 +71,12 @@ async function grantSkill(trust: Trust, asker: AtTerminal, given: Approving): Pr
   const authorization = await trust.answered(request, asker, { answer: "trust" }, { reach: options.scope, expires });
   if (!authorization.allowed) return refused(named, authorization);
   const id = authorization.by;
-  // Approvals for a session only, as a policy may demand, mean nothing here.
+  // Approvals for a session only mean nothing here: a policy demands that, or it could not be stored.
   if (!id.startsWith("grant_")) {
+    if (["project", "everywhere"].includes(trust.policyFor(asker.directory).approvals)) {
+      const why = `The approval of ${skill} could not be stored: nothing was granted.`;
+      return refused(named, { why, hint: "The warning above says what to correct in the data directory." });
+    }
     const why = `The policy lets you approve ${skill} only when it asks.`;
     return refused(named, { why, hint: `acp-skills policy explain ${skill} shows which rule decides.` });
   }

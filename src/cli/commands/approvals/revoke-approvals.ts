@@ -43,7 +43,11 @@ export async function revokeApprovals(given: Approving): Promise<number> {
       ...(id === null ? { about: type } : { grant: id }),
       door: "cli",
     });
-    terminal.tell(`revoked ${type === "grant" ? (id ?? "") : type} of ${what}`);
+    terminal.tell(
+      type === "trusted-project"
+        ? `models may no longer read the skills that came with ${what}`
+        : `revoked ${type === "grant" ? (id ?? "") : "the block"} of ${what}`,
+    );
   }
   if (options.json === true) await terminal.printJson({ revoked: found });
   return found.length === 0 || missing.length > 0 ? 1 : 0;

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { parseApprovals } from "../../../trust/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore } from "../../../trust/approvals.ts";
 import { usageError } from "../../command.ts";
+import { counted } from "../../report/columns.ts";
 import type { Approving } from "./approvals.ts";
 
 const exported = z.strictObject({
@@ -59,10 +60,16 @@ export async function importApprovals({ targets, options, store, ledger, termina
     added += await merge(store, scope, { grants: current, blocks, ...(trusted && { trusted }) });
   }
   if (added > 0)
-    ledger.record({ at: now, event: "grant", tool: "approvals", about: `imported ${added} answers`, door: "cli" });
+    ledger.record({
+      at: now,
+      event: "grant",
+      tool: "approvals",
+      about: `imported ${counted(added, "answer")}`,
+      door: "cli",
+    });
   for (const project of absent) terminal.tell(`${project} does not exist here; its approvals were not imported`);
-  if (expired > 0) terminal.tell(`${expired} approvals have expired and were not imported`);
-  terminal.tell(`imported ${added} approvals and blocks`);
+  if (expired > 0) terminal.tell(`${counted(expired, "answer")} expired, not imported`);
+  terminal.tell(`imported ${counted(added, "answer")}`);
   if (options.json === true) await terminal.printJson({ imported: added, expired, absent_projects: absent });
   return added === 0 && (expired > 0 || absent.length > 0) ? 1 : 0;
 }

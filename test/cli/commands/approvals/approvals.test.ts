@@ -116,7 +116,10 @@ describe("acp-skills approvals", () => {
     expect(await approvals("grant", "--project")).toMatchObject({ code: 0 });
     expect(await listed()).toMatchObject([{ type: "trusted-project", project: project.directory }]);
     expect((await cli("ledger")).stdout).toMatch(/grant .*models may read the skills that came with/);
-    expect(await approvals("revoke", "--project")).toMatchObject({ code: 0 });
+    expect(await approvals("revoke", "--project")).toMatchObject({
+      code: 0,
+      stderr: `acp-skills: models may no longer read the skills that came with ${project.directory}\n`,
+    });
     expect(await approvals("revoke", "--project")).toMatchObject({ code: 1 });
     expect(await listed()).toEqual([]);
   });
@@ -140,13 +143,21 @@ describe("acp-skills approvals", () => {
     const old = await approvals("import", "old.json");
     expect(old.code).toBe(1);
     expect(old.stderr).toContain("elsewhere does not exist here; its approvals were not imported");
-    expect(old.stderr).toContain("1 approvals have expired and were not imported");
+    expect(old.stderr).toContain("1 answer expired, not imported");
     expect(await listed()).toHaveLength(1);
+  });
+
+  test("an approval that cannot be stored is not blamed on a policy", async () => {
+    project.write("data/trust", "not a directory");
+    const { code, stderr } = await approvals("grant", "deploy");
+    expect(code).toBe(1);
+    expect(stderr).toContain("acp-skills: The approval of deploy could not be stored: nothing was granted.");
+    expect(stderr).not.toContain("policy");
   });
 
   test.each([
     [["grant"], "missing NAME"],
-    [["grant", "deploi"], "Unknown skill"],
+    [["grant", "deploi"], "unknown skill deploi; did you mean deploy?"],
     [["grant", "deploy@abc"], "a digest has 64 hexadecimal digits"],
     [["grant", "deploy", "--expires", "2020-01-01"], "--expires 2020-01-01 is past"],
     [["revoke"], "missing NAME"],

@@ -160,6 +160,15 @@ describe("acp-skills run", () => {
     }
   });
 
+  test("a grant by name that does not reach a skill of the project is refused, with what reaches it", async () => {
+    project.write(".agents/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Reads PDF files.\n---\n");
+    const { code, stderr } = await runCli(["run", "pdf", "--grant", "pdf"], {
+      cwd: project.directory,
+      env: { HOME: project.at("home") },
+    });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("name its digest") as string });
+  });
+
   test("an unknown name is refused with the nearest one", async () => {
     writeAction("def main():\n    pass\n");
     const { code, stderr } = await run("a.c");
