@@ -4,13 +4,14 @@ import type { ApprovalScope, Approvals, ApprovalStore } from "./approvals.ts";
 import type { Asker, Authorization, FullTrustRequest, TrustEvent, TrustRequest } from "./authorization.ts";
 import { covers, isNothing } from "./capabilities.ts";
 import type { Capabilities } from "./capabilities.ts";
-import { changesOf } from "./changes.ts";
+import { changesOf } from "./copied-files.ts";
 import type { ConfiguredGrants } from "./configured-grants.ts";
 import { allows, blocks } from "./grant.ts";
 import type { Grant, Reach, Subject } from "./grant.ts";
 import type { Policy } from "./policy/policy.ts";
 import { askAboutProject, askAboutSkill } from "./question.ts";
 import type { Question, Reply } from "./question.ts";
+import { Questions } from "./questions.ts";
 import { isWithin, least, reachIndex, reachOf } from "./reach.ts";
 import { blocked, onlyPolicy, refusalOf, unreadable, whyRefused } from "./refusals.ts";
 import { SessionTrusts } from "./session-trust.ts";
@@ -82,12 +83,12 @@ export function createTrust(options: TrustOptions): Trust {
 class PersonalTrust implements Trust {
   readonly #options: TrustOptions;
   readonly #sessions = new SessionTrusts();
-  /** Questions that are open, by what they ask. */
-  readonly #open = new Map<string, Promise<unknown>>();
+  readonly #questions: Questions;
   readonly #listeners = new Set<() => void>();
 
   constructor(options: TrustOptions) {
     this.#options = options;
+    this.#questions = new Questions(options.record);
   }
 
   policyFor(directory: string | undefined): Policy {
@@ -95,7 +96,7 @@ class PersonalTrust implements Trust {
   }
 
   async authorize(request: FullTrustRequest, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    return await this.#settle({
+    return await this.#questions.settle({
       key: keyOf(request),
       asker,
       signal,
@@ -228,7 +229,7 @@ class PersonalTrust implements Trust {
     const keep = async (reply: Reply): Promise<Authorization> => {
       const { answer } = reply;
       if (answer !== "once" && answer !== "trust") {
-        await this.#refused(key, skill, { ...asker, directory: directoryOf(skill.source) }, reply);
+        await this.#refused(key, skill, asker, reply);
         return answer === "block" ? blocked(skill) : unreadable(skill, whyRefused(reply));
       }
       const decided = await decide();
@@ -241,7 +242,7 @@ class PersonalTrust implements Trust {
       return { allowed: true, by: answer === "once" ? "once" : "project" };
     };
 
-    return await this.#settle({
+    return await this.#questions.settle({
       key,
       asker,
       signal,
@@ -293,59 +294,6 @@ class PersonalTrust implements Trust {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
-  }
-
-  /** Decides, and asks where nobody has decided; the same question is open only once. */
-  async #settle(matter: Matter): Promise<Authorization> {
-    const { key, asker, signal, event, decide, ask, keep } = matter;
-    const openKey = JSON.stringify([asker.owner, key]);
-    const tell = (step: Pick<TrustEvent, "type" | "allowed" | "answer" | "detail">): void => {
-      const { door, sessionId } = asker;
-      const { name, version, digest } = event.subject as Subject;
-      this.#options.record({
-        ...step,
-        asker: { door, sessionId },
-        about: event.about,
-        subject: { name, version, digest },
-      });
-    };
-    for (;;) {
-      signal.throwIfAborted();
-      const decided = await decide();
-      if (decided?.allowed === true) return decided;
-      if (decided !== undefined) {
-        tell({ type: "refused", detail: decided.why });
-        return decided;
-      }
-      const open = this.#open.get(openKey);
-      if (open === undefined) break;
-      await untilSettled(open, signal);
-    }
-    const asking = (async (): Promise<Authorization> => {
-      const question = await ask();
-      if (question === undefined || asker.ask === undefined) {
-        const refusal = await keep({ missing: "nobody" });
-        if (!refusal.allowed) tell({ type: "refused", detail: refusal.why });
-        return refusal;
-      }
-      tell({ type: "asked", detail: question.title });
-      const reply = await asker.ask(question, signal);
-      signal.throwIfAborted();
-      const outcome = await keep(reply);
-      tell({
-        type: "answered",
-        allowed: outcome.allowed,
-        answer: reply.answer ?? reply.missing,
-        detail: outcome.allowed ? outcome.by : outcome.why,
-      });
-      return outcome;
-    })();
-    this.#open.set(openKey, asking);
-    try {
-      return await asking;
-    } finally {
-      this.#open.delete(openKey);
-    }
   }
 
   /** A block of a skill of a project is in that project's scope, which is another one for further directories of a session. */
@@ -404,24 +352,15 @@ class PersonalTrust implements Trust {
     }
     const { name, isOwn } = subject;
     const block = { skill: name, from: isOwn ? "own" : "project", ...this.#signature(asker) } as const;
-    const scope = this.#scope(isOwn ? "everywhere" : "project", asker, this.policyFor(asker.directory));
+    // Where the skill is, also for those of further directories of a session.
+    const directory = directoryOf(subject.source);
+    const scope = this.#scope(isOwn ? "everywhere" : "project", { directory }, this.policyFor(asker.directory));
     const isStored = await this.#change(scope, (approvals) => ({
       ...approvals,
       blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
     }));
     if (!isStored) refused.set(key, reply);
   }
-}
-
-/** One thing to be decided. */
-interface Matter {
-  readonly key: string;
-  readonly asker: Asker;
-  readonly signal: AbortSignal;
-  readonly event: Pick<TrustEvent, "about" | "subject">;
-  readonly decide: () => Promise<Authorization | undefined>;
-  readonly ask: () => Promise<Question | undefined>;
-  readonly keep: (reply: Reply) => Promise<Authorization>;
 }
 
 function keyOf({ about, subject, wants, calledBy }: TrustRequest): string {
@@ -454,24 +393,4 @@ function toStored({
 /** The directory of a session that a root of skills is in. */
 function directoryOf(root: string): string {
   return root.replace(/[\\/]\.(?:agents|claude)[\\/]skills[\\/]?$/, "");
-}
-
-/** Resolves when the promise is settled; rejects with the reason of the signal. */
-async function untilSettled(promise: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  let stop = (): void => undefined;
-  const aborted = new Promise<void>((_, reject) => {
-    stop = () => {
-      reject(signal.reason as Error);
-    };
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  try {
-    await Promise.race([promise.then(nothing, nothing), aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}
-
-function nothing(): void {
-  // Whoever asked gets the outcome.
 }

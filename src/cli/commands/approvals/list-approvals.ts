@@ -1,6 +1,6 @@
 import { asAvailable, nearest } from "../../../base/nearest.ts";
 import { inWords } from "../../../trust/capabilities.ts";
-import { changesOf } from "../../../trust/changes.ts";
+import { changesOf } from "../../../trust/copied-files.ts";
 import { shortDigest } from "../../../trust/question.ts";
 import { labelled, table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
