@@ -3,13 +3,14 @@ import { openApp } from "../app.ts";
 import type { App } from "../app.ts";
 import { createCaller } from "../caller.ts";
 import type { Caller } from "../caller.ts";
+import { isSkillsError, SkillsError } from "../errors.ts";
 import { readOptions } from "../options.ts";
 import type { Replay } from "../runs/replay/replay-run.ts";
 import type { RunEvent } from "../runs/run-event.ts";
 import type { Catalog } from "../skills/catalog.ts";
 import { refuseIdleGrants, toRunningOptions } from "./arguments/running-options.ts";
 import type { running } from "./arguments/running-options.ts";
-import type { cwd, roots } from "./arguments/shared-options.ts";
+import type { cwd as cwdOption, roots } from "./arguments/shared-options.ts";
 import type { OptionValues } from "./command.ts";
 import { openListing } from "./open-listing.ts";
 import { openProcessLog } from "./open-log.ts";
@@ -45,7 +46,7 @@ interface Calling {
  * 2 if a directory cannot be read, because the result would be about other skills; 1 if `perform` throws; 130 if it was interrupted.
  */
 export async function callTools(
-  options: OptionValues<typeof roots & typeof running & { readonly cwd: typeof cwd }>,
+  options: OptionValues<typeof roots & typeof running & { readonly cwd: typeof cwdOption }>,
   terminal: Terminal,
   { json, rewrite = (text) => text, reword = (error) => error }: Calling,
   perform: (tools: Tools) => Promise<number>,
@@ -85,7 +86,7 @@ export async function callTools(
     });
   } catch (error) {
     if (!signal.aborted) {
-      tellRefusal(reword(error, catalog), { json }, { terminal, log });
+      tellRefusal(withOptions(reword(error, catalog), options), { json }, { terminal, log });
       return 1;
     }
     terminal.tell("interrupted; the run was cancelled");
@@ -94,4 +95,22 @@ export async function callTools(
     stop();
     await app.close();
   }
+}
+
+/** A command of the hint finds the same skill, also when it is copied: with the options that named its place here. */
+function withOptions(
+  error: unknown,
+  { skills = [], cwd }: OptionValues<typeof roots & { cwd: typeof cwdOption }>,
+): unknown {
+  if (!isSkillsError(error) || typeof error.facts.hint !== "string") return error;
+  const { code, message, facts } = error;
+  const place = [...skills.map((directory) => ["--skills", directory]), ...(cwd === undefined ? [] : [["--cwd", cwd]])];
+  const hint = error.facts.hint.replace(/acp-skills approvals grant \S+$/, (command) =>
+    [command, ...place.flat().map(inShell)].join(" "),
+  );
+  return hint === facts.hint ? error : new SkillsError(code, message, { cause: error, facts: { ...facts, hint } });
+}
+
+function inShell(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

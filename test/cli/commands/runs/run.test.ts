@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { once } from "node:events";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -158,6 +159,14 @@ describe("acp-skills run", () => {
         stderr: expect.stringContaining("cannot be used as a project") as string,
       });
     }
+  });
+
+  test("the command that approves a refused skill can be copied: it names the same place", async () => {
+    writeAction("def main():\n    return 1\n", '[permissions]\nnetwork = ["https://api.example"]\n');
+    const directory = project.at("it's here");
+    renameSync(project.at("skills"), directory);
+    const { stderr } = await runCli(["run", "a.b", "--skills", directory], { cwd: project.directory });
+    expect(stderr).toMatch(/approvals grant a\.b@sha256:[0-9a-f]{64} --skills '.*\/it'\\''s here'\n$/);
   });
 
   test("a grant by name that does not reach a skill of the project is refused, with what reaches it", async () => {
