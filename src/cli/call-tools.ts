@@ -105,7 +105,7 @@ function withOptions(
   if (!isSkillsError(error) || typeof error.facts.hint !== "string") return error;
   const { code, message, facts } = error;
   const place = [...skills.map((directory) => ["--skills", directory]), ...(cwd === undefined ? [] : [["--cwd", cwd]])];
-  const hint = error.facts.hint.replace(/acp-skills approvals grant \S+$/, (command) =>
+  const hint = error.facts.hint.replace(/acp-skills approvals grant \S.*$/, (command) =>
     [command, ...place.flat().map(inShell)].join(" "),
   );
   return hint === facts.hint ? error : new SkillsError(code, message, { cause: error, facts: { ...facts, hint } });

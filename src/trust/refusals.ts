@@ -25,11 +25,12 @@ export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
   const { subject, needs, calledBy } = request;
   if (reply.answer === "block") return blocked(subject);
   const by = calledBy === undefined ? "" : `, called by ${calledBy.name},`;
+  const forCaller = calledBy === undefined ? "" : ` --called-by ${calledBy.name}@${calledBy.digest}`;
   const wish = isNothing(needs) ? "run" : inOnePhrase(needs);
   return {
     allowed: false,
     why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,
-    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}`,
+    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}`,
   };
 }
 

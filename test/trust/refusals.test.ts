@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { noCapabilities } from "../../src/trust/capabilities.ts";
+import { refusalOf } from "../../src/trust/refusals.ts";
+import type { TrustRequest } from "../../src/trust/authorization.ts";
+
+const digest = `sha256:${"a".repeat(64)}`;
+const wants = { ...noCapabilities, network: ["https://api.example"] };
+const request: TrustRequest = {
+  about: "run",
+  subject: {
+    name: "deploy",
+    slug: "deploy",
+    version: "1.2.0",
+    digest,
+    isOwn: true,
+    source: "/home/ada/.agents/skills",
+    directory: "/home/ada/.agents/skills/deploy",
+  },
+  needs: wants,
+  wants,
+};
+
+test("the command that approves a called skill names its caller, because an approval is for one caller", () => {
+  const caller = { name: "report", digest: `sha256:${"b".repeat(64)}`, isOwn: true };
+  const command = `acp-skills approvals grant deploy@${digest}`;
+  expect(refusalOf(request, { missing: "nobody" }).hint).toMatch(new RegExp(`${command}$`));
+  const { hint } = refusalOf({ ...request, calledBy: caller }, { missing: "nobody" });
+  expect(hint).toContain(`${command} --called-by report@${caller.digest}`);
+});
