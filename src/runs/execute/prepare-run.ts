@@ -10,7 +10,7 @@ import type { Skill } from "../../skills/skill.ts";
 import { requirementsFile } from "../plan/dependencies.ts";
 import { findMount, skillChanged } from "../plan/plan-run.ts";
 import type { PlannedMount } from "../plan/plan-run.ts";
-import { readPlannedFile, streamPlannedFile } from "../plan/read-planned-file.ts";
+import { readPlannedFile } from "../plan/read-planned-file.ts";
 import type { RunCaller } from "../run-caller.ts";
 import type { RunSpec } from "../run-spec.ts";
 
@@ -112,7 +112,12 @@ export function toMountedSkill(source: SkillSource, { skill, files }: PlannedMou
   const mounted = files.map((file): MountedFile => ({
     path: file.path,
     size: file.size_bytes,
-    read: () => streamPlannedFile(source, directory, file, () => skillChanged(name, file.path)),
+    // eslint-disable-next-line @typescript-eslint/require-await
+    async *read() {
+      const content = readPlannedFile(source, directory, file);
+      if (content === undefined) throw skillChanged(name, file.path);
+      yield content;
+    },
   }));
   const { runtime } = manifest ?? {};
   if (runtime === undefined) return { name, files: mounted };
