@@ -1,6 +1,7 @@
 import path from "node:path";
 import { openApp } from "../app.ts";
 import type { App } from "../app.ts";
+import { shellWord } from "../base/shell-word.ts";
 import { createCaller } from "../caller.ts";
 import type { Caller } from "../caller.ts";
 import { isSkillsError, SkillsError } from "../errors.ts";
@@ -106,11 +107,13 @@ function withOptions(
   const { code, message, facts } = error;
   const place = [...skills.map((directory) => ["--skills", directory]), ...(cwd === undefined ? [] : [["--cwd", cwd]])];
   const hint = error.facts.hint.replace(/acp-skills approvals grant \S.*$/, (command) =>
-    [command, ...place.flat().map(inShell)].join(" "),
+    [
+      command,
+      ...place
+        .filter(([name = ""]) => !command.includes(` ${name} `))
+        .flat()
+        .map(shellWord),
+    ].join(" "),
   );
   return hint === facts.hint ? error : new SkillsError(code, message, { cause: error, facts: { ...facts, hint } });
-}
-
-function inShell(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,3 +1,4 @@
+import { shellWord } from "../base/shell-word.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
 import { inOnePhrase, isNothing } from "./capabilities.ts";
 import type { Subject } from "./grant.ts";
@@ -30,16 +31,29 @@ export function refusalOf(request: TrustRequest, reply: Reply): Refusal {
   return {
     allowed: false,
     why: `The skill ${subject.name}${by} needs approval to ${wish}. ${whyRefused(reply)}`,
-    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}`,
+    hint: `The user can approve exactly this version with: acp-skills approvals grant ${subject.name}@${subject.digest}${forCaller}${placeOf(subject)}`,
   };
 }
 
-export function unreadable({ name }: Pick<Subject, "name">, why: string): Refusal {
+export function unreadable(
+  { name, slug, isOwn, source }: Pick<Subject, "name" | "slug" | "isOwn" | "source">,
+  why: string,
+): Refusal {
   return {
     allowed: false,
     why: `The skill ${name} came with a project whose skills the user has not trusted, so its instructions cannot be read. ${why}`,
-    hint: `The user can invoke it with /${name}, or trust the project's skills with: acp-skills approvals grant --project`,
+    hint: `The user can invoke it with /${slug}, or trust the project's skills with: acp-skills approvals grant --project${placeOf({ isOwn, source })}`,
   };
+}
+
+/** The option that names the project of a skill, because the command is copied to wherever a terminal is. */
+function placeOf({ isOwn, source }: Pick<Subject, "isOwn" | "source">): string {
+  return isOwn ? "" : ` --cwd ${shellWord(directoryOf(source))}`;
+}
+
+/** The directory of a session that a root of skills is in. */
+export function directoryOf(root: string): string {
+  return root.replace(/[\\/]\.(?:agents|claude)[\\/]skills[\\/]?$/, "");
 }
 
 export function whyRefused(reply: Reply): string {

@@ -13,7 +13,7 @@ import { askAboutProject, askAboutSkill } from "./question.ts";
 import type { Question, Reply } from "./question.ts";
 import { Questions } from "./questions.ts";
 import { isWithin, least, reachIndex, reachOf } from "./reach.ts";
-import { blocked, onlyPolicy, refusalOf, unreadable, whyRefused } from "./refusals.ts";
+import { blocked, directoryOf, onlyPolicy, refusalOf, unreadable, whyRefused } from "./refusals.ts";
 import { SessionTrusts } from "./session-trust.ts";
 import { standingsOf } from "./standings.ts";
 import type { Standing, StandingSkill } from "./standings.ts";
@@ -388,9 +388,4 @@ function toStored({
   tools = [],
 }: Partial<Capabilities>): Grant["capabilities"] {
   return { network, secrets, project, ...(isolation !== undefined && { isolation }), tools };
-}
-
-/** The directory of a session that a root of skills is in. */
-function directoryOf(root: string): string {
-  return root.replace(/[\\/]\.(?:agents|claude)[\\/]skills[\\/]?$/, "");
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { noCapabilities } from "../../src/trust/capabilities.ts";
-import { refusalOf } from "../../src/trust/refusals.ts";
+import { refusalOf, unreadable } from "../../src/trust/refusals.ts";
 import type { TrustRequest } from "../../src/trust/authorization.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
@@ -26,4 +26,11 @@ test("the command that approves a called skill names its caller, because an appr
   expect(refusalOf(request, { missing: "nobody" }).hint).toMatch(new RegExp(`${command}$`));
   const { hint } = refusalOf({ ...request, calledBy: caller }, { missing: "nobody" });
   expect(hint).toContain(`${command} --called-by report@${caller.digest}`);
+});
+
+test("the command that approves a skill of a project names the project, in a form that can be copied", () => {
+  const subject = { ...request.subject, isOwn: false, source: "/work/it's here/.agents/skills" };
+  const { hint } = refusalOf({ ...request, subject }, { missing: "nobody" });
+  expect(hint).toMatch(/approvals grant deploy@sha256:a{64} --cwd '\/work\/it'\\''s here'$/);
+  expect(unreadable(subject, "").hint).toMatch(/approvals grant --project --cwd '\/work\/it'\\''s here'$/);
 });

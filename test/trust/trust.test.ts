@@ -316,7 +316,7 @@ describe("skills that came with a project", () => {
     expect(await trust.mayRead(skill, nobody, signal)).toEqual({
       allowed: false,
       why: "The skill notes came with a project whose skills the user has not trusted, so its instructions cannot be read. There is nobody to ask here.",
-      hint: "The user can invoke it with /notes, or trust the project's skills with: acp-skills approvals grant --project",
+      hint: "The user can invoke it with /notes, or trust the project's skills with: acp-skills approvals grant --project --cwd /work/shop",
     });
     const person = personWith("trust");
     expect(await trust.mayRead(skill, person, signal)).toMatchObject({ allowed: true });

@@ -1,3 +1,4 @@
+import { shellWord } from "../../base/shell-word.ts";
 import path from "node:path";
 import { isWithin } from "../../base/paths/is-within.ts";
 import type { Standings } from "../../runs/authorize/find-standings.ts";
@@ -94,11 +95,6 @@ function sayProblems(
   const places = roots.filter(({ path }) => used.has(path) || problems.some(({ file }) => isWithin(file, path)));
   const shown = places.map(({ path }) => shellWord(shownPath(path, cwd))).join(" ");
   return `${saySeverities(problems)}; details: acp-skills check --level lenient ${shown}`.trimEnd();
-}
-
-/** A path, quoted for a shell if necessary. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function skillTable(skills: readonly OfferedSkill[], states: Standings, terminal: Terminal): Iterable<string> {
