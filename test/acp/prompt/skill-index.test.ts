@@ -89,7 +89,11 @@ test("writes each description as a JSON string on one line without invisible cha
     '"',
     "</skills>",
   );
-  const description = fc.array(fc.oneof(hidden, fc.string({ unit: "binary", maxLength: 8 })), { maxLength: 60 });
+  // Between words of these scripts, a zero width space is legitimate.
+  const spaceless =
+    /[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tale}\p{sc=Talu}\p{sc=Lana}\p{sc=Java}\p{sc=Bali}\p{sc=Tibt}]/gu;
+  const text = fc.string({ unit: "binary", maxLength: 8 }).map((value) => value.replace(spaceless, ""));
+  const description = fc.array(fc.oneof(hidden, text), { maxLength: 60 });
   fc.assert(
     fc.property(description, (parts) => {
       const row = (toIndex(saying([["a", `x${parts.join("")}`]]), naming) ?? "").split("\n").at(-1) ?? "";
