@@ -44,6 +44,21 @@ export function covers(granted: Capabilities, wanted: Capabilities): boolean {
   return isNothing(beyond(granted, wanted));
 }
 
+/** Everything that any of these has. */
+export function together(all: readonly Capabilities[]): Capabilities {
+  const union = (list: "network" | "secrets" | "tools"): readonly string[] => [
+    ...new Set(all.flatMap((one) => one[list])),
+  ];
+  const most = (["write", "read"] as const).find((access) => all.some(({ project }) => project === access));
+  return {
+    network: union("network"),
+    secrets: union("secrets"),
+    project: most ?? "none",
+    ...(all.some(({ isolation }) => isolation !== undefined) && { isolation: "none" as const }),
+    tools: union("tools"),
+  };
+}
+
 /** How many names of a kind are listed: a long list must not hide the kinds behind it. */
 const fewNames = 6;
 

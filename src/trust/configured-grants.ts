@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { noCapabilities } from "./capabilities.ts";
+import { noCapabilities, together } from "./capabilities.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { Subject } from "./grant.ts";
 
@@ -75,7 +75,7 @@ export function createConfiguredGrants(texts: readonly string[]): ConfiguredGran
       for (const grant of grants.filter((one) => !settled.has(one) && isFor(one, skill))) {
         const kinds = grant.form === "path" ? undefined : grant.kinds;
         if (grant.form === "name") used.add(grant);
-        pinned.set(key, union(pinned.get(key) ?? noCapabilities, ofKinds(wants, kinds)));
+        pinned.set(key, together([pinned.get(key) ?? noCapabilities, ofKinds(wants, kinds)]));
       }
     },
     settle() {
@@ -88,7 +88,7 @@ export function createConfiguredGrants(texts: readonly string[]): ConfiguredGran
           : [];
       });
       const all = [...byDigest, pinned.get(JSON.stringify([name, digest])) ?? []].flat();
-      return all.length === 0 ? undefined : all.reduce(union);
+      return all.length === 0 ? undefined : together(all);
     },
     trusts: (project) => grants.some((grant) => grant.form === "path" && grant.path === project),
   };
@@ -115,17 +115,5 @@ function ofKinds(wants: Capabilities, kinds: readonly Permission[] | undefined):
     network: kinds.includes("network") ? network : [],
     secrets: kinds.includes("secrets") ? secrets : [],
     project: project === "write" && write ? "write" : project !== "none" && read ? "read" : "none",
-  };
-}
-
-function union(one: Capabilities, other: Capabilities): Capabilities {
-  const both = [one, other];
-  const either = (project: Capabilities["project"]): boolean => both.some((each) => each.project === project);
-  return {
-    network: [...new Set([...one.network, ...other.network])],
-    secrets: [...new Set([...one.secrets, ...other.secrets])],
-    project: either("write") ? "write" : either("read") ? "read" : "none",
-    ...(both.some(({ isolation }) => isolation === "none") && { isolation: "none" }),
-    tools: [...new Set([...one.tools, ...other.tools])],
   };
 }

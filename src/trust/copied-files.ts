@@ -3,8 +3,9 @@ import type { CopiedFile } from "./approvals.ts";
 import type { ChangedFile } from "./question.ts";
 
 const maxFiles = 4_096;
-const maxTextBytes = 64 * 1024;
-const maxTextBytesTogether = 512 * 1024;
+/** Of larger files, and of those after the first 512 KiB, only the digest is kept. */
+export const maxTextBytes = 64 * 1024;
+export const maxTextBytesTogether = 512 * 1024;
 
 const digestForm = /^sha256:([0-9a-f]{64})$/;
 

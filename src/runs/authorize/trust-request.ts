@@ -10,6 +10,7 @@ import type { CopiedFile } from "../../trust/approvals.ts";
 import type { Asker, FullTrustRequest } from "../../trust/authorization.ts";
 import type { Capabilities } from "../../trust/capabilities.ts";
 import { noCapabilities } from "../../trust/capabilities.ts";
+import { maxTextBytes, maxTextBytesTogether } from "../../trust/copied-files.ts";
 import type { Subject } from "../../trust/grant.ts";
 import { skillChanged } from "../plan/plan-run.ts";
 import { readPlannedFile } from "../plan/read-planned-file.ts";
@@ -79,17 +80,13 @@ export function trustRequest(
   };
 }
 
-/** Larger files, and those after the first 512 KiB, are compared by their digest only. */
-const maxTextBytes = 64 * 1024;
-const maxTextsBytes = 512 * 1024;
-
 function* copyTexts(
   { name, directory }: Skill,
   files: readonly HashedFile[],
   source: SkillSource,
   copies: CopiedFile[],
 ): Steps<void> {
-  let room = maxTextsBytes;
+  let room = maxTextBytesTogether;
   for (const file of files) {
     const { path, sha256, size_bytes: size } = file;
     const isShort = size <= Math.min(maxTextBytes, room);

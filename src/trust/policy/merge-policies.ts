@@ -1,4 +1,4 @@
-import type { Capabilities } from "../capabilities.ts";
+import { together } from "../capabilities.ts";
 import { denialsOf, licenseDenial, skillDenialsOf } from "./layer.ts";
 import type { Denial, PolicyLayer } from "./layer.ts";
 import { defaultSettings, settings } from "./policy-file.ts";
@@ -113,20 +113,6 @@ function isFor(grant: PolicyGrant, { name, digest, origin }: Parameters<Policy["
   if (grant.digest !== undefined) return grant.digest === digest && grant.skill === name;
   if (origin === undefined || grant.source === undefined || grant.commit !== origin.commit) return false;
   return sourceContains(grant.source, origin.source, home) && matchesGlob(grant.skill ?? "*", name);
-}
-
-function together(all: readonly Capabilities[]): Capabilities {
-  const union = (list: "network" | "secrets" | "tools"): readonly string[] => [
-    ...new Set(all.flatMap((one) => one[list])),
-  ];
-  const most = (["write", "read"] as const).find((access) => all.some(({ project }) => project === access));
-  return {
-    network: union("network"),
-    secrets: union("secrets"),
-    project: most ?? "none",
-    ...(all.some(({ isolation }) => isolation !== undefined) && { isolation: "none" as const }),
-    tools: union("tools"),
-  };
 }
 
 const authors: Readonly<Record<PolicyLayer["origin"], string>> = {
