@@ -18,6 +18,8 @@ export interface PyodideProcess {
   /** Exit code or signal; for people. */
   readonly lastWords: () => string;
   readonly kill: () => void;
+  /** Kills it, and closes its descriptors: also with data that nobody read. */
+  readonly end: () => Promise<void>;
 }
 
 /** Without a compiled library Python takes seconds, on a busy machine many. */
@@ -56,8 +58,7 @@ export async function startPyodide(
     child.unref();
     return { ...started, first };
   } catch (error) {
-    started.kill();
-    await started.exited;
+    await started.end();
     const detail = `${String(error)} ${started.lastWords()}`;
     throw new SkillsError("SANDBOX_UNAVAILABLE", `Deno with Pyodide did not start: ${detail}`, { cause: error });
   } finally {
@@ -88,6 +89,7 @@ function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
     if (/out of memory/i.test(words)) verdict ??= "memory";
     lastWords = `${lastWords} ${words.trim()}`.trim().slice(0, mostWords);
   });
+  const kill = (): void => void child.kill("SIGKILL");
   // The exit event reports it.
   for (const stream of [stdin, stdout, stderr]) stream.on("error", () => undefined);
   return {
@@ -96,7 +98,12 @@ function describe(child: ChildProcess): Omit<PyodideProcess, "first"> {
     exited,
     verdict: () => verdict,
     lastWords: () => lastWords,
-    kill: () => void child.kill("SIGKILL"),
+    kill,
+    async end() {
+      kill();
+      await exited;
+      stdout.destroy();
+    },
   };
 }
 

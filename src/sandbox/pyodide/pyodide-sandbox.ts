@@ -52,7 +52,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
     clock,
     make: start,
     isAlive: ({ alive }) => alive,
-    discard: end,
+    discard: ({ child }) => child.end(),
     failed: (error) => log("warning", `Preparing a sandbox failed: ${String(error)}`),
   });
   let library: Promise<string | undefined> | undefined;
@@ -80,8 +80,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
         try {
           return await readLibrary(child.first);
         } finally {
-          child.kill();
-          await child.exited;
+          await child.end();
         }
       });
       return await show(kept);
@@ -110,7 +109,7 @@ export async function openPyodideSandbox(options: PyodideSandboxOptions): Promis
       if (signal.aborted) return { type: "cancelled" };
       return await drivePyodideRun(waiting.child, run, files, host, signal, { clock, log });
     } finally {
-      await end(waiting);
+      await waiting.child.end();
       setImmediate(() => pool.refill());
     }
   }
@@ -136,11 +135,6 @@ async function reachParts({ deno, pyodide }: DenoParts, directory: string) {
   };
   const versions = { deno: await versionOf(parts.deno), pyodide: versionOfPackage(parts.pyodide), inside };
   return { parts, versions };
-}
-
-async function end({ child }: Waiting): Promise<void> {
-  child.kill();
-  await child.exited;
 }
 
 function refuses(run: SandboxRun): string | undefined {

@@ -29,6 +29,7 @@ function fakeChild(verdict?: "memory" | "timeout") {
       stdout.end();
       die();
     },
+    end: () => Promise.resolve(),
   };
   const say = (header: { type: string; [key: string]: unknown }, payload = ""): void => {
     sendFrame(stdout, payload === "" ? header : { ...header, bytes: payload.length });

@@ -1,6 +1,9 @@
 import fc from "fast-check";
+import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { describe, expect, it } from "vitest";
-import { denoCommand } from "../../../src/sandbox/pyodide/pyodide-process.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { denoCommand, startPyodide } from "../../../src/sandbox/pyodide/pyodide-process.ts";
 
 const child = { deno: "/opt/deno", pyodide: "/opt/pyodide", inside: "/opt/inside", nowhere: "/private/nowhere" };
 
@@ -77,3 +80,25 @@ function split(value: string): string[] {
   }
   return paths;
 }
+
+const descriptors = "/proc/self/fd";
+
+describe.runIf(existsSync(descriptors))("a child", () => {
+  it("leaves no descriptor, although nobody read what it sent last", async () => {
+    // More than a pipe and the stream hold: the rest waits for a reader.
+    const program = `
+      const ready = Buffer.from(JSON.stringify({ type: "ready" }));
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(ready.length);
+      process.stdout.write(Buffer.concat([length, ready, Buffer.alloc(4 * 1024 * 1024)]));
+      setInterval(() => undefined, 1_000);
+    `;
+    const command = { file: process.execPath, arguments: ["-e", program], environment: {} };
+    const before = readdirSync(descriptors).length;
+    for (let round = 0; round < 5; round++) {
+      const started = await startPyodide(command, tmpdir(), undefined, systemClock);
+      await started.end();
+    }
+    await expect.poll(() => readdirSync(descriptors).length).toBe(before);
+  });
+});
