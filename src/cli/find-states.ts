@@ -3,6 +3,8 @@ import path from "node:path";
 import type { Standings } from "../runs/authorize/find-standings.ts";
 import { needsGrant, permissionsOf } from "../skills/manifest/permissions.ts";
 import type { OfferedSkill } from "../skills/skill.ts";
+import { hasPolicies } from "../trust/policy/policy-places.ts";
+import { givenPolicy } from "./arguments/values.ts";
 import { dataDirectory } from "./data-directory.ts";
 import type { Terminal } from "./report/terminal.ts";
 
@@ -16,7 +18,7 @@ export async function findStates(
 ): Promise<Standings> {
   const isWanting = skills.some(({ skill }) => needsGrant(permissionsOf(skill)));
   const hasApprovals = existsSync(path.join(dataDirectory(terminal), "trust"));
-  if (!isWanting && !hasApprovals && !(await hasPolicies(directory, terminal))) return none;
+  if (!isWanting && !hasApprovals && !hasPolicies(directory, givenPolicy())) return none;
   const [{ openApp }, { localOwner }, { readOptions }, { openProcessLog }, { findStandings }] = await Promise.all([
     import("../app.ts"),
     import("../caller.ts"),
@@ -33,9 +35,4 @@ export async function findStates(
   } finally {
     await app.close();
   }
-}
-
-async function hasPolicies(directory: string, terminal: Pick<Terminal, "home">): Promise<boolean> {
-  const { policiesIn } = await import("./commands/policy/check-policies.ts");
-  return policiesIn(directory, terminal).length > 0;
 }

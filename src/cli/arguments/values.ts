@@ -62,3 +62,9 @@ export function reasonOf(error: unknown): string {
 export function oneOf(choices: readonly string[]): string {
   return [choices.slice(0, -1).join(", "), ...choices.slice(-1)].filter((part) => part !== "").join(" or ");
 }
+
+/** The policy file that the environment names. */
+export function givenPolicy(): string | undefined {
+  const given = process.env.ACP_SKILLS_POLICY || undefined;
+  return given === undefined ? undefined : path.resolve(given);
+}

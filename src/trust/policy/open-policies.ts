@@ -1,15 +1,14 @@
-import { lstatSync } from "node:fs";
-import path from "node:path";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { checkPolicy } from "./check-policy.ts";
 import type { PolicyLayer } from "./layer.ts";
 import { looseningsOf } from "./loosenings.ts";
 import { mergePolicies } from "./merge-policies.ts";
-import { policyFileName } from "./policy-file.ts";
+import { organisationPolicy, policyPlaces, stampOf } from "./policy-places.ts";
+import type { Place } from "./policy-places.ts";
 import { noPolicy } from "./policy.ts";
 import type { Policy } from "./policy.ts";
-import { readPolicyText, stampOf } from "./read-policy-file.ts";
+import { readPolicyText } from "./read-policy-file.ts";
 
 /** The policies of this machine. */
 export interface Policies {
@@ -28,33 +27,11 @@ export interface PoliciesOptions {
   readonly organisation?: string;
 }
 
-/** Where an organisation puts its policy: a place that only administrators can write to. */
-export function organisationPolicy(
-  platform: NodeJS.Platform = process.platform,
-  env: Readonly<NodeJS.ProcessEnv> = process.env,
-): string {
-  if (platform === "darwin") return `/Library/Application Support/acp-skills/${policyFileName}`;
-  // Unlike %ProgramData%, where all users may create directories.
-  if (platform === "win32")
-    return path.win32.join(env.ProgramFiles ?? "C:\\Program Files", "acp-skills", policyFileName);
-  return `/etc/acp-skills/${policyFileName}`;
-}
-
-interface Place {
-  readonly file: string;
-  readonly origin: PolicyLayer["origin"];
-}
-
 const keptDirectories = 256;
 
 export function openPolicies({ given, home, log, organisation = organisationPolicy() }: PoliciesOptions): Policies {
   const read = new LimitedMap<string, { readonly stamp: string; readonly layer: PolicyLayer }>(keptDirectories);
   const merged = new LimitedMap<string, Merged>(keptDirectories);
-  const everywhere: readonly Place[] = [
-    { file: organisation, origin: "organisation" },
-    ...(given === undefined ? [] : [{ file: given, origin: "configuration" as const }]),
-  ];
-
   function readLayer(place: Place, stamp: string): PolicyLayer {
     const known = read.get(place.file);
     if (known?.stamp === stamp) return known.layer;
@@ -64,7 +41,7 @@ export function openPolicies({ given, home, log, organisation = organisationPoli
   }
 
   function mergedFor(directory: string | undefined): Merged {
-    const places = [...everywhere, ...(directory === undefined ? [] : placesIn(directory))];
+    const places = policyPlaces(directory, { given, organisation });
     const stamps = places.map(
       ({ file, origin }) => stampOf(file) ?? (file === given ? `missing ${origin}` : undefined),
     );
@@ -118,31 +95,4 @@ export function toLayer({ file, origin }: Place, home: string): PolicyLayer {
   const { fault: message, fix } = found;
   const problem = { code: "policy-unreadable", severity: "error", ...start, message, fix } as const;
   return { file, origin, policy: undefined, problems: [problem], placeOf: () => start };
-}
-
-/** A project's files: in the directory of the session, and at the root of the repository that contains it. */
-function placesIn(directory: string): readonly Place[] {
-  const root = repositoryRoot(directory);
-  return [...(root === undefined || root === directory ? [] : [root]), directory].map((place) => ({
-    file: path.join(place, policyFileName),
-    origin: "project",
-  }));
-}
-
-/** The nearest directory with a `.git` that another user cannot have put there. */
-function repositoryRoot(directory: string): string | undefined {
-  const user = process.getuid?.();
-  for (let place = directory; ; place = path.dirname(place)) {
-    const owner = ownerOf(path.join(place, ".git"));
-    if (owner !== undefined && (user === undefined || [0, user, ownerOf(directory)].includes(owner))) return place;
-    if (place === path.dirname(place)) return undefined;
-  }
-}
-
-function ownerOf(file: string): number | undefined {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false })?.uid;
-  } catch {
-    return undefined; // In a directory that cannot be searched.
-  }
 }

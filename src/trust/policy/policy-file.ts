@@ -4,9 +4,6 @@ import { maxWildcards } from "./rules/name-glob.ts";
 import { isSourceRule } from "./rules/source-rule.ts";
 import { isToolRule } from "./rules/tool-rule.ts";
 
-/** The name of a policy file, everywhere. */
-export const policyFileName = "acp-skills.policy.json";
-
 /** The settings of a policy. Their values go from permissive to strict: of two, the later one counts. */
 export const settings = {
   runs: {

@@ -8,16 +8,6 @@ import { policyLimits } from "./policy-file.ts";
 /** What is in a policy file, or why it is not read. */
 export type PolicyText = { readonly text: string } | { readonly fault: string; readonly fix: string };
 
-/** Changes when the file does; undefined if there is none. Cheap. Links are followed. */
-export function stampOf(file: string): string | undefined {
-  try {
-    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-    return found && [found.dev, found.ino, found.size, found.mtimeNs, found.ctimeNs, found.uid, found.mode].join(":");
-  } catch (error) {
-    return `unreadable: ${systemCode(error)}`;
-  }
-}
-
 /**
  * Reads a policy file once, by its descriptor. Refuses files that others could have written, and links in projects: what they point to is
  * not the project's.

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { openPolicies, toLayer } from "../../../trust/policy/open-policies.ts";
 import type { PolicyLayer } from "../../../trust/policy/layer.ts";
-import { policyFileName } from "../../../trust/policy/policy-file.ts";
+import { policyFileName } from "../../../trust/policy/policy-places.ts";
 import { readPolicyText } from "../../../trust/policy/read-policy-file.ts";
-import { directoryFault } from "../../arguments/values.ts";
+import { directoryFault, givenPolicy } from "../../arguments/values.ts";
 import { padToWidth } from "../../report/columns.ts";
 import { jsonText, safeText } from "../../report/safe-text.ts";
 import { saySeverities } from "../../report/say-counts.ts";
@@ -18,9 +18,7 @@ interface Checking {
 
 /** The policies that count in a directory, besides those that do not exist. Their problems are not logged. */
 export function policiesIn(directory: string, { home }: Pick<Terminal, "home">): readonly PolicyLayer[] {
-  const given = process.env.ACP_SKILLS_POLICY || undefined;
-  const resolved = given === undefined ? undefined : path.resolve(given);
-  return openPolicies({ given: resolved, home, log: () => undefined }).layersFor(directory);
+  return openPolicies({ given: givenPolicy(), home, log: () => undefined }).layersFor(directory);
 }
 
 /** Prints the problems of one file, or of the policies that count in a directory. */
