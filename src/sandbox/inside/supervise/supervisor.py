@@ -17,17 +17,17 @@ import select
 import signal
 import sys
 
-import collect
 import confine
 import disk
 import kernel
 import processes
 import program
-import program_process
+import program_child
 import watch
 from frames import Channel
+from program_child import CONTROL
 
-CONTROL, PROGRAM, STDOUT, STDERR, LISTENER = 3, 4, 5, 6, 7
+LISTENER = 7
 PAUSES_MS = (2, 5, 10, 20)
 
 
@@ -35,8 +35,6 @@ def main() -> None:
     tier, walls, *wishes = sys.argv[1:]
     alone = tier == "landlock"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for descriptor in (CONTROL, PROGRAM, STDOUT, STDERR):
-        os.set_inheritable(descriptor, False)
     if alone:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     ready: dict = {"type": "ready", "python": ".".join(map(str, sys.version_info[:3]))}
@@ -45,13 +43,9 @@ def main() -> None:
     if "warm" in wishes:
         program.warm_up()
     gc.freeze()
-    child = os.fork()
-    if child == 0:
-        _be_the_program(alone, json.loads(walls), wishes)
-    for descriptor in (PROGRAM, STDOUT, STDERR):
-        os.close(descriptor)
+    child = program_child.fork(lambda: confine.prepare(alone, json.loads(walls), wishes))
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    control = Channel(lambda size: os.read(CONTROL, size), lambda content: os.write(CONTROL, content))
+    control = program_child.open_control()
     family = processes.Family(child, alone=alone)
     try:
         control.send({**ready, "program": child})
@@ -87,25 +81,6 @@ def _hand_over_listener() -> int:
     return port
 
 
-def _be_the_program(alone: bool, walls: dict, wishes: list) -> None:
-    """The child; does not return."""
-    try:
-        os.close(CONTROL)
-        for descriptor, standard in ((STDOUT, 1), (STDERR, 2)):
-            os.dup2(descriptor, standard)
-            os.close(descriptor)
-        # Python's initial stdout object assumes a position in a file.
-        sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        # A new session: schedulers share the CPU by session, and the supervisor must get its share.
-        os.setsid()
-        program_process.run_program(PROGRAM, lambda: confine.prepare(alone, walls, wishes))
-    except BaseException as error:
-        os.write(2, f"Restricting the program failed: {error!r}\n".encode())
-    finally:
-        os._exit(program_process.SETUP_FAILED)
-
-
 def _supervise(control: Channel, family: processes.Family, start: dict, alone: bool) -> None:
     limits, roots = start["limits"], start["roots"]
     places = [roots["workspace"], roots["output"], roots["temporary"]]
@@ -122,17 +97,10 @@ def _supervise(control: Channel, family: processes.Family, start: dict, alone: b
     if killed is None and alone and shared.look():
         killed = "disk"
     status = family.end()
-    found = collect.Found()
-    try:
-        found = collect.find(roots["output"], limits["output_files"], limits["disk_bytes"])
-    except collect.TooMuch as limit:
-        killed = killed or str(limit)
-    for left in found.files:
-        collect.send(control, CONTROL, roots["output"], left)
     code = os.waitstatus_to_exitcode(status)
     # As in shells, for a program that was killed.
     exit_code = 128 - code if code < 0 else code
-    control.send({"type": "end", "exit_code": exit_code, "killed": killed, "skipped": found.skipped})
+    program_child.send_end(control, roots, limits, exit_code, killed)
 
 
 def _wait(control: Channel, family: processes.Family, watched: watch.Watch) -> str | None:

@@ -14,16 +14,15 @@ import signal
 import sys
 import time
 
-import collect
 import disk
 import kernel
-import program_process
 import processes
+import program_child
 import watch
 from frames import Channel
+from program_child import CONTROL
 from tree import Tree
 
-CONTROL, PROGRAM, STDOUT, STDERR = 3, 4, 5, 6
 PAUSES_MS = (2, 5, 10, 20)
 #: `ps` takes this many times longer than reading `/proc`.
 LOOK_EVERY_SECONDS = 0.02 if sys.platform == "linux" else 0.25
@@ -31,16 +30,10 @@ LOOK_EVERY_SECONDS = 0.02 if sys.platform == "linux" else 0.25
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for descriptor in (CONTROL, PROGRAM, STDOUT, STDERR):
-        os.set_inheritable(descriptor, False)
     if sys.platform == "linux":
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
-    child = os.fork()
-    if child == 0:
-        _be_the_program()
-    for descriptor in (PROGRAM, STDOUT, STDERR):
-        os.close(descriptor)
-    control = Channel(lambda size: os.read(CONTROL, size), lambda content: os.write(CONTROL, content))
+    child = program_child.fork(lambda: None)
+    control = program_child.open_control()
     tree = Tree(child)
     try:
         control.send({"type": "ready", "program": child})
@@ -52,36 +45,12 @@ def main() -> None:
         os._exit(0)
 
 
-def _be_the_program() -> None:
-    """The child; does not return."""
-    try:
-        os.close(CONTROL)
-        for descriptor, standard in ((STDOUT, 1), (STDERR, 2)):
-            os.dup2(descriptor, standard)
-            os.close(descriptor)
-        # Python's initial stdout object assumes a position in a file.
-        sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)
-        if sys.platform == "linux":
-            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.setsid()
-        program_process.run_program(PROGRAM, lambda: None)
-    finally:
-        os._exit(program_process.SETUP_FAILED)
-
-
 def _supervise(control: Channel, tree: Tree, start: dict) -> None:
     limits, roots = start["limits"], start["roots"]
     look = _watch(tree, limits, [roots["workspace"], roots["output"], roots["temporary"]])
     killed = _wait(control, tree, look) or look()
     exit_code = tree.end()
-    found = collect.Found()
-    try:
-        found = collect.find(roots["output"], limits["output_files"], limits["disk_bytes"])
-    except collect.TooMuch as limit:
-        killed = killed or str(limit)
-    for left in found.files:
-        collect.send(control, CONTROL, roots["output"], left)
-    control.send({"type": "end", "exit_code": exit_code, "killed": killed, "skipped": found.skipped})
+    program_child.send_end(control, roots, limits, exit_code, killed)
 
 
 def _watch(tree: Tree, limits: dict, places: list):
