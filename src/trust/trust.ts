@@ -1,37 +1,30 @@
 import { randomBytes } from "node:crypto";
-import type { Log } from "../base/log.ts";
-import type { ApprovalScope, Approvals, ApprovalStore } from "./approvals.ts";
 import type { Asker, Authorization, FullTrustRequest, TrustEvent, TrustRequest } from "./authorization.ts";
 import { covers, isNothing } from "./capabilities.ts";
 import type { Capabilities } from "./capabilities.ts";
 import { changesOf } from "./copied-files.ts";
 import type { ConfiguredGrants } from "./configured-grants.ts";
-import { allows, blocks } from "./grant.ts";
-import type { Grant, Reach, Subject } from "./grant.ts";
+import { Decisions } from "./decisions.ts";
+import type { DecisionsOptions } from "./decisions.ts";
+import { allows } from "./grant.ts";
+import type { Grant, Reach } from "./grant.ts";
 import type { Policy } from "./policy/policy.ts";
-import { askAboutProject, askAboutSkill } from "./question.ts";
+import { ProjectReading } from "./project-reading.ts";
+import type { ReadSkill } from "./project-reading.ts";
+import { askAboutSkill } from "./question.ts";
 import type { Question, Reply } from "./question.ts";
 import { Questions } from "./questions.ts";
 import { isWithin, least, reachIndex, reachOf } from "./reach.ts";
-import { blocked, directoryOf, onlyPolicy, refusalOf, unreadable, whyRefused } from "./refusals.ts";
-import { SessionTrusts } from "./session-trust.ts";
+import { blocked, onlyPolicy, refusalOf } from "./refusals.ts";
 import { standingsOf } from "./standings.ts";
 import type { Standing, StandingSkill } from "./standings.ts";
 
-export interface TrustOptions {
-  readonly store: ApprovalStore;
+export interface TrustOptions extends DecisionsOptions {
   /** The policy for the project of a directory; of the organisation alone without one. */
   readonly policyFor: (directory: string | undefined) => Policy;
-  /** The id of the project that a directory belongs to. */
-  readonly projectOf: (directory: string, worktrees: Policy["worktrees"]) => string;
   readonly configured: ConfiguredGrants;
-  /** The user's name on this machine. */
-  readonly who: string;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   /** Must not throw. */
   readonly record: (event: TrustEvent) => void;
-  readonly log: Log;
 }
 
 /** Terms that a person sets for a grant. */
@@ -69,11 +62,6 @@ export interface Trust {
   onChange(listener: () => void): () => void;
 }
 
-type Versionless = Omit<Subject, "digest">;
-
-/** `directory`: of the skill. */
-type ReadSkill = Versionless & { readonly directory: string };
-
 const maxSessionGrants = 1_000;
 
 export function createTrust(options: TrustOptions): Trust {
@@ -82,13 +70,17 @@ export function createTrust(options: TrustOptions): Trust {
 
 class PersonalTrust implements Trust {
   readonly #options: TrustOptions;
-  readonly #sessions = new SessionTrusts();
+  readonly #decisions: Decisions;
   readonly #questions: Questions;
-  readonly #listeners = new Set<() => void>();
+  readonly #reading: ProjectReading;
 
   constructor(options: TrustOptions) {
     this.#options = options;
-    this.#questions = new Questions(options.record);
+    const decisions = new Decisions(options);
+    const questions = new Questions(options.record);
+    this.#decisions = decisions;
+    this.#questions = questions;
+    this.#reading = new ProjectReading({ ...options, decisions, questions });
   }
 
   policyFor(directory: string | undefined): Policy {
@@ -112,8 +104,8 @@ class PersonalTrust implements Trust {
     const policy = this.policyFor(asker.directory);
     const refusal = policy.denies(subject, needs);
     if (refusal !== undefined) return { allowed: false, ...refusal };
-    const stored = await this.#stored(asker, policy);
-    if (await this.#isBlocked(subject, stored, policy)) return blocked(subject);
+    const stored = await this.#decisions.stored(asker.directory, policy);
+    if (await this.#decisions.isBlocked(subject, stored, policy)) return blocked(subject);
     if (about === "run" && isNothing(needs) && policy.runs === "sandbox") return { allowed: true, by: "sandbox" };
     // What the configuration and the policy grant is not for skills of a project that call this one.
     if (calledBy === undefined || calledBy.isOwn) {
@@ -127,7 +119,7 @@ class PersonalTrust implements Trust {
     const now = this.#options.now();
     const isAllowed = (grant: Grant): boolean => allows(grant, wish, now);
     if (policy.approvals === "none") return onlyPolicy(`the skill ${subject.name}`);
-    const session = this.#sessions.get(asker.owner);
+    const session = this.#decisions.sessions.get(asker.owner);
     if (session?.grants.some(isAllowed) === true) return { allowed: true, by: "session" };
     // An organisation that allows approvals for one call only does not accept older ones either.
     if (reachIndex(policy.approvals) > reachIndex("session")) {
@@ -142,7 +134,7 @@ class PersonalTrust implements Trust {
     const policy = this.policyFor(asker.directory);
     if (!policy.prompts || asker.ask === undefined) return undefined;
     const { subject, calledBy } = request;
-    const stored = await this.#stored(asker, policy);
+    const stored = await this.#decisions.stored(asker.directory, policy);
     const before = stored
       .flatMap(({ grants }) => grants)
       .filter(({ skill, digest, calledBy: by }) => {
@@ -164,7 +156,7 @@ class PersonalTrust implements Trust {
     const { subject, wants, calledBy } = request;
     const { answer } = reply;
     if (answer !== "once" && answer !== "trust") {
-      await this.#refused(keyOf(request), subject, asker, reply);
+      await this.#decisions.refuse(keyOf(request), subject, asker, reply, this.policyFor(asker.directory));
       return refusalOf(request, reply);
     }
     // Another window may have blocked it meanwhile, and the skill may be another one now.
@@ -181,11 +173,12 @@ class PersonalTrust implements Trust {
       digest: subject.digest,
       capabilities: toStored(wants),
       ...(calledBy !== undefined && { calledBy: { skill: calledBy.name, digest: calledBy.digest } }),
-      ...this.#signature(asker),
+      ...this.#decisions.signature(asker),
       ...(expires !== undefined && { expires }),
     };
     if (reach !== "session") {
-      const isStored = await this.#change(this.#scope(reach, asker, policy), (approvals) => ({
+      const scope = this.#decisions.scopeOf(reach, asker.directory, policy);
+      const isStored = await this.#decisions.change(scope, (approvals) => ({
         ...approvals,
         grants: [...approvals.grants.filter((other) => !isReplaced(other, grant)), grant],
       }));
@@ -194,88 +187,32 @@ class PersonalTrust implements Trust {
         return { allowed: true, by: grant.id };
       }
     }
-    const { grants } = this.#sessions.of(asker.owner);
+    const { grants } = this.#decisions.sessions.of(asker.owner);
     if (grants.length < maxSessionGrants) grants.push(grant);
-    this.#tellChange();
+    this.#decisions.tellChange();
     return { allowed: true, by: "session" };
   }
 
-  async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
-    const { projectOf, store, configured } = this.#options;
-    const policy = this.policyFor(asker.directory);
-    // Of the skill: another directory of the session may be another project.
-    const project = projectOf(directoryOf(skill.source), policy.worktrees);
-    const key = JSON.stringify(["read", project]);
-    const scope = { project };
-
-    const decide = async (): Promise<Authorization | undefined> => {
-      const refusal = policy.denies(skill, toStored({}));
-      if (refusal !== undefined) return { allowed: false, ...refusal };
-      if (await this.#isBlocked(skill, await this.#stored(asker, policy), policy)) return blocked(skill);
-      if (skill.isOwn) return { allowed: true, by: "own" };
-      const session = this.#sessions.get(asker.owner);
-      if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
-      if (policy.reads === "allow") return { allowed: true, by: "policy" };
-      if (configured.trusts(project)) return { allowed: true, by: "--grant" };
-      if (session?.projects.has(project) === true || session?.readable.has(project) === true)
-        return { allowed: true, by: "session" };
-      if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
-      const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
-      if (isLasting && (await store.read(scope)).trusted !== undefined) return { allowed: true, by: "project" };
-      const refused = session?.refused.get(key);
-      return refused && unreadable(skill, whyRefused(refused));
-    };
-
-    const keep = async (reply: Reply): Promise<Authorization> => {
-      const { answer } = reply;
-      if (answer !== "once" && answer !== "trust") {
-        await this.#refused(key, skill, asker, reply);
-        return answer === "block" ? blocked(skill) : unreadable(skill, whyRefused(reply));
-      }
-      const decided = await decide();
-      if (decided?.allowed === false) return decided;
-      const session = this.#sessions.of(asker.owner);
-      if (answer === "once") session.readable.add(project);
-      else if (least("project", policy.approvals) === "session") session.projects.add(project);
-      else if (!(await this.#change(scope, (approvals) => ({ ...approvals, trusted: this.#signature(asker) }))))
-        session.projects.add(project);
-      return { allowed: true, by: answer === "once" ? "once" : "project" };
-    };
-
-    return await this.#questions.settle({
-      key,
-      asker,
-      signal,
-      event: { about: "read", subject: skill },
-      decide,
-      ask: () =>
-        Promise.resolve(
-          policy.prompts && asker.ask ? askAboutProject(project, skill, least("project", policy.approvals)) : undefined,
-        ),
-      keep,
-    });
+  mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
+    return this.#reading.mayRead(skill, asker, signal);
   }
 
-  async trustProject(directory: string, asker: Asker): Promise<Authorization> {
-    const policy = this.policyFor(directory);
-    if (reachIndex(policy.approvals) < reachIndex("project")) return onlyPolicy(`the skills of ${directory}`);
-    const scope = { project: this.#options.projectOf(directory, policy.worktrees) };
-    await this.#options.store.change(scope, (approvals) => ({ ...approvals, trusted: this.#signature(asker) }));
-    return { allowed: true, by: "project" };
+  trustProject(directory: string, asker: Asker): Promise<Authorization> {
+    return this.#reading.trust(directory, asker);
   }
 
   consent(owner: string, directory: string): void {
-    this.#sessions.of(owner).consents.add(directory);
+    this.#decisions.sessions.of(owner).consents.add(directory);
   }
 
   newTurn(owner: string): void {
-    const session = this.#sessions.get(owner);
+    const session = this.#decisions.sessions.get(owner);
     session?.refused.clear();
     session?.readable.clear();
   }
 
   endSession(owner: string): void {
-    this.#sessions.delete(owner);
+    this.#decisions.sessions.delete(owner);
   }
 
   async standings(
@@ -283,7 +220,7 @@ class PersonalTrust implements Trust {
     asker: Pick<Asker, "owner" | "directory">,
   ): Promise<readonly Standing[]> {
     const policy = this.policyFor(asker.directory);
-    const stored = await this.#stored(asker, policy);
+    const stored = await this.#decisions.stored(asker.directory, policy);
     return await standingsOf(skills, {
       policy,
       approvals: stored,
@@ -292,74 +229,7 @@ class PersonalTrust implements Trust {
   }
 
   onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  /** A block of a skill of a project is in that project's scope, which is another one for further directories of a session. */
-  async #isBlocked(subject: Versionless, stored: readonly Approvals[], policy: Policy): Promise<boolean> {
-    const { store, projectOf } = this.#options;
-    const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
-    if (stored.some(isIn)) return true;
-    if (subject.isOwn) return false;
-    const project = projectOf(directoryOf(subject.source), policy.worktrees);
-    return !stored.some((approvals) => approvals.project === project) && isIn(await store.read({ project }));
-  }
-
-  async #stored(asker: Pick<Asker, "directory">, policy: Policy): Promise<readonly Approvals[]> {
-    const { store, projectOf } = this.#options;
-    const project = asker.directory === undefined ? undefined : projectOf(asker.directory, policy.worktrees);
-    return await Promise.all([store.read("everywhere"), ...(project === undefined ? [] : [store.read({ project })])]);
-  }
-
-  #signature({ door }: Pick<Asker, "door">): Pick<Grant, "who" | "when" | "via"> {
-    const { who, now } = this.#options;
-    return { who, when: new Date(now()).toISOString(), via: door };
-  }
-
-  #scope(reach: "project" | "everywhere", { directory }: Pick<Asker, "directory">, policy: Policy): ApprovalScope {
-    if (reach === "everywhere" || directory === undefined) return "everywhere";
-    return { project: this.#options.projectOf(directory, policy.worktrees) };
-  }
-
-  /** Whether it could be stored; what cannot be stored counts for the session only. */
-  async #change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<boolean> {
-    const { store, log } = this.#options;
-    try {
-      await store.change(scope, change);
-      this.#tellChange();
-      return true;
-    } catch (error) {
-      log(
-        "warning",
-        `An answer was not stored, and counts for this session only: ${error instanceof Error ? error.message : String(error)}`,
-      );
-      return false;
-    }
-  }
-
-  #tellChange(): void {
-    for (const listener of [...this.#listeners]) listener();
-  }
-
-  /** Remembers a refusal: "not now" until the next prompt, a block for good. */
-  async #refused(key: string, subject: Versionless, asker: Asker, reply: Reply): Promise<void> {
-    if (reply.answer === undefined && (reply.missing === "nobody" || reply.missing === "cancelled")) return;
-    const { refused } = this.#sessions.of(asker.owner);
-    if (reply.answer !== "block") {
-      refused.set(key, reply);
-      return;
-    }
-    const { name, isOwn } = subject;
-    const block = { skill: name, from: isOwn ? "own" : "project", ...this.#signature(asker) } as const;
-    // Where the skill is, also for those of further directories of a session.
-    const directory = directoryOf(subject.source);
-    const scope = this.#scope(isOwn ? "everywhere" : "project", { directory }, this.policyFor(asker.directory));
-    const isStored = await this.#change(scope, (approvals) => ({
-      ...approvals,
-      blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
-    }));
-    if (!isStored) refused.set(key, reply);
+    return this.#decisions.onChange(listener);
   }
 }
 
@@ -380,12 +250,6 @@ function isReplaced(before: Grant, after: Grant): boolean {
   );
 }
 
-function toStored({
-  network = [],
-  secrets = [],
-  project = "none",
-  isolation,
-  tools = [],
-}: Partial<Capabilities>): Grant["capabilities"] {
+function toStored({ network, secrets, project, isolation, tools }: Capabilities): Grant["capabilities"] {
   return { network, secrets, project, ...(isolation !== undefined && { isolation }), tools };
 }

@@ -1,0 +1,107 @@
+import type { Log } from "../base/log.ts";
+import type { ApprovalScope, Approvals, ApprovalStore } from "./approvals.ts";
+import type { Asker } from "./authorization.ts";
+import { blocks } from "./grant.ts";
+import type { Grant, Subject } from "./grant.ts";
+import type { Policy } from "./policy/policy.ts";
+import type { Reply } from "./question.ts";
+import { directoryOf } from "./refusals.ts";
+import { SessionTrusts } from "./session-trust.ts";
+
+export interface DecisionsOptions {
+  readonly store: ApprovalStore;
+  /** The id of the project that a directory belongs to. */
+  readonly projectOf: (directory: string, worktrees: Policy["worktrees"]) => string;
+  /** The user's name on this machine. */
+  readonly who: string;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** A skill whose bytes do not count. */
+type Versionless = Omit<Subject, "digest">;
+
+/** What the person has decided: in the files of each scope, and for the sessions of this process. */
+export class Decisions {
+  readonly sessions = new SessionTrusts();
+  readonly #options: DecisionsOptions;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: DecisionsOptions) {
+    this.#options = options;
+  }
+
+  /** What is stored for a session in a directory. */
+  async stored(directory: string | undefined, policy: Policy): Promise<readonly Approvals[]> {
+    const { store, projectOf } = this.#options;
+    const project = directory === undefined ? undefined : projectOf(directory, policy.worktrees);
+    return await Promise.all([store.read("everywhere"), ...(project === undefined ? [] : [store.read({ project })])]);
+  }
+
+  /** A block of a skill of a project is in that project's scope, which is another one for further directories of a session. */
+  async isBlocked(subject: Versionless, stored: readonly Approvals[], policy: Policy): Promise<boolean> {
+    const { store, projectOf } = this.#options;
+    const isIn = (approvals: Approvals): boolean => approvals.blocks.some((block) => blocks(block, subject));
+    if (stored.some(isIn)) return true;
+    if (subject.isOwn) return false;
+    const project = projectOf(directoryOf(subject.source), policy.worktrees);
+    return !stored.some((approvals) => approvals.project === project) && isIn(await store.read({ project }));
+  }
+
+  scopeOf(reach: "project" | "everywhere", directory: string | undefined, policy: Policy): ApprovalScope {
+    if (reach === "everywhere" || directory === undefined) return "everywhere";
+    return { project: this.#options.projectOf(directory, policy.worktrees) };
+  }
+
+  /** Who decides, and when. */
+  signature({ door }: Pick<Asker, "door">): Pick<Grant, "who" | "when" | "via"> {
+    const { who, now } = this.#options;
+    return { who, when: new Date(now()).toISOString(), via: door };
+  }
+
+  /** Whether it could be stored; what cannot be stored counts for the session only. */
+  async change(scope: ApprovalScope, change: (before: Approvals) => Approvals): Promise<boolean> {
+    const { store, log } = this.#options;
+    try {
+      await store.change(scope, change);
+      this.tellChange();
+      return true;
+    } catch (error) {
+      log(
+        "warning",
+        `An answer was not stored, and counts for this session only: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return false;
+    }
+  }
+
+  /** Remembers a refusal: "not now" until the next prompt, a block for good. `key`: of what was asked. */
+  async refuse(key: string, subject: Versionless, asker: Asker, reply: Reply, policy: Policy): Promise<void> {
+    if (reply.answer === undefined && (reply.missing === "nobody" || reply.missing === "cancelled")) return;
+    const { refused } = this.sessions.of(asker.owner);
+    if (reply.answer !== "block") {
+      refused.set(key, reply);
+      return;
+    }
+    const { name, isOwn } = subject;
+    const block = { skill: name, from: isOwn ? "own" : "project", ...this.signature(asker) } as const;
+    // Where the skill is, also for those of further directories of a session.
+    const scope = this.scopeOf(isOwn ? "everywhere" : "project", directoryOf(subject.source), policy);
+    const isStored = await this.change(scope, (approvals) => ({
+      ...approvals,
+      blocks: [...approvals.blocks.filter((other) => other.skill !== name || other.from !== block.from), block],
+    }));
+    if (!isStored) refused.set(key, reply);
+  }
+
+  tellChange(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Calls back when an answer may have changed how skills stand. Must not throw. Returns a function that ends this. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,114 @@
+import type { ApprovalStore } from "./approvals.ts";
+import type { Asker, Authorization } from "./authorization.ts";
+import { noCapabilities } from "./capabilities.ts";
+import type { ConfiguredGrants } from "./configured-grants.ts";
+import type { Decisions } from "./decisions.ts";
+import type { Subject } from "./grant.ts";
+import type { Policy } from "./policy/policy.ts";
+import { askAboutProject } from "./question.ts";
+import type { Question, Reply } from "./question.ts";
+import type { Questions } from "./questions.ts";
+import { least, reachIndex } from "./reach.ts";
+import { blocked, directoryOf, onlyPolicy, unreadable, whyRefused } from "./refusals.ts";
+
+/** A skill that a model wants to read. `directory`: of the skill. */
+export type ReadSkill = Omit<Subject, "digest"> & { readonly directory: string };
+
+export interface ProjectReadingOptions {
+  readonly store: ApprovalStore;
+  readonly policyFor: (directory: string | undefined) => Policy;
+  readonly projectOf: (directory: string, worktrees: Policy["worktrees"]) => string;
+  readonly configured: ConfiguredGrants;
+  readonly decisions: Decisions;
+  readonly questions: Questions;
+}
+
+/** Which projects a person lets models read the skills of: their instructions are what an attacker would write. */
+export class ProjectReading {
+  readonly #options: ProjectReadingOptions;
+
+  constructor(options: ProjectReadingOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a model may read a skill; asks a person where nobody has decided. Rejects only with the reason of `signal`. */
+  async mayRead(skill: ReadSkill, asker: Asker, signal: AbortSignal): Promise<Authorization> {
+    const { policyFor, projectOf, questions } = this.#options;
+    const policy = policyFor(asker.directory);
+    // Of the skill: another directory of the session may be another project.
+    const project = projectOf(directoryOf(skill.source), policy.worktrees);
+    const wish: Wish = { skill, project, policy, key: JSON.stringify(["read", project]) };
+    return await questions.settle({
+      key: wish.key,
+      asker,
+      signal,
+      event: { about: "read", subject: skill },
+      decide: () => this.#decide(wish, asker),
+      ask: () => Promise.resolve(questionOf(wish, asker)),
+      keep: (reply) => this.#keep(wish, asker, reply),
+    });
+  }
+
+  /** A person lets models read the skills that came with the project of a directory. */
+  async trust(directory: string, asker: Asker): Promise<Authorization> {
+    const { store, policyFor, projectOf, decisions } = this.#options;
+    const policy = policyFor(directory);
+    if (reachIndex(policy.approvals) < reachIndex("project")) return onlyPolicy(`the skills of ${directory}`);
+    const scope = { project: projectOf(directory, policy.worktrees) };
+    await store.change(scope, (approvals) => ({ ...approvals, trusted: decisions.signature(asker) }));
+    return { allowed: true, by: "project" };
+  }
+
+  async #decide({ skill, project, policy, key }: Wish, asker: Asker): Promise<Authorization | undefined> {
+    const { store, configured, decisions } = this.#options;
+    const refusal = policy.denies(skill, noCapabilities);
+    if (refusal !== undefined) return { allowed: false, ...refusal };
+    const stored = await decisions.stored(asker.directory, policy);
+    if (await decisions.isBlocked(skill, stored, policy)) return blocked(skill);
+    if (skill.isOwn) return { allowed: true, by: "own" };
+    const session = decisions.sessions.get(asker.owner);
+    if (session?.consents.has(skill.directory) === true) return { allowed: true, by: "consent" };
+    if (policy.reads === "allow") return { allowed: true, by: "policy" };
+    if (configured.trusts(project)) return { allowed: true, by: "--grant" };
+    if (session?.projects.has(project) === true || session?.readable.has(project) === true)
+      return { allowed: true, by: "session" };
+    if (policy.approvals === "none") return onlyPolicy(`the skill ${skill.name}`);
+    const isLasting = reachIndex(policy.approvals) >= reachIndex("project");
+    if (isLasting && (await store.read({ project })).trusted !== undefined) return { allowed: true, by: "project" };
+    const refused = session?.refused.get(key);
+    return refused && unreadable(skill, whyRefused(refused));
+  }
+
+  async #keep(wish: Wish, asker: Asker, reply: Reply): Promise<Authorization> {
+    const { decisions } = this.#options;
+    const { skill, project, policy, key } = wish;
+    const { answer } = reply;
+    if (answer !== "once" && answer !== "trust") {
+      await decisions.refuse(key, skill, asker, reply, policy);
+      return answer === "block" ? blocked(skill) : unreadable(skill, whyRefused(reply));
+    }
+    // Another window may have blocked it meanwhile.
+    const decided = await this.#decide(wish, asker);
+    if (decided?.allowed === false) return decided;
+    const session = decisions.sessions.of(asker.owner);
+    const trusted = decisions.signature(asker);
+    if (answer === "once") session.readable.add(project);
+    else if (least("project", policy.approvals) === "session") session.projects.add(project);
+    else if (!(await decisions.change({ project }, (approvals) => ({ ...approvals, trusted }))))
+      session.projects.add(project);
+    return { allowed: true, by: answer === "once" ? "once" : "project" };
+  }
+}
+
+interface Wish {
+  readonly skill: ReadSkill;
+  /** The project that the skill came with. */
+  readonly project: string;
+  readonly policy: Policy;
+  readonly key: string;
+}
+
+function questionOf({ skill, project, policy }: Wish, { ask }: Asker): Question | undefined {
+  if (!policy.prompts || ask === undefined) return undefined;
+  return askAboutProject(project, skill, least("project", policy.approvals));
+}
