@@ -15,7 +15,7 @@ import type { SkillHasher } from "./skills/hash/hash-skill.ts";
 import { openSkillset } from "./skills/skillset.ts";
 import type { Skillset } from "./skills/skillset.ts";
 import type { Toolbox } from "./tools/toolbox.ts";
-import type { ApprovalStore } from "./trust/approvals.ts";
+import type { ApprovalStore } from "./trust/grants/approvals.ts";
 import { openPolicies } from "./trust/policy/open-policies.ts";
 import type { Policies } from "./trust/policy/open-policies.ts";
 import type { Trust } from "./trust/trust.ts";

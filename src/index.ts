@@ -23,7 +23,7 @@ export type { EmitForm, SkillsOptions, ToolForm } from "./options.ts";
 export type { CheckOptions, CheckReport } from "./skills/check/check-skills.ts";
 export type { Problem } from "./skills/rules/problem.ts";
 export type { Skill } from "./skills/skill.ts";
-export type { Answer, Question } from "./trust/question.ts";
+export type { Answer, Question } from "./trust/asking/question.ts";
 export type { ToolDefinitions, ToolFormat } from "./tools/tools.ts";
 export type { ServedToolName, ToolInput, ToolOutput } from "./tools/tools.ts";
 export type { AvailableSkill } from "./wire/available-skill.ts";

@@ -6,7 +6,7 @@ import { defaultDataDirectory } from "./base/data-directory.ts";
 import { SkillsError } from "./errors.ts";
 import { type Log, silentLog } from "./base/log.ts";
 import { nearest } from "./base/nearest.ts";
-import { parseGrant, permissionNames } from "./trust/configured-grants.ts";
+import { parseGrant, permissionNames } from "./trust/grants/configured-grants.ts";
 import { version as packageVersion } from "./base/version.ts";
 
 export const emitForms = ["auto", "rfd", "commands", "none"] as const;

@@ -3,10 +3,10 @@ import type { LedgerEntry } from "../src/ledger/ledger.ts";
 import { openTrust } from "../src/open-trust.ts";
 import { readOptions } from "../src/options.ts";
 import type { FullTrustRequest } from "../src/trust/authorization.ts";
-import { noCapabilities } from "../src/trust/capabilities.ts";
+import { noCapabilities } from "../src/trust/grants/capabilities.ts";
 import { noPolicy } from "../src/trust/policy/policy.ts";
-import type { Reply } from "../src/trust/question.ts";
-import { memoryApprovals } from "./trust/memory-approvals.ts";
+import type { Reply } from "../src/trust/asking/question.ts";
+import { memoryApprovals } from "./trust/grants/memory-approvals.ts";
 
 const { signal } = new AbortController();
 const digest = `sha256:${"a".repeat(64)}`;

@@ -3,7 +3,7 @@ import { urlOf } from "../base/url-of.ts";
 import { SkillsError } from "../errors.ts";
 import { type Settings, toSettingsData } from "../options.ts";
 import type { Problem } from "../skills/rules/problem.ts";
-import type { Answer, Question, Reply } from "../trust/question.ts";
+import type { Answer, Question, Reply } from "../trust/asking/question.ts";
 import type { Skill } from "../skills/skill.ts";
 import type {
   CallFacts,

@@ -6,7 +6,7 @@ import { isSkillsError, type SkillsErrorCode } from "../errors.ts";
 import type { Settings, SettingsData } from "../options.ts";
 import { logIdleGrants } from "../runs/authorize/idle-grants.ts";
 import { logProblemsOf } from "../skills/rules/log-problems.ts";
-import type { Ask, Question, Reply } from "../trust/question.ts";
+import type { Ask, Question, Reply } from "../trust/asking/question.ts";
 import type { Problem } from "../skills/rules/problem.ts";
 import type { Skill, Snapshot } from "../skills/skill.ts";
 

@@ -1,7 +1,7 @@
 import type { ElicitRequestFormParams, ServerContext } from "@modelcontextprotocol/server";
 import type { Clock } from "../base/clock.ts";
-import { toLine } from "../trust/question.ts";
-import type { Ask, Question, Reply } from "../trust/question.ts";
+import { toLine } from "../trust/asking/question.ts";
+import type { Ask, Question, Reply } from "../trust/asking/question.ts";
 
 /** How long a person has to answer. */
 export const answerTime = 5 * 60_000;

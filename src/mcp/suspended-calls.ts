@@ -4,7 +4,7 @@ import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelc
 import type { Clock } from "../base/clock.ts";
 import { createDeferred } from "../base/deferred.ts";
 import type { RunListener } from "../runs/run-event.ts";
-import type { Ask, Question, Reply } from "../trust/question.ts";
+import type { Ask, Question, Reply } from "../trust/asking/question.ts";
 import { answerTime, toForm, toReply } from "./elicit.ts";
 
 /** A request: the first of a call, or one that continues it. */

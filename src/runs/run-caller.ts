@@ -3,7 +3,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import type { SkillSource } from "../skills/files/skill-files.ts";
 import type { HashedSkill } from "../skills/hash/hash-skill.ts";
 import type { Skill } from "../skills/skill.ts";
-import type { Ask } from "../trust/question.ts";
+import type { Ask } from "../trust/asking/question.ts";
 import type { RunListener } from "./run-event.ts";
 
 /** The skills that a caller sees. */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { ConfiguredGrants } from "../trust/configured-grants.ts";
+import type { ConfiguredGrants } from "../trust/grants/configured-grants.ts";
 import type { Trust } from "../trust/trust.ts";
 import type { Snapshot } from "../skills/skill.ts";
 import { authorize, callersOf, expectAuthorization } from "./authorize/authorize.ts";

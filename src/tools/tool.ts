@@ -5,7 +5,7 @@ import type { Guide } from "./guide/guide.ts";
 import type { RunCaller } from "../runs/run-caller.ts";
 import type { RunListener } from "../runs/run-event.ts";
 import type { Runs } from "../runs/runs.ts";
-import type { Ask } from "../trust/question.ts";
+import type { Ask } from "../trust/asking/question.ts";
 import type { ProjectFiles } from "./project-files.ts";
 import type { ToolLimits } from "./input/limits.ts";
 import type { SkillView } from "./view/skill-view.ts";

@@ -1,7 +1,7 @@
-import type { CopiedFile } from "./approvals.ts";
-import type { Capabilities } from "./capabilities.ts";
-import type { Subject } from "./grant.ts";
-import type { Ask } from "./question.ts";
+import type { CopiedFile } from "./grants/approvals.ts";
+import type { Capabilities } from "./grants/capabilities.ts";
+import type { Subject } from "./grants/grant.ts";
+import type { Ask } from "./asking/question.ts";
 
 /** Whether something may be done: by what, or why not and what the user can do. */
 export type Authorization =

@@ -1,10 +1,10 @@
 import type { Log } from "../base/log.ts";
-import type { ApprovalScope, Approvals, ApprovalStore } from "./approvals.ts";
+import type { ApprovalScope, Approvals, ApprovalStore } from "./grants/approvals.ts";
 import type { Asker } from "./authorization.ts";
-import { blocks } from "./grant.ts";
-import type { Grant, Subject } from "./grant.ts";
+import { blocks } from "./grants/grant.ts";
+import type { Grant, Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
-import type { Reply } from "./question.ts";
+import type { Reply } from "./asking/question.ts";
 import { directoryOf } from "./refusals.ts";
 import { SessionTrusts } from "./session-trust.ts";
 

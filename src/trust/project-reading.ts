@@ -1,14 +1,14 @@
-import type { ApprovalStore } from "./approvals.ts";
+import type { ApprovalStore } from "./grants/approvals.ts";
 import type { Asker, Authorization } from "./authorization.ts";
-import { noCapabilities } from "./capabilities.ts";
-import type { ConfiguredGrants } from "./configured-grants.ts";
+import { noCapabilities } from "./grants/capabilities.ts";
+import type { ConfiguredGrants } from "./grants/configured-grants.ts";
 import type { Decisions } from "./decisions.ts";
-import type { Subject } from "./grant.ts";
+import type { Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
-import { askAboutProject } from "./question.ts";
-import type { Question, Reply } from "./question.ts";
-import type { Questions } from "./questions.ts";
-import { least, reachIndex } from "./reach.ts";
+import { askAboutProject } from "./asking/question.ts";
+import type { Question, Reply } from "./asking/question.ts";
+import type { Questions } from "./asking/questions.ts";
+import { least, reachIndex } from "./grants/reach.ts";
 import { blocked, directoryOf, onlyPolicy, unreadable, whyRefused } from "./refusals.ts";
 
 /** A skill that a model wants to read. `directory`: of the skill. */

@@ -1,8 +1,8 @@
 import { shellWord } from "../base/shell-word.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
-import { inOnePhrase, isNothing } from "./capabilities.ts";
-import type { Subject } from "./grant.ts";
-import type { Reply } from "./question.ts";
+import { inOnePhrase, isNothing } from "./grants/capabilities.ts";
+import type { Subject } from "./grants/grant.ts";
+import type { Reply } from "./asking/question.ts";
 
 type Refusal = Extract<Authorization, { readonly allowed: false }>;
 

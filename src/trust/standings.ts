@@ -1,11 +1,11 @@
 import { runInSlices } from "../base/slices.ts";
 import type { Steps } from "../base/slices.ts";
-import type { Approvals } from "./approvals.ts";
+import type { Approvals } from "./grants/approvals.ts";
 import type { Authorization, TrustRequest } from "./authorization.ts";
-import { isNothing } from "./capabilities.ts";
-import type { Capabilities } from "./capabilities.ts";
-import { blocks } from "./grant.ts";
-import type { Subject } from "./grant.ts";
+import { isNothing } from "./grants/capabilities.ts";
+import type { Capabilities } from "./grants/capabilities.ts";
+import { blocks } from "./grants/grant.ts";
+import type { Subject } from "./grants/grant.ts";
 import type { Policy } from "./policy/policy.ts";
 
 /** How a skill stands: whether it can be used now. */

@@ -1,4 +1,4 @@
-import type { AnswerOption } from "../../src/trust/question.ts";
+import type { AnswerOption } from "../../src/trust/asking/question.ts";
 
 interface PermissionRequest {
   readonly id?: unknown;

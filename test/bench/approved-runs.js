@@ -10,7 +10,7 @@ import { diskSkillBytes, diskSkillFiles } from "../../dist/skills/files/disk-ski
 import { openSkillHasher } from "../../dist/skills/hash/hash-skill.js";
 import { systemClock } from "../../dist/base/clock.js";
 import { viewSkills } from "../../dist/tools/view/skill-view.js";
-import { createConfiguredGrants } from "../../dist/trust/configured-grants.js";
+import { createConfiguredGrants } from "../../dist/trust/grants/configured-grants.js";
 import { diskApprovals } from "../../dist/trust/disk/disk-approvals.js";
 import { openPolicies } from "../../dist/trust/policy/open-policies.js";
 import { projectOf } from "../../dist/trust/project-of.js";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maxBlocks, maxGrants } from "../../src/trust/approvals.ts";
-import type { Approvals, ApprovalScope, ApprovalStore, CopiedFile } from "../../src/trust/approvals.ts";
-import { adding, blockOf, digestOf, grantOf, removing } from "../trust/grant-of.ts";
+import { maxBlocks, maxGrants } from "../../src/trust/grants/approvals.ts";
+import type { Approvals, ApprovalScope, ApprovalStore, CopiedFile } from "../../src/trust/grants/approvals.ts";
+import { adding, blockOf, digestOf, grantOf, removing } from "../trust/grants/grant-of.ts";
 
 export interface OpenApprovals {
   readonly store: ApprovalStore;

@@ -1,13 +1,13 @@
 import { silentLog } from "../../src/base/log.ts";
-import type { ApprovalStore } from "../../src/trust/approvals.ts";
+import type { ApprovalStore } from "../../src/trust/grants/approvals.ts";
 import type { TrustEvent } from "../../src/trust/authorization.ts";
-import { createConfiguredGrants } from "../../src/trust/configured-grants.ts";
-import type { ConfiguredGrants } from "../../src/trust/configured-grants.ts";
+import { createConfiguredGrants } from "../../src/trust/grants/configured-grants.ts";
+import type { ConfiguredGrants } from "../../src/trust/grants/configured-grants.ts";
 import { noPolicy } from "../../src/trust/policy/policy.ts";
 import type { Policy } from "../../src/trust/policy/policy.ts";
 import { createTrust } from "../../src/trust/trust.ts";
 import type { Trust, TrustOptions } from "../../src/trust/trust.ts";
-import { memoryApprovals } from "./memory-approvals.ts";
+import { memoryApprovals } from "./grants/memory-approvals.ts";
 
 export interface OpenTrust {
   readonly trust: Trust;

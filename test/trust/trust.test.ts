@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { hash } from "node:crypto";
-import type { CopiedFile } from "../../src/trust/approvals.ts";
+import type { CopiedFile } from "../../src/trust/grants/approvals.ts";
 import type { Asker, FullTrustRequest } from "../../src/trust/authorization.ts";
-import { noCapabilities } from "../../src/trust/capabilities.ts";
-import type { Capabilities } from "../../src/trust/capabilities.ts";
-import type { Answer, Ask, Question, Reply } from "../../src/trust/question.ts";
+import { noCapabilities } from "../../src/trust/grants/capabilities.ts";
+import type { Capabilities } from "../../src/trust/grants/capabilities.ts";
+import type { Answer, Ask, Question, Reply } from "../../src/trust/asking/question.ts";
 import { openTrust } from "./open-trust.ts";
 
 const { signal } = new AbortController();

@@ -1,7 +1,7 @@
 import { withinTime } from "../../base/clock.ts";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Settings } from "../../options.ts";
-import type { Answer, Question, Reply } from "../../trust/question.ts";
+import type { Answer, Question, Reply } from "../../trust/asking/question.ts";
 import { sessionUpdate, toolCallUpdate } from "../../wire/methods.ts";
 import type { Notification } from "../announce/emission.ts";
 import { type Amendment, kept, type Path, toVerdict, untouched, type Verdict } from "../bytes/amend.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { createDeferred } from "../../base/deferred.ts";
-import type { Answer, Ask, Question, Reply } from "../../trust/question.ts";
+import type { Answer, Ask, Question, Reply } from "../../trust/asking/question.ts";
 import { ownRequestPrefix, requestPermission, sessionUpdate, toolCall, toolCallUpdate } from "../../wire/methods.ts";
 import { encodeMessage } from "../bytes/encode-message.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";

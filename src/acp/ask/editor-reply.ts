@@ -1,4 +1,4 @@
-import type { Answer, Reply } from "../../trust/question.ts";
+import type { Answer, Reply } from "../../trust/asking/question.ts";
 import { isRecord, recordAt } from "../bytes/raw-message.ts";
 
 /** The editor's response to a permission request of ours, reduced to what counts. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { toLine } from "../../trust/question.ts";
-import type { Answer, ChangedFile, Question } from "../../trust/question.ts";
+import { toLine } from "../../trust/asking/question.ts";
+import type { Answer, ChangedFile, Question } from "../../trust/asking/question.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import { toGitPatch } from "./git-patch.ts";
 

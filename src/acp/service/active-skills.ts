@@ -7,7 +7,7 @@ import { isGiven } from "../tools/recognise-call.ts";
 import { isRecord } from "../bytes/raw-message.ts";
 import type { AgentToolUse } from "../tools/agent-uses.ts";
 import type { Directories, UseDecision } from "./skill-service.ts";
-import type { Reply } from "../../trust/question.ts";
+import type { Reply } from "../../trust/asking/question.ts";
 import type * as Permissions from "./tool-permissions.ts";
 import type { OpenUse } from "./tool-permissions.ts";
 

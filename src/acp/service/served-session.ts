@@ -5,7 +5,7 @@ import { withinTime } from "../../base/clock.ts";
 import type { Settings } from "../../options.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { SessionSkills } from "../../skills/skillset.ts";
-import type { Ask } from "../../trust/question.ts";
+import type { Ask } from "../../trust/asking/question.ts";
 import type { Trust } from "../../trust/trust.ts";
 import type { EditorQuestions } from "../ask/editor-questions.ts";
 import { isInvocable, type ShownSkills } from "../announce/command-list.ts";

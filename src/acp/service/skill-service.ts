@@ -1,6 +1,6 @@
 import type { Log } from "../../base/log.ts";
-import type { Subject } from "../../trust/grant.ts";
-import type { Question, Reply } from "../../trust/question.ts";
+import type { Subject } from "../../trust/grants/grant.ts";
+import type { Question, Reply } from "../../trust/asking/question.ts";
 import type { EditorReply } from "../ask/editor-reply.ts";
 import type { JsonRecord } from "../bytes/raw-message.ts";
 import type { Instructions } from "../prompt/read-instructions.ts";

@@ -6,7 +6,7 @@ import { SkillsError } from "../../errors.ts";
 import type { FollowedCall, McpCaller, McpDoor } from "../../mcp/mcp-door.ts";
 import type { SessionServers } from "../../mcp/session-servers.ts";
 import type { RunListener } from "../../runs/run-event.ts";
-import type { Ask } from "../../trust/question.ts";
+import type { Ask } from "../../trust/asking/question.ts";
 import type { Bridge, ServerAddress, Transport } from "./server-entry.ts";
 
 /** Our MCP server for a session that is being opened. */

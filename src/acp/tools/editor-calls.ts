@@ -10,7 +10,7 @@ import { toWireError } from "../../wire/error-table.ts";
 import { listProblems, progressNotification, toolMethodPrefix } from "../../wire/methods.ts";
 import { type Notification, sendWhenRead } from "../announce/emission.ts";
 import { isRecord } from "../bytes/raw-message.ts";
-import type { Ask } from "../../trust/question.ts";
+import type { Ask } from "../../trust/asking/question.ts";
 import type { ToolRequest } from "../service/skill-service.ts";
 import type { Session } from "../session/session.ts";
 import type { AgentTools, EditorCaller } from "./agent-tools.ts";

@@ -3,7 +3,7 @@ import { grantText } from "../../options.ts";
 import type { SkillsOptions } from "../../options.ts";
 import { idleGrants } from "../../runs/authorize/idle-grants.ts";
 import type { Catalog } from "../../skills/catalog.ts";
-import { parseGrant, permissionNames } from "../../trust/configured-grants.ts";
+import { parseGrant, permissionNames } from "../../trust/grants/configured-grants.ts";
 import { usageError } from "../command.ts";
 import type { OptionTable, OptionValues } from "../command.ts";
 import { oneOf, toAbsolute } from "./values.ts";

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import type { Ask, ChangedFile, Question } from "../../trust/question.ts";
+import type { Ask, ChangedFile, Question } from "../../trust/asking/question.ts";
 import type { Progress } from "./progress.ts";
 import { safeText } from "./safe-text.ts";
 

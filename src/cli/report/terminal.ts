@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { systemClock } from "../../base/clock.ts";
 import { currentDirectory } from "../arguments/values.ts";
-import type { Ask } from "../../trust/question.ts";
+import type { Ask } from "../../trust/asking/question.ts";
 import { askAtTerminal } from "./ask-at-terminal.ts";
 import { openProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";

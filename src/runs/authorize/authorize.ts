@@ -1,7 +1,7 @@
 import { SkillsError } from "../../errors.ts";
 import type { Skill } from "../../skills/skill.ts";
 import type { Authorization, CallingSkill, FullTrustRequest } from "../../trust/authorization.ts";
-import { isNothing, noCapabilities } from "../../trust/capabilities.ts";
+import { isNothing, noCapabilities } from "../../trust/grants/capabilities.ts";
 import type { Trust } from "../../trust/trust.ts";
 import { checkDeclared } from "../plan/check-declared.ts";
 import { presentDependenciesOf } from "../plan/dependencies.ts";

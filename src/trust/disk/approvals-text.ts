@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { maxBlocks, maxGrants, parseApprovals } from "../approvals.ts";
-import type { Approvals, CopiedFile } from "../approvals.ts";
-import { toCopy } from "../copied-files.ts";
+import { maxBlocks, maxGrants, parseApprovals } from "../grants/approvals.ts";
+import type { Approvals, CopiedFile } from "../grants/approvals.ts";
+import { toCopy } from "../asking/copied-files.ts";
 import { damaged, FileFault } from "./own-file.ts";
 
 const copySchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { nearest } from "../../base/nearest.ts";
-import type { Capabilities } from "../capabilities.ts";
-import { contradictionsIn } from "./contradictions.ts";
+import type { Capabilities } from "../grants/capabilities.ts";
+import { contradictionsIn } from "./layers/contradictions.ts";
 import { parseJson, rangeOf, valueOf } from "./json-text.ts";
 import type { JsonEntry, JsonNode } from "./json-text.ts";
 import { commitForm, digestForm, entryFault, grantedLists, lists, policyLimits, settings } from "./policy-file.ts";

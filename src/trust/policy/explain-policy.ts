@@ -1,9 +1,9 @@
-import { covers, noCapabilities } from "../capabilities.ts";
-import type { Capabilities } from "../capabilities.ts";
-import type { Subject } from "../grant.ts";
-import { denialsOf } from "./layer.ts";
-import type { PolicyLayer } from "./layer.ts";
-import { mergePolicies, settledIn } from "./merge-policies.ts";
+import { covers, noCapabilities } from "../grants/capabilities.ts";
+import type { Capabilities } from "../grants/capabilities.ts";
+import type { Subject } from "../grants/grant.ts";
+import { denialsOf } from "./layers/layer.ts";
+import type { PolicyLayer } from "./layers/layer.ts";
+import { mergePolicies, settledIn } from "./layers/merge-policies.ts";
 import type { ListName, SettingName } from "./policy-file.ts";
 
 /** What the policies say about one thing that a skill is or wants, and which rule says it. */

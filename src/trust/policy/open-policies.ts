@@ -1,9 +1,9 @@
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
 import { checkPolicy } from "./check-policy.ts";
-import type { PolicyLayer } from "./layer.ts";
-import { looseningsOf } from "./loosenings.ts";
-import { mergePolicies } from "./merge-policies.ts";
+import type { PolicyLayer } from "./layers/layer.ts";
+import { looseningsOf } from "./layers/loosenings.ts";
+import { mergePolicies } from "./layers/merge-policies.ts";
 import { organisationPolicy, policyPlaces, stampOf } from "./policy-places.ts";
 import type { Place } from "./policy-places.ts";
 import { noPolicy } from "./policy.ts";

@@ -1,5 +1,5 @@
-import type { Capabilities } from "../capabilities.ts";
-import type { Reach, Subject } from "../grant.ts";
+import type { Capabilities } from "../grants/capabilities.ts";
+import type { Reach, Subject } from "../grants/grant.ts";
 
 /** What an organisation and a project decided beforehand, merged: of two rules the stricter one counts. */
 export interface Policy {

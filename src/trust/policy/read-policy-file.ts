@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, stat
 import type { BigIntStats } from "node:fs";
 import path from "node:path";
 import { systemCode } from "../../base/system-code.ts";
-import type { PolicyLayer } from "./layer.ts";
+import type { PolicyLayer } from "./layers/layer.ts";
 import { policyLimits } from "./policy-file.ts";
 
 /** What is in a policy file, or why it is not read. */

@@ -4,7 +4,7 @@ import { amendValue, type Verdict } from "../../../src/acp/bytes/amend.ts";
 import type { ServiceConnection, UseDecision } from "../../../src/acp/service/skill-service.ts";
 import { factsOf } from "../../../src/acp/session/agents.ts";
 import type { RelayedSession } from "../../../src/acp/session/relayed-session.ts";
-import type { Question } from "../../../src/trust/question.ts";
+import type { Question } from "../../../src/trust/asking/question.ts";
 import { createDeferred } from "../../../src/base/deferred.ts";
 import { manualClock } from "../../manual-clock.ts";
 

@@ -5,7 +5,7 @@ import { openSkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import type { SkillHasher } from "../../../src/skills/hash/hash-skill.ts";
 import type { OfferedSkill } from "../../../src/skills/skill.ts";
 import { memorySkillBytes, memorySkillFiles } from "../../skills/files/memory-skill-files.ts";
-import { grantOf } from "../../trust/grant-of.ts";
+import { grantOf } from "../../trust/grants/grant-of.ts";
 import { openTrust } from "../../trust/open-trust.ts";
 import { memorySkillset, offer } from "../memory-skillset.ts";
 

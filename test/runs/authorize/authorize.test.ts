@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SandboxRun } from "../../../src/sandbox/sandbox.ts";
 import type { Root } from "../../../src/skills/scan/roots.ts";
-import type { Answer, Ask, Question } from "../../../src/trust/question.ts";
+import type { Answer, Ask, Question } from "../../../src/trust/asking/question.ts";
 import type { ToolCaller } from "../../../src/tools/tool.ts";
 import { refusal } from "../../tools/open-tools.ts";
 import { openMemoryRun } from "../open-memory-run.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { mergePolicies } from "../../../src/trust/policy/merge-policies.ts";
+import { mergePolicies } from "../../../src/trust/policy/layers/merge-policies.ts";
 import { noPolicy } from "../../../src/trust/policy/policy.ts";
 import type { Policy } from "../../../src/trust/policy/policy.ts";
 import type { Snapshot } from "../../../src/skills/skill.ts";
 import { deniedSkills } from "../../../src/tools/view/denied-skills.ts";
 import { offer } from "../../acp/memory-skillset.ts";
-import { layerOf } from "../../trust/policy/layers.ts";
+import { layerOf } from "../../trust/policy/layers/layers.ts";
 import { openTrust } from "../../trust/open-trust.ts";
 import { agentSkill, openTools, refusal } from "../open-tools.ts";
 

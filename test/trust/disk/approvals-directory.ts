@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach } from "vitest";
 import { diskApprovals } from "../../../src/trust/disk/disk-approvals.ts";
 import type { DiskApprovalOptions } from "../../../src/trust/disk/disk-approvals.ts";
-import type { ApprovalStore } from "../../../src/trust/approvals.ts";
+import type { ApprovalStore } from "../../../src/trust/grants/approvals.ts";
 
 export interface ApprovalsDirectory {
   readonly directory: string;

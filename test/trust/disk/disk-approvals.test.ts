@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { allows } from "../../../src/trust/grant.ts";
+import { allows } from "../../../src/trust/grants/grant.ts";
 import { describeApprovalStore } from "../../contract/approval-store.ts";
-import { adding, digestOf, grantOf, removing } from "../grant-of.ts";
+import { adding, digestOf, grantOf, removing } from "../grants/grant-of.ts";
 import { approvalDirectories } from "./approvals-directory.ts";
 
 const newDirectory = approvalDirectories();

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
-import { adding, grantOf } from "../grant-of.ts";
+import { adding, grantOf } from "../grants/grant-of.ts";
 import { approvalDirectories } from "./approvals-directory.ts";
 import type { ApprovalsDirectory } from "./approvals-directory.ts";
 

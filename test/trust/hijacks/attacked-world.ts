@@ -9,7 +9,7 @@ import { openToolbox } from "../../../src/tools/toolbox.ts";
 import type { ToolCaller } from "../../../src/tools/tool.ts";
 import { defaultLimits } from "../../../src/tools/input/limits.ts";
 import type { Policy } from "../../../src/trust/policy/policy.ts";
-import type { Answer, Question } from "../../../src/trust/question.ts";
+import type { Answer, Question } from "../../../src/trust/asking/question.ts";
 import { memoryBlobs } from "../../blobs/memory-blobs.ts";
 import { manualClock } from "../../manual-clock.ts";
 import { memoryRunStore } from "../../runs/store/memory-run-store.ts";

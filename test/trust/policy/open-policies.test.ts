@@ -2,12 +2,12 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { noCapabilities } from "../../../src/trust/capabilities.ts";
+import { noCapabilities } from "../../../src/trust/grants/capabilities.ts";
 import { openPolicies } from "../../../src/trust/policy/open-policies.ts";
 import { organisationPolicy } from "../../../src/trust/policy/policy-places.ts";
 import type { Policies } from "../../../src/trust/policy/open-policies.ts";
 import { noPolicy } from "../../../src/trust/policy/policy.ts";
-import { subjectOf, wanting } from "./layers.ts";
+import { subjectOf, wanting } from "./layers/layers.ts";
 
 const name = "acp-skills.policy.json";
 const onPosix = test.skipIf(process.platform === "win32");

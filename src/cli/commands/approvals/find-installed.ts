@@ -6,7 +6,7 @@ import { openSkillHasher } from "../../../skills/hash/hash-skill.ts";
 import { noSuchSkill } from "../../../skills/no-such-skill.ts";
 import type { Skill, Snapshot } from "../../../skills/skill.ts";
 import { viewSkills } from "../../../tools/view/skill-view.ts";
-import type { CopiedFile } from "../../../trust/approvals.ts";
+import type { CopiedFile } from "../../../trust/grants/approvals.ts";
 import type { CallingSkill, FullTrustRequest } from "../../../trust/authorization.ts";
 import { openListing } from "../../open-listing.ts";
 import type { Approving } from "./approvals.ts";

@@ -1,7 +1,7 @@
 import { asAvailable, nearest } from "../../../base/nearest.ts";
-import { inWords } from "../../../trust/capabilities.ts";
-import { changesOf } from "../../../trust/copied-files.ts";
-import { shortDigest } from "../../../trust/question.ts";
+import { inWords } from "../../../trust/grants/capabilities.ts";
+import { changesOf } from "../../../trust/asking/copied-files.ts";
+import { shortDigest } from "../../../trust/asking/question.ts";
 import { labelled, table } from "../../report/columns.ts";
 import { safeText } from "../../report/safe-text.ts";
 import { isNamed, readApprovals } from "./approval-rows.ts";

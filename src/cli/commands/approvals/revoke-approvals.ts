@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { ApprovalScope } from "../../../trust/approvals.ts";
+import type { ApprovalScope } from "../../../trust/grants/approvals.ts";
 import { projectOf } from "../../../trust/project-of.ts";
 import { isNamed, readApprovals } from "./approval-rows.ts";
 import type { Approving } from "./approvals.ts";

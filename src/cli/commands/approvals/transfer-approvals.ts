@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { parseApprovals } from "../../../trust/approvals.ts";
-import type { Approvals, ApprovalScope, ApprovalStore } from "../../../trust/approvals.ts";
+import { parseApprovals } from "../../../trust/grants/approvals.ts";
+import type { Approvals, ApprovalScope, ApprovalStore } from "../../../trust/grants/approvals.ts";
 import { usageError } from "../../command.ts";
 import { counted } from "../../report/columns.ts";
 import type { Approving } from "./approvals.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { openPolicies, toLayer } from "../../../trust/policy/open-policies.ts";
-import type { PolicyLayer } from "../../../trust/policy/layer.ts";
+import type { PolicyLayer } from "../../../trust/policy/layers/layer.ts";
 import { policyFileName } from "../../../trust/policy/policy-places.ts";
 import { readPolicyText } from "../../../trust/policy/read-policy-file.ts";
 import { directoryFault, givenPolicy } from "../../arguments/values.ts";

@@ -4,10 +4,10 @@ import { diskSkillBytes, diskSkillFiles } from "../../../skills/files/disk-skill
 import { openSkillHasher } from "../../../skills/hash/hash-skill.ts";
 import { noSuchSkill } from "../../../skills/no-such-skill.ts";
 import { viewSkills } from "../../../tools/view/skill-view.ts";
-import type { Subject } from "../../../trust/grant.ts";
+import type { Subject } from "../../../trust/grants/grant.ts";
 import { explainPolicies } from "../../../trust/policy/explain-policy.ts";
 import type { Decision } from "../../../trust/policy/explain-policy.ts";
-import type { PolicyLayer } from "../../../trust/policy/layer.ts";
+import type { PolicyLayer } from "../../../trust/policy/layers/layer.ts";
 import type { OptionValues } from "../../command.ts";
 import type { listing } from "../../arguments/shared-options.ts";
 import { openListing } from "../../open-listing.ts";

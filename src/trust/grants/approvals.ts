@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { SkillsError } from "../errors.ts";
+import { SkillsError } from "../../errors.ts";
 import { blockSchema, grantSchema } from "./grant.ts";
 
 /** A person's answers of one scope, as they are stored. */

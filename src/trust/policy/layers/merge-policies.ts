@@ -1,11 +1,11 @@
-import { together } from "../capabilities.ts";
+import { together } from "../../grants/capabilities.ts";
 import { denialsOf, licenseDenial, skillDenialsOf } from "./layer.ts";
 import type { Denial, PolicyLayer } from "./layer.ts";
-import { defaultSettings, settings } from "./policy-file.ts";
-import type { PolicyGrant, SettingName, Settings } from "./policy-file.ts";
-import type { Policy, PolicyRefusal } from "./policy.ts";
-import { matchesGlob } from "./rules/name-glob.ts";
-import { sourceContains } from "./rules/source-rule.ts";
+import { defaultSettings, settings } from "../policy-file.ts";
+import type { PolicyGrant, SettingName, Settings } from "../policy-file.ts";
+import type { Policy, PolicyRefusal } from "../policy.ts";
+import { matchesGlob } from "../rules/name-glob.ts";
+import { sourceContains } from "../rules/source-rule.ts";
 
 /** The policies that count together: of two rules the stricter one counts, and a project can only tighten. Their order is that of their origins. */
 export function mergePolicies(layers: readonly PolicyLayer[], home: string): Policy {

@@ -1,9 +1,9 @@
-import type { PolicyProblem } from "./policy-problem.ts";
+import type { PolicyProblem } from "../policy-problem.ts";
 import type { PolicyLayer } from "./layer.ts";
 import { settledIn, strictness } from "./merge-policies.ts";
-import { lists, settings } from "./policy-file.ts";
-import type { ListName, SettingName } from "./policy-file.ts";
-import { matching } from "./rules/matching.ts";
+import { lists, settings } from "../policy-file.ts";
+import type { ListName, SettingName } from "../policy-file.ts";
+import { matching } from "../rules/matching.ts";
 
 /** What a file tries to allow beyond those before it; it has no effect. */
 export function looseningsOf(

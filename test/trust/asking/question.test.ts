@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { noCapabilities } from "../../src/trust/capabilities.ts";
-import { askAboutProject, askAboutSkill } from "../../src/trust/question.ts";
-import type { Asked } from "../../src/trust/question.ts";
+import { noCapabilities } from "../../../src/trust/grants/capabilities.ts";
+import { askAboutProject, askAboutSkill } from "../../../src/trust/asking/question.ts";
+import type { Asked } from "../../../src/trust/asking/question.ts";
 
 const subject = {
   name: "deploy",

@@ -1,12 +1,12 @@
-import type { Capabilities } from "../capabilities.ts";
-import { isNothing } from "../capabilities.ts";
-import type { Subject } from "../grant.ts";
-import type { CheckedPolicy } from "./check-policy.ts";
-import type { PolicyProblem } from "./policy-problem.ts";
-import type { ListName, PolicyFile } from "./policy-file.ts";
-import { judgeLicense } from "./judge-license.ts";
-import { matching } from "./rules/matching.ts";
-import { allowsSource, deniesSource } from "./rules/source-rule.ts";
+import type { Capabilities } from "../../grants/capabilities.ts";
+import { isNothing } from "../../grants/capabilities.ts";
+import type { Subject } from "../../grants/grant.ts";
+import type { CheckedPolicy } from "../check-policy.ts";
+import type { PolicyProblem } from "../policy-problem.ts";
+import type { ListName, PolicyFile } from "../policy-file.ts";
+import { judgeLicense } from "../judge-license.ts";
+import { matching } from "../rules/matching.ts";
+import { allowsSource, deniesSource } from "../rules/source-rule.ts";
 
 /** One policy file of those that count together. */
 export interface PolicyLayer extends Pick<CheckedPolicy, "placeOf"> {

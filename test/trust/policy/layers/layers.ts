@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
-import { checkPolicy } from "../../../src/trust/policy/check-policy.ts";
-import { noCapabilities } from "../../../src/trust/capabilities.ts";
-import type { Capabilities } from "../../../src/trust/capabilities.ts";
-import type { Subject } from "../../../src/trust/grant.ts";
-import type { PolicyLayer } from "../../../src/trust/policy/layer.ts";
+import { checkPolicy } from "../../../../src/trust/policy/check-policy.ts";
+import { noCapabilities } from "../../../../src/trust/grants/capabilities.ts";
+import type { Capabilities } from "../../../../src/trust/grants/capabilities.ts";
+import type { Subject } from "../../../../src/trust/grants/grant.ts";
+import type { PolicyLayer } from "../../../../src/trust/policy/layers/layer.ts";
 
 export const home = "/home/ada";
 

@@ -1,5 +1,5 @@
-import type { Approvals } from "../../src/trust/approvals.ts";
-import type { Block, Grant } from "../../src/trust/grant.ts";
+import type { Approvals } from "../../../src/trust/grants/approvals.ts";
+import type { Block, Grant } from "../../../src/trust/grants/grant.ts";
 
 /** A digest that differs by number. */
 export function digestOf(number: number): string {

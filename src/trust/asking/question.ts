@@ -1,6 +1,6 @@
-import { beyond, inWords, isNothing, noCapabilities } from "./capabilities.ts";
-import type { Capabilities } from "./capabilities.ts";
-import type { Reach, Subject } from "./grant.ts";
+import { beyond, inWords, isNothing, noCapabilities } from "../grants/capabilities.ts";
+import type { Capabilities } from "../grants/capabilities.ts";
+import type { Reach, Subject } from "../grants/grant.ts";
 
 /** What a person can answer. */
 export type Answer = "once" | "trust" | "not-now" | "block";

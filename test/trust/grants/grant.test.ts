@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isNothing } from "../../src/trust/capabilities.ts";
-import type { Capabilities } from "../../src/trust/capabilities.ts";
-import { allows } from "../../src/trust/grant.ts";
-import type { Wish } from "../../src/trust/grant.ts";
+import { isNothing } from "../../../src/trust/grants/capabilities.ts";
+import type { Capabilities } from "../../../src/trust/grants/capabilities.ts";
+import { allows } from "../../../src/trust/grants/grant.ts";
+import type { Wish } from "../../../src/trust/grants/grant.ts";
 import { grantOf } from "./grant-of.ts";
 
 const hex = fc.string({ unit: fc.constantFrom(...Array.from("0123456789abcdef")), minLength: 64, maxLength: 64 });

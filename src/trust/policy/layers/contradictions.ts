@@ -1,9 +1,9 @@
-import type { Capabilities } from "../capabilities.ts";
-import type { JsonNode } from "./json-text.ts";
-import { defaultSettings, lists } from "./policy-file.ts";
-import type { ListName, PolicyFile, PolicyGrant } from "./policy-file.ts";
-import type { Report } from "./policy-problem.ts";
-import { matching } from "./rules/matching.ts";
+import type { Capabilities } from "../../grants/capabilities.ts";
+import type { JsonNode } from "../json-text.ts";
+import { defaultSettings, lists } from "../policy-file.ts";
+import type { ListName, PolicyFile, PolicyGrant } from "../policy-file.ts";
+import type { Report } from "../policy-problem.ts";
+import { matching } from "../rules/matching.ts";
 
 interface Context {
   readonly home: string;

@@ -1,14 +1,14 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { beyond, covers, isNothing, noCapabilities } from "../../../src/trust/capabilities.ts";
-import type { Capabilities } from "../../../src/trust/capabilities.ts";
-import type { Subject } from "../../../src/trust/grant.ts";
-import type { PolicyLayer } from "../../../src/trust/policy/layer.ts";
-import { looseningsOf } from "../../../src/trust/policy/loosenings.ts";
-import { mergePolicies } from "../../../src/trust/policy/merge-policies.ts";
-import { settings } from "../../../src/trust/policy/policy-file.ts";
-import { noPolicy } from "../../../src/trust/policy/policy.ts";
-import type { Policy } from "../../../src/trust/policy/policy.ts";
+import { beyond, covers, isNothing, noCapabilities } from "../../../../src/trust/grants/capabilities.ts";
+import type { Capabilities } from "../../../../src/trust/grants/capabilities.ts";
+import type { Subject } from "../../../../src/trust/grants/grant.ts";
+import type { PolicyLayer } from "../../../../src/trust/policy/layers/layer.ts";
+import { looseningsOf } from "../../../../src/trust/policy/layers/loosenings.ts";
+import { mergePolicies } from "../../../../src/trust/policy/layers/merge-policies.ts";
+import { settings } from "../../../../src/trust/policy/policy-file.ts";
+import { noPolicy } from "../../../../src/trust/policy/policy.ts";
+import type { Policy } from "../../../../src/trust/policy/policy.ts";
 import { anyContent, anySubject, anyWants, digest, home, layerOf, subjectOf, wanting } from "./layers.ts";
 
 const merged = (...layers: readonly PolicyLayer[]): Policy => mergePolicies(layers, home);

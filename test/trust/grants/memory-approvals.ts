@@ -1,6 +1,6 @@
-import { changeApprovals, nothingApproved } from "../../src/trust/approvals.ts";
-import type { Approvals, ApprovalScope, ApprovalStore, CopiedFile } from "../../src/trust/approvals.ts";
-import { toCopy, toHex } from "../../src/trust/copied-files.ts";
+import { changeApprovals, nothingApproved } from "../../../src/trust/grants/approvals.ts";
+import type { Approvals, ApprovalScope, ApprovalStore, CopiedFile } from "../../../src/trust/grants/approvals.ts";
+import { toCopy, toHex } from "../../../src/trust/asking/copied-files.ts";
 
 /** A person's answers in memory. */
 export function memoryApprovals(): ApprovalStore {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { CopiedFile } from "./approvals.ts";
+import type { CopiedFile } from "../grants/approvals.ts";
 import type { ChangedFile } from "./question.ts";
 
 const maxFiles = 4_096;

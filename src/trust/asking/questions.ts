@@ -1,5 +1,5 @@
-import type { Asker, Authorization, TrustEvent } from "./authorization.ts";
-import type { Subject } from "./grant.ts";
+import type { Asker, Authorization, TrustEvent } from "../authorization.ts";
+import type { Subject } from "../grants/grant.ts";
 import type { Question, Reply } from "./question.ts";
 
 /** One thing to be decided. */
