@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../base/system-code.ts";
+import { systemCode } from "../base/failures/system-code.ts";
 import { defaultDataDirectory } from "../base/data-directory.ts";
 import { ownershipFault } from "../base/paths/make-directories.ts";
 

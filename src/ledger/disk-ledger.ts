@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../base/system-code.ts";
+import { systemCode } from "../base/failures/system-code.ts";
 import { SkillsError } from "../errors.ts";
 import type { Log } from "../base/log.ts";
 import { makeOwnDirectories } from "../base/paths/make-directories.ts";

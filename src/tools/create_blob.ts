@@ -3,7 +3,7 @@ import { parseBlobKind } from "../blobs/blob-store.ts";
 import type { BlobKind } from "../blobs/blob-store.ts";
 import { SkillsError } from "../errors.ts";
 import { defineTool } from "./tool.ts";
-import { invalidInput } from "../base/invalid-input.ts";
+import { invalidInput } from "../base/failures/invalid-input.ts";
 
 export const createBlob = defineTool({
   name: "create_blob",

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import * as z from "zod";
 import { SkillsError } from "../errors.ts";
 import type { Skill } from "../skills/skill.ts";
-import { byCodePoint } from "../skills/text/code-point-order.ts";
+import { byCodePoint } from "../base/code-point-order.ts";
 import { defaultPageSize, maxPageSize, maxQueryLength, maxRowTags } from "./input/limits.ts";
 import { defineTool } from "./tool.ts";
 import { wholeNumber } from "./input/parameters.ts";

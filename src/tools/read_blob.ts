@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { invalidInput } from "../base/invalid-input.ts";
+import { invalidInput } from "../base/failures/invalid-input.ts";
 import { toContent } from "./view/content.ts";
 import { defaultPreviewBytes, maxPreviewBytes } from "./input/limits.ts";
 import { defineTool } from "./tool.ts";

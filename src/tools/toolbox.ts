@@ -1,4 +1,4 @@
-import { toInternalError } from "../base/internal-error.ts";
+import { toInternalError } from "../base/failures/internal-error.ts";
 import type { Log } from "../base/log.ts";
 import { asAvailable, nearest } from "../base/nearest.ts";
 import type { BlobStore } from "../blobs/blob-store.ts";

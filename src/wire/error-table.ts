@@ -1,7 +1,7 @@
 import { isSkillsError } from "../errors.ts";
 import type { SkillsErrorCode } from "../errors.ts";
-import { toInternalError } from "../base/internal-error.ts";
-import type { InternalErrorOptions } from "../base/internal-error.ts";
+import { toInternalError } from "../base/failures/internal-error.ts";
+import type { InternalErrorOptions } from "../base/failures/internal-error.ts";
 
 /** One invalid input: a JSON pointer into the parameters, the expected value, and the actual value. */
 interface Violation {

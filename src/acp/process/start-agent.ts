@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { runProgram, spawnProcess } from "../../base/processes/spawn-process.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";

@@ -7,7 +7,7 @@ import { diskSkillFiles } from "../../skills/files/disk-skill-files.ts";
 import type { Entry } from "../../skills/files/skill-files.ts";
 import { walkSkill } from "../../skills/hash/walk-skill.ts";
 import { isSkillFileName } from "../../skills/scan/read-directory.ts";
-import { byCodePoint } from "../../skills/text/code-point-order.ts";
+import { byCodePoint } from "../../base/code-point-order.ts";
 import type { Skill } from "../../skills/skill.ts";
 
 /** A skill's text, read when it is used. */

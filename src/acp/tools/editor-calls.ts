@@ -1,5 +1,5 @@
 import type { Log } from "../../base/log.ts";
-import { invalidInput } from "../../base/invalid-input.ts";
+import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
 import { SkillsError } from "../../errors.ts";
 import { onPrinted } from "../../runs/run-event.ts";

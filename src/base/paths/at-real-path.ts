@@ -3,7 +3,7 @@ import type { Dirent } from "node:fs";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../system-code.ts";
+import { systemCode } from "../failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 
 /*

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { systemCode } from "../system-code.ts";
+import { systemCode } from "../failures/system-code.ts";
 import type { Clock } from "../clock.ts";
 
 /** Identifies a process beyond its pid, which is reused. Plain data: another process can tell later whether it still runs. */

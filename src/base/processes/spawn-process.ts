@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess, ExecFileOptions, SpawnOptions } from "node:child_process";
 import { promisify } from "node:util";
-import { systemCode } from "../system-code.ts";
+import { systemCode } from "../failures/system-code.ts";
 import { SkillsError } from "../../errors.ts";
 
 /**

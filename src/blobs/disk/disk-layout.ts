@@ -1,6 +1,6 @@
 import { constants, lstatSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import { makeDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
 import { syncDirectory, syncDirectoryNow } from "../../base/paths/sync-directory.ts";
 import { SkillsError, isSkillsError } from "../../errors.ts";

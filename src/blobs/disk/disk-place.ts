@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import type { Clock } from "../../base/clock.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
 import type { ProcessIdentity } from "../../base/processes/live-process.ts";

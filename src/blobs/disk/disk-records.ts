@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import type { SkillsError } from "../../errors.ts";
 import { blobTooLarge, countUsage, quotaRefusal } from "../blob-store.ts";
 import type { BlobOptions, BlobUsage, CountedUsage, StoredBlob } from "../blob-store.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { open } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import { SkillsError } from "../../errors.ts";
 import type { StoredBlob } from "../blob-store.ts";
 import { isOwnDirectory, objectPath, readFlags } from "./disk-layout.ts";

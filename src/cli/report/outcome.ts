@@ -1,5 +1,5 @@
-import { toSentences } from "../../base/invalid-input.ts";
-import type { Violation } from "../../base/invalid-input.ts";
+import { toSentences } from "../../base/failures/invalid-input.ts";
+import type { Violation } from "../../base/failures/invalid-input.ts";
 import type { Log } from "../../base/log.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { RunFailure, RunResult } from "../../runs/record/run-result.ts";

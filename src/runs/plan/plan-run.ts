@@ -1,4 +1,4 @@
-import { invalidInput } from "../../base/invalid-input.ts";
+import { invalidInput } from "../../base/failures/invalid-input.ts";
 import { isBlobId } from "../../blobs/blob-store.ts";
 import type { StoredBlob } from "../../blobs/blob-store.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";

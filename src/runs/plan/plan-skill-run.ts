@@ -1,6 +1,6 @@
 import { asAvailable, nearest } from "../../base/nearest.ts";
-import { invalidInput, noSuchParameter, shown } from "../../base/invalid-input.ts";
-import type { Violation } from "../../base/invalid-input.ts";
+import { invalidInput, noSuchParameter, shown } from "../../base/failures/invalid-input.ts";
+import type { Violation } from "../../base/failures/invalid-input.ts";
 import { runInSlices } from "../../base/slices.ts";
 import { isBlobId } from "../../blobs/blob-store.ts";
 import { SkillsError } from "../../errors.ts";

@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, rmdir, stat, writeFile } from "node:fs/p
 import path from "node:path";
 import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";

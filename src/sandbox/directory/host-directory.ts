@@ -15,7 +15,7 @@ import {
 import { chmod, copyFile, link, mkdir, readdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import type { Log } from "../../base/log.ts";
 import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
 import type { ProcessIdentity } from "../../base/processes/live-process.ts";

@@ -2,16 +2,17 @@ import { STATUS_CODES, createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect as connectSocket } from "node:net";
 import type { Server, Socket } from "node:net";
-import { networkInterfaces } from "node:os";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { forwardRequest } from "./forward-request.ts";
 import { judge, parseNetworkRules } from "./network-rules.ts";
-import { reach, systemResolver } from "./reach.ts";
-import type { Connect, Resolve } from "./reach.ts";
-import { parseAbsoluteForm, parseConnectTarget, toEntry } from "./target.ts";
-import type { Target } from "./target.ts";
+import { areForeign, reach } from "../../base/network/reach.ts";
+import type { Connect } from "../../base/network/reach.ts";
+import { systemAddresses, systemResolver } from "../../base/network/resolve.ts";
+import type { Resolve } from "../../base/network/resolve.ts";
+import { parseAbsoluteForm, parseConnectTarget, toEntry } from "../../base/network/target.ts";
+import type { Target } from "../../base/network/target.ts";
 import { openTunnel } from "./tunnel.ts";
 
 export interface EgressOptions {
@@ -51,6 +52,11 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
   const clients = new Set<Socket>();
   const busy = new WeakSet<Duplex>();
   const tell = tellOnce(log);
+  // The rules allow addresses themselves.
+  const judgeAddresses = ({ host }: Target, addresses: readonly string[]): string | undefined =>
+    host.address !== undefined || areForeign(addresses, ownAddresses())
+      ? undefined
+      : `${host.text} resolves to a private address; that needs an entry with the address itself`;
 
   const reachTarget = async (
     target: Target,
@@ -59,7 +65,7 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
   ): Promise<Socket | undefined> => {
     const left = new AbortController();
     asker.once("close", () => left.abort());
-    const reached = await reach(target, { resolve, connect, clock, ownAddresses }, left.signal);
+    const reached = await reach(target, { resolve, connect, clock, judge: judgeAddresses }, left.signal);
     if (reached.type === "connected") {
       const { socket } = reached;
       socket.on("error", () => socket.destroy());
@@ -140,10 +146,6 @@ export function openEgressProxy(server: Server, options: EgressOptions): EgressP
       for (const client of clients) client.destroy();
     },
   };
-}
-
-function systemAddresses(): string[] {
-  return Object.values(networkInterfaces()).flatMap((interfaces) => interfaces?.map(({ address }) => address) ?? []);
 }
 
 /** Closes a connection that was idle in both directions between two checks. */

@@ -2,7 +2,7 @@ import { createHash, hash, randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { chmod, lstat, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import { makeOwnDirectories, ownershipFault } from "../../base/paths/make-directories.ts";
 import { pidExists } from "../../base/processes/live-process.ts";
 import { runProgram } from "../../base/processes/spawn-process.ts";

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import path from "node:path";
-import { byCodePoint } from "../text/code-point-order.ts";
+import { byCodePoint } from "../../base/code-point-order.ts";
 import { identityOf } from "../files/follow-path.ts";
 import type { Problem } from "../rules/problem.ts";
 import type { DirectoryRecord } from "../scan/read-directory.ts";

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { fixSkill } from "../rules/fix-skill.ts";
 import { holdDirectory, openRegularFile } from "../../base/paths/at-real-path.ts";

@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { closeSync, fstatSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Dirent, Stats } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import {
   holdChild,
   holdDirectory,

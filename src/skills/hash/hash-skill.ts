@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isSkillsError, SkillsError } from "../../errors.ts";
+import { openGate } from "./gate.ts";
 import { runInSlices } from "../../base/slices.ts";
 import type { Steps } from "../../base/slices.ts";
 import type { FileStamp, SkillBytes, SkillSource } from "../files/skill-files.ts";
@@ -135,20 +136,4 @@ function digestOf(files: readonly HashedFile[]): string {
   const lines = createHash("sha256");
   for (const { path, sha256 } of files) lines.update(`${sha256}  ${path}\n`);
   return `sha256:${lines.digest("hex")}`;
-}
-
-/** A semaphore: at most `width` at a time, in order. */
-function openGate(width: number): () => Promise<() => void> {
-  const waiting: (() => void)[] = [];
-  let inside = 0;
-  const leave = (): void => {
-    const next = waiting.shift();
-    if (next) next();
-    else inside -= 1;
-  };
-  return async () => {
-    if (inside < width) inside += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    return leave;
-  };
 }

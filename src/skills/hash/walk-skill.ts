@@ -5,7 +5,7 @@ import type { Steps } from "../../base/slices.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import type { Entry, SkillFiles, SkillSource } from "../files/skill-files.ts";
 import type { Skill } from "../skill.ts";
-import { byCodePoint } from "../text/code-point-order.ts";
+import { byCodePoint } from "../../base/code-point-order.ts";
 import { countCodePoints } from "../text/code-points.ts";
 
 /** A walk stops at this many files, or entries looked at. */

@@ -1,4 +1,4 @@
-import { byCodePoint } from "../text/code-point-order.ts";
+import { byCodePoint } from "../../base/code-point-order.ts";
 import { familyOf, termsOf } from "./license-expression.ts";
 
 /**

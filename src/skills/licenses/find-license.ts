@@ -5,7 +5,7 @@ import { isSkillsError } from "../../errors.ts";
 import type { SkillSource } from "../files/skill-files.ts";
 import { locateSkillFile, orNothing, skillPathFault } from "../hash/walk-skill.ts";
 import type { Skill } from "../skill.ts";
-import { byCodePoint } from "../text/code-point-order.ts";
+import { byCodePoint } from "../../base/code-point-order.ts";
 import { combineLicenses, contradicts } from "./combine-licenses.ts";
 import { identifyText } from "./identify-text.ts";
 import type { IdentifiedText } from "./identify-text.ts";

@@ -8,7 +8,7 @@ import type { ManifestReading, ParsedSkill } from "../manifest/parse-skill.ts";
 import { isVersion } from "../manifest/skill-version.ts";
 import type { Finding } from "../rules/rules.ts";
 import type { Skill } from "../skill.ts";
-import { byCodePoint } from "../text/code-point-order.ts";
+import { byCodePoint } from "../../base/code-point-order.ts";
 import {
   directoryLoop,
   failedAt,

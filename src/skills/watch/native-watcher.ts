@@ -1,7 +1,7 @@
 import { watch } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import { followLast, followPath, isSameWay, noWay } from "../files/follow-path.ts";
 import type { Way } from "../files/follow-path.ts";
 import { openPathGuards } from "./path-guards.ts";

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { cut, invalidInput, noSuchParameter, shown } from "../../base/invalid-input.ts";
+import { cut, invalidInput, noSuchParameter, shown } from "../../base/failures/invalid-input.ts";
 import { asAvailable, nearest } from "../../base/nearest.ts";
 import type { Tool } from "../tool.ts";
 

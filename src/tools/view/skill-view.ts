@@ -5,7 +5,7 @@ import { SkillsError } from "../../errors.ts";
 import type { SkillFiles, SkillSource } from "../../skills/files/skill-files.ts";
 import { isPrerelease } from "../../skills/manifest/skill-version.ts";
 import type { OfferedSkill, Skill, Snapshot } from "../../skills/skill.ts";
-import { byCodePoint } from "../../skills/text/code-point-order.ts";
+import { byCodePoint } from "../../base/code-point-order.ts";
 import { guideSkill } from "../guide/guide.ts";
 import type { Policy } from "../../trust/policy/policy.ts";
 import type { Door } from "../tool.ts";

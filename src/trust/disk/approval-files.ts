@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import path from "node:path";
 import { LimitedMap } from "../../base/limited-map.ts";
 import type { Log } from "../../base/log.ts";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import type { Approvals, ApprovalScope, CopiedFile } from "../grants/approvals.ts";
 import { toHex } from "../asking/copied-files.ts";
 import { fromApprovalsText, fromCopyText } from "./approvals-text.ts";

@@ -5,7 +5,7 @@ import { setTimeout as pauseFor } from "node:timers/promises";
 import type { Log } from "../../base/log.ts";
 import { makeOwnDirectories } from "../../base/paths/make-directories.ts";
 import { syncDirectory } from "../../base/paths/sync-directory.ts";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 import { isSkillsError, SkillsError } from "../../errors.ts";
 import { changeApprovals, nothingApproved } from "../grants/approvals.ts";
 import type { Approvals, ApprovalScope, ApprovalStore, CopiedFile } from "../grants/approvals.ts";
@@ -13,8 +13,8 @@ import { toCopy } from "../asking/copied-files.ts";
 import { ApprovalFiles, maxCopyBytes, maxFileBytes } from "./approval-files.ts";
 import { toApprovalsText, toCopyText } from "./approvals-text.ts";
 import { FileFault } from "./own-file.ts";
-import { TurnLock } from "./turn-lock.ts";
-import type { Turn } from "./turn-lock.ts";
+import { TurnLock } from "../../base/processes/turn-lock.ts";
+import type { Turn } from "../../base/processes/turn-lock.ts";
 
 export interface DiskApprovalOptions {
   /** Told of each file that is not used, once. */

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { ownershipFault } from "../../base/paths/make-directories.ts";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 
 /** Windows has neither flag. Without O_NONBLOCK, opening a FIFO blocks until there is a writer. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;

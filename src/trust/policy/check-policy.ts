@@ -1,8 +1,9 @@
 import { nearest } from "../../base/nearest.ts";
 import type { Capabilities } from "../grants/capabilities.ts";
 import { contradictionsIn } from "./layers/contradictions.ts";
-import { parseJson, rangeOf, valueOf } from "./json-text.ts";
-import type { JsonEntry, JsonNode } from "./json-text.ts";
+import { nodeAt } from "../../base/json-file/node-at.ts";
+import { parseJson, rangeOf, valueOf } from "../../base/json-file/json-text.ts";
+import type { JsonEntry, JsonNode } from "../../base/json-file/json-text.ts";
 import { commitForm, digestForm, entryFault, grantedLists, lists, policyLimits, settings } from "./policy-file.ts";
 import type { ListName, PolicyFile, SettingName } from "./policy-file.ts";
 import type { PolicyProblem, Report } from "./policy-problem.ts";
@@ -59,21 +60,6 @@ function toPolicy({ grants, ...rest }: Written): PolicyFile {
       return { ...grant, capabilities };
     }),
   };
-}
-
-function nodeAt(root: JsonNode, path: readonly (string | number)[]): JsonNode {
-  let node = root;
-  for (const step of path) {
-    const inner =
-      node.type === "object"
-        ? node.entries.findLast(({ key }) => key === step)?.node
-        : node.type === "array"
-          ? node.items[Number(step)]
-          : undefined;
-    if (inner === undefined) return node;
-    node = inner;
-  }
-  return node;
 }
 
 type Check = (entry: JsonEntry, report: Report) => void;
@@ -224,9 +210,6 @@ function checkGrantKeys(node: JsonNode, report: Report): void {
     report("policy-value-invalid", node, "a grant names a skill and its digest, or a source and its commit", fix);
   } else if (isByDigest && isPattern) {
     report("policy-value-invalid", name, "a grant to a digest names one skill", "Write the name of the skill.");
-  } else if (isByCommit) {
-    const message = "skills are not fetched from sources yet, so that a grant to a commit has no effect";
-    report("policy-grant-idle", node, message, "Grant the digest of each skill.", "warning");
   }
 }
 

@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from "node:fs";
 import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
 
 /** The name of a policy file, everywhere. */
 export const policyFileName = "acp-skills.policy.json";

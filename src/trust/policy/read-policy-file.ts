@@ -1,88 +1,12 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import type { BigIntStats } from "node:fs";
-import path from "node:path";
-import { systemCode } from "../../base/system-code.ts";
+import { readGuardedFile } from "../../base/paths/read-guarded-file.ts";
+import type { GuardedText } from "../../base/paths/read-guarded-file.ts";
 import type { PolicyLayer } from "./layers/layer.ts";
 import { policyLimits } from "./policy-file.ts";
 
-/** What is in a policy file, or why it is not read. */
-export type PolicyText = { readonly text: string } | { readonly fault: string; readonly fix: string };
-
-/**
- * Reads a policy file once, by its descriptor. Refuses files that others could have written, and links in projects: what they point to is
- * not the project's.
- */
-export function readPolicyText(file: string, origin: PolicyLayer["origin"]): PolicyText {
-  let descriptor: number | undefined;
-  try {
-    const real = origin === "project" ? file : realpathSync.native(file);
-    const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
-    descriptor = openSync(real, constants.O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const found = fstatSync(descriptor, { bigint: true });
-    if (!found.isFile()) return { fault: "it is not a regular file", fix: "Replace it by a file." };
-    const wrong = origin === "project" ? projectFault(found, file) : ownerFault(found, real);
-    if (wrong !== undefined) return wrong;
-    if (found.size > policyLimits.bytes) {
-      const fault = `it has ${found.size} bytes; the limit is ${policyLimits.bytes}`;
-      return { fault, fix: "Shorten it, for example by patterns instead of names." };
-    }
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readAll(descriptor)) };
-  } catch (error) {
-    if (error instanceof TypeError) return { fault: "it is not UTF-8", fix: "Save it as UTF-8." };
-    const code = systemCode(error);
-    if (code === "ENOENT")
-      return {
-        fault: "there is no such file",
-        fix: "Create it, or correct the name, for example in $ACP_SKILLS_POLICY.",
-      };
-    const isLink = code === "ELOOP";
-    const why = isLink ? "it is a symlink" : `it cannot be read (${code || String(error)})`;
-    return { fault: why, fix: isLink ? "Replace it by a file." : "Make it readable for you, or remove it." };
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
-}
-
-/** At most one byte more than the limit: the file may have grown. */
-function readAll(descriptor: number): Uint8Array {
-  const buffer = Buffer.alloc(policyLimits.bytes + 1);
-  let length = 0;
-  for (let count = 1; count > 0 && length < buffer.length; length += count)
-    count = readSync(descriptor, buffer, length, buffer.length - length, null);
-  return buffer.subarray(0, length);
-}
-
-type Refusal = Extract<PolicyText, { readonly fault: string }>;
-
-const root = 0n;
-
-/** A project's policy can only tighten, and whoever writes in a project can change its skills: it may be its owner's, and its group's. */
-function projectFault({ uid, mode }: BigIntStats, file: string): Refusal | undefined {
-  const user = process.getuid?.();
-  if (user === undefined) return undefined;
-  const owner = statSync(path.dirname(file), { bigint: true }).uid;
-  if (![root, BigInt(user), owner].includes(uid)) return foreign;
-  return (mode & 0o002n) === 0n ? undefined : writable(file);
-}
-
-const foreign: Refusal = { fault: "it belongs to another user", fix: "Make it belong to you or to root." };
-
-function writable(place: string): Refusal {
-  return { fault: `others may write to ${place}`, fix: `Take that right away: chmod go-w ${place}` };
-}
-
-/** Neither the file nor a directory above it may be writable for others. On Windows the place alone has to ensure that. */
-function ownerFault({ uid, mode }: BigIntStats, real: string): Refusal | undefined {
-  const user = process.getuid?.();
-  if (user === undefined) return undefined;
-  const isTrusted = (owner: bigint): boolean => owner === root || owner === BigInt(user);
-  if (!isTrusted(uid)) return foreign;
-  if ((mode & 0o022n) !== 0n) return writable(real);
-  for (let place = path.dirname(real); ; place = path.dirname(place)) {
-    const above = statSync(place, { bigint: true });
-    const isSticky = (above.mode & 0o1000n) !== 0n;
-    if (!isTrusted(above.uid)) return { ...foreign, fault: `${place} belongs to another user` };
-    if (!isSticky && (above.mode & 0o002n) !== 0n) return writable(place);
-    if (place === path.dirname(place)) return undefined;
-  }
+/** Reads a policy file, or says why it is not read. */
+export function readPolicyText(file: string, origin: PolicyLayer["origin"]): GuardedText {
+  const of = origin === "project" ? "project" : "user";
+  const read = readGuardedFile(file, { maxBytes: policyLimits.bytes, of });
+  if (!("fault" in read) || read.fault !== "there is no such file") return read;
+  return { ...read, fix: "Create it, or correct the name, for example in $ACP_SKILLS_POLICY." };
 }

@@ -1,14 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  judge,
-  parseNetworkRule,
-  parseNetworkRules,
-  isPublicAddress,
-  isReachableAddress,
-} from "../../../src/sandbox/egress/network-rules.ts";
-import { parseAuthority } from "../../../src/sandbox/egress/target.ts";
-import type { Scheme } from "../../../src/sandbox/egress/target.ts";
+import { isPublicAddress, isReachableAddress } from "../../../src/base/network/public-address.ts";
+import { judge, parseNetworkRule, parseNetworkRules } from "../../../src/sandbox/egress/network-rules.ts";
+import { parseAuthority } from "../../../src/base/network/target.ts";
+import type { Scheme } from "../../../src/base/network/target.ts";
 import { networkEntry } from "../../../src/skills/manifest/permissions.ts";
 
 function allows(entries: readonly string[], scheme: Scheme, authority: string): boolean {

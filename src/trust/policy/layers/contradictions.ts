@@ -1,5 +1,5 @@
 import type { Capabilities } from "../../grants/capabilities.ts";
-import type { JsonNode } from "../json-text.ts";
+import type { JsonNode } from "../../../base/json-file/json-text.ts";
 import { defaultSettings, lists } from "../policy-file.ts";
 import type { ListName, PolicyFile, PolicyGrant } from "../policy-file.ts";
 import type { Report } from "../policy-problem.ts";

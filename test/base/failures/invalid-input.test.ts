@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { invalidInput, noSuchParameter, shown } from "../../src/base/invalid-input.ts";
+import { invalidInput, noSuchParameter, shown } from "../../../src/base/failures/invalid-input.ts";
 
 test.each([
   [[1], "got an array."],

@@ -1,4 +1,4 @@
-import { SkillsError } from "../errors.ts";
+import { SkillsError } from "../../errors.ts";
 
 /** One violation of a tool's input schema (CONTRACT C-2.3). */
 export interface Violation {
@@ -39,7 +39,8 @@ export function toSentences(violations: readonly Violation[], toName: (field: st
 }
 
 const maxSentences = 3;
-const maxViolations = 20;
+/** Further violations are left out. */
+export const maxViolations = 20;
 const longestShown = 80;
 
 /** A value short enough for an error; null if missing. */

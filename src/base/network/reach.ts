@@ -1,19 +1,16 @@
-import { lookup } from "node:dns/promises";
 import type { Socket } from "node:net";
-import type { Clock } from "../../base/clock.ts";
-import { isPublicAddress } from "./network-rules.ts";
+import type { Clock } from "../clock.ts";
+import { isPublicAddress } from "./public-address.ts";
+import type { Resolve } from "./resolve.ts";
 import { canonicalAddress } from "./target.ts";
 import type { Target } from "./target.ts";
-
-/** Resolves a name to all its addresses. `signal` aborts when they are no longer needed. */
-export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Starts to connect to an address, without resolving it again. */
 export type Connect = (address: string, port: number) => Socket;
 
 export type Reached =
   | { readonly type: "connected"; readonly socket: Socket }
-  /** A retry would not help. Neither message contains an address: the program must not learn what names resolve to here. */
+  /** A retry would not help. Neither message contains an address: a program in a sandbox must not learn what names resolve to here. */
   | { readonly type: "refused"; readonly why: string }
   | { readonly type: "failed"; readonly why: string };
 
@@ -21,7 +18,8 @@ export interface ReachOptions {
   readonly resolve: Resolve;
   readonly connect: Connect;
   readonly clock: Clock;
-  readonly ownAddresses: () => readonly string[];
+  /** Why no connection may be made to a target with these addresses; undefined if it may. Asked once, before connecting. */
+  readonly judge: (target: Target, addresses: readonly string[]) => string | undefined;
 }
 
 const lookupPatience = 10_000;
@@ -29,8 +27,8 @@ const connectPatience = 4_000;
 const addressesTried = 4;
 
 /**
- * Connects to an allowed target. A name is resolved once and refused unless *all* its addresses are public and none is of this
- * machine; then the connection is made to one of these addresses. Does not throw.
+ * Connects to a target. A name is resolved once, *all* its addresses are judged, and the connection is made to one of exactly these, so
+ * that a name server cannot change its answer in between. Does not throw.
  */
 export async function reach(target: Target, options: ReachOptions, signal: AbortSignal): Promise<Reached> {
   const { host, port } = target;
@@ -38,10 +36,8 @@ export async function reach(target: Target, options: ReachOptions, signal: Abort
   if (addresses === undefined || addresses.length === 0) {
     return { type: "failed", why: `${host.text} cannot be resolved` };
   }
-  if (host.address === undefined && !areForeign(addresses, options.ownAddresses())) {
-    const why = `${host.text} resolves to a private address; that needs an entry with the address itself`;
-    return { type: "refused", why };
-  }
+  const why = options.judge(target, addresses);
+  if (why !== undefined) return { type: "refused", why };
   for (const address of addresses.slice(0, addressesTried)) {
     const socket = signal.aborted ? undefined : await connectTo(address, port, options, signal);
     if (socket !== undefined) return { type: "connected", socket };
@@ -72,7 +68,8 @@ function lookUp(
   });
 }
 
-function areForeign(addresses: readonly string[], own: readonly string[]): boolean {
+/** Whether all addresses are public and none is of this machine. */
+export function areForeign(addresses: readonly string[], own: readonly string[]): boolean {
   return addresses.every((address) => {
     const canonical = canonicalAddress(address);
     return canonical !== undefined && isPublicAddress(canonical) && !own.includes(canonical);
@@ -106,30 +103,4 @@ function connectTo(
     signal.addEventListener("abort", giveUp);
     socket.once("error", giveUp).once("connect", succeed);
   });
-}
-
-const lookupsAtOnce = 2;
-
-/**
- * The system's resolver, with few concurrent lookups: each blocks a thread of the pool that also reads files, for as long as a
- * possibly hostile name server takes.
- */
-export function systemResolver(
-  resolve: (name: string) => Promise<readonly string[]> = async (name) =>
-    (await lookup(name, { all: true })).map(({ address }) => address),
-): Resolve {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (name, signal) => {
-    if (running >= lookupsAtOnce) await new Promise<void>((go) => waiting.push(go));
-    else running += 1;
-    try {
-      signal.throwIfAborted();
-      return await resolve(name);
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemResolver } from "../../../src/sandbox/egress/reach.ts";
+import { systemResolver } from "../../../src/base/network/resolve.ts";
 
 const wanted = new AbortController().signal;
 

@@ -7,7 +7,7 @@ import {
   parseConnectTarget,
   toAuthority,
   toEntry,
-} from "../../../src/sandbox/egress/target.ts";
+} from "../../../src/base/network/target.ts";
 
 describe("canonicalHost", () => {
   test.each([

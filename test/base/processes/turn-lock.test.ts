@@ -6,8 +6,8 @@ import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { identifyProcess } from "../../../src/base/processes/live-process.ts";
-import { TurnLock } from "../../../src/trust/disk/turn-lock.ts";
-import type { Turn } from "../../../src/trust/disk/turn-lock.ts";
+import { TurnLock } from "../../../src/base/processes/turn-lock.ts";
+import type { Turn } from "../../../src/base/processes/turn-lock.ts";
 
 let directory = "";
 let waited = 0;

@@ -1,10 +1,10 @@
-import { closeSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import path from "node:path";
-import { syncDirectory } from "../../base/paths/sync-directory.ts";
-import { identifyProcess, isRunning } from "../../base/processes/live-process.ts";
-import type { ProcessIdentity } from "../../base/processes/live-process.ts";
-import { systemCode } from "../../base/system-code.ts";
+import { syncDirectory } from "../paths/sync-directory.ts";
+import { identifyProcess, isRunning } from "./live-process.ts";
+import type { ProcessIdentity } from "./live-process.ts";
+import { systemCode } from "../failures/system-code.ts";
 import { SkillsError } from "../../errors.ts";
 
 export interface TurnLockOptions {
@@ -16,6 +16,11 @@ export interface TurnLockOptions {
 export interface Turn {
   /** Replaces a file, or creates it. Durable when it resolves; after a crash it is the old or the new one. */
   write(file: string, text: string): Promise<void>;
+  /** Creates a symbolic link to a directory (on Windows a junction), or makes an existing one lead there. */
+  link(place: string, target: string): Promise<void>;
+  /** Moves a file or directory to a place where there is none. */
+  move(from: string, to: string): void;
+  /** Of a link, the link itself. */
   remove(file: string): void;
 }
 
@@ -37,7 +42,7 @@ class LostTurn extends Error {}
  *
  *     <n>             the ticket of turn <n>: which process has it
  *     <n>.free        the same, given back
- *     <n>.<k>.staged  a file that turn <n> is writing
+ *     <n>.<k>.staged  a file or link that turn <n> is writing
  *
  * The highest ticket decides: the turn is free if that ticket was given back, its process has exited, or nothing changed for five
  * seconds. To take the turn, a process creates the next ticket, which succeeds for one process only. Because the highest ticket is never
@@ -150,6 +155,24 @@ export class TurnLock {
           throw error;
         }
         await syncDirectory(path.dirname(file));
+      },
+      link: async (place, target) => {
+        staged += 1;
+        const temporary = path.join(this.#directory, `${number}.${staged}.staged`);
+        try {
+          symlinkSync(target, temporary, "junction");
+          if (!this.#has(number)) throw new LostTurn();
+          // Windows replaces no directory by a directory.
+          if (process.platform === "win32") rmSync(place, { force: true });
+          await this.#replace(temporary, place);
+        } catch (error) {
+          rmSync(temporary, { force: true });
+          throw error;
+        }
+      },
+      move: (from, to) => {
+        if (!this.#has(number)) throw new LostTurn();
+        renameSync(from, to);
       },
       remove: (file) => {
         if (!this.#has(number)) throw new LostTurn();

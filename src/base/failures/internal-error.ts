@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { isSkillsError, SkillsError } from "../errors.ts";
-import type { Log } from "./log.ts";
+import { isSkillsError, SkillsError } from "../../errors.ts";
+import type { Log } from "../log.ts";
 
 export interface InternalErrorOptions {
   /** Gets the details of an internal error. */
