@@ -26,6 +26,11 @@ export type SkillsErrorCode =
   | "SANDBOX_UNAVAILABLE"
   | "SECRET_MISSING"
   | "SKILL_NOT_READY"
+  | "RATE_LIMITED"
+  | "SOURCE_INVALID"
+  | "ENDPOINT_UNREACHABLE"
+  | "EXECUTION_TIMEOUT"
+  | "VERSION_INCOMPATIBLE"
   | "INTERNAL";
 
 const brand = Symbol.for("acp-skills.error");

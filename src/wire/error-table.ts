@@ -56,6 +56,10 @@ const table: Partial<Record<SkillsErrorCode, Row>> = {
   SANDBOX_UNAVAILABLE: { number: -32000 },
   SECRET_MISSING: { number: -32000 },
   SKILL_NOT_READY: { number: -32000, retryable: true },
+  RATE_LIMITED: { number: -32000, retryable: true },
+  ENDPOINT_UNREACHABLE: { number: -32000, retryable: true },
+  EXECUTION_TIMEOUT: { number: -32000, retryable: true },
+  VERSION_INCOMPATIBLE: { number: -32000 },
 };
 
 const internalErrorNumber = -32603;

@@ -1,4 +1,5 @@
 import { openTrust } from "../trust/open-trust.ts";
+import type { BlobStore } from "../../src/blobs/blob-store.ts";
 import { memoryBlobs } from "../blobs/memory-blobs.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Clock } from "../../src/base/clock.ts";
@@ -30,6 +31,7 @@ export const skills = {
 
 export interface OpenDoor {
   readonly files: MemorySkillFiles;
+  readonly blobs: BlobStore;
   readonly catalog: Catalog;
   readonly toolbox: Pick<Toolbox, "call">;
   readonly door: McpDoor;
@@ -69,7 +71,8 @@ export async function openDoor(
   const catalog = openCatalog({ roots: [{ path: "/skills", origin }], files, clock: systemClock, log });
   await catalog.ready;
   const hasher = openSkillHasher();
-  const opened = openToolbox({ blobs: memoryBlobs(), source, hasher, log, trust, ...(runs && { runs }) });
+  const blobs = memoryBlobs();
+  const opened = openToolbox({ blobs, source, hasher, log, trust, ...(runs && { runs }) });
   const toolbox = { ...opened, ...wrap(opened) };
   const door: McpDoor = {
     toolbox,
@@ -89,6 +92,7 @@ export async function openDoor(
   };
   return {
     files,
+    blobs,
     catalog,
     toolbox,
     door,

@@ -5,9 +5,12 @@ import { SkillsError } from "../../errors.ts";
 import { canTellPeerUsers, openPeerUsers } from "./peer-users.ts";
 import type { PeerUsers } from "./peer-users.ts";
 import { openToldOnce } from "../../base/log.ts";
-import { admitRequest, isRefusal, newToken, refuse, toPathKey } from "./admit-request.ts";
-import { openLoopbackSession } from "./loopback-session.ts";
-import type { LoopbackSession } from "./loopback-session.ts";
+import { isRefusal, refuse } from "../../wire/http/refusal.ts";
+import { newToken, toTokenDigest } from "../../wire/http/token.ts";
+import { admitRequest, toPathKey } from "./admit-request.ts";
+import type { Guarded } from "./admit-request.ts";
+import { openHttpMcp } from "../streamable-http.ts";
+import type { HttpMcp } from "../streamable-http.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 
 /** The URL of one session's MCP server, and the header that grants access. Both are secrets. */
@@ -25,6 +28,9 @@ export interface LoopbackServer {
   /** Closes every session and connection. Idempotent. */
   close(): Promise<void>;
 }
+
+/** The MCP server of one caller, behind a path and a token. */
+type LoopbackSession = HttpMcp & Guarded;
 
 /** Far more than one agent opens; further connections are closed immediately, so that file descriptors are left for other work. */
 const mostConnections = 512;
@@ -117,7 +123,7 @@ export function openLoopbackServer(
       const path = `/mcp/${newToken()}`;
       const token = newToken();
       const key = toPathKey(path);
-      sessions.set(key, openLoopbackSession(door, caller, token));
+      sessions.set(key, { ...openHttpMcp(door, caller), tokenDigest: toTokenDigest(token) });
       return {
         url: `http://127.0.0.1:${port}${path}`,
         headers: { Authorization: `Bearer ${token}` },

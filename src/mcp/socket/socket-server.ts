@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream";
 import { SkillsError } from "../../errors.ts";
 import type { McpCaller, McpDoor } from "../mcp-door.ts";
 import { makePrivateDirectory, sweepPrivateDirectories } from "./private-directory.ts";
-import { newToken } from "../loopback/admit-request.ts";
+import { newToken } from "../../wire/http/token.ts";
 import { serveMcp } from "../serve-mcp.ts";
 
 /** Where the bridge reaches one session's MCP server. Only this user can connect, even if others know the path. */

@@ -2,7 +2,7 @@ import { connect, Server } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LoopbackAddress } from "../../../src/mcp/loopback/loopback-server.ts";
 import type { FollowedCall } from "../../../src/mcp/mcp-door.ts";
-import { maxBodyBytes } from "../../../src/mcp/loopback/loopback-session.ts";
+import { maxBodyBytes } from "../../../src/wire/http/read-body.ts";
 import { onPrinted } from "../../../src/runs/run-event.ts";
 import type { Toolbox } from "../../../src/tools/toolbox.ts";
 import { printed } from "../../printed.ts";

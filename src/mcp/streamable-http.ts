@@ -4,20 +4,33 @@ import { pipeline } from "node:stream/promises";
 import type { ReadableStream } from "node:stream/web";
 import { createMcpHandler, isJsonContentType } from "@modelcontextprotocol/server";
 import type { McpRequestContext, McpServer } from "@modelcontextprotocol/server";
-import { nothingHere, refuse, toTokenDigest } from "./admit-request.ts";
-import type { Guarded } from "./admit-request.ts";
-import type { McpCaller, McpDoor } from "../mcp-door.ts";
-import { asksForInstructions, declaresSkills, isObject, parseJson } from "../client-message.ts";
-import { openMcpServers } from "../mcp-server.ts";
+import { isRefusal, nothingHere, refuse } from "../wire/http/refusal.ts";
+import { maxBodyBytes, readJsonBody } from "../wire/http/read-body.ts";
+import type { McpCaller, McpDoor } from "./mcp-door.ts";
+import { asksForInstructions, declaresSkills, isObject, parseJson } from "./client-message.ts";
+import { openMcpServers } from "./mcp-server.ts";
 
-/** One caller's MCP server, for admitted requests. */
-export interface LoopbackSession extends Guarded {
+/** One caller's MCP server over Streamable HTTP, for admitted requests. */
+export interface HttpMcp {
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Cancels running calls. */
   close(): Promise<void>;
 }
 
-export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: string): LoopbackSession {
+export interface HttpMcpOptions {
+  /** Bytes of one request. */
+  readonly maxBytes?: number;
+  /** Keys and values of a request's body. Default: any number, for agents of this machine's user. */
+  readonly maxValues?: number;
+  /** Whether all requests are of one client, so that one may cancel another. */
+  readonly isOneClient?: boolean;
+}
+
+export function openHttpMcp(
+  door: McpDoor,
+  caller: McpCaller,
+  { maxBytes = maxBodyBytes, maxValues = Infinity, isOneClient = true }: HttpMcpOptions = {},
+): HttpMcp {
   const makeServer = openMcpServers(door, caller);
   const messages = new WeakMap<Request, unknown>();
   // Before 2026-07-28 there is no stream over which a client without a session could be notified.
@@ -32,30 +45,28 @@ export function openLoopbackSession(door: McpDoor, caller: McpCaller, token: str
     });
   };
   const handler = createMcpHandler(toServer, {
-    maxRequestBodySize: maxBodyBytes,
+    maxRequestBodySize: maxBytes,
     onerror: (error) => {
       door.log("info", `MCP: ${error.message}`);
     },
   });
-  const exchanges = openExchanges();
+  const exchanges = openExchanges({ isOneClient });
   const stop = caller.skills.onChange?.(() => {
     handler.notify.resourcesChanged();
   });
   let isClosed = false;
 
   return {
-    tokenDigest: toTokenDigest(token),
     async answer(request, response) {
       // The handler refuses other types, whatever the body.
       const isJson = isJsonContentType(request.headers["content-type"] ?? null);
-      const bytes = isJson ? await readBody(request) : Buffer.alloc(0);
+      const bytes = isJson ? await readJsonBody(request, { maxBytes, maxValues }) : Buffer.alloc(0);
       if (isClosed) {
         refuse(response, nothingHere);
         return;
       }
-      if (bytes === undefined) {
-        const message = `The request body is too large; the limit is ${maxBodyBytes} bytes.`;
-        refuse(response, { status: 413, code: "INVALID_REQUEST", message });
+      if (isRefusal(bytes)) {
+        refuse(response, bytes);
         return;
       }
       const parsed = parseJson(bytes.toString("utf8"));
@@ -93,26 +104,6 @@ function toWebRequest({ headers, url = "" }: IncomingMessage, signal: AbortSigna
   return new Request(`http://${headers.host ?? ""}${url}`, { method: "POST", headers: web, signal });
 }
 
-/** Bytes of one request (CONTRACT C-2.2). */
-export const maxBodyBytes = 16 * 1024 * 1024;
-
-/** The whole body; undefined if it is too large. Rejects if the client disconnects first. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
-  let length = Number(request.headers["content-length"] ?? 0);
-  if (length > maxBodyBytes) return undefined;
-  const chunks: Buffer[] = [];
-  length = 0;
-  // The request stays open, so that it can be refused.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxBodyBytes) break;
-    chunks.push(chunk);
-  }
-  if (length <= maxBodyBytes) return Buffer.concat(chunks);
-  request.resume();
-  return undefined;
-}
-
 /** Writes a web response. Resolves when all is written or the client disconnected; never rejects. */
 async function writeResponse(response: ServerResponse, { status, headers, body }: Response): Promise<void> {
   response.writeHead(status, Object.fromEntries(headers));
@@ -131,13 +122,13 @@ interface Exchanges {
 
 /**
  * Over HTTP before 2026-07-28, `notifications/cancelled` arrives in another request than the one it cancels. It is matched by id; an id
- * that two requests share cancels neither.
+ * that two requests share cancels neither. Clients that are not told apart cancel nothing of each other.
  */
-export function openExchanges(): Exchanges {
+export function openExchanges({ isOneClient = true }: Pick<HttpMcpOptions, "isOneClient"> = {}): Exchanges {
   const running = new Map<AbortController, unknown>();
   return {
     enter(body) {
-      const cancelled = cancelledId(body);
+      const cancelled = isOneClient ? cancelledId(body) : undefined;
       if (cancelled !== undefined) {
         const meant = [...running].filter(([, id]) => id === cancelled);
         if (meant.length === 1) meant[0]?.[0].abort();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openExchanges } from "../../../src/mcp/loopback/loopback-session.ts";
+import { openExchanges } from "../../src/mcp/streamable-http.ts";
 
 const request = (id: unknown): object => ({ jsonrpc: "2.0", id, method: "tools/call" });
 const cancelled = (requestId: unknown): object => ({ method: "notifications/cancelled", params: { requestId } });
@@ -20,6 +20,13 @@ describe("the exchanges of a session", () => {
     both[0]?.leave();
     exchanges.enter(cancelled(1)).leave();
     expect(both.map(({ signal }) => signal.aborted)).toEqual([false, true]);
+  });
+
+  it("cancels nothing where clients are not told apart", () => {
+    const exchanges = openExchanges({ isOneClient: false });
+    const { signal } = exchanges.enter(request(1));
+    exchanges.enter(cancelled(1)).leave();
+    expect(signal.aborted).toBe(false);
   });
 
   it.each([[null], [[]], ["x"], [{}], [cancelled(undefined)], [{ ...cancelled(1), params: null }]])(

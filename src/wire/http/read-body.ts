@@ -1,0 +1,67 @@
+import type { IncomingMessage } from "node:http";
+import type { Refusal } from "./refusal.ts";
+
+/** Bytes of one request (CONTRACT C-2.2). */
+export const maxBodyBytes = 16 * 1024 * 1024;
+
+/** The body is larger than the limit. */
+export function tooLarge(maxBytes: number): Refusal {
+  const message = `The request body is too large; the limit is ${maxBytes} bytes.`;
+  return { status: 413, code: "INVALID_REQUEST", message };
+}
+
+/**
+ * The whole body; undefined if it is too large. Rejects if the client disconnects first. Listens to events: an iterator, or a web stream,
+ * costs several times as much for each request.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number = maxBodyBytes): Promise<Buffer | undefined> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Promise.resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBytes) chunks.push(chunk);
+      // The rest is read and dropped, so that the request can be refused.
+      else resolve(undefined);
+    });
+    request.once("end", () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    request.once("error", reject);
+    request.once("close", () => {
+      if (!request.readableEnded) reject(new Error("The client disconnected before the request was complete."));
+    });
+  });
+}
+
+/** Keys and values of one body from elsewhere: parsing and checking more of them would hold up all other requests. */
+export const maxJsonValues = 200_000;
+
+/** The whole body, to be parsed as JSON, or why it is refused. Rejects as `readBody` does. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  { maxBytes = maxBodyBytes, maxValues = maxJsonValues }: { readonly maxBytes?: number; readonly maxValues?: number },
+): Promise<Buffer | Refusal> {
+  const bytes = await readBody(request, maxBytes);
+  if (bytes === undefined) return tooLarge(maxBytes);
+  if (bytes.length <= maxValues || countJsonValues(bytes) <= maxValues) return bytes;
+  const message = `The request body has too many keys and values; the limit is ${maxValues}. Send long content as one string.`;
+  return { status: 413, code: "INVALID_REQUEST", message };
+}
+
+const [quote, backslash] = [0x22, 0x5c];
+/** What stands before a key or a value: `,` `:` `[` `{`. */
+const separators: ReadonlySet<number> = new Set([0x2c, 0x3a, 0x5b, 0x7b]);
+
+/** About the number of keys and values; of what is not JSON, some number. */
+export function countJsonValues(bytes: Uint8Array): number {
+  let count = 1;
+  let isInString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === quote) isInString = !isInString;
+    else if (!isInString) count += separators.has(byte) ? 1 : 0;
+    // What is escaped does not end the string.
+    else if (byte === backslash) at++;
+  }
+  return count;
+}

@@ -1,0 +1,128 @@
+import * as z from "zod";
+
+/** The documents of Skill Sharing (seed, chapter 5; CONTRACT C-6): what we publish, and read of others. */
+
+/** Readers accept every version with the same MAJOR. */
+export const sharingVersion = "1.0.0";
+
+export const capabilityTypes = ["plugin", "api", "knowledge", "task"] as const;
+export type CapabilityType = (typeof capabilityTypes)[number];
+
+export const accessPolicies = ["public", "restricted", "private"] as const;
+export type AccessPolicy = (typeof accessPolicies)[number];
+
+const text = z.string().min(1);
+const protocol = z.object({ version: text });
+const provider = z.object({ name: text, url: z.string().exactOptional() });
+
+export const skillIndexEntry = z.object({
+  /** `com.example.translate-v1`: reverse domain, slug, major version; unique in an index. */
+  id: text,
+  name: text,
+  capability_type: z.enum(capabilityTypes),
+  description: text,
+  /** Absolute. */
+  descriptor_url: text,
+  access: z.enum(accessPolicies),
+  version: text,
+});
+export type SkillIndexEntry = z.infer<typeof skillIndexEntry>;
+
+/** Of a catalog that has several pages (additive): the next one is at the same URL with this as `cursor`. Absent on the last one. */
+const nextCursor = z.string().exactOptional();
+
+export const skillIndex = z.object({
+  protocol,
+  provider,
+  skills: z.array(skillIndexEntry).readonly(),
+  next_cursor: nextCursor,
+});
+
+export const registryPage = z.object({
+  protocol,
+  skills: z.array(skillIndexEntry).readonly(),
+  next_cursor: nextCursor,
+});
+
+/** An argument as `skill.toml` declares it (C-1.4). */
+const argument = z.looseObject({
+  type: z.string(),
+  description: z.string().exactOptional(),
+  required: z.boolean().exactOptional(),
+  default: z.unknown().exactOptional(),
+  enum: z.array(z.unknown()).readonly().exactOptional(),
+});
+
+/** Where a skill of type `api` is invoked, or the files of any other are downloaded. */
+const endpoint = z.object({
+  /** Absolute. */
+  url: text,
+  method: z.enum(["GET", "POST"]),
+  /** Of a download: `application/gzip`, a gzip of ustar with SKILL.md at its root. */
+  media_type: z.string().exactOptional(),
+  /** Of a download: `sha256:` and 64 hexadecimal digits, of its bytes. */
+  digest: z.string().exactOptional(),
+});
+
+export const skillDescriptor = z.object({
+  protocol,
+  id: text,
+  name: text,
+  version: text,
+  capability_type: z.enum(capabilityTypes),
+  description: text,
+  provider,
+  endpoint,
+  inputs: z.record(z.string(), argument),
+  output: z.record(z.string(), argument),
+  auth: z.looseObject({ type: z.enum(["api_key", "oauth2", "custom", "none"]) }),
+  access: z.enum(accessPolicies),
+  tags: z.array(z.string()).readonly().exactOptional(),
+  documentation_url: z.string().exactOptional(),
+  created_at: z.string().exactOptional(),
+  updated_at: z.string().exactOptional(),
+});
+export type SkillDescriptor = z.infer<typeof skillDescriptor>;
+
+/** The answer to an invocation, with status 202. The URLs are additive; default: `<endpoint>/<execution_id>` and `…/result`. */
+export const acceptedExecution = z.object({
+  execution_id: text,
+  status: z.literal("accepted"),
+  status_url: z.string().exactOptional(),
+  result_url: z.string().exactOptional(),
+});
+
+export const executionStates = ["accepted", "running", "completed", "failed", "cancelled"] as const;
+
+export const executionStatus = z.object({ execution_id: text, status: z.enum(executionStates) });
+
+/** What an ended execution answers: a Run of CONTRACT C-5.1. */
+export const executionResult = z.looseObject({
+  execution_id: text,
+  status: z.enum(["completed", "failed", "cancelled"]),
+  output: z.unknown().exactOptional(),
+  error: z.looseObject({ type: z.string(), message: z.string() }).exactOptional(),
+});
+
+/** Codes of errors (C-6.4), with their HTTP status. */
+export const sharingErrors = {
+  VALIDATION_ERROR: 400,
+  AUTH_REQUIRED: 401,
+  PERMISSION_DENIED: 403,
+  SKILL_NOT_FOUND: 404,
+  VERSION_INCOMPATIBLE: 422,
+  RATE_LIMITED: 429,
+  ENDPOINT_UNREACHABLE: 503,
+  EXECUTION_TIMEOUT: 504,
+  INTERNAL: 500,
+} as const;
+
+export const sharingError = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    details: z.unknown().exactOptional(),
+    /** Whether, and after how many seconds, the same request may succeed. */
+    retry: z.looseObject({ after_seconds: z.number().exactOptional() }).exactOptional(),
+  }),
+});
