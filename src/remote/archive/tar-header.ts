@@ -1,0 +1,81 @@
+import { badArchive } from "./archive-content.ts";
+
+/** One header of a tar archive, in the forms of POSIX (ustar), GNU and the tar of old. */
+export interface TarHeader {
+  readonly name: string;
+  readonly size: number;
+  readonly executable: boolean;
+  /** One character; a file is `0`. */
+  readonly type: string;
+  /** Of a link. */
+  readonly target: string;
+}
+
+export const blockSize = 512;
+const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Throws SOURCE_INVALID. */
+export function parseTarHeader(block: Uint8Array): TarHeader {
+  if (parseOctal(block.subarray(148, 156), "checksum") !== checksumOf(block))
+    throw badArchive("is damaged, or no tar archive: a checksum is wrong");
+  const magic = Buffer.from(block.subarray(257, 263)).toString("latin1");
+  // GNU has other fields where POSIX has the prefix, the tar of old nothing.
+  const prefix = magic === "ustar\0" ? parseText(block.subarray(345, 500)) : "";
+  const name = parseText(block.subarray(0, 100));
+  const type = block[156] === 0 ? "0" : String.fromCharCode(block[156] ?? 0);
+  return {
+    name: prefix === "" ? name : `${prefix}/${name}`,
+    size: parseOctal(block.subarray(124, 136), "size"),
+    executable: (parseOctal(block.subarray(100, 108), "mode") & 0o111) !== 0,
+    type,
+    target: type === "1" || type === "2" ? parseText(block.subarray(157, 257)) : "",
+  };
+}
+
+/** UTF-8 up to the first NUL. */
+export function parseText(field: Uint8Array): string {
+  const end = field.indexOf(0);
+  try {
+    return text.decode(end === -1 ? field : field.subarray(0, end));
+  } catch (error) {
+    throw badArchive("has a path that is not valid UTF-8", error);
+  }
+}
+
+/** The sum of all bytes, with blanks for the checksum itself. */
+export function checksumOf(block: Uint8Array): number {
+  let sum = 8 * 0x20;
+  for (let index = 0; index < blockSize; index++) if (index < 148 || index >= 156) sum += block[index] ?? 0;
+  return sum;
+}
+
+function parseOctal(field: Uint8Array, what: string): number {
+  const digits = /^ *([0-7]+)[ \0]*$/.exec(Buffer.from(field).toString("latin1"))?.[1];
+  if (digits === undefined) throw badArchive(`is damaged, or no tar archive: a ${what} is not octal`);
+  return Number.parseInt(digits, 8);
+}
+
+/** The records of an extended header that matter. Throws SOURCE_INVALID, also for sparse files, which would be read wrongly. */
+export function parsePax(bytes: Uint8Array): ReadonlyMap<string, string> {
+  const records = new Map<string, string>();
+  for (let at = 0; at < bytes.length;) {
+    const blank = bytes.indexOf(0x20, at);
+    const digits = blank === -1 || blank - at > 8 ? "" : Buffer.from(bytes.subarray(at, blank)).toString("latin1");
+    const length = /^[1-9][0-9]*$/.test(digits) ? Number(digits) : 0;
+    const equals = bytes.indexOf(0x3d, blank + 1);
+    const end = at + length;
+    if (length === 0 || end > bytes.length || equals === -1 || equals >= end || bytes[end - 1] !== 0x0a)
+      throw badArchive("has a damaged extended header");
+    const value = bytes.subarray(equals + 1, end - 1);
+    const key = parseText(bytes.subarray(blank + 1, equals));
+    // Other values can be binary.
+    if (understood.has(key)) {
+      if (value.includes(0)) throw badArchive("has a NUL in an extended header");
+      records.set(key, parseText(value));
+    } else if (key.startsWith("GNU.sparse")) throw badArchive("has a sparse file, which is not supported");
+    at = end;
+  }
+  return records;
+}
+
+const understood: ReadonlySet<string> = new Set(["path", "size", "linkpath", "comment"]);
