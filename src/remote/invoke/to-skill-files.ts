@@ -1,0 +1,191 @@
+import { stringify } from "smol-toml";
+import type { SkillDescriptor } from "../../wire/skill-sharing.ts";
+import { cleanText } from "../indexes/clean-text.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+
+/** Why a skill of type `api` cannot be used: the end of a sentence. */
+export interface Unusable {
+  readonly why: string;
+}
+
+const argumentTypes = new Set(["string", "integer", "number", "boolean", "object", "array"]);
+const maxDescription = 1_024;
+const maxTags = 20;
+/** As `skill.toml` is read. */
+const maxManifestBytes = 32 * 1024 - 1;
+
+/**
+ * A skill that is invoked on another machine, as the files of a skill like any other: SKILL.md, and a skill.toml whose `[remote]` names the
+ * endpoint, so that approving their digest approves exactly this endpoint and secret. `slug` is its name here. Pure.
+ */
+export function toSkillFiles(descriptor: SkillDescriptor, slug: string): readonly SkillFile[] | Unusable {
+  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 64) return { why: `${JSON.stringify(slug)} is no slug` };
+  const { endpoint, version, inputs, output } = descriptor;
+  if (endpoint.method !== "POST")
+    return { why: `its endpoint takes ${endpoint.method}, and skills are invoked with POST` };
+  const url = toEndpoint(endpoint.url);
+  if (url === undefined) return { why: "its endpoint is not an https URL, or http to an IP address" };
+  const credentials = toCredentials(descriptor.auth, url);
+  if ("why" in credentials) return credentials;
+  const [taken, given] = [toArguments(inputs), toArguments(output)];
+  const manifest = {
+    name: slug.replaceAll("-", "."),
+    version: toVersion(version),
+    description: cleanText(descriptor.description, maxDescription) || slug,
+    kind: "action",
+    ...toTags(descriptor.tags),
+    remote: { endpoint: url.href, ...credentials },
+    ...(taken && { inputs: taken }),
+    ...(given && { outputs: given }),
+  };
+  const toml = write(manifest);
+  if (toml === undefined || Buffer.byteLength(toml) > maxManifestBytes)
+    return { why: "its inputs cannot be written as skill.toml, or are longer than 32 KiB" };
+  const file = (path: string, text: string): SkillFile => ({ path, bytes: Buffer.from(text), executable: false });
+  return [file("SKILL.md", toText(descriptor, slug, url)), file("skill.toml", toml)];
+}
+
+function write(manifest: object): string | undefined {
+  try {
+    return stringify(manifest);
+  } catch {
+    return undefined; // A value that TOML does not have.
+  }
+}
+
+/** Without user information and fragment, in canonical form. */
+function toEndpoint(text: string): URL | undefined {
+  if (text.length > 2_048 || !URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const isAddress = /^(?:\d+(?:\.\d+){3}|\[.*\])$/.test(url.hostname);
+  const isFragment = url.hash !== "";
+  // An empty one is not seen, but written.
+  url.hash = "";
+  const isPlain = !isFragment && url.username === "" && url.password === "";
+  return isPlain && (url.protocol === "https:" || (url.protocol === "http:" && isAddress)) ? url : undefined;
+}
+
+interface Credentials {
+  readonly secret?: string;
+  readonly header?: string;
+  readonly scheme?: string;
+}
+
+/** Which secret is sent, and how. */
+function toCredentials(auth: SkillDescriptor["auth"], url: URL): Credentials | Unusable {
+  const { type, in: place = "header", name = "authorization", scheme } = auth;
+  if (type === "none") return {};
+  if (type === "custom") return { why: "it is authenticated in a way of its own (custom)" };
+  if (place !== "header" || typeof name !== "string" || !isCredentialHeader(name.toLowerCase()))
+    return { why: "its credentials are not sent in a header" };
+  if (scheme !== undefined && (typeof scheme !== "string" || !/^[A-Za-z0-9-]{1,32}$/.test(scheme)))
+    return { why: "the scheme of its credentials is invalid" };
+  const secret = secretNameOf(url);
+  if (secret === undefined) return { why: "its host is too long, or has characters that no secret is named after" };
+  const header = name.toLowerCase();
+  return {
+    secret,
+    ...(header !== "authorization" && { header }),
+    ...(scheme !== undefined && !(header === "authorization" && scheme === "Bearer") && { scheme }),
+  };
+}
+
+function isCredentialHeader(name: string): boolean {
+  return (
+    /^[a-z0-9-]{1,64}$/.test(name) &&
+    !/^(?:host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|cookie|proxy-.*|accept.*)$/.test(
+      name,
+    )
+  );
+}
+
+/**
+ * The secret for a host: `COM_EXAMPLE_API_KEY` for `example.com`. Named after where it is sent, and no two hosts have the same, so that no
+ * descriptor gets the secret of another host: a dot is one underscore, hyphens are two each, and three precede a port. Undefined for a host
+ * that cannot be named so.
+ */
+export function secretNameOf({ hostname, port }: Pick<URL, "hostname" | "port">): string | undefined {
+  const isAddress = /^[\d.]+$|^\[/.test(hostname);
+  const labels = isAddress ? ["host", ...hostname.replace(/[[\]]/g, "").split(/[.:]/)] : hostname.split(".").reverse();
+  if (!isAddress && !labels.every((label) => /^[a-z0-9]+(?:-+[a-z0-9]+)*$/.test(label))) return undefined;
+  const host = labels.join("_").replaceAll("-", "__");
+  // Neither a digit, nor what addresses start with.
+  const start = !isAddress && /^(?:\d|host(?:_|$))/.test(host) ? "_" : "";
+  const name = `${start}${host}${port === "" ? "" : `___${port}`}_api_key`.toUpperCase();
+  return name.length > maxSecretName ? undefined : name;
+}
+
+const maxSecretName = 128;
+
+function toVersion(version: string): string {
+  if (
+    /^(?:0|[1-9]\d{0,9})(?:\.(?:0|[1-9]\d{0,9})){2}(?:-[0-9A-Za-z]+(?:\.[0-9A-Za-z]+)*)?$/.test(version) &&
+    !/-(?:.*\.)?0\d/.test(version)
+  )
+    return version;
+  const [, major = "0", minor = "0", patch = "0"] = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?/.exec(version) ?? [];
+  return [major, minor, patch].map(Number).join(".");
+}
+
+function toTags(tags: readonly string[] | undefined): { readonly tags?: readonly string[] } {
+  const clean = (tags ?? [])
+    .slice(0, maxTags)
+    .map((tag) => cleanText(tag, 64))
+    .filter((tag) => tag !== "");
+  return clean.length === 0 ? {} : { tags: clean };
+}
+
+type Arguments = SkillDescriptor["inputs"];
+
+/**
+ * As a manifest declares them; undefined where one has a type that a manifest has not, or none is declared, so that only the other machine
+ * checks them.
+ */
+function toArguments(declared: Arguments): Record<string, object> | undefined {
+  const entries: [string, object][] = [];
+  for (const [name, { type, description, required, default: preset, enum: choices }] of Object.entries(declared)) {
+    // A blob of theirs is named by its id.
+    const known = type === "blob" ? "string" : type;
+    if (!argumentTypes.has(known)) return undefined;
+    const isListed = choices !== undefined && choices.length > 0 && !holdsNull(choices);
+    entries.push([
+      name,
+      {
+        type: known,
+        ...(description !== undefined && { description: cleanText(description, maxDescription) }),
+        ...(required !== undefined && { required }),
+        ...(preset !== undefined && !holdsNull(preset) && { default: preset }),
+        ...(isListed && { enum: choices }),
+      },
+    ]);
+  }
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** TOML has no null. */
+function holdsNull(value: unknown): boolean {
+  return JSON.stringify(value, (_key, inner: unknown) => (inner === null ? "\0null" : inner)).includes("\\u0000null");
+}
+
+/** What a model reads about it. JSON strings are YAML. */
+function toText(
+  { name, description, provider, documentation_url: documentation }: SkillDescriptor,
+  slug: string,
+  url: URL,
+): string {
+  const title = cleanText(name, 128) || slug;
+  const more = documentation === undefined ? [] : ["", `Documentation: ${cleanText(documentation, 512)}`];
+  return [
+    "---",
+    `name: ${JSON.stringify(title)}`,
+    `description: ${JSON.stringify(cleanText(description, maxDescription) || slug)}`,
+    "---",
+    `# ${title}`,
+    "",
+    cleanText(description, 8 * maxDescription),
+    "",
+    `This skill runs at ${url.host} (${cleanText(provider.name, 128)}), not on this machine: its arguments are sent there. Call it with execute_skill.`,
+    ...more,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,45 @@
+import { joinTreePath } from "../trees/file-tree.ts";
+import type { FileTree } from "../trees/file-tree.ts";
+import { manifestPaths } from "./marketplace.ts";
+import type { PluginParts } from "./marketplace.ts";
+import { parseManifest } from "./parse-marketplace.ts";
+
+const largestManifest = 256 * 1024;
+
+/** The first manifest of each plugin that can be read. */
+export async function readManifests(
+  tree: FileTree,
+  roots: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, PluginParts>> {
+  const paths = [...new Set(roots)].flatMap((root) => manifestPaths.map((path) => joinTreePath(root, path)));
+  const small = paths.filter((path) => {
+    const file = tree.files.get(path);
+    return file !== undefined && !file.isLink && file.size <= largestManifest;
+  });
+  const contents = small.length === 0 ? new Map<string, Uint8Array>() : await tree.read(small, signal);
+  const manifests = new Map<string, PluginParts>();
+  for (const root of new Set(roots)) {
+    for (const path of manifestPaths) {
+      const bytes = contents.get(joinTreePath(root, path));
+      const manifest = bytes === undefined ? undefined : parseManifest(parseJson(bytes), path);
+      if (manifest === undefined) continue;
+      manifests.set(root, manifest);
+      break;
+    }
+  }
+  return manifests;
+}
+
+/** JSON of others; undefined for what is not. */
+export function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(
+      Buffer.from(bytes)
+        .toString("utf8")
+        .replace(/^\ufeff/, ""),
+    );
+  } catch {
+    return undefined;
+  }
+}
