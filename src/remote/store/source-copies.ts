@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import path from "node:path";
+import type { Turn, TurnLock } from "../../base/processes/turn-lock.ts";
+import type { Source } from "../source.ts";
+import type { SkillStore } from "./skill-store.ts";
+import { formatState, newState, readState } from "./source-state.ts";
+import type { SourceState } from "./source-state.ts";
+import { copyPlace, makeSourcePlaces, makeStorePlaces, sourcePlaces } from "./store-places.ts";
+import type { SourcePlaces, StorePlaces } from "./store-places.ts";
+
+export interface SourceCopiesOptions {
+  readonly source: Source;
+  readonly places: StorePlaces;
+  readonly store: SkillStore;
+  readonly turns: TurnLock;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** A link that is wrong, and where it should lead; undefined: it should not be. */
+interface Difference {
+  readonly place: string;
+  readonly target: string | undefined;
+}
+
+/** So many links change in one turn, because a turn that takes long is taken away. */
+const linksInTurn = 256;
+
+/**
+ * The state of one source, and the links that follow from it. The state is replaced first: a process that dies in between leaves links to
+ * older versions, which the next one corrects.
+ */
+export class SourceCopies {
+  readonly #options: SourceCopiesOptions;
+  readonly #own: SourcePlaces;
+
+  constructor(options: SourceCopiesOptions) {
+    this.#options = options;
+    this.#own = sourcePlaces(options.places, options.source);
+  }
+
+  /** Creates the directories that are missing. Throws UNREADABLE if others could write there. */
+  open(): void {
+    makeStorePlaces(this.#options.places);
+    makeSourcePlaces(this.#own);
+  }
+
+  /** As it is on disk. */
+  state(): SourceState {
+    return readState(this.#own.state) ?? newState(this.#options.source, this.#options.now());
+  }
+
+  /** Replaces the state, and then the links. `change` gets what is on disk, and may be called again; undefined: nothing changes. */
+  async change(change: (before: SourceState) => SourceState | undefined): Promise<SourceState> {
+    const { turns, store, now } = this.#options;
+    const changed = await turns.exclusive(async (turn) => {
+      const before = this.state();
+      const wanted = change(before);
+      if (wanted === undefined) return before;
+      // A sweep of another process may have taken one of them.
+      const skills = wanted.skills.filter((skill) => store.has(skill));
+      const next = { ...wanted, skills };
+      const kept = new Set(skills.map(({ digest }) => digest));
+      for (const skill of before.skills) if (!kept.has(skill.digest)) store.touch(skill, now());
+      await turn.write(this.#own.state, formatState(next));
+      return next;
+    });
+    await this.reconcile();
+    return changed;
+  }
+
+  /** Makes the links what the state says. */
+  async reconcile(): Promise<void> {
+    const turnsNeeded = Math.ceil(this.#differences().length / linksInTurn);
+    for (let count = 0; count < turnsNeeded; count++) {
+      await this.#options.turns.exclusive(async (turn) => {
+        for (const difference of this.#differences().slice(0, linksInTurn)) await this.#correct(turn, difference);
+      });
+    }
+  }
+
+  async #correct(turn: Turn, { place, target }: Difference): Promise<void> {
+    const found = lstatSync(place, { throwIfNoEntry: false });
+    if (found?.isSymbolicLink() === false)
+      turn.move(place, path.join(this.#options.places.trash, randomBytes(8).toString("hex")));
+    else if (target === undefined) turn.remove(place);
+    if (target !== undefined) await turn.link(place, target);
+  }
+
+  #differences(): readonly Difference[] {
+    const { store } = this.#options.places;
+    const real = realpathSync.native(store);
+    const wanted = new Map(this.state().skills.map((skill) => [skill.slug, copyPlace({ store: real }, skill)]));
+    const links = new Set(readdirSync(this.#own.skills));
+    return [
+      ...Array.from(wanted, ([slug, target]) => ({ place: path.join(this.#own.skills, slug), target })).filter(
+        ({ place, target }) => !links.has(path.basename(place)) || !leadsTo(place, target),
+      ),
+      ...Array.from(links, (name) => ({ place: path.join(this.#own.skills, name), target: undefined })).filter(
+        ({ place }) => !wanted.has(path.basename(place)),
+      ),
+    ];
+  }
+}
+
+function leadsTo(link: string, target: string): boolean {
+  try {
+    return path.resolve(readlinkSync(link)) === target;
+  } catch {
+    return false; // It is none.
+  }
+}
