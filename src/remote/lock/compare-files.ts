@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import type { SkillFile } from "../skill-bytes.ts";
+import { computedHash } from "./computed-hash.ts";
+import { maxLockedFiles } from "./lock.ts";
+import type { LockEntry } from "./lock.ts";
+import type { InstalledFiles } from "./read-installed.ts";
+
+/** How the files of an installed skill differ from its lock. Paths are sorted. */
+export interface Difference {
+  readonly missing: readonly string[];
+  readonly changed: readonly string[];
+  readonly added: readonly string[];
+  /** `digest`, `computedHash`: which of the lock's do not fit. */
+  readonly hashes: readonly string[];
+}
+
+/** The sha256 of each file, as they are locked; undefined for too many. */
+export function fileDigests(files: readonly SkillFile[]): Readonly<Record<string, string>> | undefined {
+  if (files.length > maxLockedFiles) return undefined;
+  return Object.fromEntries(files.map(({ path, bytes }) => [path, sha256(bytes)]));
+}
+
+/**
+ * Compares what is installed with the lock; undefined if it is the same. `digest`: of the skill that is there, where the lock has one.
+ * Files are compared one by one where the lock has their digests.
+ */
+export function differenceOf(
+  entry: LockEntry,
+  { files, others }: InstalledFiles,
+  digest: string | undefined,
+): Difference | undefined {
+  const hashes = [
+    ...(entry.digest !== undefined && digest !== entry.digest ? ["digest"] : []),
+    ...(isHash(entry.computedHash) && computedHash(files) !== entry.computedHash ? ["computedHash"] : []),
+  ];
+  const locked = new Map(Object.entries(entry.files ?? {}));
+  const found = new Map(entry.files === undefined ? [] : files.map(({ path, bytes }) => [path, sha256(bytes)]));
+  const missing = [...locked.keys()].filter((path) => !found.has(path)).sort();
+  const changed = [...locked]
+    .flatMap(([path, hash]) => (found.has(path) && found.get(path) !== hash ? [path] : []))
+    .sort();
+  // The skills package installs no links, and neither do we.
+  const added = [...[...found.keys()].filter((path) => !locked.has(path)), ...others].sort();
+  const isSame = [hashes, missing, changed, added].every((list) => list.length === 0);
+  return isSame ? undefined : { missing, changed, added, hashes };
+}
+
+/** Whether the lock says anything about the bytes. */
+export function isVerifiable({ computedHash: hash, digest }: LockEntry): boolean {
+  return isHash(hash) || digest !== undefined;
+}
+
+function isHash(text: string | undefined): text is string {
+  return text !== undefined && /^[0-9a-f]{64}$/.test(text);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

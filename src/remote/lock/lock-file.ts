@@ -1,0 +1,120 @@
+import { closeSync, fstatSync, readSync, realpathSync, renameSync, unlinkSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import { holdDirectory, openInHeld } from "../../base/paths/at-real-path.ts";
+import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
+import { makeDirectories } from "../../base/paths/make-directories.ts";
+import { systemCode } from "../../base/failures/system-code.ts";
+import { SkillsError } from "../../errors.ts";
+import { emptyLock } from "./lock.ts";
+import type { Lock } from "./lock.ts";
+import { toLockText } from "./lock-text.ts";
+import { parseLock } from "./parse-lock.ts";
+import type { SkillsPlace } from "./skills-place.ts";
+import { syncHeld, writeNewFile } from "./write-files.ts";
+
+const maxLockBytes = 16 * 1024 * 1024;
+/** Another process changed the lock meanwhile, each time. */
+const maxAttempts = 5;
+
+/** What the lock of a place says; empty if there is none. Throws SOURCE_INVALID for a lock that is damaged, UNREADABLE where it cannot be read. */
+export function readLock({ form, lockFile }: SkillsPlace): Lock {
+  const file = realLockFile(lockFile, form);
+  const text = file === undefined ? undefined : inDirectory(file, (held) => readText(held, file));
+  return text === undefined ? emptyLock(form) : parseLock(text, lockFile, form);
+}
+
+/**
+ * Changes the lock as it is now. A crash leaves the old or the new file; one that is damaged is never replaced. A change that another
+ * process makes meanwhile is kept.
+ */
+export function changeLock({ form, lockFile }: SkillsPlace, change: (lock: Lock) => Lock): void {
+  makeDirectories(path.dirname(lockFile), 0o755);
+  const file = realLockFile(lockFile, form) ?? lockFile;
+  inDirectory(file, (held) => {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const before = readText(held, file);
+      const after = change(before === undefined ? emptyLock(form) : parseLock(before, lockFile, form));
+      if (replace(held, file, before, toLockText(after))) return;
+    }
+    throw new SkillsError("UNREADABLE", `${lockFile} is being changed by another process. Try again.`);
+  });
+}
+
+/** False if it is not what it was. */
+function replace(held: HeldDirectory, file: string, before: string | undefined, after: string): boolean {
+  if (before === after) return true;
+  const name = path.basename(file);
+  const temporary = `.${name}.${randomBytes(8).toString("hex")}.tmp`;
+  writeNewFile(held, temporary, Buffer.from(after), 0o644);
+  try {
+    if (readText(held, file) !== before) {
+      unlinkSync(`${held.path}/${temporary}`);
+      return false;
+    }
+    renameSync(`${held.path}/${temporary}`, `${held.path}/${name}`);
+  } catch (error) {
+    unlinkSync(`${held.path}/${temporary}`);
+    throw error;
+  }
+  syncHeld(held);
+  return true;
+}
+
+function readText(held: HeldDirectory, file: string): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openInHeld(held, path.basename(file));
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT") return undefined;
+    const why = code === "ELOOP" || code === "" ? "it is a symlink; replace it by the file that it leads to" : code;
+    throw new SkillsError("UNREADABLE", `${file} cannot be read: ${why}.`, { cause: error, facts: { path: file } });
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw new SkillsError("UNREADABLE", `${file} is not a regular file; remove it.`);
+    const bytes = Buffer.allocUnsafe(Math.min(stats.size, maxLockBytes) + 1);
+    let length = 0;
+    for (;;) {
+      const read = length === bytes.length ? 0 : readSync(descriptor, bytes, length, bytes.length - length, null);
+      if (read === 0) break;
+      length += read;
+    }
+    if (length > maxLockBytes)
+      throw new SkillsError("FILE_TOO_LARGE", `${file} is larger than ${maxLockBytes / 1024 / 1024} MiB.`);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.subarray(0, length));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const message = `${file} is not UTF-8 text. Restore it from version control.`;
+    throw new SkillsError("SOURCE_INVALID", message, { cause: error, facts: { path: file } });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A person's own lock may be a link, as of one who keeps such files elsewhere; that of a project may not. Undefined without a directory. */
+function realLockFile(lockFile: string, form: Lock["form"]): string | undefined {
+  const directory = realPath(path.dirname(lockFile));
+  if (directory === undefined) return undefined;
+  const file = path.join(directory, path.basename(lockFile));
+  return form === "global" ? (realPath(file) ?? file) : file;
+}
+
+function realPath(target: string): string | undefined {
+  try {
+    return realpathSync.native(target);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function inDirectory<Result>(file: string, work: (held: HeldDirectory) => Result): Result {
+  const held = holdDirectory(path.dirname(file));
+  try {
+    return work(held);
+  } finally {
+    held.close();
+  }
+}

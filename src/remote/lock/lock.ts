@@ -1,0 +1,84 @@
+/** Which of the two lock files of the `skills` package. */
+export type LockForm = "project" | "global";
+
+/** A skill that was installed, as its lock says. Written by us or by the `skills` package, whose keys these are unless marked "ours". */
+export interface LockEntry {
+  /** `owner/repo`, the URL of a repository, a host, or a path. */
+  readonly source: string;
+  readonly sourceType: string;
+  readonly sourceUrl?: string;
+  /** A branch, tag or commit, as a person typed it. */
+  readonly ref?: string;
+  /** Of SKILL.md in a repository. */
+  readonly skillPath?: string;
+  /** See `computedHash`; of a project's lock only. */
+  readonly computedHash?: string;
+  /** Of a global lock only: the id of a git tree, the same as `computedHash`, or empty. */
+  readonly skillFolderHash?: string;
+  /** Of a global lock only: the URL that a person typed. */
+  readonly sourceBaseUrl?: string;
+  readonly wellKnownDigest?: string;
+  /** ISO 8601; of a global lock only. */
+  readonly installedAt?: string;
+  readonly updatedAt?: string;
+  readonly version?: string;
+  /** Ours: the full id of the commit. */
+  readonly commit?: string;
+  /** Ours: of the skill, as `describe_skill` gives it. */
+  readonly digest?: string;
+  /** Ours: as the source names it, where that is not the entry's key. */
+  readonly name?: string;
+  /** Ours: the sha256 of each file, in hexadecimal; absent for a skill of many files. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** What a lock file says. Immutable. */
+export interface Lock {
+  readonly form: LockForm;
+  /** In the order of the file. */
+  readonly entries: ReadonlyMap<string, LockEntry>;
+  /** The text of every value that is to be written as it was read. */
+  readonly kept: KeptText;
+}
+
+interface KeptText {
+  /** Keys of the file besides `version` and `skills`. */
+  readonly top: readonly KeptKey[];
+  readonly entries: ReadonlyMap<string, { readonly text: string; readonly unknown: readonly KeptKey[] }>;
+}
+
+export type KeptKey = readonly [key: string, text: string];
+
+/** Of a skill with more, no digests of files are locked. */
+export const maxLockedFiles = 200;
+
+export function emptyLock(form: LockForm): Lock {
+  return { form, entries: new Map(), kept: { top: [], entries: new Map() } };
+}
+
+/** The lock with an entry added or replaced. Keys of it that are not ours are kept. */
+export function withEntry(lock: Lock, key: string, entry: LockEntry): Lock {
+  const { text, unknown = [] } = lock.kept.entries.get(key) ?? {};
+  const entries = new Map(lock.entries).set(key, entry);
+  const kept = new Map(lock.kept.entries);
+  if (text !== undefined) kept.set(key, { text: "", unknown });
+  return { ...lock, entries, kept: { ...lock.kept, entries: kept } };
+}
+
+export function withoutEntry(lock: Lock, key: string): Lock {
+  const entries = new Map(lock.entries);
+  const kept = new Map(lock.kept.entries);
+  entries.delete(key);
+  kept.delete(key);
+  return { ...lock, entries, kept: { ...lock.kept, entries: kept } };
+}
+
+/** The directory of an entry below the directory of skills, as the `skills` package names it: always one name. */
+export function directoryName(key: string): string {
+  const name = key
+    .toLowerCase()
+    .replace(/[^a-z0-9._]+/g, "-")
+    .replace(/^[.-]+|[.-]+$/g, "")
+    .slice(0, 255);
+  return name === "" ? "unnamed-skill" : name;
+}

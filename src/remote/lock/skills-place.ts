@@ -1,0 +1,88 @@
+import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import path from "node:path";
+import { holdDirectory, joinPath } from "../../base/paths/at-real-path.ts";
+import { isWithin } from "../../base/paths/is-within.ts";
+import { SkillsError } from "../../errors.ts";
+import type { LockForm } from "./lock.ts";
+
+/** Where skills are installed, and the lock that says which. */
+export interface SkillsPlace {
+  readonly form: LockForm;
+  /** The project, or the home directory; a real path. */
+  readonly base: string;
+  readonly lockFile: string;
+}
+
+export function projectPlace(cwd: string): SkillsPlace {
+  const base = realpathSync.native(cwd);
+  return { form: "project", base, lockFile: path.join(base, "skills-lock.json") };
+}
+
+/** Of this user. As the `skills` package has it: with `$XDG_STATE_HOME`, the lock is there. */
+export function globalPlace(home: string, { XDG_STATE_HOME: state = "" }: NodeJS.ProcessEnv): SkillsPlace {
+  const base = realpathSync.native(home);
+  const lockFile =
+    state === "" ? path.join(base, ".agents", ".skill-lock.json") : path.join(state, "skills", ".skill-lock.json");
+  return { form: "global", base, lockFile };
+}
+
+const segments = [".agents", "skills"] as const;
+
+/** The directory of skills as people see it. */
+export function shownSkillsDirectory({ base }: SkillsPlace): string {
+  return path.join(base, ...segments);
+}
+
+/**
+ * The real path of the directory of skills; undefined if it is missing. A link in the user's own home is followed. One in a project came
+ * with the project: it may lead to another directory of the project, but not out of it. Throws PERMISSION_DENIED, or UNREADABLE for what is
+ * no directory.
+ */
+export function findSkillsDirectory(place: SkillsPlace): string | undefined {
+  return walk(place, () => undefined);
+}
+
+/** The same; creates what is missing. */
+export function makeSkillsDirectory(place: SkillsPlace): string {
+  const made = walk(place, (parent, name) => {
+    const held = holdDirectory(parent);
+    try {
+      mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
+    } finally {
+      held.close();
+    }
+    return joinPath(parent, name);
+  });
+  if (made === undefined) throw new SkillsError("UNREADABLE", `${shownSkillsDirectory(place)} cannot be created.`);
+  return made;
+}
+
+function walk(
+  { form, base }: SkillsPlace,
+  make: (parent: string, name: string) => string | undefined,
+): string | undefined {
+  let real: string | undefined = base;
+  for (const name of segments) {
+    if (real === undefined) return undefined;
+    const next = joinPath(real, name);
+    const stats = lstatSync(next, { throwIfNoEntry: false });
+    if (stats === undefined) real = make(real, name);
+    else if (stats.isDirectory()) real = next;
+    else if (stats.isSymbolicLink()) real = follow(next, form, base);
+    else throw new SkillsError("UNREADABLE", `${next} is not a directory; remove it.`, { facts: { path: next } });
+  }
+  return real;
+}
+
+function follow(link: string, form: LockForm, base: string): string {
+  let target: string;
+  try {
+    target = realpathSync.native(link);
+  } catch (cause) {
+    throw new SkillsError("UNREADABLE", `${link} is a symlink without a target; remove it.`, { cause });
+  }
+  if (form === "global" || isWithin(target, base)) return target;
+  const fix = "Replace it by a directory, or install for yourself with --global.";
+  const message = `${link} is a symlink out of the project, to ${target}; nothing is installed or removed there. ${fix}`;
+  throw new SkillsError("PERMISSION_DENIED", message, { facts: { path: link } });
+}

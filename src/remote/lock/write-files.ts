@@ -1,0 +1,89 @@
+import { closeSync, constants, fsyncSync, mkdirSync, openSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
+import { holdChild, joinPath, listHeld } from "../../base/paths/at-real-path.ts";
+import type { HeldDirectory } from "../../base/paths/at-real-path.ts";
+import type { SkillFile } from "../skill-bytes.ts";
+
+const { O_NOFOLLOW = 0 } = constants as Partial<typeof constants>;
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | O_NOFOLLOW;
+
+interface Tree {
+  readonly files: Map<string, SkillFile>;
+  readonly directories: Map<string, Tree>;
+}
+
+/**
+ * Writes files to an empty directory, durably. Each directory is held open, so that nothing is written elsewhere if one is replaced by a
+ * link. Throws EEXIST where the file system does not tell two paths apart.
+ */
+export function writeFiles(held: HeldDirectory, real: string, files: readonly SkillFile[]): void {
+  const root: Tree = { files: new Map(), directories: new Map() };
+  for (const file of files) {
+    const segments = file.path.split("/");
+    const name = segments.pop() ?? "";
+    let tree = root;
+    for (const segment of segments) {
+      const inner: Tree = tree.directories.get(segment) ?? { files: new Map(), directories: new Map() };
+      tree.directories.set(segment, inner);
+      tree = inner;
+    }
+    tree.files.set(name, file);
+  }
+  writeTree(held, real, root);
+}
+
+function writeTree(held: HeldDirectory, real: string, { files, directories }: Tree): void {
+  for (const [name, { bytes, executable }] of files) writeNewFile(held, name, bytes, executable ? 0o755 : 0o644);
+  for (const [name, inner] of directories) {
+    mkdirSync(`${held.path}/${name}`, { mode: 0o755 });
+    inChild(held, name, real, (child, path) => writeTree(child, path, inner));
+  }
+  syncHeld(held);
+}
+
+/** Creates a file in a held directory, durably. */
+export function writeNewFile(held: HeldDirectory, name: string, bytes: Uint8Array, mode: number): void {
+  const descriptor = openSync(`${held.path}/${name}`, newFile, mode);
+  try {
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Removes a directory in a held one, and everything in it; links are removed, never followed. */
+export function removeDirectory(held: HeldDirectory, name: string, real: string): void {
+  inChild(held, name, real, (child, path) => {
+    for (const entry of listHeld(child, path)) {
+      if (entry.isDirectory()) removeDirectory(child, entry.name, path);
+      else unlinkSync(`${child.path}/${entry.name}`);
+    }
+  });
+  rmdirSync(`${held.path}/${name}`);
+}
+
+function inChild(
+  held: HeldDirectory,
+  name: string,
+  real: string,
+  work: (child: HeldDirectory, path: string) => void,
+): void {
+  const path = joinPath(real, name);
+  const child = holdChild(held, name, path);
+  try {
+    work(child, path);
+  } finally {
+    child.close();
+  }
+}
+
+/** Makes the entries of a held directory durable. Windows neither supports nor needs this. */
+export function syncHeld(held: HeldDirectory): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(held.path, constants.O_RDONLY);
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

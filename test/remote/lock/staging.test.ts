@@ -1,0 +1,112 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { differenceOf, fileDigests } from "../../../src/remote/lock/compare-files.ts";
+import { computedHash } from "../../../src/remote/lock/computed-hash.ts";
+import { readInstalled } from "../../../src/remote/lock/read-installed.ts";
+import { openStaging, recoverSkills } from "../../../src/remote/lock/staging.ts";
+import { useTemporaryProject } from "../../cli/temporary-project.ts";
+
+const project = useTemporaryProject();
+const file = (name: string, text: string, executable = false) => ({ path: name, bytes: Buffer.from(text), executable });
+const skill = [file("SKILL.md", "new"), file("scripts/run.sh", "run", true)];
+const hidden = (): string[] => readdirSync(project.at(".agents")).filter((name) => name.startsWith(".acp-skills-"));
+
+function skillsDirectory(): string {
+  mkdirSync(project.at(".agents", "skills"), { recursive: true });
+  return project.at(".agents", "skills");
+}
+
+test("a skill appears with its modes when it is swapped in, and nothing else stays behind", () => {
+  const skills = skillsDirectory();
+  const staging = openStaging(skills);
+  staging.write("a", skill);
+  expect(readdirSync(skills)).toEqual([]);
+  expect(staging.swap("a", (before) => before === undefined)).toBeDefined();
+  staging.close();
+  expect(readFileSync(project.at(".agents/skills/a/SKILL.md"), "utf8")).toBe("new");
+  expect(statSync(project.at(".agents/skills/a/scripts/run.sh")).mode & 0o100).toBe(0o100);
+  expect(statSync(project.at(".agents/skills/a/SKILL.md")).mode & 0o111).toBe(0);
+  expect(hidden()).toEqual([]);
+});
+
+test("a skill that changed while the person was asked stays as it is", () => {
+  project.write(".agents/skills/a/SKILL.md", "edited");
+  const staging = openStaging(skillsDirectory());
+  staging.write("a", skill);
+  const swapped = staging.swap(
+    "a",
+    (before) => before?.files.some(({ bytes }) => Buffer.from(bytes).toString() === "old") ?? false,
+  );
+  staging.close();
+  expect(swapped).toBeUndefined();
+  expect(readFileSync(project.at(".agents/skills/a/SKILL.md"), "utf8")).toBe("edited");
+});
+
+test("a swap can be undone, as when the lock cannot be written", () => {
+  project.write(".agents/skills/a/SKILL.md", "old");
+  const staging = openStaging(skillsDirectory());
+  staging.write("a", skill);
+  staging.swap("a", () => true)?.();
+  staging.close();
+  expect(readFileSync(project.at(".agents/skills/a/SKILL.md"), "utf8")).toBe("old");
+  expect(existsSync(project.at(".agents/skills/a/scripts"))).toBe(false);
+});
+
+test("what a killed process had put aside is put back, and what it had written is removed", () => {
+  const skills = skillsDirectory();
+  const space = "00000000"; // Of another boot.
+  const left = `.acp-skills-4194304-1-${space}-0123456789abcdef`;
+  project.write(`.agents/${left}/old/a/SKILL.md`, "old");
+  project.write(`.agents/${left}/new/a/SKILL.md`, "new");
+  utimesSync(project.at(".agents", left), 0, 0);
+  recoverSkills(skills, Date.now());
+  expect(readFileSync(path.join(skills, "a", "SKILL.md"), "utf8")).toBe("old");
+  expect(hidden()).toEqual([]);
+});
+
+test("what another process is staging is left alone", () => {
+  const skills = skillsDirectory();
+  const other = openStaging(skills);
+  other.write("b", skill);
+  recoverSkills(skills, Date.now());
+  expect(other.swap("b", () => true)).toBeDefined();
+  other.close();
+  expect(readdirSync(skills)).toEqual(["b"]);
+});
+
+test("a link in the place of a skill is put aside and removed, not followed", () => {
+  const skills = skillsDirectory();
+  project.write("elsewhere/keep.txt", "keep");
+  symlinkSync(project.at("elsewhere"), path.join(skills, "a"));
+  expect(readInstalled(skills, "a")).toEqual({ files: [], others: ["."] });
+  const staging = openStaging(skills);
+  staging.write("a", skill);
+  staging.swap("a", () => true);
+  staging.close();
+  expect(readFileSync(project.at("elsewhere/keep.txt"), "utf8")).toBe("keep");
+  expect(statSync(path.join(skills, "a")).isDirectory()).toBe(true);
+});
+
+test("an installed skill is compared file by file, and links in it are named", () => {
+  const skills = skillsDirectory();
+  const entry = {
+    source: "s",
+    sourceType: "well-known",
+    computedHash: computedHash(skill),
+    files: fileDigests(skill) ?? {},
+  };
+  project.write(".agents/skills/a/SKILL.md", "new");
+  project.write(".agents/skills/a/scripts/run.sh", "run");
+  const read = () => readInstalled(skills, "a") ?? { files: [], others: [] };
+  expect(differenceOf(entry, read(), undefined)).toBeUndefined();
+  project.write(".agents/skills/a/SKILL.md", "edited");
+  project.write(".agents/skills/a/more.md", "more");
+  symlinkSync("/etc/passwd", project.at(".agents/skills/a/link"));
+  expect(differenceOf({ ...entry, digest: `sha256:${"a".repeat(64)}` }, read(), "sha256:b")).toEqual({
+    missing: [],
+    changed: ["SKILL.md"],
+    added: ["link", "more.md"],
+    hashes: ["digest", "computedHash"],
+  });
+});
